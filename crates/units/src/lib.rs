@@ -1,1 +1,52 @@
-//! (in work)
+//! The quantities of the model: [`Time`], [`Bytes`], [`Rate`] and [`Flits`].
+//!
+//! Each is a newtype over an unsigned integer of its smallest unit (picosecond, byte, byte per
+//! second, flit). Nothing is rounded unless a function says so, and arithmetic that leaves the
+//! range of the integer panics in every build profile: it is a broken invariant of the model.
+//!
+//! # Text
+//!
+//! People write a quantity as a decimal number and a unit, and always with the unit:
+//!
+//! | type | units | examples |
+//! |---|---|---|
+//! | [`Time`] | ps, ns, us (or µs), ms, s | `35 ns`, `2.2 us` |
+//! | [`Bytes`] | B, KB, MB, GB (or KiB, MiB, GiB) | `320 B`, `256 KB` |
+//! | [`Rate`] | B/s, KB/s, MB/s, GB/s | `400 MB/s`, `1.32 GB/s` |
+//! | [`Flits`] | flits (or flit) | `128 flits` |
+//!
+//! As in the papers, the KB of a size is 1024 bytes and the MB of a rate is 10^6 bytes: a message
+//! of "1 MB" at "1 MB/s" takes 1.048576 s.
+//!
+//! Parsing is exact. A decimal fraction that is no whole number of the smallest unit is an error,
+//! as are a negative number, a number out of range, a missing unit, and the unit of another
+//! quantity; see [`UnitError`]. Printing uses the largest unit in which the number needs at most
+//! three decimals, and what is printed parses to the same value.
+//!
+//! ```
+//! use units::{Bytes, Rate, Time};
+//!
+//! let flit: Bytes = "2 B".parse()?;
+//! let rate: Rate = "400 MB/s".parse()?;
+//! assert_eq!(rate.time(flit), Time::from_ns(5));
+//! assert_eq!("0.0022 ms".parse::<Time>()?.to_string(), "2.2 us");
+//! assert_eq!(
+//!     "35 MB".parse::<Time>().unwrap_err().to_string(),
+//!     r#"`35 MB` is a size; a time is needed, such as "35 ns""#
+//! );
+//! # Ok::<(), units::UnitError>(())
+//! ```
+//!
+//! With serde every quantity is that text, in both directions; a bare number is an error.
+
+mod arithmetic;
+mod error;
+mod rate;
+mod size;
+mod text;
+mod time;
+
+pub use error::{Quantity, UnitError};
+pub use rate::Rate;
+pub use size::{Bytes, Flits};
+pub use time::Time;

@@ -1,0 +1,60 @@
+//! Sizes: of messages and packets in bytes, of buffers and link occupation in flits.
+
+use crate::arithmetic::arithmetic;
+use crate::text::text_form;
+
+/// A size in bytes. In text, KB is 1024 bytes, as for message sizes in the papers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(u64);
+
+impl Bytes {
+    /// `bytes` bytes.
+    #[must_use]
+    pub const fn new(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// `kb` times 1024 bytes.
+    #[must_use]
+    pub const fn from_kb(kb: u64) -> Self {
+        Self(kb * (1 << 10))
+    }
+
+    /// `mb` times 1024^2 bytes.
+    #[must_use]
+    pub const fn from_mb(mb: u64) -> Self {
+        Self(mb * (1 << 20))
+    }
+
+    /// In bytes.
+    #[must_use]
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+}
+
+arithmetic!(Bytes, u64);
+text_form!(Bytes, SIZE);
+
+/// A number of flits, the units of flow control: the capacity of a buffer, the length of a
+/// packet, or the time for which a link is occupied in its cycles. How many bytes a flit has is
+/// a property of the link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Flits(u32);
+
+impl Flits {
+    /// `flits` flits.
+    #[must_use]
+    pub const fn new(flits: u32) -> Self {
+        Self(flits)
+    }
+
+    /// As an integer.
+    #[must_use]
+    pub const fn as_u32(self) -> u32 {
+        self.0
+    }
+}
+
+arithmetic!(Flits, u32);
+text_form!(Flits, FLITS);
