@@ -73,7 +73,10 @@ pub enum UnitError {
         needed: Quantity,
     },
     /// A unit that no quantity has.
-    #[error("unknown unit `{unit}` in `{text}`{}; {needed} is in {allowed}", did_you_mean(*nearest))]
+    #[error(
+        "unknown unit `{unit}` in `{text}`; {needed} is in {allowed}{}",
+        did_you_mean(*nearest)
+    )]
     UnknownUnit {
         /// The text.
         text: String,

@@ -41,7 +41,9 @@
 
 mod arithmetic;
 mod error;
+mod form;
 mod rate;
+mod scale;
 mod size;
 mod text;
 mod time;

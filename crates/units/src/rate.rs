@@ -1,6 +1,6 @@
 //! Rates of transfer.
 
-use crate::text::text_form;
+use crate::form::text_form;
 use crate::{Bytes, Time};
 
 /// A rate of transfer in whole bytes per second. In text, MB/s is 10^6 bytes per second, as for

@@ -1,7 +1,7 @@
 //! Sizes: of messages and packets in bytes, of buffers and link occupation in flits.
 
 use crate::arithmetic::arithmetic;
-use crate::text::text_form;
+use crate::form::text_form;
 
 /// A size in bytes. In text, KB is 1024 bytes, as for message sizes in the papers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! Simulated time.
 
 use crate::arithmetic::arithmetic;
-use crate::text::text_form;
+use crate::form::text_form;
 
 /// A span of simulated time, or a moment as the span since the start of the run, in whole
 /// picoseconds. The range is 213 days.

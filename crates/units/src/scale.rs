@@ -1,0 +1,154 @@
+//! The units of each quantity.
+
+use crate::error::Quantity;
+
+/// A unit: how it is written and how many of the smallest unit it is.
+pub(crate) struct Unit {
+    pub symbol: &'static str,
+    pub size: u64,
+    /// Other accepted symbols.
+    pub also: &'static [&'static str],
+    /// Spellings that are not accepted but understood well enough to name the right one.
+    pub hints: &'static [&'static str],
+}
+
+/// The units of a quantity.
+pub(crate) struct Scale {
+    pub quantity: Quantity,
+    /// In ascending order; the first has size 1.
+    pub units: &'static [Unit],
+    /// The smallest unit, spelled out in the plural.
+    pub smallest: &'static str,
+    /// The largest value.
+    pub max: u64,
+    /// `max` for people.
+    pub limit: &'static str,
+}
+
+const fn unit(
+    symbol: &'static str,
+    size: u64,
+    also: &'static [&'static str],
+    hints: &'static [&'static str],
+) -> Unit {
+    Unit {
+        symbol,
+        size,
+        also,
+        hints,
+    }
+}
+
+pub(crate) const TIME: Scale = Scale {
+    quantity: Quantity::Time,
+    units: &[
+        unit("ps", 1, &[], &["picosecond", "psec"]),
+        unit("ns", 1_000, &[], &["nanosecond", "nsec"]),
+        // MICRO SIGN and GREEK SMALL LETTER MU look alike; keyboards produce either.
+        unit(
+            "us",
+            1_000_000,
+            &["\u{b5}s", "\u{3bc}s"],
+            &["microsecond", "usec"],
+        ),
+        unit("ms", 1_000_000_000, &[], &["millisecond", "msec"]),
+        unit("s", 1_000_000_000_000, &[], &["second", "sec"]),
+    ],
+    smallest: "picoseconds",
+    max: u64::MAX,
+    limit: "18446744 s",
+};
+
+pub(crate) const SIZE: Scale = Scale {
+    quantity: Quantity::Size,
+    units: &[
+        unit("B", 1, &[], &["byte"]),
+        unit("KB", 1 << 10, &["KiB"], &["K", "kilobyte"]),
+        unit("MB", 1 << 20, &["MiB"], &["M", "megabyte"]),
+        unit("GB", 1 << 30, &["GiB"], &["G", "gigabyte"]),
+    ],
+    smallest: "bytes",
+    max: u64::MAX,
+    limit: "17179869183 GB",
+};
+
+pub(crate) const RATE: Scale = Scale {
+    quantity: Quantity::Rate,
+    units: &[
+        unit("B/s", 1, &[], &["Bps"]),
+        unit("KB/s", 1_000, &[], &["KBps", "KiB/s"]),
+        unit("MB/s", 1_000_000, &[], &["MBps", "MiB/s"]),
+        unit("GB/s", 1_000_000_000, &[], &["GBps", "GiB/s"]),
+    ],
+    smallest: "bytes per second",
+    max: u64::MAX,
+    limit: "18446744073 GB/s",
+};
+
+pub(crate) const FLITS: Scale = Scale {
+    quantity: Quantity::Flits,
+    units: &[unit("flits", 1, &["flit"], &[])],
+    smallest: "flits",
+    max: u32::MAX as u64,
+    limit: "4294967295 flits",
+};
+
+pub(crate) const SCALES: [&Scale; 4] = [&TIME, &SIZE, &RATE, &FLITS];
+
+impl Scale {
+    pub fn find(&self, symbol: &str) -> Option<&'static Unit> {
+        self.units
+            .iter()
+            .find(|unit| unit.symbol == symbol || unit.also.contains(&symbol))
+    }
+
+    /// The unit that was probably meant by `word`: the same but for case, a spelled-out name, or
+    /// a single slip of the keyboard.
+    pub fn nearest(&self, word: &str) -> Option<&'static str> {
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        let known = |unit: &&Unit| {
+            let same = |name: &str| name.eq_ignore_ascii_case(word);
+            let hint = |name: &str| same(name) || name.eq_ignore_ascii_case(singular);
+            same(unit.symbol)
+                || unit.also.iter().any(|name| same(name))
+                || unit.hints.iter().any(|name| hint(name))
+        };
+        // A slip in a unit of one letter could be any word of two.
+        let slip = |unit: &&Unit| {
+            unit.symbol.len() > 1 && strsim::damerau_levenshtein(unit.symbol, word) == 1
+        };
+        let units = || self.units.iter();
+        let unit = units().find(known).or_else(|| units().find(slip))?;
+        Some(unit.symbol)
+    }
+
+    /// The symbols, for messages: "ps, ns, us, ms or s".
+    pub fn symbols(&self) -> String {
+        let symbols: Vec<_> = self.units.iter().map(|unit| unit.symbol).collect();
+        match symbols.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+            _ => symbols.concat(),
+        }
+    }
+
+    /// A regular expression of all valid texts, for the JSON schema.
+    pub fn pattern(&self) -> String {
+        let symbols: Vec<_> = self
+            .units
+            .iter()
+            .flat_map(|unit| [unit.symbol].into_iter().chain(unit.also.iter().copied()))
+            .collect();
+        format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})\s*$", symbols.join("|"))
+    }
+
+    /// What a valid text is, in words.
+    pub fn description(&self) -> String {
+        format!(
+            "{} in {}, such as {:?}; a whole number of {}",
+            self.quantity,
+            self.symbols(),
+            self.quantity.example(),
+            self.smallest
+        )
+    }
+}
