@@ -1,0 +1,102 @@
+//! The parameters of a fabric, in its own units (cycles and flits), and the mechanisms that can be switched.
+//!
+//! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates. What arrives here
+//! satisfies the bounds stated at each field, and [`crate::Fabric::new`] asserts them.
+
+use crate::topology::FatTree;
+
+/// Longest header delay of one link, in cycles. It bounds the flit mover's record of what is on the wire.
+pub const MAX_HOP_DELAY: u32 = 127;
+
+/// When the virtual channels of a packet's path are given back (000 s2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Circuit {
+    /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
+    UntilAcknowledged,
+    /// All at once, one cycle after the tail has reached the destination.
+    UntilDelivered,
+    /// Each as soon as the tail has left its buffer: textbook wormhole routing, no circuit.
+    Wormhole,
+}
+
+/// How the ascending phase picks among the up-links of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ascent {
+    /// The up-link with the fewest busy channels at the moment of the grant (000 s2.2.1: "the least loaded link").
+    Adaptive,
+    /// The up-link whose number is the destination modulo the number of up-links: the fixed route of the Elan3 tables.
+    Deterministic,
+}
+
+/// Who wins a free channel of an output when several headers wait for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbitration {
+    /// The packet that was injected first, up to the resolution and the saturation of its age.
+    Age,
+    /// Rotation over the inputs of the switch.
+    RoundRobin,
+}
+
+/// Which of its channels a link serves when several have a flit to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Multiplexing {
+    /// The oldest packet first, preemptive and work-conserving.
+    OldestFirst,
+    /// Flit by flit in turn.
+    RoundRobin,
+}
+
+/// Everything that the fabric needs to know of a machine.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The wiring and the number of attached nodes.
+    pub tree: FatTree,
+    /// Header delay of a link in cycles, by level: entry 0 joins nodes and first-level switches. Each `1..=127`.
+    pub hop_delay: Vec<u32>,
+    /// Virtual channels of each direction of a link, `1..=8`.
+    pub channels: u32,
+    /// Flits of buffer behind each channel, at least 1; flits on the wire occupy it too.
+    pub buffer: u32,
+    /// Packets that an adapter may have unacknowledged, at least 1.
+    pub packets_in_flight: u32,
+    /// The life of a circuit.
+    pub circuit: Circuit,
+    /// Routing of the ascending phase.
+    pub ascent: Ascent,
+    /// Arbitration for channels.
+    pub arbitration: Arbitration,
+    /// Service of a link's channels.
+    pub multiplexing: Multiplexing,
+    /// The age of a packet stops growing here, in cycles.
+    pub age_cap: u64,
+    /// Ages are compared in steps of this many cycles, at least 1.
+    pub age_step: u64,
+    /// Whether packets of high priority go before all others, in arbitration, multiplexing and injection.
+    pub priorities: bool,
+    /// Whether each acknowledgement and each EOP takes a flit slot of every link that it crosses.
+    pub tokens: bool,
+    /// Period, in cycles, of the adapter's memory port, shared by what it sends and what it receives. At least 1.
+    pub share_period: u64,
+    /// Cycles of each period in which sending pauses, and of as many others in which receiving pauses, while both
+    /// want to move; 0 switches the sharing off. At most half a period.
+    pub share_burst: u64,
+}
+
+impl Config {
+    /// The bounds stated at the fields, as assertions: the caller has validated what a user wrote.
+    pub(crate) fn assert_valid(&self) {
+        assert_eq!(
+            self.hop_delay.len(),
+            self.tree.levels(),
+            "one hop delay per level of links"
+        );
+        assert!(
+            self.hop_delay
+                .iter()
+                .all(|&delay| (1..=MAX_HOP_DELAY).contains(&delay))
+        );
+        assert!((1..=8).contains(&self.channels));
+        assert!(self.buffer >= 1 && self.packets_in_flight >= 1 && self.age_step >= 1);
+        assert!(self.share_period >= 1 && 2 * self.share_burst <= self.share_period);
+    }
+}

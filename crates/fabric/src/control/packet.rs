@@ -1,0 +1,167 @@
+//! Packets: what an adapter hands in, what the control plane keeps while one is under way, what remains as a record.
+
+use crate::motion::ChannelId;
+use crate::topology::{MAX_TAGS, NodeId, Route};
+use crate::{Circuit, Cycle};
+
+/// Priority level of a packet; the Elite has two (000 s2.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// User traffic.
+    #[default]
+    Low,
+    /// Before all low-priority packets, where the machine has priorities.
+    High,
+}
+
+/// The answer that the destination sends back along the circuit (000 s2.2.1; public Elan3 headers).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ack {
+    /// All transactions were executed.
+    Accepted,
+    /// A conditional transaction was executed and its test failed: a definite no.
+    TestFailed,
+    /// The destination was not ready; try again.
+    Discarded,
+    /// A transaction cannot be executed: there is no use in trying again.
+    Error,
+}
+
+/// A packet that an adapter wants to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketSpec {
+    /// The adapter that sends.
+    pub source: NodeId,
+    /// The adapter that receives; may be the same.
+    pub destination: NodeId,
+    /// Length in flits, header and all overhead included; at least 1.
+    pub flits: u32,
+    /// Priority level.
+    pub priority: Priority,
+    /// The adapter's own name for the packet, handed back in every [`Notice`].
+    pub token: u64,
+}
+
+/// A packet under way. The number is re-used after the acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PacketId(pub(super) u32);
+
+/// News for the adapters, in the order in which they must hear them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The packet has taken an injection channel: its place in the adapter's queue is free.
+    Injected(PacketSpec),
+    /// The last flit has reached the destination, which must answer with [`crate::Fabric::acknowledge`].
+    Delivered(PacketId, PacketSpec),
+    /// The acknowledgement has reached the source; the packet is done.
+    Acknowledged(PacketRecord, PacketSpec),
+}
+
+impl Notice {
+    /// Order within a cycle: by adapter concerned, then kind, then packet; independent of the order of events.
+    pub(super) fn rank(&self) -> (NodeId, u8, NodeId, u64) {
+        match *self {
+            Notice::Injected(spec) => (spec.source, 2, spec.destination, spec.token),
+            Notice::Delivered(_, spec) => (spec.destination, 0, spec.source, spec.token),
+            Notice::Acknowledged(_, spec) => (spec.source, 1, spec.destination, spec.token),
+        }
+    }
+}
+
+/// The life of a packet, complete once it is acknowledged. All times in cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRecord {
+    /// How many packets the source had injected before.
+    pub sequence: u32,
+    /// Links of its path.
+    pub links: u32,
+    /// Handed to the fabric.
+    pub offered: Cycle,
+    /// Injection channel taken.
+    pub injected: Cycle,
+    /// Last flit at the destination.
+    pub delivered: Cycle,
+    /// Acknowledgement at the source.
+    pub acknowledged: Cycle,
+    /// What the destination said.
+    pub ack: Ack,
+}
+
+/// What the control plane keeps of a packet under way.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    pub spec: PacketSpec,
+    pub route: Route,
+    pub sequence: u32,
+    pub offered: Cycle,
+    pub injected: Cycle,
+    pub delivered: Cycle,
+    /// Since when the header has waited to enter its next link.
+    pub ready: Cycle,
+    /// Channels taken, in order; the first `taken` are valid.
+    pub path: [ChannelId; MAX_TAGS + 1],
+    pub taken: u8,
+}
+
+impl Flight {
+    /// The channels taken so far, from the source on.
+    pub fn path(&self) -> &[ChannelId] {
+        &self.path[..usize::from(self.taken)]
+    }
+
+    pub fn extend(&mut self, channel: ChannelId) {
+        self.path[usize::from(self.taken)] = channel;
+        self.taken += 1;
+    }
+
+    /// Whether the channels wait for the EOP that follows the acknowledgement.
+    pub fn holds_circuit(circuit: Circuit) -> bool {
+        circuit == Circuit::UntilAcknowledged
+    }
+}
+
+/// Storage of flights with re-used numbers.
+#[derive(Default)]
+pub(super) struct Flights {
+    flights: Vec<Option<Flight>>,
+    unused: Vec<u32>,
+}
+
+impl Flights {
+    pub fn insert(&mut self, flight: Flight) -> PacketId {
+        if let Some(number) = self.unused.pop() {
+            self.flights[number as usize] = Some(flight);
+            return PacketId(number);
+        }
+        self.flights.push(Some(flight));
+        PacketId(self.flights.len() as u32 - 1)
+    }
+
+    pub fn get(&self, packet: PacketId) -> &Flight {
+        self.flights[packet.0 as usize]
+            .as_ref()
+            .expect("the packet is under way")
+    }
+
+    pub fn get_mut(&mut self, packet: PacketId) -> &mut Flight {
+        self.flights[packet.0 as usize]
+            .as_mut()
+            .expect("the packet is under way")
+    }
+
+    pub fn remove(&mut self, packet: PacketId) -> Flight {
+        self.unused.push(packet.0);
+        self.flights[packet.0 as usize]
+            .take()
+            .expect("the packet is under way")
+    }
+
+    /// Packets under way.
+    pub fn len(&self) -> usize {
+        self.flights.len() - self.unused.len()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Flight> {
+        self.flights.iter().flatten()
+    }
+}

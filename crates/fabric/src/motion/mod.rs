@@ -1,0 +1,171 @@
+//! # Movers: the data phase of a cycle
+//!
+//! The control plane grants *channels*: virtual channel `c` of link `l` is number `l * channels + c`. A granted channel
+//! carries one *worm*, the flits of one packet, from the channel upstream (or from the adapter) to the channel
+//! downstream (or into the node). A mover decides in which cycle which flit crosses which link, and reports the two
+//! moments that matter to the control plane, as [`Moved`].
+//!
+//! ## The rule
+//!
+//! `S(v)` is the number of flits of channel `v`'s worm that have been sent over its link before this cycle, `R(v)` the
+//! number that have arrived at the far end, `D` cycles after they were sent. In cycle `t` channel `v` *can* move if
+//!
+//! * `S(v) < length`, and
+//! * it starts at an adapter, or `R(upstream) > S(v)`: a flit is there, and
+//! * it ends in a node, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is free
+//!   one cycle after its flit was sent on.
+//!
+//! Each link moves one flit of the oldest channel that can move, whatever moved before. Two refinements, both switches
+//! of the machine:
+//!
+//! * *Tokens.* Acknowledgements and EOPs take a slot of each link they cross. A link owes a slot for each; it pays
+//!   in cycles in which no channel can move, and before it turns to a channel that did not move in the cycle before.
+//! * *Sharing.* An adapter's memory port serves what it sends and what it receives. While both its links want to move,
+//!   sending pauses for `share_burst` cycles of every `share_period`, and receiving for as many, half a period later;
+//!   the phase differs from node to node.
+
+pub mod flit;
+
+use crate::{Config, Cycle, FatTree, LinkId, Multiplexing};
+
+/// Number of a virtual channel: `link * channels + channel`.
+pub type ChannelId = u32;
+
+/// Rank of a worm on a link: the smaller goes first. Made by [`Key::new`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key(u128);
+
+impl Key {
+    /// High priority before low, then the earlier injection, then the smaller source, then the earlier packet of it.
+    pub fn new(high: bool, injected: Cycle, source: u32, sequence: u32) -> Self {
+        Key(u128::from(!high) << 127
+            | u128::from(injected) << 64
+            | u128::from(source) << 32
+            | u128::from(sequence))
+    }
+}
+
+/// What a channel is granted for.
+#[derive(Clone, Copy, Debug)]
+pub struct Worm {
+    /// Length in flits, at least 1.
+    pub flits: u32,
+    /// Rank on the link.
+    pub key: Key,
+    /// The channel that it arrives by; none at the adapter that injects it.
+    pub upstream: Option<ChannelId>,
+}
+
+/// What the control plane must know of the motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// The first flit of the channel's worm was sent in this cycle.
+    Head(ChannelId),
+    /// The last flit of the channel's worm was sent in this cycle.
+    Tail(ChannelId),
+}
+
+/// Flits in the fabric, for checks of conservation: `injected = delivered + in_flight` at any time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlitCensus {
+    /// Sent by adapters.
+    pub injected: u64,
+    /// Arrived in nodes.
+    pub delivered: u64,
+    /// Found on wires and in buffers, by inspection.
+    pub in_flight: u64,
+}
+
+/// What a link has carried since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// Flits of packets.
+    pub flits: u64,
+    /// Acknowledgements and EOPs.
+    pub tokens: u64,
+}
+
+/// The data phase; see the essay of the module.
+///
+/// The control plane calls [`open`](Motion::open), [`close`](Motion::close) and [`charge`](Motion::charge) in phase 0
+/// of a cycle, then [`step`](Motion::step) for its phase 1. Cycles in which neither has anything to do are skipped.
+pub trait Motion {
+    /// Grants a free channel to a worm from this cycle on.
+    fn open(&mut self, channel: ChannelId, worm: Worm);
+
+    /// Takes back a channel whose worm has passed entirely; it is free from this cycle on.
+    fn close(&mut self, channel: ChannelId);
+
+    /// Makes a link owe one slot for a token.
+    fn charge(&mut self, link: LinkId);
+
+    /// Moves the flits of cycle `now` and appends what happened, in any order.
+    fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>);
+
+    /// The next cycle after `now` in which something could move without news from the control plane.
+    fn next(&self, now: Cycle) -> Option<Cycle>;
+
+    /// What a link has carried so far.
+    fn carried(&self, link: LinkId) -> Carried;
+
+    /// Counts the flits; asserts on the way that no buffer holds more than it may.
+    fn census(&self) -> FlitCensus;
+}
+
+/// What a mover must know of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wire {
+    /// Cycles from one end to the other.
+    pub delay: u32,
+    /// Whether the link ends in a node: no buffer limits it.
+    pub ejects: bool,
+    /// The other link of the same adapter, and the phase in which this one pauses; for links of adapters.
+    pub shared: Option<(LinkId, u64)>,
+}
+
+/// What a mover must know of the machine.
+pub(crate) struct Wiring {
+    pub wires: Vec<Wire>,
+    pub channels: u32,
+    pub buffer: u32,
+    pub multiplexing: Multiplexing,
+    pub share_period: u64,
+    pub share_burst: u64,
+}
+
+/// Nodes' sharing phases differ by this many cycles, so that they do not beat in step; any number that is coprime to
+/// the usual periods does.
+const PHASE_STEP: u64 = 37;
+
+impl Wiring {
+    pub fn new(config: &Config) -> Self {
+        let tree = &config.tree;
+        let mut wires: Vec<Wire> = (0..tree.links())
+            .map(|link| Wire {
+                delay: config.hop_delay[tree.link_level(link)],
+                ejects: false,
+                shared: None,
+            })
+            .collect();
+        for node in 0..tree.positions() {
+            let (injection, ejection) = (FatTree::injection(tree, node), tree.ejection(node));
+            let phase = PHASE_STEP * u64::from(node);
+            wires[injection as usize].shared = Some((ejection, phase));
+            wires[ejection as usize].shared = Some((injection, phase + config.share_period / 2));
+            wires[ejection as usize].ejects = true;
+        }
+        Wiring {
+            wires,
+            channels: config.channels,
+            buffer: config.buffer,
+            multiplexing: config.multiplexing,
+            share_period: config.share_period,
+            share_burst: config.share_burst,
+        }
+    }
+
+    /// Whether a link that shares its adapter with a busy partner pauses in a cycle.
+    pub fn pauses(&self, phase: u64, now: Cycle) -> bool {
+        (now + phase) % self.share_period < self.share_burst
+    }
+}

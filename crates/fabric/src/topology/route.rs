@@ -1,0 +1,65 @@
+//! Source routes: the adapter writes one tag per switch into the header, each Elite removes the first and obeys it
+//! (000 s2.2.1).
+
+use super::{FatTree, NodeId, tree::MAX_LEVELS};
+use crate::config::Ascent;
+
+/// Switches on the longest path.
+pub const MAX_TAGS: usize = 2 * MAX_LEVELS - 1;
+
+/// What one switch is told to do with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// Take any up-link: the switch chooses the least loaded.
+    Adaptive,
+    /// Take this up-link, counted from 0.
+    Up(u16),
+    /// Take this down-link.
+    Down(u16),
+}
+
+/// The tags of a path, in the order in which the switches consume them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    tags: [Tag; MAX_TAGS],
+    len: u8,
+}
+
+impl Route {
+    /// The tags.
+    pub fn tags(&self) -> &[Tag] {
+        &self.tags[..usize::from(self.len)]
+    }
+
+    /// Links of the path: one more than switches.
+    pub fn links(&self) -> usize {
+        usize::from(self.len) + 1
+    }
+}
+
+impl FatTree {
+    /// The minimal route from `source` to `destination`: up to a nearest common ancestor, then down.
+    ///
+    /// The descent is determined by the destination. The ascent leaves the choice to the switches, or fixes it to
+    /// up-link (destination modulo up-links) of each switch, as the Elan3 route tables do where they are not adaptive.
+    pub fn route(&self, source: NodeId, destination: NodeId, ascent: Ascent) -> Route {
+        let turn = self.common_level(source, destination);
+        let mut route = Route {
+            tags: [Tag::Adaptive; MAX_TAGS],
+            len: (2 * turn - 1) as u8,
+        };
+        for level in 1..turn {
+            route.tags[level - 1] = match ascent {
+                Ascent::Adaptive => Tag::Adaptive,
+                Ascent::Deterministic => Tag::Up((destination % self.up_links(level)) as u16),
+            };
+        }
+        for (tag, level) in route.tags[turn - 1..2 * turn - 1]
+            .iter_mut()
+            .zip((1..=turn).rev())
+        {
+            *tag = Tag::Down(self.down_port(level, destination) as u16);
+        }
+        route
+    }
+}

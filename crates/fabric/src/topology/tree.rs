@@ -1,0 +1,390 @@
+//! The wiring: counts, names and ends of links; see the essay of the parent module.
+
+use super::{LinkId, NodeId, SwitchId};
+use thiserror::Error;
+
+/// Deepest tree, in levels of switches (Elan3 route tables: 8).
+pub const MAX_LEVELS: usize = 8;
+
+/// Largest tree, in node positions: 4^8.
+pub const MAX_NODES: u64 = 65_536;
+
+/// Most links of a switch in one direction.
+pub const MAX_ARITY: u32 = 1024;
+
+/// Most switches, and most directed links, of a tree: arities upwards could otherwise multiply without bound.
+const MAX_PARTS: u64 = 1 << 24;
+
+/// Why a tree cannot be built. Each names the quantity that is wrong and its bound.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum TopologyError {
+    /// No level, or too many.
+    #[error("a tree has 1 to {MAX_LEVELS} levels of switches, not {0}")]
+    Levels(usize),
+    /// `up` does not have one entry for each level but the top.
+    #[error("a tree of {levels} levels has {} entries of up-links, one for each level but the top, not {found}", levels - 1)]
+    UpLevels {
+        /// Levels of switches, from `down`.
+        levels: usize,
+        /// Entries of `up`.
+        found: usize,
+    },
+    /// A switch without links, or with too many.
+    #[error(
+        "the switches of level {level} have {found} {direction}-links; allowed are 1 to {MAX_ARITY}"
+    )]
+    Arity {
+        /// Level of the switches, from 1.
+        level: usize,
+        /// "down" or "up".
+        direction: &'static str,
+        /// Links asked for.
+        found: u32,
+    },
+    /// More positions for nodes than supported.
+    #[error("the tree has {0} node positions; the most is {MAX_NODES}")]
+    TooManyPositions(u64),
+    /// More switches or links than supported.
+    #[error("the tree has {found} {parts}; the most is {MAX_PARTS}")]
+    TooManyParts {
+        /// "switches" or "links".
+        parts: &'static str,
+        /// Switches or links asked for.
+        found: u64,
+    },
+    /// More nodes than positions, or none.
+    #[error("{nodes} nodes do not fit: the tree holds 1 to {positions}")]
+    Nodes {
+        /// Nodes asked for.
+        nodes: u64,
+        /// Positions of the tree.
+        positions: u64,
+    },
+}
+
+/// One end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The adapter of a node.
+    Node(NodeId),
+    /// A port of a switch: down-ports first, `0..down`, then up-ports.
+    Switch {
+        /// The switch.
+        switch: SwitchId,
+        /// The port.
+        port: u32,
+    },
+}
+
+/// A fat tree; see the essay of the module. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FatTree {
+    down: Vec<u32>,
+    up: Vec<u32>,
+    nodes: u32,
+    /// `span[l]`: nodes below a switch of level `l`; `span[0] = 1`, a node itself.
+    span: Vec<u32>,
+    /// `members[l]`: switches of level `l` that cover the same nodes; entry 0 unused.
+    members: Vec<u32>,
+    /// `first_switch[l]`: number of the first switch of level `l`; the last entry is the number of switches.
+    first_switch: Vec<u32>,
+    /// `first_link[l]`: number of the first up-link of link level `l`; the last entry is the number of links.
+    first_link: Vec<u32>,
+}
+
+impl FatTree {
+    /// A tree whose switches of level `l` (from 1) have `down[l-1]` links down and `up[l-1]` up, with nodes
+    /// `0..nodes` attached.
+    ///
+    /// # Errors
+    /// What is out of bounds; see [`TopologyError`].
+    pub fn new(down: &[u32], up: &[u32], nodes: u32) -> Result<Self, TopologyError> {
+        let levels = down.len();
+        if !(1..=MAX_LEVELS).contains(&levels) {
+            return Err(TopologyError::Levels(levels));
+        }
+        if up.len() + 1 != levels {
+            return Err(TopologyError::UpLevels {
+                levels,
+                found: up.len(),
+            });
+        }
+        for (arities, direction) in [(down, "down"), (up, "up")] {
+            if let Some(level) = arities
+                .iter()
+                .position(|arity| !(1..=MAX_ARITY).contains(arity))
+            {
+                return Err(TopologyError::Arity {
+                    level: level + 1,
+                    direction,
+                    found: arities[level],
+                });
+            }
+        }
+        let positions = product(down);
+        if positions > MAX_NODES {
+            return Err(TopologyError::TooManyPositions(positions));
+        }
+        if nodes == 0 || u64::from(nodes) > positions {
+            return Err(TopologyError::Nodes {
+                nodes: nodes.into(),
+                positions,
+            });
+        }
+        let switches_of =
+            |level: usize| product(&down[level..]).saturating_mul(product(&up[..level - 1]));
+        let (mut switches, mut links) = (0_u64, 2 * positions);
+        for level in 1..=levels {
+            switches = switches.saturating_add(switches_of(level));
+            let up_links = up.get(level - 1).copied().unwrap_or(0);
+            links =
+                links.saturating_add(switches_of(level).saturating_mul(2 * u64::from(up_links)));
+        }
+        for (parts, found) in [("switches", switches), ("links", links)] {
+            if found > MAX_PARTS {
+                return Err(TopologyError::TooManyParts { parts, found });
+            }
+        }
+
+        let mut tree = FatTree {
+            down: down.to_vec(),
+            up: up.to_vec(),
+            nodes,
+            span: vec![1],
+            members: vec![0],
+            first_switch: vec![0, 0],
+            first_link: vec![0],
+        };
+        for level in 1..=levels {
+            tree.span.push(tree.span[level - 1] * down[level - 1]);
+            tree.members.push(product(&up[..level - 1]) as u32);
+            tree.first_switch
+                .push(tree.first_switch[level] + switches_of(level) as u32);
+            tree.first_link
+                .push(tree.first_link[level - 1] + 2 * tree.pairs(level - 1));
+        }
+        Ok(tree)
+    }
+
+    /// The quaternary n-tree of QsNET, fully populated: `4^levels` nodes (000 s2.2).
+    ///
+    /// # Errors
+    /// As [`FatTree::new`].
+    pub fn quaternary(levels: usize) -> Result<Self, TopologyError> {
+        FatTree::k_ary(4, levels)
+    }
+
+    /// The k-ary n-tree, fully populated.
+    ///
+    /// # Errors
+    /// As [`FatTree::new`].
+    pub fn k_ary(arity: u32, levels: usize) -> Result<Self, TopologyError> {
+        let down = vec![arity; levels];
+        let nodes = u32::try_from(product(&down)).unwrap_or(u32::MAX);
+        FatTree::new(&down, &down[..levels.saturating_sub(1)], nodes)
+    }
+
+    /// Levels of switches, which is also the number of levels of links.
+    pub fn levels(&self) -> usize {
+        self.down.len()
+    }
+
+    /// Attached nodes.
+    pub fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// Positions for nodes.
+    pub fn positions(&self) -> u32 {
+        self.span[self.levels()]
+    }
+
+    /// Switches of all levels.
+    pub fn switches(&self) -> u32 {
+        self.first_switch[self.levels() + 1]
+    }
+
+    /// Switches of one level, from 1.
+    pub fn switches_of_level(&self, level: usize) -> u32 {
+        self.first_switch[level + 1] - self.first_switch[level]
+    }
+
+    /// Directed links of all levels, those of empty positions included.
+    pub fn links(&self) -> u32 {
+        self.first_link[self.levels()]
+    }
+
+    /// Links down from a switch of a level, from 1.
+    pub fn down_links(&self, level: usize) -> u32 {
+        self.down[level - 1]
+    }
+
+    /// Links up from a switch of a level, from 1; none at the top.
+    pub fn up_links(&self, level: usize) -> u32 {
+        self.up.get(level - 1).copied().unwrap_or(0)
+    }
+
+    /// Directed links that cross a cut of the whole tree into two halves by node number, one direction: the links
+    /// that join the top level to the subtrees of one half (the top has as many down-links to each subtree).
+    pub fn bisection(&self) -> u32 {
+        let top = self.levels();
+        self.switches_of_level(top) * self.down[top - 1] / 2
+    }
+
+    /// Links of the shortest path between two nodes: twice the level of their nearest common ancestor.
+    pub fn distance(&self, a: NodeId, b: NodeId) -> u32 {
+        2 * self.common_level(a, b) as u32
+    }
+
+    /// Level of the nearest common ancestors of two nodes: 1 if they share a first-level switch. A node's own packets
+    /// turn in the first-level switch too.
+    pub fn common_level(&self, a: NodeId, b: NodeId) -> usize {
+        (1..=self.levels())
+            .find(|&level| a / self.span[level] == b / self.span[level])
+            .expect("the top covers all nodes")
+    }
+
+    /// The down-port that leads from a switch of `level` above node `node` towards it.
+    pub fn down_port(&self, level: usize, node: NodeId) -> u32 {
+        node / self.span[level - 1] % self.down[level - 1]
+    }
+
+    /// The level of a switch, from 1.
+    pub fn switch_level(&self, switch: SwitchId) -> usize {
+        (1..=self.levels())
+            .find(|&level| switch < self.first_switch[level + 1])
+            .expect("switch number in range")
+    }
+
+    /// The name of a switch for people: its level and its number in that level, as in "switch 2.13".
+    pub fn switch_name(&self, switch: SwitchId) -> String {
+        let level = self.switch_level(switch);
+        format!("switch {level}.{}", switch - self.first_switch[level])
+    }
+
+    /// The link from a node into the network.
+    pub fn injection(&self, node: NodeId) -> LinkId {
+        node
+    }
+
+    /// The link from the network to a node.
+    pub fn ejection(&self, node: NodeId) -> LinkId {
+        self.pairs(0) + node
+    }
+
+    /// The link that leaves a switch at a port (down-ports first, then up-ports).
+    pub fn output(&self, switch: SwitchId, port: u32) -> LinkId {
+        let level = self.switch_level(switch);
+        let index = switch - self.first_switch[level];
+        let (group, member) = (index / self.members[level], index % self.members[level]);
+        let down = self.down[level - 1];
+        if port >= down {
+            return self.first_link[level] + index * self.up[level - 1] + (port - down);
+        }
+        let child_group = group * down + port;
+        let pair = if level == 1 {
+            child_group
+        } else {
+            let up = self.up[level - 2];
+            let child = child_group * self.members[level - 1] + member / up;
+            child * up + member % up
+        };
+        self.first_link[level - 1] + self.pairs(level - 1) + pair
+    }
+
+    /// The link of the same pair in the other direction.
+    pub fn reverse(&self, link: LinkId) -> LinkId {
+        let (level, upward, _) = self.locate(link);
+        if upward {
+            link + self.pairs(level)
+        } else {
+            link - self.pairs(level)
+        }
+    }
+
+    /// The level of a link: that of its lower end, 0 for a node.
+    pub fn link_level(&self, link: LinkId) -> usize {
+        self.locate(link).0
+    }
+
+    /// Whether a link leads upwards.
+    pub fn is_up(&self, link: LinkId) -> bool {
+        self.locate(link).1
+    }
+
+    /// Where a link starts and where it ends.
+    pub fn ends(&self, link: LinkId) -> (End, End) {
+        let (level, upward, pair) = self.locate(link);
+        let upper = level + 1;
+        let (lower_end, group, member) = if level == 0 {
+            (End::Node(pair), pair / self.down[0], 0)
+        } else {
+            let up = self.up[level - 1];
+            let (index, port) = (pair / up, pair % up);
+            let (group, member) = (index / self.members[level], index % self.members[level]);
+            let end = End::Switch {
+                switch: self.first_switch[level] + index,
+                port: self.down[level - 1] + port,
+            };
+            (end, group / self.down[level], member * up + port)
+        };
+        let child = if level == 0 {
+            pair
+        } else {
+            pair / self.up[level - 1] / self.members[level]
+        };
+        let switch = self.first_switch[upper] + group * self.members[upper] + member;
+        let upper_end = End::Switch {
+            switch,
+            port: child % self.down[upper - 1],
+        };
+        if upward {
+            (lower_end, upper_end)
+        } else {
+            (upper_end, lower_end)
+        }
+    }
+
+    /// The name of a link's end for people.
+    pub fn end_name(&self, end: End) -> String {
+        match end {
+            End::Node(node) => format!("node {node}"),
+            End::Switch { switch, .. } => self.switch_name(switch),
+        }
+    }
+
+    /// Level, direction and number within its level and direction of a link.
+    fn locate(&self, link: LinkId) -> (usize, bool, u32) {
+        let level = (0..self.levels())
+            .find(|&level| link < self.first_link[level + 1])
+            .expect("link number in range");
+        let offset = link - self.first_link[level];
+        let pairs = self.pairs(level);
+        if offset < pairs {
+            (level, true, offset)
+        } else {
+            (level, false, offset - pairs)
+        }
+    }
+
+    /// Pairs of links of a level.
+    fn pairs(&self, level: usize) -> u32 {
+        if level == 0 {
+            self.positions_below()
+        } else {
+            self.switches_of_level(level) * self.up[level - 1]
+        }
+    }
+
+    /// Node positions, from the arities: `span` is still growing while a tree is built.
+    fn positions_below(&self) -> u32 {
+        self.down.iter().product()
+    }
+}
+
+/// Product of arities, saturating.
+fn product(arities: &[u32]) -> u64 {
+    arities.iter().fold(1_u64, |product, &arity| {
+        product.saturating_mul(arity.into())
+    })
+}
