@@ -1,0 +1,113 @@
+//! Bounds of a run.
+//!
+//! A run that would take too long, or too much memory, ends with an error instead: a simulation
+//! past its saturation point can otherwise grow its queues for ever. The main loop of the layer
+//! above asks [`Limits::check`] once per event, or once in a while.
+
+use std::fmt;
+
+use units::{Bytes, Time};
+
+/// Upper bounds of a run; `None` is no bound, which is the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Of simulated time.
+    pub time: Option<Time>,
+    /// Of events.
+    pub events: Option<u64>,
+    /// Of memory, in use at the moment of the check.
+    pub memory: Option<Bytes>,
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Simulated time.
+    pub time: Time,
+    /// Events so far.
+    pub events: u64,
+    /// Memory in use, as [`memory::current`](crate::memory::current) tells it.
+    pub memory: Bytes,
+}
+
+/// The bound that was passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// This much simulated time.
+    Time(Time),
+    /// This many events.
+    Events(u64),
+    /// This much memory.
+    Memory(Bytes),
+}
+
+/// A run passed one of its bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run passed its bound of {bound}: it stood at {at}; {}", bound.advice())]
+pub struct Exceeded {
+    /// The bound.
+    pub bound: Bound,
+    /// Where the run stood when this was noticed.
+    pub at: Progress,
+}
+
+impl Limits {
+    /// Whether a run that stands `at` this point may go on. A bound may be reached, not passed.
+    ///
+    /// # Errors
+    /// The first bound that was passed, in the order time, events, memory.
+    pub fn check(&self, at: Progress) -> Result<(), Exceeded> {
+        let passed = |bound| Err(Exceeded { bound, at });
+        match *self {
+            Self {
+                time: Some(time), ..
+            } if at.time > time => passed(Bound::Time(time)),
+            Self {
+                events: Some(events),
+                ..
+            } if at.events > events => passed(Bound::Events(events)),
+            Self {
+                memory: Some(memory),
+                ..
+            } if at.memory > memory => passed(Bound::Memory(memory)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Bound {
+    /// What a user can do about it.
+    const fn advice(&self) -> &'static str {
+        match self {
+            Self::Time(_) => "raise the bound, or look for what never ends",
+            Self::Events(_) => "raise the bound, or shorten the run (a smaller window, less load)",
+            Self::Memory(_) => {
+                "raise the bound, or lower the offered load: queues grow without end past saturation"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(time) => write!(f, "{time} of simulated time"),
+            Self::Events(events) => write!(f, "{events} events"),
+            Self::Memory(memory) => write!(f, "{memory} of memory"),
+        }
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            time,
+            events,
+            memory,
+        } = self;
+        write!(
+            f,
+            "{time} after {events} events with {memory} of memory in use"
+        )
+    }
+}

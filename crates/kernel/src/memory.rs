@@ -1,0 +1,127 @@
+//! How much memory a run needs: an allocator that counts.
+//!
+//! [`Metered`] wraps an allocator and counts, per thread, the bytes that are allocated and not
+//! yet freed, and their peak. A run is one thread's work, so [`measure`] tells its peak whatever
+//! other threads do; the count is of requested bytes and therefore the same on every machine with
+//! the same sizes of types.
+//!
+//! A program that wants the figures installs it:
+//!
+//! ```
+//! #[global_allocator]
+//! static ALLOCATOR: kernel::memory::Metered = kernel::memory::Metered::new();
+//!
+//! let (length, peak) = kernel::memory::measure(|| vec![0_u8; 4096].len());
+//! assert_eq!((length, peak.as_u64()), (4096, 4096));
+//! ```
+//!
+//! Where it is not installed, all figures are zero. Memory that one thread allocates and another
+//! frees counts up in the first and down in the second.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use units::Bytes;
+
+// Constant initial values and no destructors: reaching the counters never allocates, and works
+// until the very end of a thread.
+thread_local! {
+    /// Negative where a thread frees what others allocated.
+    static CURRENT: Cell<i64> = const { Cell::new(0) };
+    static PEAK: Cell<i64> = const { Cell::new(0) };
+}
+
+/// An allocator that counts what passes through it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Metered<A = System>(A);
+
+impl Metered {
+    /// Counts what the allocator of the operating system gives.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(System)
+    }
+}
+
+impl<A> Metered<A> {
+    /// Counts what `allocator` gives.
+    #[must_use]
+    pub const fn over(allocator: A) -> Self {
+        Self(allocator)
+    }
+}
+
+/// What this thread has allocated and not freed.
+#[must_use]
+pub fn current() -> Bytes {
+    bytes(CURRENT.get())
+}
+
+/// Runs `work` and tells the peak of memory in use meanwhile, beyond what was in use before, on
+/// this thread. May be nested.
+pub fn measure<R>(work: impl FnOnce() -> R) -> (R, Bytes) {
+    /// Gives an enclosing measurement its peak back, also if `work` panics.
+    struct Outer(i64);
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            PEAK.set(PEAK.get().max(self.0));
+        }
+    }
+    let before = CURRENT.get();
+    let _outer = Outer(PEAK.replace(before));
+    let result = work();
+    (result, bytes(PEAK.get() - before))
+}
+
+fn bytes(count: i64) -> Bytes {
+    Bytes::new(u64::try_from(count).unwrap_or(0))
+}
+
+fn count(allocated: usize, freed: usize) {
+    // A size fits into isize, by the rules of `Layout`.
+    let now = CURRENT
+        .get()
+        .wrapping_add(allocated.cast_signed() as i64)
+        .wrapping_sub(freed.cast_signed() as i64);
+    CURRENT.set(now);
+    PEAK.set(PEAK.get().max(now));
+}
+
+// SAFETY: every method passes its arguments to the same method of `A` and returns what that
+// returns, so that the contract of `GlobalAlloc` holds if it holds for `A`. Counting neither
+// allocates nor panics: the counters are constants at first and need no destructor.
+#[allow(unsafe_code)]
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Metered<A> {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are passed on.
+        let new = unsafe { self.0.alloc(layout) };
+        if !new.is_null() {
+            count(layout.size(), 0);
+        }
+        new
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are passed on.
+        let new = unsafe { self.0.alloc_zeroed(layout) };
+        if !new.is_null() {
+            count(layout.size(), 0);
+        }
+        new
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promises are passed on.
+        let new = unsafe { self.0.realloc(old, layout, size) };
+        if !new.is_null() {
+            count(size, layout.size());
+        }
+        new
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { self.0.dealloc(old, layout) };
+        count(0, layout.size());
+    }
+}

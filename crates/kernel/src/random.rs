@@ -1,0 +1,77 @@
+//! Random numbers: one stream per component.
+//!
+//! A stream is a function of a seed and of the path of the component that owns it, such as
+//! `node.12/arrivals`. Streams of different seeds or paths are independent: drawing more numbers
+//! in one place changes nothing elsewhere.
+//!
+//! The output is fixed for good, on every machine. The generator is `ChaCha8` with counter and
+//! nonce from zero, read as little-endian 64-bit words. Its key is, in 32 bytes, the seed
+//! (little-endian), eight zero bytes, and the XXH3-128 hash of the path (little-endian). The
+//! helpers below are defined by formulas on these words rather than by a library that may improve
+//! its algorithms, and use no function of the machine's own mathematical library. A test pins the
+//! first draws.
+
+use std::ops::Range;
+
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The random numbers of one component. Not `Clone`: two owners would draw the same numbers.
+#[derive(Debug)]
+pub struct Stream {
+    generator: ChaCha8Rng,
+}
+
+impl Stream {
+    /// The stream of the component at `path` in a run with this `seed`.
+    #[must_use]
+    pub fn new(seed: u64, path: &str) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[16..].copy_from_slice(&xxh3_128(path.as_bytes()).to_le_bytes());
+        Self {
+            generator: ChaCha8Rng::from_seed(key),
+        }
+    }
+
+    /// The next 64-bit word.
+    pub fn next_u64(&mut self) -> u64 {
+        self.generator.next_u64()
+    }
+
+    /// A number of `range`, each equally likely. With words w and the length n of the range, it
+    /// is the upper half of the 128-bit product w n; a w whose lower half is less than 2^64 mod n
+    /// is skipped, which makes the draw exactly uniform.
+    ///
+    /// # Panics
+    /// If the range is empty.
+    pub fn uniform_u64(&mut self, range: Range<u64>) -> u64 {
+        assert!(
+            range.start < range.end,
+            "a draw from the empty range {range:?}"
+        );
+        let length = range.end - range.start;
+        // 2^64 mod n, of which only a lower half less than n needs to know.
+        let skipped = || length.wrapping_neg() % length;
+        loop {
+            let product = u128::from(self.next_u64()) * u128::from(length);
+            let low = product as u64;
+            if low >= length || low >= skipped() {
+                return range.start + (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// A number of [0, 1): the upper 53 bits of a word, over 2^53.
+    pub fn uniform_f64(&mut self) -> f64 {
+        const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
+        (self.next_u64() >> 11) as f64 * STEP
+    }
+
+    /// A number of the exponential distribution with this mean: -mean ln(1 - u) for a
+    /// [`uniform_f64`](Self::uniform_f64) u; at most 36.74 times the mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(1.0 - self.uniform_f64())
+    }
+}

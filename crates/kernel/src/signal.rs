@@ -1,0 +1,158 @@
+//! Signals: what simulated processes wait for.
+//!
+//! A signal is a condition that becomes set when it was fired a given number of times (once, or
+//! as often as [`Signal::counted`] says) and stays set until it is reset. Whoever waits for it
+//! continues in the order of waiting; whoever waits for a signal that is set continues at once.
+//!
+//! A process that waited when the signal became set continues even if the signal is reset before
+//! the process runs: a firing is never lost on those who waited for it. Firing a signal that is
+//! set has no effect.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// A condition to wait for; clones are the same condition.
+#[derive(Clone)]
+pub struct Signal {
+    state: Rc<RefCell<State>>,
+}
+
+struct State {
+    /// Firings from a reset until it is set.
+    count: u64,
+    /// Firings that are left until it is set.
+    remaining: u64,
+    /// How often it became set.
+    rounds: u64,
+    /// In the order of waiting. Few wait for one signal, so that a search is short.
+    waiters: Vec<(u64, Waker)>,
+    tickets: u64,
+}
+
+impl Signal {
+    /// A signal that one firing sets.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::counted(1)
+    }
+
+    /// A signal that `count` firings set; one of count 0 is always set.
+    #[must_use]
+    pub fn counted(count: u64) -> Self {
+        Self {
+            state: Rc::new(RefCell::new(State {
+                count,
+                remaining: count,
+                rounds: 0,
+                waiters: Vec::new(),
+                tickets: 0,
+            })),
+        }
+    }
+
+    /// Counts one firing; the last one sets the signal and wakes who waits for it.
+    pub fn fire(&self) {
+        let mut state = self.state.borrow_mut();
+        if state.remaining == 0 {
+            return;
+        }
+        state.remaining -= 1;
+        if state.remaining == 0 {
+            state.rounds += 1;
+            let waiters = std::mem::take(&mut state.waiters);
+            // A waker is free to look at this signal.
+            drop(state);
+            for (_, waker) in waiters {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Whether it is set.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.remaining() == 0
+    }
+
+    /// How many firings are left until it is set.
+    #[must_use]
+    pub fn remaining(&self) -> u64 {
+        self.state.borrow().remaining
+    }
+
+    /// Lets the count begin anew.
+    pub fn reset(&self) {
+        let mut state = self.state.borrow_mut();
+        state.remaining = state.count;
+    }
+
+    /// Waits until it is set. The wait begins when the future is first polled.
+    pub fn wait(&self) -> Wait {
+        Wait {
+            signal: self.clone(),
+            begun: None,
+        }
+    }
+}
+
+impl Default for Signal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state.borrow();
+        f.debug_struct("Signal")
+            .field("remaining", &state.remaining)
+            .field("waiters", &state.waiters.len())
+            .finish()
+    }
+}
+
+/// The future of [`Signal::wait`].
+#[derive(Debug)]
+#[must_use = "nothing waits until the future is awaited"]
+pub struct Wait {
+    signal: Signal,
+    /// The ticket among the waiters and the round in which the wait began.
+    begun: Option<(u64, u64)>,
+}
+
+impl Future for Wait {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.signal.state.borrow_mut();
+        let fired = self.begun.is_some_and(|(_, round)| round != state.rounds);
+        if fired || state.remaining == 0 {
+            return Poll::Ready(());
+        }
+        let waker = context.waker();
+        if let Some((ticket, _)) = self.begun {
+            let waiter = state.waiters.iter_mut().find(|(other, _)| *other == ticket);
+            // The place in the order stays, whichever task polls.
+            waiter.expect("who waits is listed").1.clone_from(waker);
+        } else {
+            let begun = (state.tickets, state.rounds);
+            state.tickets += 1;
+            state.waiters.push((begun.0, waker.clone()));
+            drop(state);
+            self.begun = Some(begun);
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        if let Some((ticket, _)) = self.begun {
+            let mut state = self.signal.state.borrow_mut();
+            state.waiters.retain(|(other, _)| *other != ticket);
+        }
+    }
+}

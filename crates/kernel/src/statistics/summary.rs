@@ -1,0 +1,82 @@
+/// Count, total, least and greatest of a set of integers (times in ps, lengths of queues, ...).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Summary {
+    count: u64,
+    total: u128,
+    /// `u64::MAX` as long as there is no observation.
+    least: u64,
+    /// Zero as long as there is no observation.
+    greatest: u64,
+}
+
+impl Summary {
+    /// A summary of nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            count: 0,
+            total: 0,
+            least: u64::MAX,
+            greatest: 0,
+        }
+    }
+
+    /// Adds an observation.
+    pub fn record(&mut self, value: u64) {
+        self.record_n(value, 1);
+    }
+
+    /// Adds `count` observations of the same value.
+    pub fn record_n(&mut self, value: u64, count: u64) {
+        if count > 0 {
+            self.count += count;
+            self.total += u128::from(value) * u128::from(count);
+            self.least = self.least.min(value);
+            self.greatest = self.greatest.max(value);
+        }
+    }
+
+    /// Adds all observations of another summary.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.total += other.total;
+        self.least = self.least.min(other.least);
+        self.greatest = self.greatest.max(other.greatest);
+    }
+
+    /// How many observations there are.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum.
+    #[must_use]
+    pub const fn total(&self) -> u128 {
+        self.total
+    }
+
+    /// The mean, `None` of nothing.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.total as f64 / self.count as f64)
+    }
+
+    /// The least, `None` of nothing.
+    #[must_use]
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.least)
+    }
+
+    /// The greatest, `None` of nothing.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.greatest)
+    }
+}
+
+impl Default for Summary {
+    fn default() -> Self {
+        Self::new()
+    }
+}
