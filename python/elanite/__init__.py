@@ -1,0 +1,65 @@
+"""Elanite: an executable model of the Quadrics networks, as a library.
+
+    import elanite as el
+
+    machine = el.Machine.load("es40-qsnet")
+    result = el.run(el.Experiment.load("qsnet/uniform"), machine=machine)
+    result.frame()      # a tidy polars frame: one row per (point, metric, batch)
+    result.chart()      # the figures of the experiment
+
+Importing the package costs nothing: everything is loaded on first use. The simulator itself is the extension
+module ``elanite._core``; this package plans, stores, draws and reports.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from elanite.api import Experiment, Machine, Parameter, PointsFailed, Result, load_results, run
+    from elanite.claims import Claim, Verdict, scoreboard
+    from elanite.errors import ConfigError, ElaniteError, UsageError
+
+_HOME = {
+    "Claim": "elanite.claims",
+    "ConfigError": "elanite.errors",
+    "ElaniteError": "elanite.errors",
+    "Experiment": "elanite.api",
+    "Machine": "elanite.api",
+    "Parameter": "elanite.api",
+    "PointsFailed": "elanite.api",
+    "Result": "elanite.api",
+    "UsageError": "elanite.errors",
+    "Verdict": "elanite.claims",
+    "load_results": "elanite.api",
+    "run": "elanite.api",
+    "scoreboard": "elanite.claims",
+}
+
+__all__ = [
+    "Claim",
+    "ConfigError",
+    "ElaniteError",
+    "Experiment",
+    "Machine",
+    "Parameter",
+    "PointsFailed",
+    "Result",
+    "UsageError",
+    "Verdict",
+    "load_results",
+    "run",
+    "scoreboard",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its module when it is first used."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name == "__version__":
+        return import_module("elanite._core").VERSION
+    raise AttributeError(f"module 'elanite' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

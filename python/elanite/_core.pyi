@@ -1,0 +1,67 @@
+"""Types of the extension module: the simulator, as Python sees it."""
+
+from typing import TypedDict, final
+
+__all__ = [
+    "MODEL_REVISION",
+    "VERSION",
+    "Cancel",
+    "ConfigError",
+    "RunError",
+    "interval",
+    "load_experiment",
+    "load_machine",
+    "plan",
+    "quantity",
+    "schema",
+    "simulate",
+]
+
+MODEL_REVISION: str
+VERSION: str
+
+class ConfigError(Exception):
+    """A machine file, an experiment file or an override is wrong: (rendered text, diagnostics as JSON)."""
+
+class RunError(Exception):
+    """A point did not finish; the exit code says why: a bound (1), a deadlock (3), our own bug (4), a cancel (130)."""
+
+    exit_code: int
+
+@final
+class Cancel:
+    """A flag that stops every simulation that was started with it."""
+
+    def __new__(cls) -> Cancel: ...
+    def set(self) -> None: ...
+    def is_set(self) -> bool: ...
+
+Column = list[int] | list[float] | list[str] | list[int | None] | list[bool]
+
+class Records(TypedDict):
+    """What `simulate` gives: three tables by columns, and totals of the point."""
+
+    rows: dict[str, Column]
+    links: dict[str, Column]
+    switches: dict[str, Column]
+    digest: str
+    packets: int
+    events: int
+    simulated_ps: int
+    peak_memory_bytes: int
+
+def load_machine(text: str, file: str, overrides: list[str]) -> str: ...
+def load_experiment(text: str, file: str, overrides: list[str]) -> str: ...
+def plan(
+    machine_text: str,
+    machine_file: str,
+    experiment_name: str,
+    experiment_text: str,
+    experiment_file: str,
+    overrides: list[str],
+    seed: int,
+) -> list[tuple[str, str, str]]: ...
+def simulate(point_json: str, cancel: Cancel) -> Records: ...
+def interval(values: list[float]) -> tuple[float, float, float]: ...
+def quantity(text: str) -> tuple[float, str] | None: ...
+def schema(kind: str) -> str: ...

@@ -1,0 +1,229 @@
+"""The library: machines, experiments and their results as Python objects.
+
+    import elanite as el
+
+    result = el.run(el.Experiment.load("qsnet/ping"), machine=el.Machine.load("es40-qsnet"))
+    result.summary()
+
+Results are kept in a store below ``out`` (the folder ``out`` by default), the same one that the command line uses:
+points that either of them simulated are not simulated again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core, campaign, sources
+from elanite.errors import ElaniteError
+from elanite.plan import FIRST_SEED, Plan, Point, plan
+from elanite.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair as alt
+    import polars as pl
+
+    from elanite.campaign import Failure, Observer
+    from elanite.figures import Figure
+    from elanite.sources import Source
+    from elanite.store import Manifest
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a machine, with its provenance."""
+
+    key: str
+    """Section and name: ``link.rate``."""
+    value: Any
+    """As text with its unit where it is a quantity."""
+    source: str
+    """Document and section that give it, or how it was found."""
+    fitted_to: tuple[str, ...] = ()
+    """Claims that it was fitted to; the scoreboard marks them."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine description. ``Machine.load`` reads one; ``parameters`` are its resolved values."""
+
+    name: str
+    title: str
+    parameters: tuple[Parameter, ...]
+    file: Source = field(repr=False)
+    overrides: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, name: str, overrides: Sequence[str] = ()) -> Machine:
+        """Load a shipped machine by name, or a machine file by path, with ``key=value`` overrides.
+
+        Raises ``UsageError`` if there is none and ``ConfigError`` if it is wrong.
+        """
+        return cls.of(sources.read("machine", name), overrides)
+
+    @classmethod
+    def of(cls, file: Source, overrides: Sequence[str] = ()) -> Machine:
+        """Make a machine of a text that was read already."""
+        data = json.loads(_core.load_machine(file.text, file.file, list(overrides)))
+        parameters = tuple(
+            Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ()))
+            for p in data["parameters"]
+        )
+        return cls(data["name"], data["title"], parameters, file, tuple(overrides))
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - a parameter may be anything
+        """The value of a parameter: ``machine["link.rate"]``."""
+        for parameter in self.parameters:
+            if parameter.key == key:
+                return parameter.value
+        keys = [parameter.key for parameter in self.parameters]
+        raise KeyError(f"{self.name} has no parameter {key}{sources.did_you_mean(key, keys)}")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment description. ``Experiment.load`` reads one; ``about`` is its content."""
+
+    name: str
+    title: str
+    source: str
+    """Document, sections and figures that it follows."""
+    machine: str
+    """The machine that it runs on unless another one is given."""
+    about: dict[str, Any] = field(repr=False)
+    file: Source = field(repr=False)
+    overrides: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, name: str, overrides: Sequence[str] = ()) -> Experiment:
+        """Load a shipped experiment by name, or an experiment file by path, with ``key=value`` overrides.
+
+        Raises ``UsageError`` if there is none and ``ConfigError`` if it is wrong.
+        """
+        return cls.of(sources.read("experiment", name), overrides)
+
+    @classmethod
+    def of(cls, file: Source, overrides: Sequence[str] = ()) -> Experiment:
+        """Make an experiment of a text that was read already."""
+        about = json.loads(_core.load_experiment(file.text, file.file, list(overrides)))
+        return cls(
+            file.name, about["title"], about["source"], about["machine"], about, file, tuple(overrides)
+        )
+
+
+class PointsFailed(ElaniteError):
+    """Some points did not finish. ``result`` holds those that did, ``failures`` the others."""
+
+    def __init__(self, result: Result, failures: Sequence[Failure]) -> None:
+        self.result = result
+        self.failures = list(failures)
+        first = failures[0]
+        super().__init__(
+            f"{len(failures)} of {len(result.plan.points)} points failed; the first: {first.message}\n"
+            f"reproduce it: {first.command}"
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """The finished points of one experiment."""
+
+    plan: Plan
+    store: Store = field(repr=False)
+
+    @property
+    def points(self) -> list[Point]:
+        """The finished points, in the order of the plan."""
+        return [point for point in self.plan.points if self.store.get(point.id) is not None]
+
+    def manifest(self, point: Point) -> Manifest:
+        """What is known of a finished point: digest, packets, events, processor seconds, peak memory, versions."""
+        manifest = self.store.get(point.id)
+        if manifest is None:
+            raise KeyError(point.id)
+        return manifest
+
+    def frame(self) -> pl.DataFrame:
+        """Tidy rows: one per (point, metric, batch), with the parameters of the point."""
+        return self._table("rows")
+
+    def links(self) -> pl.DataFrame:
+        """Counters of every link, one row per (point, link)."""
+        return self._table("links")
+
+    def switches(self) -> pl.DataFrame:
+        """Counters of every switch, one row per (point, switch)."""
+        return self._table("switches")
+
+    def summary(self) -> pl.DataFrame:
+        """Mean and 95% confidence interval of every metric, over batches and seeds."""
+        from elanite import frames
+
+        return frames.summarise(self.frame())
+
+    def figures(self) -> list[Figure]:
+        """The figures of the experiment, each with its title, caption and chart."""
+        from elanite import figures
+
+        return figures.draw(self.plan.experiment.name, self.frame())
+
+    def chart(self) -> alt.VConcatChart:
+        """All figures below one another, as one Altair chart."""
+        import altair as alt
+
+        chart: alt.VConcatChart = alt.vconcat(*(figure.chart for figure in self.figures()))
+        return chart.resolve_scale(color="independent", shape="independent", fill="independent")
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The tidy rows as an Arrow stream, for any data-frame library."""
+        return self.frame().__arrow_c_stream__(requested_schema)
+
+    def _table(self, table: str) -> pl.DataFrame:
+        from elanite import frames
+
+        return frames.tidy(self.points, self.store, table)
+
+
+def run(
+    experiment: Experiment,
+    machine: Machine | None = None,
+    *,
+    seed: int = FIRST_SEED,
+    jobs: int | None = None,
+    out: str | Path = "out",
+    observer: Observer | None = None,
+) -> Result:
+    """Simulate the points of an experiment that are not in the store below ``out`` yet.
+
+    ``jobs`` points run at a time (all cores by default). Raises ``ConfigError`` where experiment and machine do not
+    fit, ``PointsFailed`` if points failed (all others have finished by then) and ``KeyboardInterrupt`` when
+    interrupted; finished points are kept in every case.
+    """
+    planned = _plan(experiment, machine, seed)
+    result = Result(planned, Store(Path(out) / "store"))
+    outcome = campaign.run([planned], result.store, jobs, observer, str(out))
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.failures:
+        raise PointsFailed(result, outcome.failures)
+    return result
+
+
+def load_results(
+    experiment: Experiment,
+    machine: Machine | None = None,
+    *,
+    seed: int = FIRST_SEED,
+    out: str | Path = "out",
+) -> Result:
+    """The finished points of an experiment below ``out``, without simulating anything."""
+    return Result(_plan(experiment, machine, seed), Store(Path(out) / "store"))
+
+
+def _plan(experiment: Experiment, machine: Machine | None, seed: int) -> Plan:
+    overrides = experiment.overrides + (machine.overrides if machine else ())
+    return plan(experiment.file, machine.file if machine else None, overrides, seed)

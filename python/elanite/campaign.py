@@ -1,0 +1,156 @@
+"""The campaign: simulate the points that the store does not hold yet, on all cores.
+
+Points are independent and a simulation releases the interpreter, so threads are enough. A point that fails does not
+stop the others. An interrupt (Ctrl-C) stops the running points at once, keeps the finished ones and says so in the
+outcome; the caller says how to resume.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+from elanite import _core
+from elanite.errors import Exit, RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.plan import Plan, Point
+    from elanite.store import Store
+
+
+class Observer(Protocol):
+    """Who wants to know how far the campaign is."""
+
+    def start(self, total: int, done: int) -> None:
+        """Called once: how many points there are, and how many of them are finished already."""
+
+    def point(self, point: Point, failure: Failure | None) -> None:
+        """Called after each point, with what went wrong, if anything."""
+
+    def stop(self) -> None:
+        """Called once at the end, whatever the end is."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A point that did not finish."""
+
+    point: Point
+    message: str
+    exit_code: int
+    command: str
+    """The exact command that reproduces it."""
+
+
+@dataclass
+class Outcome:
+    """How a campaign went."""
+
+    total: int = 0
+    reused: int = 0
+    simulated: int = 0
+    discarded: int = 0
+    """Damaged folders in the store that were removed and simulated again."""
+    failures: list[Failure] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ran nothing but this campaign."""
+        if self.interrupted:
+            return Exit.INTERRUPTED
+        return max((failure.exit_code for failure in self.failures), default=Exit.OK)
+
+
+def run(
+    plans: Sequence[Plan],
+    store: Store,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    out: str | None = None,
+) -> Outcome:
+    """Simulate what is missing of the plans, ``jobs`` points at a time (all cores by default)."""
+    store.clean()
+    work: dict[str, tuple[Plan, Point]] = {}
+    for plan in plans:
+        for point in plan.points:
+            work.setdefault(point.id, (plan, point))
+    outcome = Outcome(total=len(work))
+    missing = [pair for identity, pair in work.items() if store.get(identity) is None]
+    outcome.reused = len(work) - len(missing)
+    outcome.discarded = sum(store.discard(point.id) for _, point in missing)
+    if observer:
+        observer.start(outcome.total, outcome.reused)
+    try:
+        _simulate_all(missing, store, jobs or os.cpu_count() or 1, observer, outcome, out)
+    finally:
+        if observer:
+            observer.stop()
+    return outcome
+
+
+def _simulate_all(
+    missing: Sequence[tuple[Plan, Point]],
+    store: Store,
+    jobs: int,
+    observer: Observer | None,
+    outcome: Outcome,
+    out: str | None,
+) -> None:
+    cancel = _core.Cancel()
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="point")
+    futures = {pool.submit(_simulate, point, store, cancel): (plan, point) for plan, point in missing}
+    waiting = set(futures)
+    try:
+        while waiting:
+            try:
+                # A short timeout, so that an interrupt is noticed while long points run.
+                ended, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            except KeyboardInterrupt:
+                outcome.interrupted = True
+                cancel.set()
+                for future in waiting:
+                    future.cancel()
+                continue
+            for future in ended:
+                plan, point = futures[future]
+                failure = _failure(future, plan, point, out)
+                if failure is None:
+                    outcome.simulated += not future.cancelled()
+                elif failure.exit_code != Exit.INTERRUPTED:
+                    outcome.failures.append(failure)
+                if observer and not outcome.interrupted:
+                    observer.point(point, failure)
+    finally:
+        cancel.set()  # nothing runs any more, unless an error that nobody foresaw is on its way out
+        pool.shutdown(cancel_futures=True)
+
+
+def _simulate(point: Point, store: Store, cancel: _core.Cancel) -> None:
+    started = datetime.now(UTC)
+    before = time.thread_time()
+    records = _core.simulate(point.json, cancel)
+    cpu_seconds = time.thread_time() - before
+    times = {
+        "started": started.isoformat(timespec="milliseconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "cpu_seconds": round(cpu_seconds, 6),
+    }
+    store.put(point, records, times)
+
+
+def _failure(future: Future[None], plan: Plan, point: Point, out: str | None) -> Failure | None:
+    """What went wrong with a point, if anything did; errors that nobody foresaw pass through."""
+    try:
+        future.result()
+    except CancelledError:
+        return None
+    except RunError as error:
+        return Failure(point, str(error), error.exit_code, plan.command(point, out))
+    return None

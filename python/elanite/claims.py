@@ -1,0 +1,228 @@
+"""The scoreboard: every published claim beside what the simulator gives.
+
+The claims are data (``data/claims.toml``): what is published, where it stands, and how it is measured. A verdict is
+made from finished points of the store alone. Claims that served to fit a parameter (the machine files say which) are
+``fitted``, all others are ``predicted``. A missed claim is never hidden: one with a ``known_miss`` reason is shown as
+missed, with the reason, but is no failure of a run.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from elanite import _core, sources
+from elanite.plan import FIRST_SEED, Plan, Point, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from elanite.measures import Measurement
+    from elanite.store import Store
+
+Kind = Literal["value", "max", "min", "range", "order", "shape"]
+Role = Literal["fitted", "predicted"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published figure or finding, and how to measure it."""
+
+    id: str
+    source: str
+    kind: Kind
+    says: str
+    unit: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    order: tuple[str, ...] = ()
+    experiment: str = ""
+    """The shipped experiment that produces the data; empty: not yet simulated."""
+    series: str = ""
+    where: tuple[tuple[str, Any], ...] = ()
+    """Parameters that select the points."""
+    measure: str = ""
+    metric: str = ""
+    tolerance: float | None = None
+    """How far a value may be off and still hold, as a fraction."""
+    test: str = ""
+    known_miss: str = ""
+
+    @property
+    def published(self) -> float | list[float] | list[str] | None:
+        """What the document states, as data; a shape has nothing but its words."""
+        if self.kind == "range":
+            return [self.low or 0.0, self.high or 0.0]
+        if self.kind == "order":
+            return list(self.order)
+        return self.value
+
+    def asks_for(self, point: Point) -> bool:
+        """Whether the claim is measured on this point (of its experiment)."""
+        return (not self.series or point.series == self.series) and all(
+            point.parameters.get(name) == value for name, value in self.where
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim beside its simulated counterpart."""
+
+    claim: Claim
+    role: Role
+    simulated: float | list[str] | str | None = None
+    """A number, an order of names, the figures of an inequality in words, or None if there are no results."""
+    low: float | None = None
+    """Lower end of the 95% confidence interval of the simulated number."""
+    high: float | None = None
+    """Upper end of it."""
+    error: float | None = None
+    """simulated/published - 1; for a range the distance from its nearest end, 0 inside."""
+    holds: bool | None = None
+    """None where there is nothing to judge."""
+    note: str = ""
+    """The figures behind an order or a mean, or why there is nothing to judge."""
+
+    @property
+    def state(self) -> str:
+        """One of: holds, missed, known miss, holds again, not run, not yet simulated."""
+        if self.holds is None:
+            return "not run" if self.claim.experiment else "not yet simulated"
+        if self.claim.known_miss:
+            return "holds again" if self.holds else "known miss"
+        return "holds" if self.holds else "missed"
+
+    @property
+    def failed(self) -> bool:
+        """Whether this verdict makes a command fail."""
+        return self.state == "missed"
+
+    def as_json(self) -> dict[str, Any]:
+        """The verdict as it stands in ``scoreboard.json``."""
+        claim = self.claim
+        return {
+            "id": claim.id,
+            "kind": claim.kind,
+            "published": claim.published,
+            "simulated": self.simulated,
+            "low": self.low,
+            "high": self.high,
+            "error": self.error,
+            "holds": self.holds,
+            "role": self.role,
+            "state": self.state,
+            "unit": claim.unit,
+            "tolerance": claim.tolerance,
+            "says": claim.says,
+            "source": claim.source,
+            "experiment": claim.experiment or None,
+            "test": claim.test,
+            "note": self.note,
+            "known_miss": claim.known_miss or None,
+        }
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """All claims of all documents, in the order of the documents."""
+    text = files("elanite").joinpath("data", "claims.toml").read_text(encoding="utf-8")
+    return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
+
+
+@cache
+def fitted() -> frozenset[str]:
+    """Claims that some parameter of a shipped machine was fitted to."""
+    found: set[str] = set()
+    for name in sources.shipped("machine"):
+        source = sources.read("machine", name)
+        for parameter in json.loads(_core.load_machine(source.text, source.file, []))["parameters"]:
+            found.update(parameter.get("fitted_to") or ())
+    return frozenset(found)
+
+
+def judge(claim: Claim, measurement: Measurement) -> Verdict:
+    """Compare a measurement with what is published."""
+    from elanite.measures import Finding, Order
+
+    role: Role = "fitted" if claim.id in fitted() else "predicted"
+    if isinstance(measurement, Finding):
+        return Verdict(claim, role, simulated=measurement.text, holds=measurement.holds)
+    if isinstance(measurement, Order):
+        holds = tuple(measurement.names) == claim.order
+        return Verdict(claim, role, simulated=measurement.names, holds=holds, note=measurement.note)
+    error, holds = _compare(claim, measurement.mean)
+    return Verdict(
+        claim,
+        role,
+        simulated=measurement.mean,
+        low=measurement.low,
+        high=measurement.high,
+        error=error,
+        holds=holds,
+        note=measurement.note,
+    )
+
+
+def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
+    """Judge one claim from the points of its experiment that are finished."""
+    role: Role = "fitted" if claim.id in fitted() else "predicted"
+    if planned is None:
+        return Verdict(claim, role, note="not yet simulated")
+    points = [point for point in planned.points if claim.asks_for(point)]
+    missing = sum(store.get(point.id) is None for point in points)
+    if not points:
+        return Verdict(claim, role, note=f"{claim.experiment} has no point with these parameters")
+    if missing:
+        return Verdict(claim, role, note=f"not run: {missing} of {len(points)} points are missing")
+    from elanite import frames, measures
+
+    return judge(claim, measures.REGISTRY[claim.measure](frames.tidy(points, store), claim))
+
+
+def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED) -> list[Verdict]:
+    """Judge all claims from the finished points below ``out``, on the machines that the experiments name."""
+    from elanite.store import Store
+
+    store = Store(Path(out) / "store")
+    plans = plans_of(claims(), seed)
+    return [verdict(claim, plans.get(claim.experiment), store) for claim in claims()]
+
+
+def plans_of(chosen: Iterable[Claim], seed: int = FIRST_SEED) -> dict[str, Plan]:
+    """The plans of the experiments that the claims are measured on, by name."""
+    names = dict.fromkeys(claim.experiment for claim in chosen if claim.experiment)
+    available = set(sources.shipped("experiment"))
+    return {name: plan(sources.read("experiment", name), seed=seed) for name in names if name in available}
+
+
+def failed(verdicts: Sequence[Verdict]) -> bool:
+    """Whether a command that shows these verdicts fails."""
+    return any(verdict.failed for verdict in verdicts)
+
+
+def _compare(claim: Claim, simulated: float) -> tuple[float, bool]:
+    if claim.kind == "range":
+        low, high = claim.low or 0.0, claim.high or 0.0
+        if simulated < low:
+            return simulated / low - 1, False
+        return (simulated / high - 1, False) if simulated > high else (0.0, True)
+    published = claim.value or 0.0
+    error = simulated / published - 1
+    if claim.kind == "max":
+        return error, simulated <= published
+    if claim.kind == "min":
+        return error, simulated >= published
+    return error, abs(error) <= (claim.tolerance or 0.0)
+
+
+def _claim(entry: dict[str, Any]) -> Claim:
+    fields = dict(entry)
+    fields["order"] = tuple(fields.get("order", ()))
+    fields["where"] = tuple(fields.get("where", {}).items())
+    return Claim(**fields)

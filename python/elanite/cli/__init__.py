@@ -1,0 +1,77 @@
+"""The command line. Data goes to standard output, everything else to standard error.
+
+Heavy modules are imported inside the commands, so that ``--help`` answers at once. The exit codes are those of
+``elanite.errors.Exit``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from elanite.cli import inspect, results
+from elanite.cli.common import about_version
+from elanite.errors import ConfigError, ElaniteError, Exit, RunError
+
+HELP = """Simulate the Quadrics networks, and compare with what was published about them.
+
+\b
+Examples:
+  elanite reproduce                          every shipped experiment, report and scoreboard in out/
+  elanite reproduce --only qsnet/ping        one experiment (or a folder of them)
+  elanite run qsnet/uniform --format csv     one experiment, as data
+  elanite run qsnet/ping --set switch.circuit=wormhole
+  elanite show es40-qsnet                    every parameter of a machine, with its provenance
+  elanite check my-machine.toml              errors with their place, what is allowed and a hint
+  elanite claims --format json               published and simulated figures
+
+\b
+Exit codes:
+  0 ok                  1 it ran, but a claim or a point failed    2 wrong command line or file
+  3 simulated deadlock  4 broken invariant (a bug of ours)         130 interrupted; the same command resumes
+"""
+
+app = typer.Typer(
+    name="elanite",
+    help=HELP,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+results.register(app)
+inspect.register(app)
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(  # noqa: ARG001 - answered by its callback
+        False, "--version", callback=about_version, is_eager=True, help="Print versions and exit."
+    ),
+) -> None:
+    pass
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    try:
+        code = app(arguments, prog_name="elanite")
+    except SystemExit as leaving:
+        code = leaving.code
+    except ConfigError as error:
+        print(error.args[0].rstrip(), file=sys.stderr)  # noqa: T201
+        code = Exit.USAGE
+    except RunError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        code = error.exit_code
+    except ElaniteError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        code = error.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = Exit.OK
+    except KeyboardInterrupt:
+        code = Exit.INTERRUPTED
+    sys.exit(code)

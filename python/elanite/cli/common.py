@@ -1,0 +1,73 @@
+"""What the commands share: options, output formats, the version."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+OUT = Path("out")
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class BoardFormat(StrEnum):
+    """How the scoreboard is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the store, the report and the scoreboard.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Points at a time.  [default: all cores]")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The first seed.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a key of the machine or the experiment; may be repeated."
+    ),
+]
+
+
+def console(*, error: bool = False) -> Console:
+    """A console for tables on standard output, or for people on standard error; NO_COLOR is honoured."""
+    from rich.console import Console
+
+    stream = sys.stderr if error else sys.stdout
+    width = None if stream.isatty() else 160
+    return Console(stderr=error, width=width, highlight=False, soft_wrap=False)
+
+
+def say(text: str) -> None:
+    """A line for people, on standard error."""
+    typer.echo(text, err=True)
+
+
+def data(text: str) -> None:
+    """Data, on standard output."""
+    typer.echo(text)
+
+
+def about_version(wanted: bool) -> None:
+    """Print the versions of the package and of the model, and leave."""
+    if wanted:
+        from elanite import _core
+
+        data(f"elanite {_core.VERSION} (model revision {_core.MODEL_REVISION})")
+        raise typer.Exit

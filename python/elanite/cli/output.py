@@ -1,0 +1,160 @@
+"""How results and scoreboards are printed."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from elanite.cli.common import BoardFormat, Format, console, data
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from elanite.api import Result
+    from elanite.claims import Verdict
+
+
+def refuse_terminal(format_: Format) -> None:
+    """Binary data has no place on a terminal."""
+    if format_ is Format.PARQUET and sys.stdout.isatty():
+        raise UsageError("parquet is binary; send it to a file: --format parquet > results.parquet")
+
+
+def results(result: Result, format_: Format) -> None:
+    """Print the finished points of an experiment."""
+    if format_ is Format.JSON:
+        data(json.dumps([_point(result, index) for index in range(len(result.points))], indent=1))
+    elif format_ is Format.CSV:
+        sys.stdout.write(result.frame().write_csv())
+    elif format_ is Format.PARQUET:
+        buffer = io.BytesIO()
+        result.frame().write_parquet(buffer)
+        sys.stdout.buffer.write(buffer.getvalue())
+    else:
+        _tables(result)
+
+
+def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, brief: bool = False) -> None:
+    """Print the scoreboard; in brief without the names of what is not yet simulated."""
+    from elanite import text
+
+    if format_ is BoardFormat.JSON:
+        data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
+        return
+    if format_ is BoardFormat.MARKDOWN:
+        sys.stdout.write(text.markdown(verdicts))
+        return
+    from rich.table import Table
+
+    screen = console()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("", "claim", "role", "published", "simulated", "error"):
+        table.add_column(heading, justify="right" if heading == "error" else "left")
+    judged = [verdict for verdict in verdicts if verdict.claim.experiment]
+    for verdict in judged:
+        table.add_row(
+            text.SIGN[verdict.state],
+            verdict.claim.id,
+            verdict.role,
+            text.published(verdict.claim),
+            _said(verdict),
+            text.percent(verdict.error),
+            style={"missed": "red", "known miss": "yellow", "not run": "dim"}.get(verdict.state, ""),
+        )
+    screen.print(table)
+    for verdict in judged:
+        if verdict.claim.test and verdict.holds is not None:
+            screen.print(f"{verdict.claim.id}: {verdict.claim.test}", style="dim", markup=False)
+    waiting = [verdict.claim.id for verdict in verdicts if not verdict.claim.experiment]
+    if waiting and not brief:
+        screen.print(f"not yet simulated: {', '.join(waiting)}", style="dim", markup=False)
+    screen.print(text.totals(verdicts))
+
+
+def _said(verdict: Verdict) -> str:
+    from elanite import text
+
+    if verdict.holds is None:
+        return verdict.note
+    words = [text.simulated(verdict), text.spread(verdict)]
+    if isinstance(verdict.simulated, list) and verdict.note:
+        words.append(f"({verdict.note})")
+    if verdict.state in ("known miss", "holds again"):
+        words.append(f"({verdict.state}: {verdict.claim.known_miss})")
+    return " ".join(filter(None, words))
+
+
+def _point(result: Result, index: int) -> dict[str, Any]:
+    from elanite import frames
+
+    point = result.points[index]
+    manifest = result.manifest(point)
+    summary = frames.summarise(frames.tidy([point], result.store), ["metric", "unit"])
+    return {
+        "id": point.id,
+        "experiment": point.experiment,
+        "series": point.series,
+        "machine": result.plan.machine.name,
+        "parameters": point.parameters,
+        "seed": point.seed,
+        "results": {
+            row["metric"]: {key: row[key] for key in ("mean", "low", "high", "n", "unit")}
+            for row in summary.iter_rows(named=True)
+        },
+        "packets": manifest["packets"],
+        "events": manifest["events"],
+        "simulated_ps": manifest["simulated_ps"],
+        "cpu_seconds": manifest.cpu_seconds,
+        "peak_memory_bytes": manifest["peak_memory_bytes"],
+        "digest": manifest["digest"],
+        "command": result.plan.command(point),
+    }
+
+
+def _tables(result: Result) -> None:
+    """One table per series: what varies, and every metric as its mean and half the width of its interval."""
+    from elanite import frames
+
+    frame = result.frame()
+    titles = dict(result.plan.titles)
+    screen = console()
+    for series in frame["series"].unique(maintain_order=True).to_list():
+        rows = frame.filter(frame["series"] == series)
+        columns = frames.varying(rows)
+        wide = _wide(frames.summarise(rows), columns)
+        screen.print(f"{result.plan.experiment.name} {series}: {titles.get(series, '')}".rstrip(": "), style="bold")
+        screen.print(_rich(wide, columns))
+
+
+def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
+    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in summary.iter_rows(named=True):
+        line = lines.setdefault(
+            tuple(row[name] for name in columns), {name: str(row[name]) for name in columns}
+        )
+        line[f"{row['metric']}, {row['unit']}" if row["unit"] else row["metric"]] = _value(row)
+    return list(lines.values())
+
+
+def _value(row: dict[str, Any]) -> str:
+    from elanite.text import number
+
+    half = (row["high"] - row["low"]) / 2
+    return f"{number(row['mean'])} ± {number(half)}" if half > 0 else number(row["mean"])
+
+
+def _rich(lines: Sequence[dict[str, Any]], columns: Sequence[str]) -> object:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    headings = list(dict.fromkeys(name for line in lines for name in line))
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in columns else "right")
+    for line in lines:
+        table.add_row(*(line.get(heading, "") for heading in headings))
+    return table

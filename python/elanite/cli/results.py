@@ -1,0 +1,194 @@
+"""The commands that simulate or show what was simulated: reproduce, run, claims, report."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import OUT, BoardFormat, Format, Jobs, Out, Seed, Set, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.campaign import Outcome
+
+FIRST_SEED = 1
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    for command in (reproduce, run, claims, report):
+        app.command()(command)
+
+
+def reproduce(
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAMES", help="Experiments or folders of them, separated by commas."),
+    ] = None,
+    out: Out = OUT,
+    jobs: Jobs = None,
+    seed: Seed = FIRST_SEED,
+) -> None:
+    """Run the shipped experiments; write report and scoreboard.
+
+    \b
+    Examples:
+      elanite reproduce
+      elanite reproduce --only qsnet/ping,qsnet/uniform --out results
+      elanite reproduce --only qsnet --jobs 4
+
+    Points that are finished already are used again; an interrupted run goes on where it was.
+    """
+    from elanite import campaign, sources
+    from elanite.claims import failed
+    from elanite.cli import output
+    from elanite.cli.progress import observer
+    from elanite.plan import plan
+    from elanite.report import write
+    from elanite.store import Store
+
+    names = sources.select_experiments(only or [])
+    plans = [plan(sources.read("experiment", name), seed=seed) for name in names]
+    store = Store(out / "store")
+    shown = None if out == OUT else str(out)
+    outcome = campaign.run(plans, store, jobs, observer(), shown)
+    words = ["elanite", "reproduce"]
+    words += ["--only", ",".join(only)] if only else []
+    words += ["--out", str(out)] if shown else []
+    words += ["--jobs", str(jobs)] if jobs else []
+    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
+    _stop_if_interrupted(outcome, words)
+    page, verdicts = write(out, store, seed)
+    output.scoreboard(verdicts, BoardFormat.TABLE, brief=True)
+    say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
+    _finish(outcome, words, 1 if failed(verdicts) else 0)
+
+
+def run(
+    experiment: Annotated[
+        str, typer.Argument(metavar="EXPERIMENT", help="A shipped experiment (qsnet/ping) or an experiment file.")
+    ],
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            "--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file.  [default: the experiment's]"
+        ),
+    ] = None,
+    set_: Set = None,
+    seed: Seed = FIRST_SEED,
+    jobs: Jobs = None,
+    out: Out = OUT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the results.")] = Format.TABLE,
+    point: Annotated[
+        list[str] | None,
+        typer.Option("--point", metavar="ID", help="Only points whose identity starts so; may be repeated."),
+    ] = None,
+) -> None:
+    """Run one experiment and print its results.
+
+    \b
+    Examples:
+      elanite run qsnet/ping
+      elanite run qsnet/uniform --set run.seeds=1 --format csv > uniform.csv
+      elanite run my-experiment.toml --machine my-machine.toml --format json
+      elanite run qsnet/ping --set switch.circuit=wormhole
+
+    table shows means with 95% confidence intervals; json gives one object per point with its parameters, results,
+    packets, events, cpu_seconds, peak_memory_bytes and digest; csv and parquet give tidy rows, one per point, metric
+    and batch.
+    """
+    from elanite import campaign, sources
+    from elanite.api import Result
+    from elanite.cli import output
+    from elanite.cli.progress import observer
+    from elanite.errors import UsageError
+    from elanite.plan import plan
+    from elanite.store import Store
+
+    output.refuse_terminal(format_)
+    chosen = sources.read("machine", machine) if machine else None
+    planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
+    if point:
+        planned = planned.only(point)
+        if not planned.points:
+            raise UsageError(f"{experiment} has no point whose identity starts with {' or '.join(point)}")
+    result = Result(planned, Store(out / "store"))
+    shown = None if out == OUT else str(out)
+    outcome = campaign.run([planned], result.store, jobs, observer(), shown)
+    words = shlex.split(planned.command(out=shown))
+    for prefix in point or []:
+        words += ["--point", prefix]
+    words += ["--jobs", str(jobs)] if jobs else []
+    words += ["--format", format_.value] if format_ != Format.TABLE else []
+    _stop_if_interrupted(outcome, words)
+    output.results(result, format_)
+    _finish(outcome, words)
+
+
+def claims(
+    format_: Annotated[
+        BoardFormat, typer.Option("--format", "-f", help="How to print the scoreboard.")
+    ] = BoardFormat.TABLE,
+    out: Out = OUT,
+    seed: Seed = FIRST_SEED,
+) -> None:
+    """Print the scoreboard: published and simulated figures.
+
+    \b
+    Examples:
+      elanite claims
+      elanite claims --format json | jq '.[] | select(.holds == false)'
+
+    In json, low and high are the ends of the 95% confidence interval of the simulated figure; error is
+    simulated/published - 1; holds is null for a claim without results. Nothing is simulated: see `elanite reproduce`.
+    """
+    from elanite.claims import failed, scoreboard
+    from elanite.cli import output
+
+    verdicts = scoreboard(out, seed)
+    output.scoreboard(verdicts, format_)
+    if all(verdict.holds is None for verdict in verdicts):
+        say(f"nothing is simulated in {out}; run: elanite reproduce")
+    if failed(verdicts):
+        raise typer.Exit(1)
+
+
+def report(out: Out = OUT, seed: Seed = FIRST_SEED) -> None:
+    """Write the report again, from finished points.
+
+    \b
+    Example:
+      elanite report --out results
+    """
+    from elanite.errors import UsageError
+    from elanite.report import write
+    from elanite.store import Store
+
+    if not (out / "store").is_dir():
+        raise UsageError(f"there are no results in {out}; run: elanite reproduce --out {shlex.quote(str(out))}")
+    page, _ = write(out, Store(out / "store"), seed)
+    say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
+
+
+def _stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
+    if outcome.interrupted:
+        done = outcome.reused + outcome.simulated
+        say(f"interrupted; {done} of {outcome.total} points are kept. To go on: {shlex.join(words)}")
+        raise typer.Exit(130)
+
+
+def _finish(outcome: Outcome, words: Sequence[str], code: int = 0) -> None:
+    if outcome.discarded:
+        say(f"{outcome.discarded} damaged points of the store were simulated again")
+    if outcome.failures:
+        say(f"{len(outcome.failures)} of {outcome.total} points failed:")
+        for failure in outcome.failures:
+            say(f"  {failure.command}\n    {failure.message}")
+    say(f"reproduce: {shlex.join(words)}")
+    code = max(code, outcome.exit_code)
+    if code:
+        raise typer.Exit(code)

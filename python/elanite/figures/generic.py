@@ -1,0 +1,65 @@
+"""Figures of an experiment that nobody wrote any for: each metric over the numeric parameter that varies most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from elanite.figures.style import Figure, colour, layered
+from elanite.frames import SUFFIX, summarise, varying
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CURVES = 7
+"""More curves than colours are not drawn apart."""
+
+
+def draw(rows: pl.DataFrame) -> Iterator[Figure]:
+    """One figure per series and metric."""
+    for series in rows["series"].unique(maintain_order=True).to_list():
+        here = rows.filter(pl.col("series") == series)
+        metrics = here.select("metric", "unit").unique(maintain_order=True)
+        for metric, unit in metrics.iter_rows():
+            yield _metric(here.filter(pl.col("metric") == metric), series, metric, unit)
+
+
+def _metric(rows: pl.DataFrame, series: str, metric: str, unit: str) -> Figure:
+    names = [name for name in varying(rows) if name != "series"]
+    numeric = {name: column for name in names if (column := _numeric(rows, name))}
+    main = max(numeric, key=lambda name: rows[name].n_unique(), default=None)
+    rest = [name for name in names if name != main]
+    curve = pl.concat_str([pl.col(name).cast(pl.String) for name in rest], separator=" / ") if rest else pl.lit(metric)
+    data = summarise(rows).with_columns(curve=curve)
+    order = data["curve"].unique(maintain_order=True).to_list()
+    title = f"{series}: {metric}"
+    base = alt.Chart(data)
+    if main is None:
+        base = base.encode(x=alt.X("curve:N", title=" / ".join(rest)))
+    else:
+        column = numeric[main]
+        values = rows[column].to_list()
+        spread = min(values) > 0 and max(values) / min(values) > 50
+        scale = alt.Scale(type="log") if spread else alt.Scale()
+        base = base.encode(x=alt.X(f"{column}:Q", title=column.replace("_", " "), scale=scale))
+        if 1 < len(order) <= CURVES:
+            base = base.encode(color=colour("curve", order, " / ".join(rest)))
+        elif rest:
+            base = base.encode(detail="curve:N")
+    y = alt.Y("mean:Q", title=f"{metric.replace('_', ' ')}, {unit}" if unit else metric.replace("_", " "))
+    tooltip = [*names, alt.Tooltip("mean:Q", title=metric)]
+    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y.title), y2="high:Q")
+    layers = [bars, base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
+    if main is not None:
+        layers.insert(0, base.mark_line().encode(y=y))
+    caption = f"Mean of {metric} over batches and seeds with its 95% confidence interval."
+    return Figure(f"{series}-{metric}", title, "", caption, layered(title, layers))
+
+
+def _numeric(rows: pl.DataFrame, name: str) -> str | None:
+    if rows.schema[name].is_numeric():
+        return name
+    twins = (name + suffix for suffix in SUFFIX.values())
+    return next((twin for twin in twins if twin in rows.columns), None)

@@ -1,0 +1,97 @@
+"""What all figures share: the palette, axes with units, published values as dashed rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from elanite.claims import claims
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C"]
+"""Colours that people with colour-blindness tell apart (Okabe and Ito), readable on light and dark."""
+
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke"]
+
+WIDTH, HEIGHT = 560, 320
+RULE = "#888888"
+
+BYTES = (
+    "datum.value >= 1048576 ? datum.value / 1048576 + ' MB' :"
+    " datum.value >= 1024 ? datum.value / 1024 + ' KB' : datum.value + ' B'"
+)
+"""Vega expression that writes a number of bytes as the papers do."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One chart with what is said about it."""
+
+    name: str
+    """Short name, unique within the experiment: ``9a``."""
+    title: str
+    paper: str
+    """The figure of the paper that it corresponds to; empty if there is none."""
+    caption: str
+    chart: alt.LayerChart = field(repr=False)
+
+    def spec(self) -> dict[str, Any]:
+        """The chart as a Vega-Lite specification with its data inside."""
+        spec: dict[str, Any] = self.chart.to_dict()
+        return spec
+
+
+def published(*identities: str, label: str = "") -> list[alt.Chart | alt.LayerChart]:
+    """Dashed rules at the published values of claims (or a band, for a range), each with its value."""
+    layers: list[alt.Chart | alt.LayerChart] = []
+    for claim in claims():
+        if claim.id not in identities:
+            continue
+        values = [claim.low, claim.high] if claim.kind == "range" else [claim.value]
+        text = label or "published"
+        for value in values:
+            data = pl.DataFrame({"value": [value], "text": [f"{text} {value:g} {claim.unit}"]})
+            rule = alt.Chart(data).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
+            words = alt.Chart(data).mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=RULE)
+            layers.append(rule.encode(y="value:Q"))
+            layers.append(words.encode(y="value:Q", x=alt.value(0), text="text:N"))
+    return layers
+
+
+def layered(title: str, layers: Sequence[alt.Chart | alt.LayerChart]) -> alt.LayerChart:
+    """Layers in one frame of the common size."""
+    chart: alt.LayerChart = alt.layer(*layers).properties(title=title, width=WIDTH, height=HEIGHT)
+    return chart
+
+
+def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
+    """Colour of a category, in a given order."""
+    return alt.Color(
+        f"{column}:N",
+        title=title,
+        scale=alt.Scale(domain=list(order), range=PALETTE[: len(order)]),
+    )
+
+
+def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
+    """Shape of the points of a category, so that colour is not the only sign."""
+    return alt.Shape(
+        f"{column}:N", title=title, scale=alt.Scale(domain=list(order), range=SHAPES[: len(order)])
+    )
+
+
+def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:
+    """A logarithmic axis of sizes in bytes, marked at powers of four."""
+    low, high = min(values), max(values)
+    marks = [4**power for power in range(16) if low <= 4**power <= high]
+    return alt.X(
+        f"{column}:Q",
+        title=title,
+        scale=alt.Scale(type="log", base=2, domain=[low, high], nice=False),
+        axis=alt.Axis(values=marks, labelExpr=BYTES, grid=False),
+    )

@@ -1,0 +1,101 @@
+"""Tables of results: tidy frames from the store, and their means with confidence intervals.
+
+Python groups; the intervals themselves come from the simulator's statistics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.plan import Plan, Point
+    from elanite.store import Store
+
+SUFFIX = {"B": "_bytes", "MB/s": "_MBps", "us": "_us"}
+"""A parameter that is a quantity also has a numeric column, named with its unit: ``message`` and ``message_bytes``."""
+
+MEASURED = ("metric", "unit", "batch", "value")
+
+
+def finished(plan: Plan, store: Store) -> list[Point]:
+    """The points of the plan that the store holds."""
+    return [point for point in plan.points if store.get(point.id) is not None]
+
+
+def tidy(points: Sequence[Point], store: Store, table: str = "rows") -> pl.DataFrame:
+    """One row per (point, metric, batch), with the parameters of the point.
+
+    ``table`` may be ``links`` or ``switches`` for the counters of each link or switch instead.
+    """
+    keys = pl.DataFrame([_identity(point) for point in points], infer_schema_length=None, strict=False)
+    parts = [
+        store.table(point.id, table).with_columns(pl.lit(index, pl.UInt32).alias("_point"))
+        for index, point in enumerate(points)
+    ]
+    if not parts:
+        columns = {"id": pl.String, "experiment": pl.String, "series": pl.String, "seed": pl.Int64}
+        measured = {"metric": pl.String, "unit": pl.String, "batch": pl.UInt32, "value": pl.Float64}
+        return pl.DataFrame(schema=columns | measured)
+    rows = pl.concat(parts, how="vertical_relaxed")
+    return keys.with_row_index("_point").join(rows, on="_point", maintain_order="left_right").drop("_point")
+
+
+def parameters(frame: pl.DataFrame) -> list[str]:
+    """The columns of a tidy or summarised frame that say which configuration a row belongs to (the seed is none)."""
+    other = {*MEASURED, "id", "seed", "mean", "low", "high", "n"}
+    return [name for name in frame.columns if name not in other]
+
+
+def varying(frame: pl.DataFrame) -> list[str]:
+    """The parameters that differ within the frame, without their numeric twins."""
+    twins = {name + suffix for name in frame.columns for suffix in SUFFIX.values()}
+    return [name for name in parameters(frame) if name not in twins and frame[name].n_unique() > 1]
+
+
+def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFrame:
+    """Means over batches and seeds with 95% confidence intervals: columns mean, low, high and n.
+
+    ``by`` are the columns of a group; all parameters and the metric by default.
+    """
+    keys = list(by) if by is not None else [*parameters(frame), "metric", "unit"]
+    groups = frame.group_by(keys, maintain_order=True).agg(pl.col("value"))
+    intervals = [_core.interval(values) for values in groups["value"].to_list()]
+    return groups.with_columns(
+        pl.Series("mean", [mean for mean, _, _ in intervals], pl.Float64),
+        pl.Series("low", [low for _, low, _ in intervals], pl.Float64),
+        pl.Series("high", [high for _, _, high in intervals], pl.Float64),
+        pl.col("value").list.len().alias("n"),
+    ).drop("value")
+
+
+def sustained(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of ``accepted`` at the load where most is accepted, for each configuration but for the offered load."""
+    accepted = rows.filter(pl.col("metric") == "accepted")
+    load = "load_MBps"
+    keys = [name for name in parameters(accepted) if name not in ("load", load, "series")]
+    means = accepted.group_by([*keys, load], maintain_order=True).agg(pl.col("value").mean().alias("_mean"))
+    best = means.sort("_mean", load, descending=[True, False]).unique(keys, keep="first", maintain_order=True)
+    return accepted.join(
+        best.drop("_mean"), on=[*keys, load], how="semi", nulls_equal=True, maintain_order="left"
+    )
+
+
+def _identity(point: Point) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": point.id,
+        "experiment": point.experiment,
+        "series": point.series,
+        "seed": point.seed,
+    }
+    for name, value in point.parameters.items():
+        row[name] = value
+        quantity = _core.quantity(value) if isinstance(value, str) else None
+        if quantity is not None and quantity[1] in SUFFIX:
+            row[name + SUFFIX[quantity[1]]] = quantity[0]
+    return row

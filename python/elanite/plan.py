@@ -1,0 +1,119 @@
+"""The plan: an experiment on a machine, as a list of points.
+
+A point is everything that decides one result: the resolved machine, the workload, the measured window and the seed. Its
+identity is a hash of that content and of the model revision, so that a point that was simulated once need never be
+simulated again, whichever experiment asks for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from elanite.sources import Source
+
+FIRST_SEED = 1
+"""The seed that runs start from unless another one is asked for."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation: a self-contained input, and the parameters that tell it from its neighbours."""
+
+    id: str
+    """First 20 hexadecimal digits of the SHA-256 of its content and of the model revision."""
+    experiment: str
+    series: str
+    parameters: dict[str, Any]
+    """Parameters of the workload in the order of the experiment file; quantities as text with their units."""
+    seed: int
+    json: str
+    """The point as the simulator reads it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All points of one experiment, and the words of the command line that lead to them."""
+
+    experiment: Source
+    machine: Source
+    overrides: tuple[str, ...]
+    seed: int
+    points: tuple[Point, ...]
+    title: str
+    document: str
+    """Document and sections that the experiment follows."""
+    machine_given: bool = False
+    """Whether the machine was chosen by the user, not by the experiment."""
+    titles: tuple[tuple[str, str], ...] = ()
+    """Name and title of each series."""
+
+    def command(self, point: Point | None = None, out: str | None = None) -> str:
+        """The exact command that runs this plan again, or one point of it."""
+        words = ["elanite", "run", self.experiment.argument]
+        if self.machine_given:
+            words += ["--machine", self.machine.argument]
+        for override in self.overrides:
+            words += ["--set", override]
+        if self.seed != FIRST_SEED:
+            words += ["--seed", str(self.seed)]
+        if point is not None:
+            words += ["--point", point.id]
+        if out is not None:
+            words += ["--out", out]
+        return shlex.join(words)
+
+    def series(self, name: str) -> list[Point]:
+        """The points of one series."""
+        return [point for point in self.points if point.series == name]
+
+    def only(self, prefixes: Sequence[str]) -> Plan:
+        """The same plan with no more than the points whose identity starts with one of the prefixes."""
+        points = tuple(p for p in self.points if any(p.id.startswith(prefix) for prefix in prefixes))
+        return Plan(**{**self.__dict__, "points": points})
+
+
+def plan(
+    experiment: Source,
+    machine: Source | None = None,
+    overrides: Iterable[str] = (),
+    seed: int = FIRST_SEED,
+) -> Plan:
+    """Plan an experiment, on the machine that it names unless another one is given.
+
+    ``overrides`` are ``key=value`` texts for the machine or the experiment. Raises ``ConfigError`` where a file or an
+    override is wrong.
+    """
+    chosen = tuple(overrides)
+    about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
+    base = machine or sources.read("machine", about["machine"])
+    planned = _core.plan(
+        base.text, base.file, experiment.name, experiment.text, experiment.file, list(chosen), seed
+    )
+    points: dict[str, Point] = {}
+    for text, key, parameters in planned:
+        decoded = json.loads(text)
+        identity = hashlib.sha256((key + _core.MODEL_REVISION).encode()).hexdigest()[:20]
+        points.setdefault(
+            identity + decoded["series"],
+            Point(identity, experiment.name, decoded["series"], json.loads(parameters), decoded["seed"], text),
+        )
+    return Plan(
+        experiment=experiment,
+        machine=base,
+        overrides=chosen,
+        seed=seed,
+        points=tuple(points.values()),
+        title=about.get("title", experiment.name),
+        document=about.get("source", ""),
+        machine_given=machine is not None,
+        titles=tuple((series["name"], series.get("title", "")) for series in about.get("series", [])),
+    )

@@ -1,0 +1,151 @@
+"""Machine and experiment files: shipped ones by name, others by path.
+
+A machine is named by its file (``es40-qsnet``), an experiment by its document and file (``qsnet/ping``). Both are read
+through ``importlib.resources``, so that a checkout and an installed wheel find them in the same way.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.resources.abc import Traversable
+
+Kind = Literal["machine", "experiment"]
+
+_FOLDER: dict[Kind, str] = {"machine": "machines", "experiment": "experiments"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of one machine or experiment file, and how people call it."""
+
+    kind: Kind
+    name: str
+    """Short name: ``es40-qsnet``, ``qsnet/ping``, or the stem of a file of one's own."""
+    file: str
+    """What messages call the file: its path, or where a shipped one lies within the package."""
+    argument: str
+    """What to write on the command line to mean it."""
+    text: str
+
+
+def shipped(kind: Kind) -> list[str]:
+    """Names of the shipped files of a kind, sorted."""
+    return sorted(name for name, _ in _walk(_root(kind)))
+
+
+def read(kind: Kind, argument: str) -> Source:
+    """Read the machine or experiment that ``argument`` names: a path of a file, or the name of a shipped one."""
+    path = Path(argument)
+    if path.is_file():
+        return _read_path(kind, argument, path)
+    wanted = argument.removesuffix(".toml")
+    for name, entry in _walk(_root(kind)):
+        if name == wanted:
+            file = f"{_FOLDER[kind]}/{name}.toml"
+            return Source(kind, name, file, name, entry.read_text(encoding="utf-8"))
+    raise UsageError(_not_found(kind, argument))
+
+
+def read_any(argument: str) -> Source:
+    """Read a machine or an experiment, whichever the name or the content says."""
+    path = Path(argument)
+    if path.is_file():
+        return _read_path(_shape(_text_of(path)), argument, path)
+    wanted = argument.removesuffix(".toml")
+    kinds: tuple[Kind, ...] = ("machine", "experiment")
+    for kind in kinds:
+        if wanted in shipped(kind):
+            return read(kind, argument)
+    names = shipped("machine") + shipped("experiment")
+    raise UsageError(
+        f"there is no file, machine or experiment `{argument}`{did_you_mean(argument, names)}\n"
+        f"  machines: {', '.join(shipped('machine'))}\n"
+        f"  experiments: {', '.join(shipped('experiment'))}"
+    )
+
+
+def select_experiments(selection: Iterable[str]) -> list[str]:
+    """Shipped experiments that the selection names, each by its name or by a folder of them; all of them if empty."""
+    names = shipped("experiment")
+    chosen: set[str] = set()
+    wanted = [part.strip() for text in selection for part in text.split(",") if part.strip()]
+    for part in wanted:
+        part = part.removesuffix(".toml").rstrip("/")
+        found = [name for name in names if name == part or name.startswith(part + "/")]
+        if not found:
+            folders = sorted({name.rsplit("/", 1)[0] for name in names if "/" in name})
+            raise UsageError(
+                f"there is no experiment or folder of experiments `{part}`{did_you_mean(part, names + folders)}\n"
+                f"  experiments: {', '.join(names)}\n"
+                f"  folders: {', '.join(folders)}"
+            )
+        chosen.update(found)
+    return [name for name in names if name in chosen] if wanted else names
+
+
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """``; did you mean `x`?`` where one of the words is near, else nothing."""
+    candidates = list(words)
+    tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in reversed(candidates)}
+    near = difflib.get_close_matches(word, candidates, 1) or [
+        tails[tail] for tail in difflib.get_close_matches(word.rsplit("/", 1)[-1], list(tails), 1)
+    ]
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def _root(kind: Kind) -> Traversable:
+    return files("elanite").joinpath("data", _FOLDER[kind])
+
+
+def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
+    if not folder.is_dir():
+        return
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".toml"):
+            yield prefix + entry.name.removesuffix(".toml"), entry
+
+
+def _read_path(kind: Kind, argument: str, path: Path) -> Source:
+    name = path.stem
+    for shipped_name, entry in _walk(_root(kind)):
+        with as_file(entry) as shipped_path:
+            if shipped_path.resolve() == path.resolve():
+                name = shipped_name
+    return Source(kind, name, argument, argument, _text_of(path))
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not a text file in UTF-8 (byte {error.start})") from error
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def _shape(text: str) -> Kind:
+    """Experiments have series (or name the machine they run on); everything else is taken for a machine."""
+    if re.search(r"^\s*(\[\[?\s*series\b|\[\s*run\s*\]|machine\s*=)", text, re.MULTILINE):
+        return "experiment"
+    return "machine"
+
+
+def _not_found(kind: Kind, argument: str) -> str:
+    names = shipped(kind)
+    if argument.endswith(".toml") or argument.startswith((".", "/")):
+        start = f"there is no file `{argument}`, and no shipped {kind} of that name"
+    else:
+        start = f"there is no {kind} `{argument}`"
+    return f"{start}{did_you_mean(argument, names)}\n  shipped: {', '.join(names)}"

@@ -1,0 +1,187 @@
+"""The store: one folder per finished point, found by the content of the point.
+
+``DIR/store/<id>/`` holds ``rows.parquet``, ``links.parquet``, ``switches.parquet`` and ``manifest.json``. A folder is
+written aside (``.partial-<id>-<pid>``), forced to the disk and renamed, so that it is there as a whole or not at all:
+a run that is killed at any moment loses no finished point and leaves nothing that looks finished. Two processes that
+simulate the same point are harmless: the first rename wins, and both have the same bytes to offer.
+
+Everything that may differ from run to run of the same point stands under ``times`` in the manifest; all other bytes
+are equal.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import platform
+import shutil
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from elanite._core import Column, Records
+    from elanite.plan import Point
+
+TABLES = ("rows", "links", "switches")
+_PARTIAL = ".partial-"
+_LAYOUT = 1
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known of a finished point besides its tables."""
+
+    data: dict[str, Any]
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - JSON
+        return self.data[key]
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time that the simulation took."""
+        return float(self.data["times"]["cpu_seconds"])
+
+
+class Store:
+    """The finished points below one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._known: dict[str, Manifest] = {}
+
+    def clean(self) -> None:
+        """Remove what killed runs left half-written; what living processes are writing stays."""
+        if not self.folder.is_dir():
+            return
+        for entry in self.folder.iterdir():
+            if entry.name.startswith(_PARTIAL) and not _alive(entry.name.rsplit("-", 1)[-1]):
+                shutil.rmtree(entry, ignore_errors=True)
+
+    def get(self, identity: str) -> Manifest | None:
+        """The manifest of a finished point, or None if there is none that is whole and unharmed."""
+        if identity not in self._known:
+            manifest = self._check(identity)
+            if manifest is None:
+                return None
+            self._known[identity] = manifest
+        return self._known[identity]
+
+    def discard(self, identity: str) -> bool:
+        """Remove a folder that is not a whole point, so that it can be simulated again; True if there was one."""
+        folder = self.folder / identity
+        if not folder.exists() or self.get(identity) is not None:
+            return False
+        doomed = self.folder / f"{_PARTIAL}{identity}-{os.getpid()}"
+        shutil.rmtree(doomed, ignore_errors=True)
+        folder.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+        return True
+
+    def table(self, identity: str, table: str) -> pl.DataFrame:
+        """One table of a finished point."""
+        import polars as pl
+
+        return pl.read_parquet(self.folder / identity / f"{table}.parquet")
+
+    def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
+        """Keep what a point gave. Returns when it is on the disk."""
+        partial = self.folder / f"{_PARTIAL}{point.id}-{os.getpid()}"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        hashes = {}
+        for table, columns in zip(TABLES, (records["rows"], records["links"], records["switches"]), strict=True):
+            path = partial / f"{table}.parquet"
+            _frame(columns).write_parquet(path, compression="zstd", statistics=False)
+            hashes[path.name] = _sha256(path)
+            _sync(path)
+        data = {
+            "layout": _LAYOUT,
+            "id": point.id,
+            "experiment": point.experiment,
+            "series": point.series,
+            "parameters": point.parameters,
+            "seed": point.seed,
+            "digest": records["digest"],
+            "packets": records["packets"],
+            "events": records["events"],
+            "simulated_ps": records["simulated_ps"],
+            "peak_memory_bytes": records["peak_memory_bytes"],
+            "files": hashes,
+            "versions": {
+                "elanite": _core.VERSION,
+                "model": _core.MODEL_REVISION,
+                "python": platform.python_version(),
+                "polars": version("polars"),
+            },
+            "point": json.loads(point.json),
+            "times": dict(times),
+        }
+        path = partial / "manifest.json"
+        path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        _sync(path)
+        _sync(partial)
+        final = self.folder / point.id
+        try:
+            partial.rename(final)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            shutil.rmtree(partial, ignore_errors=True)  # another process was first
+        _sync(self.folder)
+        manifest = Manifest(data)
+        self._known[point.id] = manifest
+        return manifest
+
+    def _check(self, identity: str) -> Manifest | None:
+        folder = self.folder / identity
+        try:
+            data = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            whole = data["layout"] == _LAYOUT and data["id"] == identity and "cpu_seconds" in data["times"]
+            whole = whole and set(data["files"]) == {f"{table}.parquet" for table in TABLES}
+            if whole and all(_sha256(folder / name) == digest for name, digest in data["files"].items()):
+                return Manifest(data)
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        return None
+
+
+def _frame(columns: Mapping[str, Column]) -> pl.DataFrame:
+    import polars as pl
+
+    types = {"batch": pl.UInt32, "value": pl.Float64, "metric": pl.String, "unit": pl.String}
+    overrides = {name: kind for name, kind in types.items() if name in columns}
+    return pl.DataFrame(dict(columns), schema_overrides=overrides)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _alive(pid: str) -> bool:
+    if not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -1,0 +1,142 @@
+"""How figures are written for people: numbers, intervals, errors, verdicts; and the scoreboard as Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elanite import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from elanite.claims import Claim, Verdict
+
+SIGN = {
+    "holds": "✓",
+    "holds again": "✓",
+    "missed": "✗",
+    "known miss": "✗",
+    "not run": "·",
+    "not yet simulated": "·",
+}
+"""One character per state of a verdict."""
+
+
+def number(value: float) -> str:
+    """A figure with four significant digits at most, never in scientific notation."""
+    if value == 0:
+        return "0"
+    size = abs(value)
+    digits = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(value: float | None) -> str:
+    """An error as a signed percentage."""
+    if value is None:
+        return ""
+    return "0.0%" if abs(value) < 0.0005 else f"{value:+.1%}"
+
+
+def published(claim: Claim) -> str:
+    """What the document states, in short."""
+    if claim.kind == "range":
+        return f"{number(claim.low or 0)} to {number(claim.high or 0)} {claim.unit}"
+    if claim.kind == "order":
+        return " > ".join(claim.order)
+    if claim.value is None:
+        return "a finding"
+    bound = {"max": "at most ", "min": "at least "}.get(claim.kind, "")
+    return f"{bound}{number(claim.value)} {claim.unit}"
+
+
+def simulated(verdict: Verdict) -> str:
+    """What came out, in short."""
+    value = verdict.simulated
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " > ".join(value)
+    if isinstance(value, str):
+        return value
+    return f"{number(value)} {verdict.claim.unit}"
+
+
+def spread(verdict: Verdict) -> str:
+    """The confidence interval of a simulated number, if it has any width."""
+    if verdict.low is None or verdict.high is None or verdict.low == verdict.high:
+        return ""
+    return f"[{number(verdict.low)}, {number(verdict.high)}]"
+
+
+def totals(verdicts: Sequence[Verdict]) -> str:
+    """One line: how many claims hold, are missed, are not judged."""
+    count = {state: sum(v.state == state for v in verdicts) for state in SIGN}
+    parts = [f"{count['holds'] + count['holds again']} hold", f"{count['missed']} missed"]
+    if count["known miss"]:
+        parts.append(f"{count['known miss']} known to be missed")
+    if count["not run"]:
+        parts.append(f"{count['not run']} not run")
+    parts.append(f"{count['not yet simulated']} not yet simulated")
+    return ", ".join(parts)
+
+
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """The page docs/validation.md: fitted, predicted, missed and not yet simulated claims."""
+    judged = [v for v in verdicts if v.holds is not None]
+    lines = [
+        "# Validation",
+        "",
+        "<!-- Written by `make docs` from the scoreboard; do not edit. -->",
+        "",
+        "Verification asks whether the simulator does what its specification says; the tests answer that. Validation"
+        " asks whether the specification matches reality: this page sets every figure that the source documents state"
+        " beside the simulated one. One set of parameters per machine serves all experiments of that machine.",
+        "",
+        "A claim is *fitted* if some parameter of the machine file was fitted to it, else it is *predicted*. A value"
+        " holds within its tolerance, a range holds if the simulated mean lies in it, an order or a finding holds if"
+        " the stated inequality does. Intervals are 95% confidence intervals over batches and seeds.",
+        "",
+        f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}.",
+        "",
+        "## Predicted",
+        "",
+        *_table(v for v in judged if v.role == "predicted"),
+        "",
+        "## Fitted",
+        "",
+        *_table(v for v in judged if v.role == "fitted"),
+        "",
+        "## Missed",
+        "",
+        *(_misses([v for v in judged if not v.holds]) or ["None of the claims that were simulated is missed."]),
+        "",
+        "## How the findings are tested",
+        "",
+        *(f"- `{v.claim.id}`: {v.claim.test}." for v in judged if v.claim.test),
+        "",
+        "## Not yet simulated",
+        "",
+        *(f"- `{v.claim.id}` ({v.claim.source}): {v.claim.says}" for v in verdicts if v.holds is None),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _table(verdicts: Iterable[Verdict]) -> list[str]:
+    rows = [
+        f"| `{v.claim.id}` | {published(v.claim)} | {' '.join(filter(None, (simulated(v), spread(v))))} "
+        f"| {percent(v.error)} | {v.state} | {v.claim.source} |"
+        for v in verdicts
+    ]
+    if not rows:
+        return ["None."]
+    return ["| claim | published | simulated | error | | source |", "|---|---|---|---|---|---|", *rows]
+
+
+def _misses(verdicts: Sequence[Verdict]) -> list[str]:
+    return [
+        f"- `{v.claim.id}`: published {published(v.claim)}, simulated {simulated(v)} {percent(v.error)}".rstrip()
+        + (f". {v.claim.known_miss}" if v.claim.known_miss else "")
+        for v in verdicts
+    ]
