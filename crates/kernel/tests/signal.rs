@@ -1,0 +1,143 @@
+//! Signals: counts, resets, and the order of waking.
+
+mod common;
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use common::{Log, Yield};
+use kernel::{Executor, Signal};
+use proptest::prelude::*;
+
+/// A task that waits for `signal` and says so.
+fn waiter(executor: &Executor, log: &Log, name: &str, signal: &Signal) {
+    let (log, signal, entry) = (log.clone(), signal.clone(), name.to_owned());
+    executor.spawn(name, async move {
+        signal.wait().await;
+        log.add(entry);
+    });
+}
+
+#[test]
+fn who_waits_continues_when_it_is_set_and_at_once_after() {
+    let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
+    waiter(&executor, &log, "before", &signal);
+    executor.run_ready();
+    assert_eq!(log.take(), [""; 0]);
+    signal.fire();
+    assert!(signal.is_set());
+    executor.run_ready();
+    assert_eq!(log.take(), ["before"]);
+    waiter(&executor, &log, "after", &signal);
+    executor.run_ready();
+    assert_eq!(log.take(), ["after"]);
+}
+
+#[test]
+fn a_counted_signal_needs_all_its_firings() {
+    let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::counted(3));
+    waiter(&executor, &log, "waiter", &signal);
+    for left in [2, 1] {
+        signal.fire();
+        executor.run_ready();
+        assert_eq!((signal.remaining(), log.take().len()), (left, 0));
+    }
+    signal.fire();
+    signal.fire();
+    executor.run_ready();
+    assert_eq!(log.take(), ["waiter"]);
+    signal.reset();
+    assert_eq!(signal.remaining(), 3);
+    assert!(Signal::counted(0).is_set());
+}
+
+#[test]
+fn a_reset_does_not_take_a_firing_from_who_waited_for_it() {
+    let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
+    waiter(&executor, &log, "early", &signal);
+    executor.run_ready();
+    signal.fire();
+    signal.reset();
+    waiter(&executor, &log, "late", &signal);
+    executor.run_ready();
+    assert_eq!(log.take(), ["early"]);
+    assert_eq!(executor.unfinished(), ["late"]);
+}
+
+#[test]
+fn a_wait_that_is_given_up_leaves_nothing_behind() {
+    let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
+    let (given_up, end) = (signal.clone(), log.clone());
+    executor.spawn("impatient", async move {
+        let mut wait = pin!(given_up.wait());
+        poll_fn(|context| {
+            assert!(wait.as_mut().poll(context).is_pending());
+            Poll::Ready(())
+        })
+        .await;
+        end.add("gave up");
+    });
+    executor.run_ready();
+    assert_eq!(format!("{signal:?}"), "Signal { remaining: 1, waiters: 0 }");
+    signal.fire();
+    executor.run_ready();
+    assert_eq!(log.take(), ["gave up"]);
+}
+
+#[test]
+fn being_polled_again_keeps_the_place_in_the_order() {
+    let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
+    let (both, first, nudge) = (signal.clone(), log.clone(), Signal::new());
+    let nudged = nudge.clone();
+    // Waits for two things at once, as a combinator does: polls both whenever either wakes.
+    executor.spawn("first", async move {
+        let (mut wait, mut other) = (pin!(both.wait()), pin!(nudged.wait()));
+        poll_fn(|context| {
+            let _ = other.as_mut().poll(context);
+            wait.as_mut().poll(context)
+        })
+        .await;
+        first.add("first");
+    });
+    waiter(&executor, &log, "second", &signal);
+    executor.run_ready();
+    nudge.fire();
+    executor.run_ready();
+    signal.fire();
+    executor.run_ready();
+    assert_eq!(log.take(), ["first", "second"]);
+}
+
+proptest! {
+    /// Waiters begin to wait after a number of turns each; whoever waits longer is woken first.
+    #[test]
+    fn waiters_wake_in_the_order_of_waiting(
+        waiters in prop::collection::vec((0..4_usize, 0..5_usize), 0..30),
+        firings in Just((0..4_usize).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let (mut executor, log) = (Executor::new(), Log::default());
+        let signals: Vec<_> = firings.iter().map(|_| Signal::new()).collect();
+        for (number, &(signal, turns)) in waiters.iter().enumerate() {
+            let (log, signal) = (log.clone(), signals[signal].clone());
+            executor.spawn(number.to_string(), async move {
+                for _ in 0..turns {
+                    Yield::default().await;
+                }
+                signal.wait().await;
+                log.add(number.to_string());
+            });
+        }
+        executor.run_ready();
+        let mut expected = Vec::new();
+        for &signal in &firings {
+            signals[signal].fire();
+            let mut woken: Vec<_> = (0..waiters.len()).filter(|&n| waiters[n].0 == signal).collect();
+            woken.sort_by_key(|&number| (waiters[number].1, number));
+            expected.extend(woken.iter().map(usize::to_string));
+        }
+        executor.run_ready();
+        prop_assert_eq!(log.take(), expected);
+        prop_assert!(executor.unfinished().is_empty());
+    }
+}
