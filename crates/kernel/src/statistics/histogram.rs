@@ -1,3 +1,6 @@
+//! Latency histograms, over the counts of `hdrhistogram`: a bucket is found in constant time, and
+//! merging adds counts.
+
 use units::Time;
 
 use super::Summary;

@@ -1,3 +1,5 @@
+//! Confidence intervals: how well the mean of a few independent results is known.
+
 /// A mean and its 95% confidence interval: two-sided, by Student's t distribution, for
 /// independent and roughly normal values such as the means of batches or seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]

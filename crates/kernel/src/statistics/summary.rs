@@ -1,3 +1,5 @@
+//! Counters of integers: exact, of constant size, merged by adding.
+
 /// Count, total, least and greatest of a set of integers (times in ps, lengths of queues, ...).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Summary {
