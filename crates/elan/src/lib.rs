@@ -1,1 +1,48 @@
-//! (in work)
+//! # The Elan adapter and the cluster around it
+//!
+//! A [`Cluster`] is a fabric, one Elan3 adapter a node with its memories and its I/O bus, and the processes that run on
+//! the nodes. Processes are async functions; they post remote DMAs, wait for events and sleep, in simulated time:
+//!
+//! ```ignore
+//! let (a, b) = (cluster.node(0), cluster.node(63));
+//! let (from, to) = (a.reserve(Placement::Adapter, size), b.reserve(Placement::Adapter, size));
+//! let arrived = b.event(1);
+//! cluster.spawn("ping", async move {
+//!     a.dma(Dma::new(from.start(), to.start(), size).notify(arrived)).await?;
+//! });
+//! ```
+//!
+//! ## The way of a remote DMA (000 s3.1.3, figure 6)
+//!
+//! | step | where | cost |
+//! |---|---|---|
+//! | the process stores the descriptor's address in the command port | bus, command processor | one bus transaction, `command` |
+//! | the descriptor waits its turn | DMA queue | first in, first out; time slices |
+//! | the DMA engine fetches it, translates addresses, looks up the route | DMA engine | `dma_start` |
+//! | it cuts the message in packets of up to 320 bytes and reads their payload | adapter memory or bus | none, or the bus |
+//! | packets travel, up to two unacknowledged at a time | fabric | cycles |
+//! | the inputter checks, stores the payload and acknowledges | adapter memory or bus | `turnaround`, the bus |
+//! | with the last byte stored, the destination's event is set; with the last acknowledgement, the source's | events | `input`, `event` |
+//! | the event's block is copied to main memory, where the process polls | bus, processor | one bus transaction, `poll` |
+//!
+//! The rooms: [`packet`] (formats), [`memory`], [`event`], [`bus`], [`dma`] (the sending side), [`input`] (the
+//! receiving side), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
+//!
+//! Sources: 000 is the QsNET paper ("Performance Evaluation of the Quadrics Interconnection Network").
+
+pub mod bus;
+pub mod cluster;
+pub mod config;
+pub mod dma;
+pub mod event;
+pub mod input;
+pub mod memory;
+pub mod packet;
+
+pub use cluster::{Cluster, Node, Stop, Watch};
+pub use config::{AdapterConfig, BusConfig, Config};
+pub use dma::{Dma, DmaError, Transfer};
+pub use event::EventId;
+pub use fabric::{NodeId, Priority};
+pub use memory::{Address, Placement, Region};
+pub use packet::PacketFormat;

@@ -1,0 +1,97 @@
+//! # The I/O bus
+//!
+//! One bus a node, shared by everything that crosses between host and adapter, half-duplex. A transfer is cut into
+//! bursts. When a burst ends, the bus turns to the other direction if something waits there, otherwise it goes on in
+//! the same one: two directions that both have work alternate burst by burst and pay the turnaround each time. That
+//! alternation is what halves the bandwidth of a bidirectional ping between main memories (000 s5.2).
+//!
+//! The bound of its queues: the adapter has at most a few payload reads, input buffers and block copies outstanding,
+//! and a program one command at a time for each of its processes.
+
+use crate::config::BusConfig;
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// Which way a transfer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From host or main memory to the adapter: payload to send, commands.
+    ToAdapter,
+    /// From the adapter to main memory: payload received, event blocks.
+    ToMain,
+}
+
+impl Direction {
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    fn other(self) -> Direction {
+        match self {
+            Direction::ToAdapter => Direction::ToMain,
+            Direction::ToMain => Direction::ToAdapter,
+        }
+    }
+}
+
+/// A transfer that waits or is under way; `T` says what it is for.
+#[derive(Clone, Copy, Debug)]
+struct Transfer<T> {
+    left: Bytes,
+    purpose: T,
+}
+
+/// The state of a bus.
+#[derive(Debug)]
+pub struct Bus<T> {
+    config: BusConfig,
+    waiting: [VecDeque<Transfer<T>>; 2],
+    last: Direction,
+    /// The burst under way: its direction and size.
+    active: Option<(Direction, Bytes)>,
+    busy: Time,
+}
+
+impl<T> Bus<T> {
+    /// An idle bus.
+    pub fn new(config: BusConfig) -> Self {
+        Bus { config, waiting: [VecDeque::new(), VecDeque::new()], last: Direction::ToAdapter, active: None, busy: Time::ZERO }
+    }
+
+    /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now; returns when it ends, and the
+    /// caller calls [`Bus::finish_burst`] then.
+    pub fn request(&mut self, direction: Direction, size: Bytes, purpose: T) -> Option<Time> {
+        assert!(!size.is_zero(), "a transfer moves at least one byte");
+        self.waiting[direction.index()].push_back(Transfer { left: size, purpose });
+        if self.active.is_some() { None } else { self.start_burst() }
+    }
+
+    /// Ends the burst under way. Returns what has been transferred completely, if anything, and the duration of the
+    /// next burst, which starts now.
+    pub fn finish_burst(&mut self) -> (Option<T>, Option<Time>) {
+        let (direction, size) = self.active.take().expect("a burst is under way");
+        self.last = direction;
+        let queue = &mut self.waiting[direction.index()];
+        let transfer = queue.front_mut().expect("the burst belongs to a transfer");
+        transfer.left -= size;
+        let done = if transfer.left.is_zero() { queue.pop_front().map(|transfer| transfer.purpose) } else { None };
+        (done, self.start_burst())
+    }
+
+    /// Time in which the bus was taken so far, bursts under way included.
+    pub fn busy(&self) -> Time {
+        self.busy
+    }
+
+    /// Picks the next burst; returns its duration.
+    fn start_burst(&mut self) -> Option<Time> {
+        let turned = self.last.other();
+        let direction = [turned, self.last].into_iter().find(|way| !self.waiting[way.index()].is_empty())?;
+        let size = self.waiting[direction.index()][0].left.min(self.config.burst);
+        self.active = Some((direction, size));
+        let turnaround = if direction == self.last { Time::ZERO } else { self.config.turnaround };
+        let duration = turnaround + self.config.burst_overhead + self.config.rate.time(size);
+        self.busy += duration;
+        Some(duration)
+    }
+}

@@ -1,0 +1,179 @@
+//! # The cluster: time, the run loop, and what processes see of a node
+//!
+//! Two clocks meet here. Adapters, buses and processes live in events at any picosecond; the fabric lives in cycles.
+//! [`Cluster::run_until`] interleaves them: events that are due no later than a cycle come before it, and the fabric
+//! is told how far it may run before the next event. Whatever the fabric has to say, deliveries and acknowledgements,
+//! is handled at the time of its cycle, in the order that the fabric gives; whatever adapters then hand to it takes
+//! effect in the next cycle. Events at the same time are ordered by node, then by the order of scheduling. Nothing else
+//! decides.
+
+mod node;
+mod world;
+
+pub use node::Node;
+pub(crate) use world::{Happening, World};
+
+use crate::config::Config;
+use fabric::{LinkCounters, LinkId, NodeId};
+use kernel::{Executor, Limits, Progress, memory};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thiserror::Error;
+use units::{Bytes, Time};
+
+/// Bounds of a run, and the flag by which another thread stops it.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Bounds of time, events and memory.
+    pub limits: Limits,
+    /// Set from outside to end the run with [`Stop::Cancelled`].
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+/// Why a run ended before its end.
+#[derive(Debug, Error)]
+pub enum Stop {
+    /// Nothing will ever happen again, and processes still wait.
+    #[error("deadlock at {at}: nothing is left to happen, and these processes wait: {}", waiting.join(", "))]
+    Deadlock {
+        /// Simulated time.
+        at: Time,
+        /// Names of the processes.
+        waiting: Vec<String>,
+    },
+    /// A bound was passed.
+    #[error(transparent)]
+    Exceeded(#[from] kernel::Exceeded),
+    /// The flag of the [`Watch`] was set.
+    #[error("the run was cancelled")]
+    Cancelled,
+}
+
+/// How many steps of the run loop pass between two looks at the bounds.
+const WATCH_INTERVAL: u64 = 256;
+
+/// How far the fabric may run, in cycles, before the bounds are looked at.
+const LONGEST_STRETCH: u64 = 1 << 16;
+
+/// A simulated cluster; see the essay of the crate.
+pub struct Cluster {
+    world: Rc<RefCell<World>>,
+    executor: Executor,
+    watch: Watch,
+    steps: u64,
+}
+
+impl Cluster {
+    /// An idle cluster at time 0.
+    pub fn new(config: Config, watch: Watch) -> Self {
+        Cluster { world: Rc::new(RefCell::new(World::new(config))), executor: Executor::new(), watch, steps: 0 }
+    }
+
+    /// A node, for programs.
+    ///
+    /// # Panics
+    /// If the machine has no such node.
+    pub fn node(&self, id: NodeId) -> Node {
+        assert!(id < self.nodes(), "the machine has {} nodes, and no node {id}", self.nodes());
+        Node::new(Rc::clone(&self.world), id)
+    }
+
+    /// Attached nodes.
+    pub fn nodes(&self) -> NodeId {
+        self.world.borrow().fabric.tree().nodes()
+    }
+
+    /// Starts a process. Its name appears in reports of deadlocks.
+    pub fn spawn(&mut self, name: impl Into<String>, process: impl Future<Output = ()> + 'static) {
+        self.executor.spawn(name, process);
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.world.borrow().now()
+    }
+
+    /// Runs to a moment, that moment's events included.
+    ///
+    /// # Errors
+    /// A bound passed, or the run cancelled. Processes that wait for ever are no error here.
+    pub fn run_until(&mut self, end: Time) -> Result<(), Stop> {
+        while self.step(end)? {}
+        self.world.borrow_mut().advance_clock(end);
+        Ok(())
+    }
+
+    /// Runs until all processes have finished.
+    ///
+    /// # Errors
+    /// A bound passed, the run cancelled, or processes that wait for what cannot happen.
+    pub fn run(&mut self) -> Result<(), Stop> {
+        loop {
+            self.executor.run_ready();
+            if self.executor.unfinished_count() == 0 {
+                return Ok(());
+            }
+            if !self.step(Time::MAX)? {
+                return Err(Stop::Deadlock { at: self.now(), waiting: self.executor.unfinished() });
+            }
+        }
+    }
+
+    /// Runs what is next, if it is due by `end`; whether anything was.
+    fn step(&mut self, end: Time) -> Result<bool, Stop> {
+        self.executor.run_ready();
+        self.steps += 1;
+        if self.steps.is_multiple_of(WATCH_INTERVAL) {
+            self.look()?;
+        }
+        Ok(self.world.borrow_mut().step(end, LONGEST_STRETCH))
+    }
+
+    /// Looks at the bounds.
+    fn look(&self) -> Result<(), Stop> {
+        if self.watch.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(Stop::Cancelled);
+        }
+        let world = self.world.borrow();
+        let progress = Progress { time: world.now(), events: world.events(), memory: memory::current() };
+        self.watch.limits.check(progress)?;
+        Ok(())
+    }
+
+    /// Events so far: of adapters, buses and processes, and of the fabric's control plane.
+    pub fn events(&self) -> u64 {
+        self.world.borrow().events()
+    }
+
+    /// Packets acknowledged so far.
+    pub fn packets(&self) -> u64 {
+        self.world.borrow().packets_done
+    }
+
+    /// Payload stored in a node's memories so far.
+    pub fn stored(&self, node: NodeId) -> Bytes {
+        self.world.borrow().adapters[node as usize].inputter.stored
+    }
+
+    /// A digest of the records of all packets so far; equal runs have equal digests.
+    pub fn digest(&self) -> String {
+        self.world.borrow().digest.hex()
+    }
+
+    /// What a link has done so far.
+    pub fn link(&self, link: LinkId) -> LinkCounters {
+        self.world.borrow().fabric.counters(link)
+    }
+
+    /// The parameters.
+    pub fn config(&self) -> Config {
+        self.world.borrow().config.clone()
+    }
+
+    /// Asserts that packets and flits are conserved, now.
+    pub fn check_conservation(&self) {
+        self.world.borrow().check_conservation();
+    }
+}

@@ -1,0 +1,199 @@
+//! The state behind all nodes, and the dispatch of what happens to it.
+
+use crate::bus::{Bus, Direction};
+use crate::config::Config;
+use crate::dma::{DmaId, Engine, Packet, Progress, Token};
+use crate::event::{Event, News};
+use crate::input::Inputter;
+use crate::memory::Memory;
+use fabric::{Fabric, NodeId, Notice};
+use kernel::{Digest, EventQueue, Signal};
+use slab::Slab;
+use units::{Bytes, Time};
+
+/// What is due at a time.
+#[derive(Clone, Debug)]
+pub(crate) enum Happening {
+    /// A burst on the node's bus ends.
+    BurstEnds(NodeId),
+    /// A command has crossed the bus.
+    Commanded(NodeId, DmaId),
+    /// The command processor is done with it.
+    Enqueued(NodeId, DmaId),
+    /// The DMA engine has taken up its next descriptor.
+    Started(NodeId),
+    /// A packet's payload has been read from main memory.
+    Read(NodeId, Token),
+    /// A packet's payload has been written to main memory.
+    Written(NodeId, Token),
+    /// A refused packet goes out again.
+    Retried(Token),
+    /// See [`News`].
+    Occurred(News),
+    /// The event's block is in main memory.
+    Copied(News),
+    /// The process has seen it.
+    Seen(News),
+    /// A process has slept enough.
+    Wake(Signal),
+}
+
+/// One adapter with its bus and memories.
+pub(crate) struct Adapter {
+    pub bus: Bus<Happening>,
+    pub memory: Memory,
+    pub events: Vec<Event>,
+    pub engine: Engine,
+    pub inputter: Inputter,
+}
+
+/// Everything that is simulated but the processes.
+pub(crate) struct World {
+    pub config: Config,
+    pub fabric: Fabric,
+    pub adapters: Vec<Adapter>,
+    pub dmas: Slab<Progress>,
+    pub packets: Slab<Packet>,
+    pub digest: Digest,
+    pub packets_done: u64,
+    queue: EventQueue<Happening>,
+    now: Time,
+    notices: Vec<Notice>,
+}
+
+impl World {
+    pub fn new(config: Config) -> Self {
+        let fabric = Fabric::new(config.fabric.clone());
+        let adapters = (0..fabric.tree().nodes()).map(|_| Adapter {
+            bus: Bus::new(config.bus),
+            memory: Memory::default(),
+            events: Vec::new(),
+            engine: Engine::default(),
+            inputter: Inputter::default(),
+        });
+        World {
+            adapters: adapters.collect(),
+            fabric,
+            config,
+            dmas: Slab::new(),
+            packets: Slab::new(),
+            digest: Digest::new(),
+            packets_done: 0,
+            queue: EventQueue::new(),
+            now: Time::ZERO,
+            notices: Vec::new(),
+        }
+    }
+
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    pub fn events(&self) -> u64 {
+        self.queue.events() + self.fabric.events()
+    }
+
+    pub fn schedule(&mut self, at: Time, node: NodeId, happening: Happening) {
+        self.queue.schedule(at, node.into(), happening);
+    }
+
+    /// Nothing happens before `end` any more.
+    pub fn advance_clock(&mut self, end: Time) {
+        self.now = self.now.max(end);
+    }
+
+    /// Lets the next thing happen, if it is due by `end`; the fabric runs at most `stretch` cycles. Whether anything
+    /// is left to do by then.
+    pub fn step(&mut self, end: Time, stretch: u64) -> bool {
+        let next = self.queue.peek_time();
+        // Cycles strictly before the next event come first.
+        let bound = match next {
+            Some(at) if at <= end => self.cycle_from(at).checked_sub(1),
+            _ => Some(end / self.config.cycle),
+        };
+        let from = self.fabric.next_cycle();
+        if let (Some(bound), Some(from)) = (bound, from)
+            && from <= bound
+        {
+            let cycle = self.fabric.advance(bound.min(from + stretch), &mut self.notices);
+            if let Some(cycle) = cycle {
+                self.now = self.config.cycle * cycle;
+                self.hear();
+            }
+            return true;
+        }
+        if next.is_some_and(|at| at <= end) {
+            let (at, happening) = self.queue.pop().expect("an event is due");
+            self.now = at;
+            self.happen(happening);
+            return true;
+        }
+        false
+    }
+
+    /// Handles the fabric's news.
+    fn hear(&mut self) {
+        let mut notices = std::mem::take(&mut self.notices);
+        for notice in notices.drain(..) {
+            match notice {
+                Notice::Injected(spec) => self.run_engine(spec.source),
+                Notice::Delivered(packet, spec) => self.arrived(spec.destination, packet, spec.token),
+                Notice::Acknowledged(record, spec) => {
+                    self.packets_done += 1;
+                    let path = u64::from(spec.source) << 32 | u64::from(spec.destination);
+                    let form = u64::from(spec.flits) << 32 | u64::from(record.links);
+                    let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
+                    digest.u64(record.offered).u64(record.injected).u64(record.delivered).u64(record.acknowledged);
+                    self.answered(spec.token, record.ack);
+                }
+            }
+        }
+        self.notices = notices;
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::BurstEnds(node) => {
+                let (done, next) = self.adapters[node as usize].bus.finish_burst();
+                if let Some(duration) = next {
+                    self.schedule(self.now + duration, node, Happening::BurstEnds(node));
+                }
+                if let Some(purpose) = done {
+                    self.happen(purpose);
+                }
+            }
+            Happening::Commanded(node, dma) => {
+                let at = self.now + self.config.adapter.command;
+                self.schedule(at, node, Happening::Enqueued(node, dma));
+            }
+            Happening::Enqueued(node, dma) => self.enqueue(node, dma),
+            Happening::Started(node) => {
+                self.adapters[node as usize].engine.starting = false;
+                self.run_engine(node);
+            }
+            Happening::Read(node, token) => self.read(node, token),
+            Happening::Written(node, token) => self.written(node, token),
+            Happening::Retried(token) => self.send(token),
+            Happening::Occurred(news) => self.occur(news),
+            Happening::Copied(news) => self.copied(news),
+            Happening::Seen(news) => self.seen(news),
+            Happening::Wake(signal) => signal.fire(),
+        }
+    }
+
+    /// Asks for the bus of a node; `purpose` happens when all is transferred.
+    pub fn transfer(&mut self, node: NodeId, direction: Direction, size: Bytes, purpose: Happening) {
+        if let Some(duration) = self.adapters[node as usize].bus.request(direction, size, purpose) {
+            self.schedule(self.now + duration, node, Happening::BurstEnds(node));
+        }
+    }
+
+    /// Packets and flits: what went in is what came out and what is on the way.
+    pub fn check_conservation(&self) {
+        let packets = self.fabric.packet_census();
+        assert_eq!(packets.offered, packets.queued + packets.under_way + packets.acknowledged, "packets are not conserved");
+        assert_eq!(packets.acknowledged, self.packets_done, "acknowledgements are not conserved");
+        let flits = self.fabric.flit_census();
+        assert_eq!(flits.injected, flits.delivered + flits.in_flight, "flits are not conserved");
+    }
+}

@@ -1,0 +1,64 @@
+//! The parameters of adapters, buses and packets. The machine file's texts arrive here as quantities; bounds are
+//! checked where the file is read.
+
+use crate::packet::PacketFormat;
+use units::{Bytes, Rate, Time};
+
+/// An Elan3 adapter (000 s2.1).
+#[derive(Clone, Copy, Debug)]
+pub struct AdapterConfig {
+    /// From the last flit of a packet to its acknowledgement leaving.
+    pub turnaround: Time,
+    /// Command processor: from the store in the command port to the descriptor in the DMA queue.
+    pub command: Time,
+    /// DMA engine: from taking up a descriptor to its first packet. Paid again after each time slice.
+    pub dma_start: Time,
+    /// Inputter: from the last payload stored to the event being named.
+    pub input: Time,
+    /// Setting an event and starting its action.
+    pub event: Time,
+    /// The host processor: from the copied event block in main memory to the waiting process going on.
+    pub poll: Time,
+    /// A DMA that has sent this much yields to the others in the queue.
+    pub time_slice: Bytes,
+    /// Descriptors in the DMA queue; one more is refused ([`crate::DmaError::QueueFull`]).
+    pub queue: u32,
+    /// Packets that wait in the inputter for the bus; the next one's acknowledgement waits for a place.
+    pub input_buffers: u32,
+    /// Times that the hardware sends a discarded packet again at once, before the operating system backs off.
+    pub retries: u32,
+    /// From the refusal of a packet to sending it again.
+    pub retry_delay: Time,
+    /// The same once `retries` is used up.
+    pub trap_delay: Time,
+}
+
+/// The I/O bus of a node: shared by all that moves between main memory and adapter, one direction at a time (000 s4:
+/// 64-bit, 33 MHz PCI).
+#[derive(Clone, Copy, Debug)]
+pub struct BusConfig {
+    /// Rate within a burst.
+    pub rate: Rate,
+    /// Longest transaction; longer transfers are cut.
+    pub burst: Bytes,
+    /// Arbitration, address and first-word latency of each transaction.
+    pub burst_overhead: Time,
+    /// Extra time before a transaction in the other direction than the last (000 s5.2: the bus "is not able to
+    /// efficiently interleave the bidirectional traffic").
+    pub turnaround: Time,
+}
+
+/// A whole cluster.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Switches and links.
+    pub fabric: fabric::Config,
+    /// Duration of a fabric cycle: one flit on a link.
+    pub cycle: Time,
+    /// How messages become packets and packets become flits.
+    pub packet: PacketFormat,
+    /// The adapters.
+    pub adapter: AdapterConfig,
+    /// The buses.
+    pub bus: BusConfig,
+}

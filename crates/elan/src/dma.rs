@@ -1,0 +1,319 @@
+//! # The sending side: descriptors, the DMA queue, the DMA engine
+//!
+//! One engine works through a queue of descriptors, first in, first out. It takes one up, after `dma_start` cuts it in
+//! packets, and hands them to the fabric, which injects while fewer than `packets_in_flight` are unacknowledged. The
+//! engine keeps that many packets prepared: reading payload across the bus and sending overlap. A DMA that has sent a
+//! time slice's worth while others wait goes to the end of the queue (000 s2.1: the engine "time-slices large DMAs so
+//! that small DMAs are not adversely blocked").
+//!
+//! The destination's answers: *accepted* counts towards completion. *Discarded*, the destination was not ready, sends
+//! the packet again after `retry_delay`, `retries` times, from then on after `trap_delay` (the hardware traps and the
+//! operating system backs off). *Error* ends the DMA; packets already under way finish.
+//!
+//! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
+
+use crate::bus::Direction;
+use crate::cluster::{Happening, World};
+use crate::event::{EventId, News};
+use crate::memory::{Address, Placement};
+use fabric::{Ack, NodeId, PacketSpec, Priority};
+use kernel::Signal;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::rc::Rc;
+use thiserror::Error;
+use units::{Bytes, Time};
+
+/// A command is one word through the command port.
+const COMMAND: Bytes = Bytes::new(8);
+
+/// A DMA descriptor: "move these bytes there".
+#[derive(Clone, Copy, Debug)]
+pub struct Dma {
+    pub(crate) from: Address,
+    pub(crate) to: Address,
+    pub(crate) length: Bytes,
+    pub(crate) priority: Priority,
+    pub(crate) notify: Option<EventId>,
+}
+
+impl Dma {
+    /// A transfer of `length` bytes; zero bytes are one packet that carries only the notification.
+    pub fn new(from: Address, to: Address, length: Bytes) -> Self {
+        Dma { from, to, length, priority: Priority::Low, notify: None }
+    }
+
+    /// Names an event of the destination that occurs when all bytes are stored.
+    #[must_use]
+    pub fn notify(self, event: EventId) -> Self {
+        Dma { notify: Some(event), ..self }
+    }
+
+    /// Sets the priority of its packets.
+    #[must_use]
+    pub fn priority(self, priority: Priority) -> Self {
+        Dma { priority, ..self }
+    }
+}
+
+/// Why a DMA did not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum DmaError {
+    /// The DMA queue of the adapter was full.
+    #[error("the DMA queue of node {node} is full ({queue} descriptors)")]
+    QueueFull {
+        /// The node that posted.
+        node: NodeId,
+        /// The queue's bound.
+        queue: u32,
+    },
+    /// The source buffer does not hold the bytes, or belongs to another node.
+    #[error("the source of the DMA does not lie within a region of node {0}")]
+    BadSource(NodeId),
+    /// The destination refused for good: the bytes or the event do not lie within its regions.
+    #[error("node {0} reports that the destination of the DMA does not lie within its regions")]
+    BadDestination(NodeId),
+}
+
+/// A posted DMA. Awaiting it waits for its completion at the source; dropping it does not cancel it.
+pub struct Transfer {
+    pub(crate) result: Pin<Box<dyn Future<Output = Result<(), DmaError>>>>,
+}
+
+impl IntoFuture for Transfer {
+    type Output = Result<(), DmaError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output>>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.result
+    }
+}
+
+/// Number of a DMA in the cluster's table; re-used once it is over at both ends.
+pub(crate) type DmaId = u32;
+
+/// A DMA in progress.
+pub(crate) struct Progress {
+    pub dma: Dma,
+    /// The node whose process posted it.
+    pub poster: NodeId,
+    /// Bytes cut into packets.
+    pub cut: Bytes,
+    /// Whether the last packet has been cut.
+    pub cut_all: bool,
+    /// Packets cut and not yet acknowledged.
+    pub open: u32,
+    /// Packets whose payload is not yet stored at the destination.
+    pub unstored: u32,
+    /// Why it failed, if it did; shared with the process that awaits it.
+    pub failed: Rc<Cell<Option<DmaError>>>,
+    pub done: Signal,
+    /// Whether the process has been told.
+    pub reported: bool,
+}
+
+/// A packet of a DMA, from its cutting to its last use at either end.
+pub(crate) struct Packet {
+    pub dma: DmaId,
+    pub offset: Bytes,
+    pub length: Bytes,
+    pub payload: Option<Box<[u8]>>,
+    /// Refusals so far.
+    pub refusals: u32,
+    /// Whether the destination has still to store it, and whether the source waits for its acknowledgement.
+    pub stored: bool,
+    pub acknowledged: bool,
+}
+
+/// Number of a packet in the cluster's table: the fabric's token.
+pub(crate) type Token = u64;
+
+/// The engine of one adapter.
+#[derive(Default)]
+pub(crate) struct Engine {
+    pub queue: VecDeque<DmaId>,
+    /// The DMA that is being cut, and what it has sent in this time slice.
+    pub current: Option<(DmaId, Bytes)>,
+    /// Whether `dma_start` is running.
+    pub starting: bool,
+    /// Packets whose payload is being read, in order of the bus.
+    pub reading: u32,
+    pub packets_sent: u64,
+    pub packets_refused: u64,
+}
+
+impl World {
+    /// The host stores a command: it crosses the bus, then the command processor works on it.
+    pub(crate) fn post(&mut self, node: NodeId, dma: DmaId) {
+        self.transfer(node, Direction::ToAdapter, COMMAND, Happening::Commanded(node, dma));
+    }
+
+    /// The descriptor enters the queue, or is refused.
+    pub(crate) fn enqueue(&mut self, node: NodeId, id: DmaId) {
+        let limit = self.config.adapter.queue;
+        let progress = &mut self.dmas[id as usize];
+        let dma = progress.dma;
+        let queue = &mut self.adapters[node as usize].engine.queue;
+        let refused = if dma.from.region.node != node || !dma.from.covers(dma.length) {
+            Some(DmaError::BadSource(node))
+        } else if queue.len() >= limit as usize {
+            Some(DmaError::QueueFull { node, queue: limit })
+        } else {
+            None
+        };
+        if refused.is_some() {
+            progress.failed.set(refused);
+            progress.cut_all = true;
+            self.complete_if_done(id);
+        } else {
+            queue.push_back(id);
+            self.run_engine(node);
+        }
+    }
+
+    /// Lets the engine do what it can: take up a DMA, prepare packets, yield.
+    pub(crate) fn run_engine(&mut self, node: NodeId) {
+        loop {
+            let engine = &mut self.adapters[node as usize].engine;
+            if engine.starting {
+                return;
+            }
+            let Some((id, sent)) = engine.current else {
+                if let Some(id) = engine.queue.pop_front() {
+                    engine.current = Some((id, Bytes::ZERO));
+                    engine.starting = true;
+                    let at = self.now() + self.config.adapter.dma_start;
+                    self.schedule(at, node, Happening::Started(node));
+                }
+                return;
+            };
+            let prepared = engine.reading as usize + self.fabric.queued(node);
+            let others_wait = !engine.queue.is_empty();
+            if self.dmas[id as usize].cut_all {
+                engine.current = None;
+            } else if sent >= self.config.adapter.time_slice && others_wait {
+                engine.queue.push_back(id);
+                engine.current = None;
+            } else if prepared < self.config.fabric.packets_in_flight as usize {
+                let cut = self.cut_packet(node, id);
+                self.adapters[node as usize].engine.current = Some((id, sent + cut));
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Cuts the next packet of a DMA and has its payload read; returns its payload's length.
+    fn cut_packet(&mut self, node: NodeId, id: DmaId) -> Bytes {
+        let format = self.config.packet;
+        let progress = &mut self.dmas[id as usize];
+        let (dma, offset) = (progress.dma, progress.cut);
+        let length = (dma.length - offset).min(format.payload);
+        progress.cut += length;
+        progress.cut_all = progress.cut == dma.length;
+        progress.open += 1;
+        progress.unstored += 1;
+        let from = dma.from.advanced(offset);
+        let payload = self.adapters[node as usize].memory.load(from, length);
+        let packet = Packet { dma: id, offset, length, payload, refusals: 0, stored: false, acknowledged: false };
+        let token = self.packets.insert(packet);
+        if from.placement() == Placement::Main && !length.is_zero() {
+            self.adapters[node as usize].engine.reading += 1;
+            self.transfer(node, Direction::ToAdapter, length, Happening::Read(node, token as Token));
+        } else {
+            self.send(token as Token);
+        }
+        length
+    }
+
+    /// The payload of a packet has been read from main memory.
+    pub(crate) fn read(&mut self, node: NodeId, token: Token) {
+        self.adapters[node as usize].engine.reading -= 1;
+        self.send(token);
+        self.run_engine(node);
+    }
+
+    /// Hands a packet to the fabric.
+    pub(crate) fn send(&mut self, token: Token) {
+        let packet = &self.packets[token as usize];
+        let dma = self.dmas[packet.dma as usize].dma;
+        let source = dma.from.region.node;
+        let spec = PacketSpec {
+            source,
+            destination: dma.to.region.node,
+            flits: self.config.packet.flits(packet.length),
+            priority: dma.priority,
+            token,
+        };
+        let cycle = self.cycle_from(self.now());
+        self.fabric.offer(cycle, spec);
+        self.adapters[source as usize].engine.packets_sent += 1;
+    }
+
+    /// The destination's answer has arrived.
+    pub(crate) fn answered(&mut self, token: Token, ack: Ack) {
+        let packet = &mut self.packets[token as usize];
+        let (id, refusals) = (packet.dma, packet.refusals);
+        let node = self.dmas[id as usize].dma.from.region.node;
+        match ack {
+            Ack::Accepted => self.settled(id, token),
+            Ack::Discarded => {
+                packet.refusals += 1;
+                self.adapters[node as usize].engine.packets_refused += 1;
+                let adapter = &self.config.adapter;
+                let wait = if refusals < adapter.retries { adapter.retry_delay } else { adapter.trap_delay };
+                self.schedule(self.now() + wait, node, Happening::Retried(token));
+            }
+            Ack::Error | Ack::TestFailed => {
+                packet.stored = true;
+                let progress = &mut self.dmas[id as usize];
+                progress.failed.set(Some(DmaError::BadDestination(progress.dma.to.region.node)));
+                progress.cut_all = true;
+                progress.unstored -= 1;
+                self.settled(id, token);
+            }
+        }
+        self.run_engine(node);
+    }
+
+    /// A packet of a DMA needs nothing more from the source.
+    fn settled(&mut self, id: DmaId, token: Token) {
+        self.packets[token as usize].acknowledged = true;
+        self.drop_packet_if_done(token);
+        self.dmas[id as usize].open -= 1;
+        self.complete_if_done(id);
+    }
+
+    /// Sets the source event of a DMA whose last packet is settled.
+    fn complete_if_done(&mut self, id: DmaId) {
+        let progress = &self.dmas[id as usize];
+        if progress.cut_all && progress.open == 0 {
+            let node = progress.poster;
+            let at = self.now() + self.config.adapter.event;
+            self.schedule(at, node, Happening::Occurred(News::Completed(node, id)));
+        }
+    }
+
+    /// Forgets a DMA that is over at both ends.
+    pub(crate) fn drop_dma_if_over(&mut self, id: DmaId) {
+        let progress = &self.dmas[id as usize];
+        if progress.reported && progress.unstored == 0 {
+            self.dmas.remove(id as usize);
+        }
+    }
+
+    /// Forgets a packet that neither end needs.
+    pub(crate) fn drop_packet_if_done(&mut self, token: Token) {
+        let packet = &self.packets[token as usize];
+        if packet.stored && packet.acknowledged {
+            self.packets.remove(token as usize);
+        }
+    }
+
+    /// Moment from which the fabric can act on something that happens now or at a given time.
+    pub(crate) fn cycle_from(&self, at: Time) -> fabric::Cycle {
+        at.div_ceil(self.config.cycle)
+    }
+}

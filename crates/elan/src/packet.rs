@@ -1,0 +1,45 @@
+//! Packets as the Elan forms them: a header with the routing tags, then *transactions* of up to 64 bytes of payload,
+//! each with its own header, address and CRC (000 s2.2.1, figure 3).
+
+use units::Bytes;
+
+/// The sizes of which packets are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketFormat {
+    /// Most payload of a packet (000 s2.2.1: 320 bytes).
+    pub payload: Bytes,
+    /// Most payload of a transaction (000 s2.2.1: 64 bytes).
+    pub transaction: Bytes,
+    /// Bytes of a packet outside its transactions.
+    pub header: Bytes,
+    /// Bytes of a transaction besides its payload.
+    pub transaction_overhead: Bytes,
+    /// Bytes of a flit.
+    pub flit: Bytes,
+}
+
+impl PacketFormat {
+    /// Bytes on the wire of a packet with some payload, which must fit. A packet without payload carries one
+    /// transaction, which sets the event.
+    pub fn wire(&self, payload: Bytes) -> Bytes {
+        assert!(payload <= self.payload, "{payload} of payload do not fit in a packet");
+        let transactions = payload.as_u64().div_ceil(self.transaction.as_u64()).max(1);
+        self.header + self.transaction_overhead * transactions + payload
+    }
+
+    /// Length of that packet in flits.
+    pub fn flits(&self, payload: Bytes) -> u32 {
+        self.wire(payload).as_u64().div_ceil(self.flit.as_u64()) as u32
+    }
+
+    /// Packets of a message; at least one.
+    pub fn packets(&self, message: Bytes) -> u64 {
+        message.as_u64().div_ceil(self.payload.as_u64()).max(1)
+    }
+
+    /// Bytes on the wire of a whole message.
+    pub fn message_wire(&self, message: Bytes) -> Bytes {
+        let last = message.as_u64() - (self.packets(message) - 1) * self.payload.as_u64();
+        self.wire(self.payload) * (self.packets(message) - 1) + self.wire(Bytes::new(last))
+    }
+}

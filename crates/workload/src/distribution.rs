@@ -1,0 +1,31 @@
+//! Distributions of message sizes and inter-arrival times (000 s5.3: tags S and T of the figures).
+
+use kernel::random::Stream;
+
+/// How a positive quantity with a given mean varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// Always the mean.
+    Fixed,
+    /// Uniform between 0 and twice the mean.
+    Uniform,
+    /// Exponential.
+    Exponential,
+}
+
+impl Distribution {
+    /// Draws a value, rounded to an integer of at least 1. Every distribution takes one draw, so that streams of
+    /// different experiments stay comparable.
+    pub fn draw(self, mean: u64, stream: &mut Stream) -> u64 {
+        let mean = mean as f64;
+        let value = match self {
+            Distribution::Fixed => {
+                stream.uniform_f64();
+                mean
+            }
+            Distribution::Uniform => 2.0 * mean * stream.uniform_f64(),
+            Distribution::Exponential => stream.exponential(mean),
+        };
+        (value.round() as u64).max(1)
+    }
+}

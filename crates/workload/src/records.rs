@@ -1,0 +1,173 @@
+//! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
+
+use elan::Cluster;
+use fabric::{FatTree, LinkCounters, SwitchId, topology::End};
+use kernel::Digest;
+use units::Time;
+
+/// One measured value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What was measured.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The batch of the window, where the value is one of a sample.
+    pub batch: Option<u32>,
+    /// The value.
+    pub value: f64,
+}
+
+/// What a directed link did in the measured window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkRow {
+    /// Number of the link.
+    pub link: u32,
+    /// Where it starts: "node 3" or "switch 1.0" (level and number within the level).
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+    /// Level of its lower end; 0 joins nodes and first-level switches.
+    pub level: u32,
+    /// Whether it leads upwards.
+    pub up: bool,
+    /// Packets whose first flit it sent.
+    pub packets: u64,
+    /// Flits of packets.
+    pub flits: u64,
+    /// Time in which it moved a flit or a token.
+    pub busy: Time,
+    /// Time that packets waited to enter it.
+    pub waiting: Time,
+}
+
+/// What a switch did in the measured window: the sums over the links that leave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchRow {
+    /// Number of the switch.
+    pub switch: SwitchId,
+    /// Its name.
+    pub name: String,
+    /// Its level, from 1.
+    pub level: u32,
+    /// Packets that it sent on.
+    pub packets: u64,
+    /// Flits that it sent on.
+    pub flits: u64,
+    /// Busy time of its outputs.
+    pub busy: Time,
+    /// Time that packets waited to leave it.
+    pub waiting: Time,
+}
+
+/// The result of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Records {
+    /// Measured values.
+    pub rows: Vec<Row>,
+    /// Links that carried anything in the window.
+    pub links: Vec<LinkRow>,
+    /// Switches that carried anything in the window.
+    pub switches: Vec<SwitchRow>,
+    /// Digest of all packets of the run and of all that is above.
+    pub digest: String,
+    /// Packets acknowledged in the whole run.
+    pub packets: u64,
+    /// Events of the whole run.
+    pub events: u64,
+    /// Simulated time of the whole run.
+    pub simulated: Time,
+}
+
+/// The counters of all links at one moment: the start of the window.
+pub(crate) struct Baseline(Vec<LinkCounters>);
+
+impl Baseline {
+    /// Counters now.
+    pub fn take(cluster: &Cluster) -> Self {
+        let links = cluster.config().fabric.tree.links();
+        Baseline((0..links).map(|link| cluster.link(link)).collect())
+    }
+
+    /// The records of a run that ends now.
+    pub fn finish(self, cluster: &Cluster, rows: Vec<Row>) -> Records {
+        cluster.check_conservation();
+        let config = cluster.config();
+        let links = self.link_rows(cluster, &config);
+        let switches = switch_rows(&config.fabric.tree, &links);
+        let mut records = Records {
+            rows,
+            links,
+            switches,
+            digest: cluster.digest(),
+            packets: cluster.packets(),
+            events: cluster.events(),
+            simulated: cluster.now(),
+        };
+        records.digest = records.digest_of_all();
+        records
+    }
+
+    fn link_rows(&self, cluster: &Cluster, config: &elan::Config) -> Vec<LinkRow> {
+        let tree = &config.fabric.tree;
+        let row = |(link, before): (usize, &LinkCounters)| {
+            let link = link as u32;
+            let after = cluster.link(link);
+            let (from, to) = tree.ends(link);
+            let slots = (after.flits + after.tokens) - (before.flits + before.tokens);
+            LinkRow {
+                link,
+                from: tree.end_name(from),
+                to: tree.end_name(to),
+                level: tree.link_level(link) as u32,
+                up: tree.is_up(link),
+                packets: after.packets - before.packets,
+                flits: after.flits - before.flits,
+                busy: config.cycle * slots,
+                waiting: config.cycle * (after.waiting - before.waiting),
+            }
+        };
+        let rows = self.0.iter().enumerate().map(row);
+        rows.filter(|row| !row.busy.is_zero() || !row.waiting.is_zero()).collect()
+    }
+}
+
+fn switch_rows(tree: &FatTree, links: &[LinkRow]) -> Vec<SwitchRow> {
+    let mut rows: Vec<SwitchRow> = (0..tree.switches())
+        .map(|switch| SwitchRow {
+            switch,
+            name: tree.switch_name(switch),
+            level: tree.switch_level(switch) as u32,
+            packets: 0,
+            flits: 0,
+            busy: Time::ZERO,
+            waiting: Time::ZERO,
+        })
+        .collect();
+    for link in links {
+        if let End::Switch { switch, .. } = tree.ends(link.link).0 {
+            let row = &mut rows[switch as usize];
+            row.packets += link.packets;
+            row.flits += link.flits;
+            row.busy += link.busy;
+            row.waiting += link.waiting;
+        }
+    }
+    rows.retain(|row| !row.busy.is_zero() || !row.waiting.is_zero());
+    rows
+}
+
+impl Records {
+    fn digest_of_all(&self) -> String {
+        let mut digest = Digest::new();
+        digest.str(&self.digest).u64(self.packets).u64(self.events).u64(self.simulated.as_ps());
+        for row in &self.rows {
+            digest.str(row.metric).u64(row.batch.map_or(u64::MAX, u64::from)).f64(row.value);
+        }
+        for link in &self.links {
+            digest.u64(link.link.into()).u64(link.packets).u64(link.flits);
+            digest.u64(link.busy.as_ps()).u64(link.waiting.as_ps());
+        }
+        digest.hex()
+    }
+}

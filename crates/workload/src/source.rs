@@ -1,0 +1,79 @@
+//! A source of messages: arrival times and sizes drawn from its own streams.
+//!
+//! The program behind it sends one message at a time. While it lags, messages wait; they are not stored, because a
+//! second source with the same seed and path, run up to the present, tells how much has arrived.
+
+use crate::Distribution;
+use kernel::random::Stream;
+use units::{Bytes, Rate, Time};
+
+/// The largest DMA of an Elan3 (public headers: 2^31 - 1 bytes); longer draws are cut to it.
+pub const LARGEST_MESSAGE: Bytes = Bytes::new((1 << 31) - 1);
+
+/// A message to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// When it is ready to be sent.
+    pub arrival: Time,
+    /// Its length.
+    pub size: Bytes,
+}
+
+/// The messages of one node, without end.
+pub struct Source {
+    mean_size: Bytes,
+    sizes: Distribution,
+    size_stream: Stream,
+    mean_gap: Time,
+    arrivals: Distribution,
+    arrival_stream: Stream,
+    /// When the next message arrives.
+    next: Time,
+    taken: Bytes,
+}
+
+impl Source {
+    /// A source that offers `load` on average. `path` names its random streams.
+    pub fn new(seed: u64, path: &str, size: (Bytes, Distribution), load: Rate, arrivals: Distribution) -> Self {
+        let mut arrival_stream = Stream::new(seed, &format!("{path}/arrivals"));
+        let mean_gap = load.time(size.0);
+        // The first message of each node arrives at its own moment, so that equal nodes do not move in step.
+        let next = Time::from_ps((arrival_stream.uniform_f64() * mean_gap.as_ps() as f64) as u64);
+        Source {
+            mean_size: size.0,
+            sizes: size.1,
+            size_stream: Stream::new(seed, &format!("{path}/sizes")),
+            mean_gap,
+            arrivals,
+            arrival_stream,
+            next,
+            taken: Bytes::ZERO,
+        }
+    }
+
+    /// When the next message arrives.
+    pub fn next_arrival(&self) -> Time {
+        self.next
+    }
+
+    /// Takes the next message.
+    pub fn take(&mut self) -> Message {
+        let size = Bytes::new(self.sizes.draw(self.mean_size.as_u64(), &mut self.size_stream)).min(LARGEST_MESSAGE);
+        let message = Message { arrival: self.next, size };
+        self.taken += size;
+        self.next += Time::from_ps(self.arrivals.draw(self.mean_gap.as_ps(), &mut self.arrival_stream));
+        message
+    }
+
+    /// Takes all messages that arrive before `until`.
+    pub fn take_until(&mut self, until: Time) {
+        while self.next < until {
+            self.take();
+        }
+    }
+
+    /// Bytes of the messages taken so far.
+    pub fn taken(&self) -> Bytes {
+        self.taken
+    }
+}
