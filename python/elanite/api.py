@@ -70,12 +70,11 @@ class Machine:
         """Make a machine of a text that was read already."""
         data = json.loads(_core.load_machine(file.text, file.file, list(overrides)))
         parameters = tuple(
-            Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ()))
-            for p in data["parameters"]
+            Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ())) for p in data["parameters"]
         )
         return cls(data["name"], data["title"], parameters, file, tuple(overrides))
 
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - a parameter may be anything
+    def __getitem__(self, key: str) -> Any:
         """The value of a parameter: ``machine["link.rate"]``."""
         for parameter in self.parameters:
             if parameter.key == key:
@@ -110,9 +109,7 @@ class Experiment:
     def of(cls, file: Source, overrides: Sequence[str] = ()) -> Experiment:
         """Make an experiment of a text that was read already."""
         about = json.loads(_core.load_experiment(file.text, file.file, list(overrides)))
-        return cls(
-            file.name, about["title"], about["source"], about["machine"], about, file, tuple(overrides)
-        )
+        return cls(file.name, about["title"], about["source"], about["machine"], about, file, tuple(overrides))
 
 
 class PointsFailed(ElaniteError):
@@ -175,8 +172,9 @@ class Result:
         """All figures below one another, as one Altair chart."""
         import altair as alt
 
-        chart: alt.VConcatChart = alt.vconcat(*(figure.chart for figure in self.figures()))
-        return chart.resolve_scale(color="independent", shape="independent", fill="independent")
+        charts = alt.vconcat(*(figure.chart for figure in self.figures()))
+        apart: alt.VConcatChart = charts.resolve_scale(color="independent", shape="independent", fill="independent")
+        return apart
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The tidy rows as an Arrow stream, for any data-frame library."""

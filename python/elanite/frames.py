@@ -81,9 +81,7 @@ def sustained(rows: pl.DataFrame) -> pl.DataFrame:
     keys = [name for name in parameters(accepted) if name not in ("load", load, "series")]
     means = accepted.group_by([*keys, load], maintain_order=True).agg(pl.col("value").mean().alias("_mean"))
     best = means.sort("_mean", load, descending=[True, False]).unique(keys, keep="first", maintain_order=True)
-    return accepted.join(
-        best.drop("_mean"), on=[*keys, load], how="semi", nulls_equal=True, maintain_order="left"
-    )
+    return accepted.join(best.drop("_mean"), on=[*keys, load], how="semi", nulls_equal=True, maintain_order="left")
 
 
 def _identity(point: Point) -> dict[str, Any]:
@@ -97,5 +95,6 @@ def _identity(point: Point) -> dict[str, Any]:
         row[name] = value
         quantity = _core.quantity(value) if isinstance(value, str) else None
         if quantity is not None and quantity[1] in SUFFIX:
-            row[name + SUFFIX[quantity[1]]] = quantity[0]
+            amount, unit = quantity
+            row[name + SUFFIX[unit]] = int(amount) if unit == "B" else amount
     return row

@@ -95,9 +95,7 @@ def plan(
     chosen = tuple(overrides)
     about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
     base = machine or sources.read("machine", about["machine"])
-    planned = _core.plan(
-        base.text, base.file, experiment.name, experiment.text, experiment.file, list(chosen), seed
-    )
+    planned = _core.plan(base.text, base.file, experiment.name, experiment.text, experiment.file, list(chosen), seed)
     points: dict[str, Point] = {}
     for text, key, parameters in planned:
         decoded = json.loads(text)

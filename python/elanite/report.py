@@ -78,7 +78,10 @@ def write(out: Path, store: Store, seed: int = FIRST_SEED) -> tuple[Path, list[V
     page = out / "report" / "index.html"
     page.parent.mkdir(parents=True, exist_ok=True)
     replace(page, render(found, verdicts, seed))
-    replace(out / "scoreboard.json", json.dumps([v.as_json() for v in verdicts], indent=1, ensure_ascii=False) + "\n")
+    replace(
+        out / "scoreboard.json",
+        json.dumps([v.as_json() for v in verdicts], indent=1, ensure_ascii=False) + "\n",
+    )
     return page, verdicts
 
 
@@ -91,9 +94,7 @@ def render(found: Sequence[Section], verdicts: Sequence[Verdict], seed: int = FI
         number=number, percent=percent, published=published_text, simulated=simulated, spread=spread
     )
     machines = dict.fromkeys(section.plan.machine for section in found)
-    charts = {
-        f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures
-    }
+    charts = {f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures}
     template = environment.from_string(_data("report.html.j2"))
     return template.render(
         style=_data("report.css"),
@@ -135,7 +136,9 @@ def _libraries() -> str:
 
     wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     have: list[str] = vlc.get_vegalite_versions()
-    bundle: str = vlc.javascript_bundle(vl_version=wanted if wanted in have else have[-1])
+    bundle: str = vlc.javascript_bundle(
+        "window.vegaEmbed = vegaEmbed;", vl_version=wanted if wanted in have else have[-1]
+    )
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

@@ -19,13 +19,13 @@ import platform
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import polars as pl
 
@@ -43,7 +43,7 @@ class Manifest:
 
     data: dict[str, Any]
 
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - JSON
+    def __getitem__(self, key: str) -> Any:
         return self.data[key]
 
     @property
@@ -158,8 +158,15 @@ class Store:
 def _frame(columns: Mapping[str, Column]) -> pl.DataFrame:
     import polars as pl
 
-    types = {"batch": pl.UInt32, "value": pl.Float64, "metric": pl.String, "unit": pl.String}
-    overrides = {name: kind for name, kind in types.items() if name in columns}
+    # By name, so that a table without rows has the types of one with rows.
+    types: dict[str, type[pl.DataType]] = {
+        **dict.fromkeys(("metric", "unit", "name", "from", "to"), pl.String),
+        **dict.fromkeys(("batch", "link", "switch", "level"), pl.UInt32),
+        **dict.fromkeys(("packets", "flits", "busy_ps", "waiting_ps"), pl.UInt64),
+        "up": pl.Boolean,
+        "value": pl.Float64,
+    }
+    overrides = {name: types[name] for name in columns if name in types}
     return pl.DataFrame(dict(columns), schema_overrides=overrides)
 
 

@@ -6,7 +6,9 @@ Heavy modules are imported inside the commands, so that ``--help`` answers at on
 
 from __future__ import annotations
 
+import shlex
 import sys
+import traceback
 
 import typer
 
@@ -47,7 +49,7 @@ inspect.register(app)
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(  # noqa: ARG001 - answered by its callback
+    version: bool = typer.Option(
         False, "--version", callback=about_version, is_eager=True, help="Print versions and exit."
     ),
 ) -> None:
@@ -61,17 +63,25 @@ def main(arguments: list[str] | None = None) -> None:
     except SystemExit as leaving:
         code = leaving.code
     except ConfigError as error:
-        print(error.args[0].rstrip(), file=sys.stderr)  # noqa: T201
+        print(error.args[0].rstrip(), file=sys.stderr)
         code = Exit.USAGE
     except RunError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        print(f"error: {error}", file=sys.stderr)
         code = error.exit_code
     except ElaniteError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        print(f"error: {error}", file=sys.stderr)
         code = error.exit_code
     except BrokenPipeError:
         sys.stderr.close()
         code = Exit.OK
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = Exit.FAILED
+    except Exception:
+        traceback.print_exc()
+        words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
+        print(f"This is a bug of Elanite. Please report it with the command that shows it: {words}", file=sys.stderr)
+        code = Exit.BROKEN
     sys.exit(code)

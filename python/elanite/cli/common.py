@@ -34,7 +34,8 @@ class BoardFormat(StrEnum):
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the store, the report and the scoreboard.")]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Points at a time.  [default: all cores]")
+    int | None,
+    typer.Option("--jobs", "-j", min=1, metavar="N", help="Points at a time.  [default: all cores]"),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The first seed.")]
 Set = Annotated[

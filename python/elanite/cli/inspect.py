@@ -21,10 +21,11 @@ def register(app: typer.Typer) -> None:
 
 def check(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Machine or experiment files, or names of shipped ones.")
+        list[str],
+        typer.Argument(metavar="FILE...", help="Machine or experiment files, or names of shipped ones."),
     ],
 ) -> None:
-    """Check machine and experiment files.
+    r"""Check machine and experiment files.
 
     \b
     Examples:
@@ -56,7 +57,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="MACHINE|EXPERIMENT", help="A file, or the name of a shipped one.")],
     set_: Set = None,
 ) -> None:
-    """Show the resolved values of a machine or an experiment.
+    r"""Show the resolved values of a machine or an experiment.
 
     \b
     Examples:
@@ -76,7 +77,7 @@ def show(
 def schema(
     kind: Annotated[str, typer.Argument(metavar="machine|experiment", help="Which files to describe.")],
 ) -> None:
-    """Print the JSON schema of machine or experiment files.
+    r"""Print the JSON schema of machine or experiment files.
 
     \b
     Example:
@@ -99,9 +100,7 @@ def _checked(source: Source) -> str:
         return f"{source.argument}: ok, machine {machine.name}, {len(machine.parameters)} parameters"
     planned = plan(source)
     series = len(planned.titles)
-    return (
-        f"{source.argument}: ok, experiment on {planned.machine.name}, {series} series, {len(planned.points)} points"
-    )
+    return f"{source.argument}: ok, experiment on {planned.machine.name}, {series} series, {len(planned.points)} points"
 
 
 def _show_machine(source: Source, overrides: list[str]) -> None:
@@ -149,7 +148,7 @@ def _show_experiment(source: Source, overrides: list[str]) -> None:
         screen.print(f"  {'points':{width}}  {len(points)}, with seeds {', '.join(map(str, seeds))}", markup=False)
 
 
-def _plain(value: Any) -> str:  # noqa: ANN401 - a value of a TOML file
+def _plain(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_plain(item) for item in value)
     return str(value).lower() if isinstance(value, bool) else str(value)

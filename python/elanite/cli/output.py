@@ -134,9 +134,7 @@ def _tables(result: Result) -> None:
 def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in summary.iter_rows(named=True):
-        line = lines.setdefault(
-            tuple(row[name] for name in columns), {name: str(row[name]) for name in columns}
-        )
+        line = lines.setdefault(tuple(row[name] for name in columns), {name: str(row[name]) for name in columns})
         line[f"{row['metric']}, {row['unit']}" if row["unit"] else row["metric"]] = _value(row)
     return list(lines.values())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,7 +32,7 @@ def reproduce(
     jobs: Jobs = None,
     seed: Seed = FIRST_SEED,
 ) -> None:
-    """Run the shipped experiments; write report and scoreboard.
+    r"""Run the shipped experiments; write report and scoreboard.
 
     \b
     Examples:
@@ -70,12 +69,16 @@ def reproduce(
 
 def run(
     experiment: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help="A shipped experiment (qsnet/ping) or an experiment file.")
+        str,
+        typer.Argument(metavar="EXPERIMENT", help="A shipped experiment (qsnet/ping) or an experiment file."),
     ],
     machine: Annotated[
         str | None,
         typer.Option(
-            "--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file.  [default: the experiment's]"
+            "--machine",
+            "-m",
+            metavar="MACHINE",
+            help="A shipped machine or a machine file.  [default: the experiment's]",
         ),
     ] = None,
     set_: Set = None,
@@ -88,7 +91,7 @@ def run(
         typer.Option("--point", metavar="ID", help="Only points whose identity starts so; may be repeated."),
     ] = None,
 ) -> None:
-    """Run one experiment and print its results.
+    r"""Run one experiment and print its results.
 
     \b
     Examples:
@@ -136,7 +139,7 @@ def claims(
     out: Out = OUT,
     seed: Seed = FIRST_SEED,
 ) -> None:
-    """Print the scoreboard: published and simulated figures.
+    r"""Print the scoreboard: published and simulated figures.
 
     \b
     Examples:
@@ -158,7 +161,7 @@ def claims(
 
 
 def report(out: Out = OUT, seed: Seed = FIRST_SEED) -> None:
-    """Write the report again, from finished points.
+    r"""Write the report again, from finished points.
 
     \b
     Example:

@@ -48,9 +48,10 @@ def _metric(rows: pl.DataFrame, series: str, metric: str, unit: str) -> Figure:
             base = base.encode(color=colour("curve", order, " / ".join(rest)))
         elif rest:
             base = base.encode(detail="curve:N")
-    y = alt.Y("mean:Q", title=f"{metric.replace('_', ' ')}, {unit}" if unit else metric.replace("_", " "))
+    words = f"{metric.replace('_', ' ')}, {unit}" if unit else metric.replace("_", " ")
+    y = alt.Y("mean:Q", title=words)
     tooltip = [*names, alt.Tooltip("mean:Q", title=metric)]
-    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y.title), y2="high:Q")
+    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=words), y2="high:Q")
     layers = [bars, base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
     if main is not None:
         layers.insert(0, base.mark_line().encode(y=y))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import BYTES, Figure, colour, layered, published, shape, size_axis
+from elanite.figures.style import BYTES, Figure, colour, layered, published, published_at, shape, size_axis
 from elanite.frames import summarise
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ SHORT = 4096
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Bandwidth over message size and latency of short messages, for each number of directions."""
-    means = summarise(rows).with_columns(
-        placement=pl.format("{} → {}", pl.col("source"), pl.col("destination"))
-    )
+    means = summarise(rows).with_columns(placement=pl.format("{} → {}", pl.col("source"), pl.col("destination")))
     for directions, number, words, claim in (
         ("one", "9", "in one direction", "ping.uni"),
         ("both", "10", "in both directions", "ping.bi"),
@@ -44,15 +42,13 @@ def _bandwidth(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
         color=colour("placement", order, "buffers"),
         tooltip=["placement", "message", alt.Tooltip("mean:Q", title="MB/s", format=".1f")],
     )
-    points = base.mark_point(filled=True, size=45).encode(shape=shape("placement", order, "buffers"))
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape("placement", order, "buffers"))
     rules = published(f"{claim}.elan.bandwidth", f"{claim}.main.bandwidth")
     caption = (
         "Payload bandwidth per direction over the message size, for the four placements of the send and receive"
         " buffers (Elan memory or main memory). Dashed: the asymptotes that the paper states."
     )
-    return Figure(
-        name, title, f"figure {name[:-1]} a", caption, layered(title, [base.mark_line(), points, *rules])
-    )
+    return Figure(name, title, f"figure {name[:-1]} a", caption, layered(title, [base.mark_line(), points, *rules]))
 
 
 def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
@@ -70,11 +66,9 @@ def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
         color=colour("placement", order, "buffers"),
         tooltip=["placement", "message", alt.Tooltip("mean:Q", title="µs", format=".3f")],
     )
-    points = base.mark_point(filled=True, size=45).encode(shape=shape("placement", order, "buffers"))
-    rules = published(f"{claim}.latency.0B", f"{claim}.latency.64B")
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape("placement", order, "buffers"))
+    rules = published_at("message_bytes", {f"{claim}.latency.0B": 0.0, f"{claim}.latency.64B": 64.0})
     caption = "Time from posting a remote DMA to its completion seen at the destination, up to 4 KB." + (
-        " Dashed: the latencies that the paper states for 0 and 64 bytes." if rules else ""
+        " Dashes: the latencies that the paper states for 0 and 64 bytes." if rules else ""
     )
-    return Figure(
-        name, title, f"figure {name[:-1]} b", caption, layered(title, [base.mark_line(), points, *rules])
-    )
+    return Figure(name, title, f"figure {name[:-1]} b", caption, layered(title, [base.mark_line(), points, *rules]))

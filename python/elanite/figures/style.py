@@ -63,9 +63,25 @@ def published(*identities: str, label: str = "") -> list[alt.Chart | alt.LayerCh
     return layers
 
 
+def published_at(column: str, places: dict[str, float]) -> list[alt.Chart | alt.LayerChart]:
+    """Short dashes at the published values of claims, each at its own place of a stepped axis."""
+    rows = [
+        {column: places[claim.id], "value": claim.value, "text": f"published {claim.value:g} {claim.unit}"}
+        for claim in claims()
+        if claim.id in places
+    ]
+    if not rows:
+        return []
+    base = alt.Chart(pl.DataFrame(rows)).encode(x=f"{column}:O", y="value:Q")
+    dash = base.mark_tick(orient="horizontal", thickness=2, color=RULE, size=46)
+    words = base.mark_text(baseline="top", dy=8, color=RULE).encode(text="text:N")
+    return [dash, words]
+
+
 def layered(title: str, layers: Sequence[alt.Chart | alt.LayerChart]) -> alt.LayerChart:
     """Layers in one frame of the common size."""
-    chart: alt.LayerChart = alt.layer(*layers).properties(title=title, width=WIDTH, height=HEIGHT)
+    chart = alt.layer(*layers).properties(title=title, width=WIDTH, height=HEIGHT)
+    assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
     return chart
 
 
@@ -75,14 +91,13 @@ def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
         f"{column}:N",
         title=title,
         scale=alt.Scale(domain=list(order), range=PALETTE[: len(order)]),
+        legend=alt.Legend(symbolOpacity=1),
     )
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
     """Shape of the points of a category, so that colour is not the only sign."""
-    return alt.Shape(
-        f"{column}:N", title=title, scale=alt.Scale(domain=list(order), range=SHAPES[: len(order)])
-    )
+    return alt.Shape(f"{column}:N", title=title, scale=alt.Scale(domain=list(order), range=SHAPES[: len(order)]))
 
 
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:

@@ -37,9 +37,7 @@ def _of_the_main_size(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of the message size with the most offered loads: figure 11; the other sizes make figure 12."""
     loads = rows.group_by("series", "message_bytes").agg(pl.col("load_MBps").n_unique().alias("loads"))
     main = loads.sort("loads", "message_bytes", "series", descending=True).row(0, named=True)
-    return rows.filter(
-        (pl.col("message_bytes") == main["message_bytes"]) & (pl.col("series") == main["series"])
-    )
+    return rows.filter((pl.col("message_bytes") == main["message_bytes"]) & (pl.col("series") == main["series"]))
 
 
 def _load(rows: pl.DataFrame, nodes: int, letter: str) -> Figure:
@@ -54,15 +52,11 @@ def _load(rows: pl.DataFrame, nodes: int, letter: str) -> Figure:
     order = data["curve"].unique(maintain_order=True).to_list()
     x = alt.X("load_MBps:Q", title="offered load, MB/s per node")
     base = alt.Chart(data).encode(x=x, color=colour("curve", order, CURVES))
-    band = base.mark_errorband(opacity=0.2).encode(
-        y=alt.Y("low:Q", title="accepted load, MB/s per node"), y2="high:Q"
-    )
+    band = base.mark_errorband(opacity=0.2).encode(y=alt.Y("low:Q", title="accepted load, MB/s per node"), y2="high:Q")
     line = base.mark_line().encode(y="mean:Q")
-    points = base.mark_point(size=55, strokeWidth=1.5).encode(
+    points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         y="mean:Q",
-        fill=alt.condition(
-            "datum.state == 'steady'", colour("curve", order, CURVES), alt.value("transparent")
-        ),
+        fill=alt.condition("datum.state == 'steady'", colour("curve", order, CURVES), alt.value("transparent")),
         shape=alt.Shape(
             "state:N",
             title="point",
@@ -93,22 +87,28 @@ def _load(rows: pl.DataFrame, nodes: int, letter: str) -> Figure:
 
 
 def _nodes(best: pl.DataFrame) -> Figure:
-    title = "Uniform traffic: highest accepted load over the network size"
+    title = "Uniform traffic: highest accepted load by network size"
     data = summarise(best, ["nodes", "curve"]).sort("nodes")
     order = data["curve"].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(
         x=alt.X("nodes:O", title="nodes", axis=alt.Axis(labelAngle=0)),
         color=colour("curve", order, CURVES),
     )
-    points = base.mark_point(filled=True, size=55).encode(
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y="mean:Q",
         shape=shape("curve", order, CURVES),
         tooltip=["curve", "nodes", alt.Tooltip("mean:Q", title="MB/s", format=".1f")],
     )
     bars = base.mark_errorbar().encode(
-        y=alt.Y("low:Q", title="highest accepted load, MB/s per node", scale=alt.Scale(zero=True)), y2="high:Q"
+        y=alt.Y("low:Q", title="highest accepted load, MB/s per node", scale=alt.Scale(zero=True)),
+        y2="high:Q",
     )
-    layers = [base.mark_line().encode(y="mean:Q"), bars, points, *published("uniform.64.bandwidth", label="64 nodes:")]
+    layers = [
+        base.mark_line().encode(y="mean:Q"),
+        bars,
+        points,
+        *published("uniform.64.bandwidth", label="64 nodes:"),
+    ]
     caption = (
         "The highest accepted load of each curve of figures 11 a to c. Bars are 95% confidence intervals; dashed: the"
         " range that the paper gives for 64 nodes."
@@ -117,7 +117,7 @@ def _nodes(best: pl.DataFrame) -> Figure:
 
 
 def _message_size(best: pl.DataFrame) -> Figure:
-    title = "Uniform traffic: highest accepted load over the mean message size"
+    title = "Uniform traffic: highest accepted load by message size"
     several = best["nodes"].n_unique() > 1
     named = pl.format("{}, {} nodes", pl.col("curve"), pl.col("nodes")) if several else pl.col("curve")
     data = summarise(best.with_columns(line=named), ["line", "message", "message_bytes"]).sort("message_bytes")
@@ -126,13 +126,14 @@ def _message_size(best: pl.DataFrame) -> Figure:
         x=size_axis("message_bytes", "mean message size", data["message_bytes"].to_list()),
         color=colour("line", order, CURVES),
     )
-    points = base.mark_point(filled=True, size=55).encode(
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y="mean:Q",
         shape=shape("line", order, CURVES),
         tooltip=["line", "message", alt.Tooltip("mean:Q", title="MB/s", format=".1f")],
     )
     bars = base.mark_errorbar().encode(
-        y=alt.Y("low:Q", title="highest accepted load, MB/s per node", scale=alt.Scale(zero=True)), y2="high:Q"
+        y=alt.Y("low:Q", title="highest accepted load, MB/s per node", scale=alt.Scale(zero=True)),
+        y2="high:Q",
     )
     limit = pl.DataFrame({"x": [16384]})
     mark = alt.Chart(limit).mark_rule(strokeDash=[6, 4], color=RULE).encode(x="x:Q")

@@ -1,0 +1,83 @@
+# make reproduce   run the shipped experiments: out/report/index.html and the scoreboard (ARGS="--only qsnet/ping")
+# make test        all quick tests of Rust and Python
+# make build       leaves .venv/bin/elanite
+# make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
+# make bench       packets per processor-second and peak memory, in bench.json
+# make docs        docs/validation.md from the scoreboard
+# make lock        requirements.lock from pyproject.toml
+#
+# Everything is installed in .venv; a second run builds nothing. Needs Python >= 3.11 with venv, Rust, a C compiler.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUT ?= out
+ARGS ?=
+
+# The same interpreter for every build of the extension module, so that none undoes another's work.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: build reproduce test test-all bench lint docs lock clean tools
+.DELETE_ON_ERROR:
+
+build: $(BIN)/elanite
+
+reproduce: build
+	$(BIN)/elanite reproduce --out $(OUT) $(ARGS)
+
+test: build
+	cargo test --workspace --locked --quiet
+	$(BIN)/python -m pytest
+
+test-all: build
+	cargo test --workspace --locked --quiet -- --include-ignored
+	$(BIN)/python -m pytest -m ''
+
+bench: build
+	$(BIN)/python benches/bench.py bench.json
+
+lint: build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+
+# A missed claim is an exit code of 1, and what the page is there to tell.
+docs: build
+	$(BIN)/elanite reproduce --out $(OUT) >/dev/null || [ $$? = 1 ]
+	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
+
+lock: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--custom-compile-command 'make lock' --group dev --upgrade pyproject.toml --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) target python/elanite/_core*.so
+
+# The command is a small script; building the extension module and installing the package makes or renews it.
+$(BIN)/elanite: $(VENV)/.installed pyproject.toml $(RUST)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(VENV)/.installed: requirements.lock | tools
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@touch $@
+
+define need
+	@$(1) >/dev/null 2>&1 || { echo "error: $(2)" >&2; exit 1; }
+endef
+
+tools:
+	$(call need,command -v $(PYTHON),$(PYTHON) was not found; Python 3.11 or newer is needed (make PYTHON=/path/to/python3))
+	$(call need,$(PYTHON) -c 'import sys; assert sys.version_info >= (3$(comma) 11)',$(PYTHON) is older than 3.11; name a newer one: make PYTHON=python3.12)
+	$(call need,$(PYTHON) -c 'import ensurepip',$(PYTHON) cannot make virtual environments; on Debian: apt-get install python3-venv)
+	$(call need,command -v cargo,cargo was not found; install Rust: https://rustup.rs)
+	$(call need,command -v cc,no C compiler (cc) was found; on Debian: apt-get install build-essential)
+
+comma := ,

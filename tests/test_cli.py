@@ -1,0 +1,154 @@
+"""The command line as a user meets it: output, errors and exit codes, pinned as snapshots."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from conftest import FILES, SMALL, Ended, command, environment
+
+Run = Callable[..., Ended]
+
+
+@pytest.mark.parametrize("name", [None, "reproduce", "run", "claims", "report", "check", "show", "schema"])
+def test_help(elanite: Run, snapshot: SnapshotAssertion, name: str | None) -> None:
+    ended = elanite(*([name] if name else []), "--help")
+    assert ended.code == 0
+    assert str(ended) == snapshot
+
+
+def test_help_answers_at_once() -> None:
+    def seconds() -> float:
+        begun = time.perf_counter()
+        subprocess.run(command("--help"), capture_output=True, env=environment(), check=True)
+        return time.perf_counter() - begun
+
+    assert min(seconds() for _ in range(5)) < 0.3
+
+
+def test_the_library_and_the_help_import_nothing_heavy() -> None:
+    heavy = ["polars", "altair", "jinja2", "vl_convert", "rich"]
+    code = f"import sys, elanite, elanite.cli; print([m for m in {heavy} if m in sys.modules])"
+    ended = subprocess.run([command()[0], "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
+def test_version_has_the_model_revision(elanite: Run) -> None:
+    ended = elanite("--version")
+    assert ended.code == 0
+    assert re.fullmatch(r"elanite \d+\.\d+\.\d+ \(model revision .+\)\n", ended.out)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["run", "qsnet/unifrom"], id="experiment misspelt"),
+        pytest.param(["run", "uniform"], id="experiment without its document"),
+        pytest.param(["run", "qsnet/ping", "--machine", "es40-qsnet2"], id="machine misspelt"),
+        pytest.param(["run", "missing.toml"], id="no such file"),
+        pytest.param(["run", "qsnet/ping", "--set", "switch.circut=wormhole"], id="override misspelt"),
+        pytest.param(["run", "qsnet/ping", "--set", "link.hop_delay=35"], id="override without unit"),
+        pytest.param(["run", "qsnet/ping", "--format", "yaml"], id="no such format"),
+        pytest.param(["run", "qsnet/ping", "--jobs", "0"], id="no jobs"),
+        pytest.param(["run", "qsnet/ping", "--point", "zz"], id="no such point"),
+        pytest.param(["reproduce", "--only", "qsnet/ping,qsnt"], id="no such folder"),
+        pytest.param(["report"], id="nothing to report"),
+        pytest.param(["show", "es40"], id="nothing to show"),
+        pytest.param(["schema", "machines"], id="no such schema"),
+        pytest.param(["frobnicate"], id="no such command"),
+        pytest.param(["check", str(FILES.name) + "/bad-machine.toml"], id="wrong machine file"),
+        pytest.param(["check", str(FILES.name) + "/bad-experiment.toml"], id="wrong experiment file"),
+        pytest.param(["check", "es40-qsnet", str(FILES.name) + "/broken.toml"], id="not TOML"),
+    ],
+)
+def test_errors_are_for_people(elanite: Run, snapshot: SnapshotAssertion, arguments: list[str]) -> None:
+    ended = elanite(*arguments, cwd=FILES.parent)
+    assert ended.code == 2
+    assert "Traceback" not in ended.err
+    assert str(ended) == snapshot
+
+
+def test_check_and_show_shipped_files(elanite: Run) -> None:
+    checked = elanite("check", "es40-qsnet", "qsnet/ping", "qsnet/uniform", SMALL)
+    assert checked.code == 0, checked.err
+    assert checked.out.count(": ok, ") == 4
+    shown = elanite("show", "es40-qsnet")
+    assert shown.code == 0
+    assert "link.rate" in shown.out
+    assert "400 MB/s" in shown.out
+    changed = elanite("show", "es40-qsnet", "--set", "link.hop_delay=60 ns")
+    assert "60 ns" in changed.out
+    assert "load" in elanite("show", "qsnet/uniform").out
+
+
+@pytest.mark.parametrize("kind", ["machine", "experiment"])
+def test_schema_is_json(elanite: Run, kind: str) -> None:
+    ended = elanite("schema", kind)
+    assert ended.code == 0
+    assert json.loads(ended.out)["$schema"]
+
+
+def test_json_has_one_object_per_point(elanite: Run, campaign: Path) -> None:
+    ended = elanite("run", SMALL, "--out", str(campaign), "--format", "json")
+    assert ended.code == 0, ended.err
+    points = json.loads(ended.out)
+    assert len(points) > 20
+    for point in points:
+        assert point["parameters"]
+        assert point["results"]
+        for key in ("packets", "events", "cpu_seconds", "peak_memory_bytes", "digest", "command"):
+            assert point[key], key
+    assert "already done" in ended.err
+    assert "reproduce: elanite run" in ended.err
+
+
+def test_one_point_can_be_run_by_its_command(elanite: Run, campaign: Path) -> None:
+    points = json.loads(elanite("run", SMALL, "--out", str(campaign), "--format", "json").out)
+    chosen = points[3]
+    again = elanite(*chosen["command"].split()[1:], "--format", "json")
+    assert again.code == 0, again.err
+    (only,) = json.loads(again.out)
+    assert only["digest"] == chosen["digest"]
+    assert only["results"] == chosen["results"]
+
+
+def test_csv_parquet_and_table_have_the_same_rows(elanite: Run, campaign: Path) -> None:
+    out = str(campaign)
+    csv = elanite("run", SMALL, "--out", out, "--format", "csv")
+    parquet = subprocess.run(
+        command("run", SMALL, "--out", out, "--format", "parquet"), capture_output=True, env=environment(), check=True
+    )
+    frame = pl.read_parquet(parquet.stdout)
+    assert csv.out.count("\n") == len(frame) + 1
+    assert csv.out.splitlines()[0].split(",") == frame.columns
+    table = elanite("run", SMALL, "--out", out)
+    assert table.code == 0
+    assert "latency, us" in table.out
+    assert "small ping: A few pings" in table.out
+
+
+def test_a_point_that_reaches_its_bound_fails_the_run(elanite: Run, campaign: Path) -> None:
+    ended = elanite("run", SMALL, "--out", str(campaign / "bounded"), "--set", "run.max_events=10", "--format", "json")
+    assert ended.code == 1
+    assert json.loads(ended.out) == []
+    assert "points failed" in ended.err
+    assert "--point" in ended.err
+
+
+def test_claims_without_results(elanite: Run) -> None:
+    ended = elanite("claims", "--format", "json")
+    assert ended.code == 0
+    board = json.loads(ended.out)
+    assert len(board) == 82
+    assert all(entry["holds"] is None and entry["simulated"] is None for entry in board)
+    assert {"id", "kind", "published", "simulated", "low", "high", "error", "holds", "role"} <= set(board[0])
+    assert any(entry["role"] == "fitted" for entry in board)
+    assert "nothing is simulated" in ended.err

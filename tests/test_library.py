@@ -1,0 +1,80 @@
+"""Elanite as a library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import elanite as el
+from conftest import SMALL
+
+
+@pytest.fixture(scope="module")
+def result(campaign: Path) -> el.Result:
+    return el.run(el.Experiment.load(SMALL), machine=el.Machine.load("es40-qsnet"), out=campaign)
+
+
+def test_machine_has_provenance() -> None:
+    machine = el.Machine.load("es40-qsnet")
+    assert machine.name == "es40-qsnet"
+    assert machine["link.rate"] == "400 MB/s"
+    assert all(parameter.source for parameter in machine.parameters)
+    with pytest.raises(KeyError, match="did you mean"):
+        machine["link.rat"]
+    assert el.Machine.load("es40-qsnet", ["link.hop_delay=60 ns"])["link.hop_delay"] == "60 ns"
+
+
+def test_wrong_names_and_files(tmp_path: Path) -> None:
+    with pytest.raises(el.UsageError, match="did you mean `es40-qsnet`"):
+        el.Machine.load("es40-qsnt")
+    bad = tmp_path / "bad.toml"
+    bad.write_text("title = 3\n")
+    with pytest.raises(el.ConfigError, match="error"):
+        el.Experiment.load(str(bad))
+
+
+def test_frames(result: el.Result) -> None:
+    frame = result.frame()
+    assert {"series", "seed", "message", "message_bytes", "metric", "unit", "batch", "value"} <= set(frame.columns)
+    assert frame["id"].n_unique() == len(result.points) == len(result.plan.points)
+    accepted = frame.filter(pl.col("metric") == "accepted")
+    assert accepted["batch"].n_unique() == 5
+    summary = result.summary()
+    assert (summary["low"] <= summary["mean"] + 1e-9).all()
+    assert (summary["mean"] <= summary["high"] + 1e-9).all()
+    assert len(result.links()) > 0
+    assert len(result.switches()) > 0
+
+
+def test_chart_and_arrow(result: el.Result) -> None:
+    assert result.chart().to_dict()["vconcat"]
+    assert pl.DataFrame(result).shape == result.frame().shape
+
+
+def test_points_that_fail_raise_with_what_finished(campaign: Path) -> None:
+    experiment = el.Experiment.load(SMALL, ["run.max_events=10"])
+    with pytest.raises(el.PointsFailed) as caught:
+        el.run(experiment, out=campaign)
+    assert caught.value.failures
+    assert "elanite run" in str(caught.value)
+    assert caught.value.result.points == []
+
+
+def test_version_is_a_plain_attribute() -> None:
+    assert el.__version__.count(".") == 2
+    assert "run" in dir(el)
+
+
+def test_stubs_match_the_extension_module(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "elanite._core", "--concise"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr

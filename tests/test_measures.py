@@ -1,0 +1,141 @@
+"""Every measure can hold and can fail: synthetic results, judged as the real ones are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from elanite import measures
+from elanite.claims import Claim, Verdict, claims, failed, judge
+from elanite.measures import Number
+
+SIZES = {"320 B": 320, "16 KB": 16384, "64 KB": 65536, "1 MB": 1048576}
+
+
+def claim(identity: str) -> Claim:
+    return next(claim for claim in claims() if claim.id == identity)
+
+
+def uniform(maximum: dict[int, float], gain: dict[int, float], size: str = "256 KB") -> pl.DataFrame:
+    """Accepted loads of networks that saturate at a maximum, with a gain for uniform distributions."""
+    rows: list[dict[str, Any]] = [
+        {
+            "id": "x",
+            "experiment": "qsnet/uniform",
+            "series": "load",
+            "seed": seed,
+            "nodes": nodes,
+            "message": size,
+            "message_bytes": SIZES.get(size, 262144),
+            "sizes": sizes,
+            "arrivals": arrivals,
+            "load": f"{load} MB/s",
+            "load_MBps": float(load),
+            "metric": "accepted",
+            "unit": "MB/s",
+            "batch": batch,
+            "value": min(load, top * (1 + gain[nodes] * (sizes == arrivals == "uniform"))) + 0.1 * (batch % 2),
+        }
+        for nodes, top in maximum.items()
+        for sizes in ("uniform", "exponential")
+        for arrivals in ("uniform", "exponential")
+        for load in (50, 100, 200, 300)
+        for seed in (1, 2)
+        for batch in range(6)
+    ]
+    return pl.DataFrame(rows)
+
+
+def judged(identity: str, rows: pl.DataFrame) -> Verdict:
+    chosen = claim(identity)
+    return judge(chosen, measures.REGISTRY[chosen.measure](rows, chosen))
+
+
+def ping(value: float, metric: str = "bandwidth") -> pl.DataFrame:
+    return pl.DataFrame({"seed": [1, 1], "metric": [metric, "latency"], "value": [value, 1.0]})
+
+
+@pytest.mark.parametrize(("value", "holds"), [(335.0, True), (326.0, True), (345.2, False), (324.0, False)])
+def test_a_value_holds_within_its_tolerance(value: float, holds: bool) -> None:
+    verdict = judged("ping.uni.elan.bandwidth", ping(value))
+    assert verdict.simulated == value
+    assert verdict.error == pytest.approx(value / 335 - 1)
+    assert verdict.holds is holds
+    assert failed([verdict]) is not holds
+
+
+@pytest.mark.parametrize(("top", "holds"), [(116.0, True), (111.0, False), (121.0, False)])
+def test_sustained_bandwidth_lies_in_its_range(top: float, holds: bool) -> None:
+    verdict = judged("uniform.64.bandwidth", uniform({64: top}, {64: 0.0}))
+    assert verdict.simulated == pytest.approx(top + 0.05)
+    assert verdict.low is not None
+    assert verdict.low < top + 0.05
+    assert verdict.holds is holds
+    assert (verdict.error == 0) is holds
+
+
+def test_sustained_bandwidth_is_the_mean_of_the_four_distributions() -> None:
+    verdict = judged("uniform.64.bandwidth", uniform({64: 100.0}, {64: 0.2}))
+    assert verdict.simulated == pytest.approx(105.05)
+
+
+@pytest.mark.parametrize(("tops", "holds"), [((150, 140, 116), True), ((150, 155, 116), False), ((90, 95, 99), False)])
+def test_scaling_is_an_order(tops: tuple[int, int, int], holds: bool) -> None:
+    rows = uniform(dict(zip((16, 32, 64), map(float, tops), strict=True)), dict.fromkeys((16, 32, 64), 0.0))
+    assert judged("uniform.scaling", rows).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("gain", "holds"),
+    [
+        ((0.1, 0.05, 0.01), True),
+        ((0.1, 0.05, -0.01), True),
+        ((-0.1, 0.05, 0.01), False),
+        ((0.02, 0.02, 0.03), False),
+        ((0.2, 0.1, 0.08), False),
+    ],
+)
+def test_distributions_have_a_gap_that_closes(gain: tuple[float, float, float], holds: bool) -> None:
+    rows = uniform({16: 150.0, 32: 140.0, 64: 116.0}, dict(zip((16, 32, 64), gain, strict=True)))
+    assert judged("uniform.distributions", rows).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("tops", "holds"),
+    [
+        ((150, 155, 120, 115), True),
+        ((100, 155, 120, 115), True),
+        ((120, 120, 120, 120), False),
+        ((90, 95, 99, 98), False),
+    ],
+)
+def test_large_messages_are_penalised(tops: tuple[int, ...], holds: bool) -> None:
+    frames = [uniform({64: float(top)}, {64: 0.0}, size) for size, top in zip(SIZES, tops, strict=True)]
+    assert judged("uniform.message-size", pl.concat(frames)).holds is holds
+
+
+def test_bounds_and_known_misses() -> None:
+    bound = Claim(id="x", source="", kind="max", says="", value=9.0, experiment="e", measure="mean", metric="bandwidth")
+    assert judge(bound, Number(8.0, 8.0, 8.0)).holds is True
+    assert judge(bound, Number(10.0, 10.0, 10.0)).holds is False
+    assert judge(replace(bound, kind="min"), Number(10.0, 10.0, 10.0)).holds is True
+    known = replace(bound, known_miss="for a reason")
+    missed, again = judge(known, Number(10.0, 10.0, 10.0)), judge(known, Number(8.0, 8.0, 8.0))
+    assert (missed.state, again.state) == ("known miss", "holds again")
+    assert not failed([missed, again])
+    assert missed.as_json()["holds"] is False
+
+
+def test_claims_are_complete() -> None:
+    for chosen in claims():
+        assert chosen.source
+        assert chosen.says
+        if chosen.experiment:
+            assert chosen.measure in measures.REGISTRY, chosen.id
+            assert chosen.kind != "value" or chosen.tolerance, f"{chosen.id} needs a tolerance"
+            assert chosen.kind not in ("order", "shape") or chosen.test, f"{chosen.id} needs its test in words"
+            assert chosen.measure != "mean" or chosen.metric, chosen.id
+    assert len({chosen.id for chosen in claims()}) == len(claims()) == 82
