@@ -16,7 +16,7 @@
 //!
 //! ## Time
 //!
-//! The fabric lives in integer cycles of one flit on a link (QsNET: 2 bytes at 400 MB/s, 5 ns). A cycle has two phases:
+//! The fabric lives in integer cycles of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). A cycle has two phases:
 //!
 //! 0. *control*: all events that are due (their order must not matter), then each output group with news arbitrates
 //!    once, then each adapter with news injects;

@@ -2,7 +2,7 @@
 //!
 //! A tree has `n` levels of switches, numbered from 1 at the nodes to `n` at the top. A switch of level `l` has
 //! `down[l-1]` links downwards and, below the top, `up[l-1]` links upwards. With all arities `k` this is the k-ary
-//! n-tree of Petrini and Vanneschi: `k^n` nodes and `n k^(n-1)` switches; `k = 4` is QsNET (000 s2.2, figure 2). Fewer
+//! n-tree of Petrini and Vanneschi: `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (000 s2.2, figure 2). Fewer
 //! up-links than down-links make a reduced tree. In the literature's terms these are extended generalised fat trees
 //! in which every node has one link (several adapters of a node are several trees).
 //!

@@ -166,7 +166,7 @@ impl FatTree {
         Ok(tree)
     }
 
-    /// The quaternary n-tree of QsNET, fully populated: `4^levels` nodes (000 s2.2).
+    /// The quaternary n-tree of `QsNET`, fully populated: `4^levels` nodes (000 s2.2).
     ///
     /// # Errors
     /// As [`FatTree::new`].
@@ -224,11 +224,12 @@ impl FatTree {
         self.up.get(level - 1).copied().unwrap_or(0)
     }
 
-    /// Directed links that cross a cut of the whole tree into two halves by node number, one direction: the links
-    /// that join the top level to the subtrees of one half (the top has as many down-links to each subtree).
+    /// Directed links, one direction, that must be cut to part the lower half of the positions from the upper half:
+    /// half the links of the thinnest level, which is the top unless some switches have more links up than down.
+    /// Rounded down; exact for an even number of links down from the top, and for k-ary n-trees.
     pub fn bisection(&self) -> u32 {
-        let top = self.levels();
-        self.switches_of_level(top) * self.down[top - 1] / 2
+        let thinnest = (0..self.levels()).map(|level| self.pairs(level)).min();
+        thinnest.expect("a tree has a level") / 2
     }
 
     /// Links of the shortest path between two nodes: twice the level of their nearest common ancestor.

@@ -1,0 +1,199 @@
+//! The wiring of any tree: links, routes, distances and bisection against searches that know nothing of its symmetry.
+
+use fabric::topology::{End, Tag};
+use fabric::{Ascent, FatTree, LinkId, NodeId, SwitchId};
+use proptest::prelude::*;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Arities of `1..=5` on up to four levels, more or fewer up than down.
+fn any_tree() -> impl Strategy<Value = FatTree> {
+    (1_usize..=4)
+        .prop_flat_map(|levels| {
+            let down = prop::collection::vec(1_u32..=5, levels);
+            (down, prop::collection::vec(1_u32..=5, levels - 1))
+        })
+        .prop_map(|(down, up)| {
+            let positions = down.iter().product();
+            FatTree::new(&down, &up, positions).expect("within bounds")
+        })
+}
+
+/// Where a link starts, by the wiring seen from the switches and nodes.
+fn outputs(tree: &FatTree) -> Vec<(LinkId, End)> {
+    let nodes = (0..tree.positions()).map(|node| (tree.injection(node), End::Node(node)));
+    let switches = (0..tree.switches()).flat_map(|switch| {
+        let level = tree.switch_level(switch);
+        (0..tree.down_links(level) + tree.up_links(level)).map(move |port| {
+            let end = End::Switch { switch, port };
+            (tree.output(switch, port), end)
+        })
+    });
+    nodes.chain(switches).collect()
+}
+
+/// Every node that a route can reach from a switch, over all choices of the adaptive ascent, with the links taken.
+fn follow(tree: &FatTree, link: LinkId, tags: &[Tag], links: u32, reached: &mut Vec<(End, u32)>) {
+    let end = tree.ends(link).1;
+    let (End::Switch { switch, .. }, [tag, rest @ ..]) = (end, tags) else {
+        assert!(
+            tags.is_empty(),
+            "a node is reached before the tags are used"
+        );
+        reached.push((end, links));
+        return;
+    };
+    let level = tree.switch_level(switch);
+    let down = tree.down_links(level);
+    let ports = match *tag {
+        Tag::Down(port) => u32::from(port)..u32::from(port) + 1,
+        Tag::Up(port) => down + u32::from(port)..down + u32::from(port) + 1,
+        Tag::Adaptive => down..down + tree.up_links(level),
+    };
+    for port in ports {
+        follow(tree, tree.output(switch, port), rest, links + 1, reached);
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_link_has_two_ends(tree in any_tree()) {
+        let outputs = outputs(&tree);
+        let links: BTreeSet<LinkId> = outputs.iter().map(|&(link, _)| link).collect();
+        prop_assert_eq!(links.len(), outputs.len(), "two ports share a link");
+        prop_assert!(links.into_iter().eq(0..tree.links()), "a link starts nowhere");
+        for (link, start) in outputs {
+            let (from, to) = tree.ends(link);
+            let back = tree.reverse(link);
+            prop_assert_eq!(from, start);
+            prop_assert_eq!(tree.ends(back), (to, from));
+            prop_assert_eq!(tree.reverse(back), link);
+            prop_assert_eq!(tree.is_up(link), !tree.is_up(back));
+            prop_assert_eq!(tree.link_level(link), tree.link_level(back));
+            let level = |end| match end {
+                End::Node(_) => 0,
+                End::Switch { switch, .. } => tree.switch_level(switch),
+            };
+            let (lower, upper) = if tree.is_up(link) { (from, to) } else { (to, from) };
+            prop_assert_eq!(level(lower), tree.link_level(link));
+            prop_assert_eq!(level(upper), tree.link_level(link) + 1);
+            if let End::Node(node) = to {
+                prop_assert_eq!(link, tree.ejection(node));
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique(tree in any_tree()) {
+        let names: BTreeSet<String> = (0..tree.switches()).map(|switch| tree.switch_name(switch)).collect();
+        prop_assert_eq!(names.len(), tree.switches() as usize);
+    }
+
+    #[test]
+    fn every_route_leads_to_its_destination(
+        tree in any_tree(),
+        pairs in prop::collection::vec((any::<NodeId>(), any::<NodeId>()), 1..20),
+        deterministic: bool,
+    ) {
+        let ascent = if deterministic { Ascent::Deterministic } else { Ascent::Adaptive };
+        for (a, b) in pairs {
+            let (source, destination) = (a % tree.nodes(), b % tree.nodes());
+            let route = tree.route(source, destination, ascent);
+            let distance = tree.distance(source, destination);
+            prop_assert_eq!(route.links(), distance as usize);
+            let mut reached = Vec::new();
+            follow(&tree, tree.injection(source), route.tags(), 1, &mut reached);
+            let paths: u32 = (1..tree.common_level(source, destination)).map(|level| tree.up_links(level)).product();
+            prop_assert_eq!(reached.len() as u32, if deterministic { 1 } else { paths });
+            for end in reached {
+                prop_assert_eq!(end, (End::Node(destination), distance));
+            }
+        }
+    }
+
+    /// Distances by breadth-first search over the links: no path is shorter than `distance`.
+    #[test]
+    fn distances_are_minimal(tree in any_tree(), source: NodeId) {
+        let source = source % tree.nodes();
+        let outputs = outputs(&tree);
+        let mut of_switch: Vec<Vec<LinkId>> = vec![Vec::new(); tree.switches() as usize];
+        for &(link, start) in &outputs {
+            if let End::Switch { switch, .. } = start {
+                of_switch[switch as usize].push(link);
+            }
+        }
+        let mut seen: BTreeSet<SwitchId> = BTreeSet::new();
+        let mut queue = VecDeque::from([(tree.injection(source), 1)]);
+        let mut found = vec![0; tree.nodes() as usize];
+        while let Some((link, links)) = queue.pop_front() {
+            match tree.ends(link).1 {
+                End::Node(node) => found[node as usize] = links,
+                End::Switch { switch, .. } => {
+                    if seen.insert(switch) {
+                        queue.extend(of_switch[switch as usize].iter().map(|&next| (next, links + 1)));
+                    }
+                }
+            }
+        }
+        for node in 0..tree.nodes() {
+            prop_assert_eq!(found[node as usize], tree.distance(source, node));
+        }
+    }
+
+    /// The greatest flow between the halves of the positions, found without knowledge of the tree's symmetry.
+    #[test]
+    fn bisection_is_the_greatest_flow(tree in any_tree()) {
+        prop_assume!(tree.down_links(tree.levels()) % 2 == 0 && tree.links() < 1500);
+        prop_assert_eq!(tree.bisection(), greatest_flow(&tree));
+    }
+}
+
+/// An odd tree cannot be halved; its flow is rounded down with the number of nodes.
+#[test]
+fn bisection_of_odd_trees() {
+    for (k, n) in [(3, 1), (3, 2), (3, 3), (5, 1), (5, 2)] {
+        let tree = FatTree::k_ary(k, n).expect("within bounds");
+        assert_eq!(tree.bisection(), greatest_flow(&tree), "{k}-ary {n}-tree");
+    }
+}
+
+/// Edmonds and Karp: links of capacity one, from the lower half of the nodes to the upper half.
+fn greatest_flow(tree: &FatTree) -> u32 {
+    let half = tree.positions() / 2;
+    let vertex = |end| match end {
+        End::Node(node) => tree.switches() + node,
+        End::Switch { switch, .. } => switch,
+    } as usize;
+    // Flow over a link makes room in its reverse: it can be pushed back.
+    let mut room: Vec<u32> = vec![1; tree.links() as usize];
+    let mut leaving: Vec<Vec<LinkId>> =
+        vec![Vec::new(); (tree.switches() + tree.positions()) as usize];
+    for (link, start) in outputs(tree) {
+        leaving[vertex(start)].push(link);
+    }
+    for flow in 0.. {
+        let mut by: Vec<Option<LinkId>> = vec![None; leaving.len()];
+        let mut queue: VecDeque<usize> = (0..half).map(|node| vertex(End::Node(node))).collect();
+        let sources = tree.switches() as usize..(tree.switches() + half) as usize;
+        let mut end = None;
+        while let Some(at) = queue.pop_front() {
+            if at >= sources.end {
+                end = Some(at);
+                break;
+            }
+            for &link in &leaving[at] {
+                let next = vertex(tree.ends(link).1);
+                if room[link as usize] > 0 && by[next].is_none() && !sources.contains(&next) {
+                    by[next] = Some(link);
+                    queue.push_back(next);
+                }
+            }
+        }
+        let Some(mut at) = end else { return flow };
+        while let Some(link) = by[at] {
+            room[link as usize] -= 1;
+            room[tree.reverse(link) as usize] += 1;
+            at = vertex(tree.ends(link).0);
+        }
+    }
+    unreachable!("a flow is finite")
+}
