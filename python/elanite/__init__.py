@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from elanite.api import Experiment, Machine, Parameter, PointsFailed, Result, load_results, run
     from elanite.claims import Claim, Verdict, scoreboard
     from elanite.errors import ConfigError, ElaniteError, UsageError
+    from elanite.plan import Point
 
 _HOME = {
     "Claim": "elanite.claims",
@@ -26,6 +27,7 @@ _HOME = {
     "Experiment": "elanite.api",
     "Machine": "elanite.api",
     "Parameter": "elanite.api",
+    "Point": "elanite.plan",
     "PointsFailed": "elanite.api",
     "Result": "elanite.api",
     "UsageError": "elanite.errors",
@@ -42,6 +44,7 @@ __all__ = [
     "Experiment",
     "Machine",
     "Parameter",
+    "Point",
     "PointsFailed",
     "Result",
     "UsageError",

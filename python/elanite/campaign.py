@@ -68,6 +68,13 @@ class Outcome:
         return max((failure.exit_code for failure in self.failures), default=Exit.OK)
 
 
+def cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def run(
     plans: Sequence[Plan],
     store: Store,
@@ -82,13 +89,15 @@ def run(
         for point in plan.points:
             work.setdefault(point.id, (plan, point))
     outcome = Outcome(total=len(work))
-    missing = [pair for identity, pair in work.items() if store.get(identity) is None]
+    # In the order of the identities, which is as good as a random one: cheap and dear points mix, so that the
+    # estimate of the time left is fair from the start.
+    missing = [work[identity] for identity in sorted(work) if store.get(identity) is None]
     outcome.reused = len(work) - len(missing)
     outcome.discarded = sum(store.discard(point.id) for _, point in missing)
     if observer:
         observer.start(outcome.total, outcome.reused)
     try:
-        _simulate_all(missing, store, jobs or os.cpu_count() or 1, observer, outcome, out)
+        _simulate_all(missing, store, jobs or cores(), observer, outcome, out)
     finally:
         if observer:
             observer.stop()

@@ -136,6 +136,8 @@ def message_size(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
 
 
 def _number(values: list[float], note: str = "") -> Number:
+    if not values:
+        raise ValueError("the points have no rows of the metric that the claim asks for")
     return Number(*_core.interval(values), note)
 
 

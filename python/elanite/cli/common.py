@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -51,7 +52,7 @@ def console(*, error: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if error else sys.stdout
-    width = None if stream.isatty() else 160
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 160
     return Console(stderr=error, width=width, highlight=False, soft_wrap=False)
 
 

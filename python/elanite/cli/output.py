@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from elanite.api import Result
     from elanite.claims import Verdict
+    from elanite.plan import Point
 
 
 def refuse_terminal(format_: Format) -> None:
@@ -28,7 +29,7 @@ def refuse_terminal(format_: Format) -> None:
 def results(result: Result, format_: Format) -> None:
     """Print the finished points of an experiment."""
     if format_ is Format.JSON:
-        data(json.dumps([_point(result, index) for index in range(len(result.points))], indent=1))
+        data(json.dumps([_point(result, point) for point in result.points], indent=1))
     elif format_ is Format.CSV:
         sys.stdout.write(result.frame().write_csv())
     elif format_ is Format.PARQUET:
@@ -89,10 +90,9 @@ def _said(verdict: Verdict) -> str:
     return " ".join(filter(None, words))
 
 
-def _point(result: Result, index: int) -> dict[str, Any]:
+def _point(result: Result, point: Point) -> dict[str, Any]:
     from elanite import frames
 
-    point = result.points[index]
     manifest = result.manifest(point)
     summary = frames.summarise(frames.tidy([point], result.store), ["metric", "unit"])
     return {
