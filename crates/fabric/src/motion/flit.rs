@@ -1,24 +1,24 @@
 //! # The flit mover: the oracle
 //!
-//! Visits every link that carries a worm or owes a token, in every cycle, and applies the rule of the parent module to
-//! the letter. It is slow and obvious; whatever else moves flits must agree with it in every cycle.
+//! Visits every link that has a flit to send or owes a token, in every cycle, and applies the rule of the parent module
+//! to the letter. It is slow and obvious; whatever else moves flits must agree with it in every cycle.
 //!
 //! A cycle is three passes: flits that were sent a link delay ago arrive; every link decides on the state at the start
 //! of the cycle; the decisions are applied. Between the passes nothing is half-done, so the order of links is free.
 
 use super::{Carried, ChannelId, FlitCensus, Key, Motion, Moved, Wiring, Worm};
+use crate::config::MAX_HOP_DELAY;
 use crate::{Config, Cycle, LinkId, Multiplexing};
 
 /// One virtual channel of one link and its present worm.
 #[derive(Clone, Copy, Default)]
 struct Channel {
+    /// The worm; none if the channel is free.
     worm: Option<Worm>,
     /// `S`: flits sent over the link.
     sent: u32,
     /// `R`: flits arrived at the far end.
     arrived: u32,
-    /// What is on the wire: bit `k` is set if a flit was sent `k + 1` cycles ago.
-    wire: u128,
     /// The channel that the worm leaves by, once granted.
     downstream: Option<ChannelId>,
 }
@@ -26,36 +26,39 @@ struct Channel {
 /// One directed link.
 #[derive(Clone, Copy, Default)]
 struct Link {
-    /// Channels that carry a worm.
-    open: u32,
+    /// Channels whose worm has flits to send.
+    unsent: u32,
     /// Tokens that wait for a slot.
     owed: u32,
-    /// The channel that moved in the cycle before.
-    mover: Option<ChannelId>,
-    /// The channel that moved last, ever: for the round-robin service.
-    last: ChannelId,
+    /// The channel that moved last, and when.
+    last: Option<(ChannelId, Cycle)>,
     /// Whether the link is on the list of busy links.
     listed: bool,
     carried: Carried,
 }
 
-/// What a link does in a cycle.
+/// What a link does in a cycle, if anything.
 #[derive(Clone, Copy)]
 enum Decision {
-    Rest,
-    Token,
+    Token(LinkId),
     Move(ChannelId),
 }
+
+/// Flits on the wires, by the cycle of their arrival modulo the size of this ring.
+const ARRIVALS: usize = MAX_HOP_DELAY as usize + 1;
 
 /// See the essay of the module.
 pub struct FlitMover {
     wiring: Wiring,
     channels: Vec<Channel>,
     links: Vec<Link>,
-    /// Links with an open channel or a debt.
+    /// Links with a flit to send or a debt.
     busy: Vec<LinkId>,
+    /// Entry `t % ARRIVALS`: the channels over which a flit arrives in cycle `t`.
+    arrivals: Vec<Vec<ChannelId>>,
+    on_wires: usize,
     decisions: Vec<Decision>,
-    /// Whether the last cycle left anything that goes on by itself.
+    /// Whether anything goes on by itself after the last cycle.
     active: bool,
     delivered: u64,
 }
@@ -70,14 +73,16 @@ impl FlitMover {
             links: vec![Link::default(); links],
             wiring,
             busy: Vec::new(),
+            arrivals: vec![Vec::new(); ARRIVALS],
+            on_wires: 0,
             decisions: Vec::new(),
             active: false,
             delivered: 0,
         }
     }
 
-    fn link_of(&self, channel: ChannelId) -> usize {
-        (channel / self.wiring.channels) as usize
+    fn link_of(&self, channel: ChannelId) -> LinkId {
+        channel / self.wiring.channels
     }
 
     fn channels_of(&self, link: LinkId) -> std::ops::Range<ChannelId> {
@@ -85,44 +90,45 @@ impl FlitMover {
     }
 
     /// Puts a link on the list of those that are visited.
-    fn list(&mut self, link: usize) {
+    fn list(&mut self, link: LinkId) {
         self.active = true;
-        if !std::mem::replace(&mut self.links[link].listed, true) {
-            self.busy.push(link as LinkId);
+        if !std::mem::replace(&mut self.links[link as usize].listed, true) {
+            self.busy.push(link);
         }
     }
 
     /// First pass: flits sent a link delay ago reach the far end.
-    fn arrivals(&mut self) {
-        for &link in &self.busy {
-            let wire = self.wiring.wires[link as usize];
-            for channel in self.channels_of(link) {
-                let channel = &mut self.channels[channel as usize];
-                let arrives = (channel.wire >> (wire.delay - 1)) as u32 & 1;
-                channel.arrived += arrives;
-                channel.wire = channel.wire << 1 & !(u128::MAX << wire.delay);
-                if wire.ejects {
-                    self.delivered += u64::from(arrives);
-                }
+    fn arrive(&mut self, now: Cycle) {
+        let mut arrivals = std::mem::take(&mut self.arrivals[now as usize % ARRIVALS]);
+        self.on_wires -= arrivals.len();
+        for channel in arrivals.drain(..) {
+            self.channels[channel as usize].arrived += 1;
+            if self.wiring.wires[self.link_of(channel) as usize].ejects {
+                self.delivered += 1;
             }
         }
+        self.arrivals[now as usize % ARRIVALS] = arrivals;
     }
 
     /// The rule: whether a channel can move in this cycle.
     fn can(&self, channel: ChannelId, ejects: bool) -> bool {
         let this = &self.channels[channel as usize];
         let Some(worm) = this.worm else { return false };
-        let there = worm
-            .upstream
-            .is_none_or(|upstream| self.channels[upstream as usize].arrived > this.sent);
-        let sent_on = this
-            .downstream
-            .map_or(0, |downstream| self.channels[downstream as usize].sent);
-        this.sent < worm.flits && there && (ejects || this.sent - sent_on < self.wiring.buffer)
+        let there = |upstream: ChannelId| self.channels[upstream as usize].arrived > this.sent;
+        let room = |downstream: ChannelId| {
+            this.sent - self.channels[downstream as usize].sent < self.wiring.buffer
+        };
+        this.sent < worm.flits
+            && worm.upstream.is_none_or(there)
+            && (ejects || this.downstream.map_or(this.sent < self.wiring.buffer, room))
     }
 
     /// The channel that a link would serve, before tokens and sharing.
     fn candidate(&self, link: LinkId) -> Option<ChannelId> {
+        let state = &self.links[link as usize];
+        if state.unsent == 0 {
+            return None;
+        }
         let ejects = self.wiring.wires[link as usize].ejects;
         let able = self
             .channels_of(link)
@@ -130,8 +136,9 @@ impl FlitMover {
         match self.wiring.multiplexing {
             Multiplexing::OldestFirst => able.min_by_key(|&channel| self.key(channel)),
             Multiplexing::RoundRobin => {
-                let (channels, last) = (self.wiring.channels, self.links[link as usize].last);
-                able.min_by_key(|&channel| (channel + channels - last - 1) % channels)
+                let first = state.last.map_or(0, |(last, _)| last + 1);
+                let channels = self.wiring.channels;
+                able.min_by_key(|&channel| (channel + channels - first % channels) % channels)
             }
         }
     }
@@ -144,7 +151,7 @@ impl FlitMover {
     }
 
     /// Second pass: what a link does, on the state at the start of the cycle.
-    fn decide(&mut self, link: LinkId, now: Cycle) -> Decision {
+    fn decide(&mut self, link: LinkId, now: Cycle) -> Option<Decision> {
         let mut candidate = self.candidate(link);
         if let (Some(_), Some((partner, phase))) =
             (candidate, self.wiring.wires[link as usize].shared)
@@ -155,52 +162,48 @@ impl FlitMover {
             self.active = true;
         }
         let state = &self.links[link as usize];
+        let goes_on = |channel| state.last.is_some_and(|last| last == (channel, now - 1));
         match candidate {
-            Some(channel) if state.owed == 0 || state.mover == Some(channel) => {
-                Decision::Move(channel)
-            }
-            _ if state.owed > 0 => Decision::Token,
-            _ => Decision::Rest,
+            Some(channel) if state.owed == 0 || goes_on(channel) => Some(Decision::Move(channel)),
+            _ if state.owed > 0 => Some(Decision::Token(link)),
+            _ => None,
         }
     }
 
     /// Third pass.
-    fn apply(&mut self, link: LinkId, decision: Decision, moved: &mut Vec<Moved>) {
-        let state = &mut self.links[link as usize];
-        state.mover = None;
-        match decision {
-            Decision::Rest => {}
-            Decision::Token => {
-                state.owed -= 1;
-                state.carried.tokens += 1;
-                self.active = true;
+    fn apply(&mut self, decision: Decision, now: Cycle, moved: &mut Vec<Moved>) {
+        let number = match decision {
+            Decision::Token(link) => {
+                self.links[link as usize].owed -= 1;
+                self.links[link as usize].carried.tokens += 1;
+                return;
             }
-            Decision::Move(number) => {
-                state.mover = Some(number);
-                state.last = number;
-                state.carried.flits += 1;
-                let channel = &mut self.channels[number as usize];
-                channel.sent += 1;
-                channel.wire |= 1;
-                if channel.sent == 1 {
-                    moved.push(Moved::Head(number));
-                }
-                if channel.worm.is_some_and(|worm| worm.flits == channel.sent) {
-                    moved.push(Moved::Tail(number));
-                }
-            }
+            Decision::Move(number) => number,
+        };
+        let link = self.link_of(number) as usize;
+        let state = &mut self.links[link];
+        state.last = Some((number, now));
+        state.carried.flits += 1;
+        let channel = &mut self.channels[number as usize];
+        channel.sent += 1;
+        if channel.sent == 1 {
+            moved.push(Moved::Head(number));
         }
-        self.active |= self
-            .channels_of(link)
-            .any(|channel| self.channels[channel as usize].wire != 0);
+        if channel.worm.is_some_and(|worm| worm.flits == channel.sent) {
+            state.unsent -= 1;
+            moved.push(Moved::Tail(number));
+        }
+        let arrival = now + Cycle::from(self.wiring.wires[link].delay);
+        self.arrivals[arrival as usize % ARRIVALS].push(number);
+        self.on_wires += 1;
     }
 
-    /// Takes links off the list that neither carry nor owe anything.
+    /// Takes links off the list that have neither a flit to send nor a debt.
     fn forget_idle(&mut self) {
         let links = &mut self.links;
         self.busy.retain(|&link| {
             let state = &mut links[link as usize];
-            state.listed = state.open > 0 || state.owed > 0;
+            state.listed = state.unsent > 0 || state.owed > 0;
             state.listed
         });
     }
@@ -208,7 +211,6 @@ impl FlitMover {
 
 impl Motion for FlitMover {
     fn open(&mut self, channel: ChannelId, worm: Worm) {
-        let link = self.link_of(channel);
         assert!(
             self.channels[channel as usize].worm.is_none(),
             "a channel is granted twice"
@@ -220,42 +222,42 @@ impl Motion for FlitMover {
         if let Some(upstream) = worm.upstream {
             self.channels[upstream as usize].downstream = Some(channel);
         }
-        self.links[link].open += 1;
+        let link = self.link_of(channel);
+        self.links[link as usize].unsent += 1;
         self.list(link);
     }
 
     fn close(&mut self, channel: ChannelId) {
-        let link = self.link_of(channel);
-        let worm = self.channels[channel as usize]
+        let channel = &mut self.channels[channel as usize];
+        let worm = channel
             .worm
             .take()
             .expect("only a granted channel is closed");
         assert_eq!(
-            self.channels[channel as usize].arrived, worm.flits,
+            channel.arrived, worm.flits,
             "a channel is closed before its worm has passed"
         );
-        self.links[link].open -= 1;
-        self.active = true;
     }
 
     fn charge(&mut self, link: LinkId) {
         self.links[link as usize].owed += 1;
-        self.list(link as usize);
+        self.list(link);
     }
 
     fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
         self.active = false;
-        self.forget_idle();
-        self.arrivals();
+        self.arrive(now);
         let mut decisions = std::mem::take(&mut self.decisions);
-        decisions.clear();
         for index in 0..self.busy.len() {
-            decisions.push(self.decide(self.busy[index], now));
+            decisions.extend(self.decide(self.busy[index], now));
         }
-        for (index, &decision) in decisions.iter().enumerate() {
-            self.apply(self.busy[index], decision, moved);
+        for &decision in &decisions {
+            self.apply(decision, now, moved);
         }
+        self.active |= !decisions.is_empty() || self.on_wires > 0;
+        decisions.clear();
         self.decisions = decisions;
+        self.forget_idle();
     }
 
     fn next(&self, now: Cycle) -> Option<Cycle> {
@@ -272,7 +274,7 @@ impl Motion for FlitMover {
             ..FlitCensus::default()
         };
         for (number, channel) in self.channels.iter().enumerate() {
-            let wire = self.wiring.wires[self.link_of(number as ChannelId)];
+            let wire = self.wiring.wires[self.link_of(number as ChannelId) as usize];
             if channel.worm.is_none() {
                 continue;
             }
