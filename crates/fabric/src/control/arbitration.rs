@@ -191,3 +191,6 @@ pub(super) fn spread(source: u32, sequence: u32, switch: u32) -> u64 {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,6 +104,7 @@ pub struct Fabric {
     waited: Vec<u64>,
     offered: u64,
     acknowledged: u64,
+    events: u64,
     flagged_groups: Vec<u32>,
     flagged_ports: Vec<NodeId>,
     due: Vec<Event>,
@@ -139,6 +140,7 @@ impl Fabric {
             waited: vec![0; links],
             offered: 0,
             acknowledged: 0,
+            events: 0,
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
             due: Vec::new(),
@@ -181,12 +183,19 @@ impl Fabric {
             .sum()
     }
 
-    /// The destination's answer to [`Notice::Delivered`], which leaves it in cycle `at`.
+    /// The destination's one answer to [`Notice::Delivered`], which leaves it in cycle `at`: that of the delivery, or
+    /// later.
     pub fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack) {
-        let flight = self.flights.get(packet);
-        let travel = self.delay(flight.path());
+        let flight = self.flights.get_mut(packet);
+        assert!(
+            flight.delivered > 0 && flight.delivered <= at && !flight.answered,
+            "an acknowledgement answers a delivery, once"
+        );
+        flight.answered = true;
+        let back = at + self.delay(self.flights.get(packet).path());
+        assert!(back >= self.now, "an acknowledgement comes too late");
         self.calendar
-            .schedule(self.now.max(at) + travel, Event::Acknowledged(packet, ack));
+            .schedule(back, Event::Acknowledged(packet, ack));
     }
 
     /// The next cycle in which anything happens without news from outside.
@@ -225,6 +234,11 @@ impl Fabric {
         }
     }
 
+    /// Events of the control plane so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
     /// Packets by state.
     pub fn packet_census(&self) -> PacketCensus {
         PacketCensus {
@@ -255,6 +269,7 @@ impl Fabric {
         self.now = cycle;
         let mut due = std::mem::take(&mut self.due);
         self.calendar.take(cycle, &mut due);
+        self.events += due.len() as u64;
         for event in due.drain(..) {
             self.process(event, notices);
         }
@@ -415,6 +430,7 @@ impl Fabric {
                 offered,
                 injected: self.now,
                 delivered: 0,
+                answered: false,
                 ready: offered,
                 path: [0; MAX_TAGS + 1],
                 taken: 0,

@@ -95,7 +95,10 @@ pub(super) struct Flight {
     pub sequence: u32,
     pub offered: Cycle,
     pub injected: Cycle,
+    /// 0 until then.
     pub delivered: Cycle,
+    /// Whether the acknowledgement has left.
+    pub answered: bool,
     /// Since when the header has waited to enter its next link.
     pub ready: Cycle,
     /// Channels taken, in order; the first `taken` are valid.

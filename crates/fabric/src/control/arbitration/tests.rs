@@ -1,0 +1,216 @@
+//! The rules of the essay, against a reading of it that shares no code with the implementation.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn header(input: u32, injected: Cycle, high: bool) -> Waiting {
+    Waiting {
+        packet: PacketId(input),
+        input,
+        injected,
+        high,
+        spread: 0,
+    }
+}
+
+/// The essay, step by step: those of the highest priority; of these the oldest, as far as ages count; of these the first
+/// that is met on a walk around the inputs.
+fn brute_force(waiting: &[Waiting], first: u32, inputs: u32, rule: AgeRule, now: Cycle) -> u32 {
+    let any_high = waiting.iter().any(|header| header.high);
+    let class = waiting.iter().filter(|header| header.high == any_high);
+    let age = |header: &Waiting| {
+        let mut age = now - header.injected;
+        if age > rule.cap {
+            age = rule.cap;
+        }
+        age - age % rule.step
+    };
+    let greatest = class.clone().map(age).max().expect("somebody waits");
+    let oldest: BTreeSet<u32> = class
+        .filter(|header| age(header) == greatest)
+        .map(|header| header.input)
+        .collect();
+    (first..inputs)
+        .chain(0..first)
+        .find(|input| oldest.contains(input))
+        .expect("somebody is oldest")
+}
+
+/// Headers at different inputs in any order, with few distinct ages, so that many are equal.
+fn waiting() -> impl Strategy<Value = Vec<Waiting>> {
+    prop::collection::btree_map(0_u32..12, (0_u64..50, any::<bool>()), 1..8)
+        .prop_map(|headers| {
+            let header = |(input, (injected, high))| header(input, injected, high);
+            headers.into_iter().map(header).collect()
+        })
+        .prop_shuffle()
+}
+
+proptest! {
+    #[test]
+    fn the_winner_is_the_one_of_the_essay(
+        waiting in waiting(),
+        first in 0_u32..12,
+        cap in prop_oneof![Just(0_u64), 1_u64..60, Just(u64::MAX)],
+        step in 1_u64..20,
+        now in 50_u64..100,
+    ) {
+        let rule = AgeRule { cap, step };
+        let index = winner(&waiting, first, 12, rule, now).expect("somebody waits");
+        prop_assert_eq!(waiting[index].input, brute_force(&waiting, first, 12, rule, now));
+    }
+
+    /// Whatever the start: the output is the first of those with the most free channels, and all of these are taken as
+    /// the start moves.
+    #[test]
+    fn the_least_loaded_link_is_taken(free in prop::collection::vec(0_u8..4, 1..9)) {
+        let outputs: Vec<LinkId> = (100..100 + free.len() as LinkId).collect();
+        let channels = |link: LinkId| free[link as usize - 100].count_ones();
+        let most = outputs.iter().map(|&link| channels(link)).max().expect("an output");
+        let mut taken = BTreeSet::new();
+        for start in 0..free.len() as u64 {
+            let found = least_loaded(&outputs, start, |link| free[link as usize - 100]);
+            if most == 0 {
+                prop_assert_eq!(found, None);
+                continue;
+            }
+            let expected = outputs.iter().cycle().skip(start as usize).find(|&&link| channels(link) == most);
+            prop_assert_eq!(found.as_ref(), expected);
+            taken.extend(found);
+        }
+        let all = outputs.iter().filter(|&&link| most > 0 && channels(link) == most);
+        prop_assert!(taken.iter().eq(all));
+    }
+}
+
+#[test]
+fn nobody_wins_if_nobody_waits() {
+    assert_eq!(winner(&[], 3, 12, AgeRule { cap: 100, step: 1 }, 10), None);
+}
+
+/// Grants one by one, as `Fabric::arbitrate` does; equal ages are served in turn, whatever the order of arrival.
+#[test]
+fn equal_ages_are_served_in_turn() {
+    let rule = AgeRule { cap: 100, step: 1 };
+    let mut waiting: Vec<_> = [7, 2, 11, 0, 5]
+        .map(|input| header(input, 10, false))
+        .into();
+    let mut rotation = 3;
+    let mut served = Vec::new();
+    while let Some(index) = winner(&waiting, rotation, 12, rule, 20) {
+        let input = waiting.swap_remove(index).input;
+        served.push(input);
+        rotation = (input + 1) % 12;
+    }
+    assert_eq!(served, [5, 7, 11, 0, 2]);
+}
+
+/// Inputs that always want the output get the same share of it, and none waits longer than a round.
+#[test]
+fn rotation_is_fair() {
+    let rule = AgeRule { cap: 0, step: 1 };
+    let waiting: Vec<_> = [4, 0, 9].map(|input| header(input, 0, false)).into();
+    let mut rotation = 0;
+    let mut served = Vec::new();
+    for now in 0..300 {
+        let index = winner(&waiting, rotation, 12, rule, now).expect("somebody waits");
+        served.push(waiting[index].input);
+        rotation = (waiting[index].input + 1) % 12;
+    }
+    assert!(served.chunks(3).all(|round| round == [0, 4, 9]));
+}
+
+/// Beyond the cap all packets are equally old; below it a step is what makes a difference.
+#[test]
+fn ages_saturate_and_are_coarse() {
+    let waiting = [header(5, 0, false), header(2, 60, false)];
+    let wins = |cap, step, now| {
+        let rule = AgeRule { cap, step };
+        let index = winner(&waiting, 0, 12, rule, now).expect("somebody waits");
+        waiting[index].input
+    };
+    assert_eq!(wins(1000, 1, 100), 5, "100 cycles against 40");
+    assert_eq!(wins(41, 1, 100), 5, "41 against 40");
+    assert_eq!(wins(40, 1, 100), 2, "equal: rotation");
+    assert_eq!(wins(1000, 1, 1060), 2, "both at the cap");
+    assert_eq!(wins(1000, 1, 1059), 5, "1000 against 999");
+    assert_eq!(wins(1000, 101, 100), 2, "both in the first step");
+    assert_eq!(wins(1000, 50, 100), 5, "step 2 against step 0");
+    assert_eq!(wins(0, 1, 100), 2, "no ages at all");
+}
+
+/// A high priority beats any age.
+#[test]
+fn priority_comes_first() {
+    let waiting = [
+        header(0, 0, false),
+        header(5, 99, true),
+        header(3, 98, true),
+    ];
+    let rule = AgeRule { cap: 1000, step: 1 };
+    assert_eq!(winner(&waiting, 0, 12, rule, 100), Some(2));
+}
+
+/// Ties are spread evenly, for the packets of one source at one switch as for one packet at all switches.
+#[test]
+fn the_hash_spreads_ties() {
+    let outputs = [10, 11, 12, 13];
+    let share = |seeds: &mut dyn Iterator<Item = u64>| {
+        let mut taken = [0_u32; 4];
+        for seed in seeds {
+            let link = least_loaded(&outputs, seed, |_| 0b11).expect("all are free");
+            taken[link as usize - 10] += 1;
+        }
+        taken
+    };
+    for fixed in [0, 1, 17, 63] {
+        let shares = [
+            share(&mut (0..4000).map(|sequence| spread(fixed, sequence, 3))),
+            share(&mut (0..4000).map(|switch| spread(fixed, 0, switch))),
+            share(&mut (0..4000).map(|source| spread(source, fixed, 3))),
+        ];
+        for taken in shares.into_iter().flatten() {
+            assert!((850..1150).contains(&taken), "{shares:?}");
+        }
+    }
+}
+
+/// Groups and ports of a small tree, by name: two first-level switches with two links down and three up.
+#[test]
+fn groups_of_a_crossbar() {
+    let tree = FatTree::new(&[2, 2], &[3], 4).expect("within bounds");
+    let adaptive = Crossbar::new(&tree, Ascent::Adaptive);
+    let fixed = Crossbar::new(&tree, Ascent::Deterministic);
+    assert_eq!(adaptive.groups(), 2 * (2 + 1) + 3 * 2);
+    assert_eq!(fixed.groups(), 2 * (2 + 3) + 3 * 2);
+    for switch in 0..tree.switches() {
+        let level = tree.switch_level(switch);
+        let (down, up) = (tree.down_links(level), tree.up_links(level));
+        let ups: Vec<_> = (down..down + up)
+            .map(|port| tree.output(switch, port))
+            .collect();
+        for crossbar in [&adaptive, &fixed] {
+            for port in 0..down {
+                let group = crossbar.group(switch, Tag::Down(port as u16));
+                assert_eq!(crossbar.outputs(group), [tree.output(switch, port)]);
+            }
+        }
+        if up > 0 {
+            assert_eq!(adaptive.outputs(adaptive.group(switch, Tag::Adaptive)), ups);
+        }
+        for (port, &link) in ups.iter().enumerate() {
+            let group = fixed.group(switch, Tag::Up(port as u16));
+            assert_eq!(fixed.outputs(group), [link]);
+            assert_eq!(fixed.group_of(link), group);
+        }
+    }
+    for node in 0..4 {
+        assert_eq!(adaptive.group_of(tree.injection(node)), NO_GROUP);
+        assert_eq!(adaptive.target(tree.ejection(node)), None);
+        assert_eq!(
+            adaptive.target(tree.injection(node)),
+            Some((node / 2, node % 2))
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! What the tests of the fabric share: machines, packets, and a bench that plays the adapters.
+#![allow(dead_code)] // each test file uses a part
+
+pub mod random;
+
+use fabric::control::PacketCensus;
+use fabric::{
+    Ack, Arbitration, Ascent, Circuit, Config, Cycle, Fabric, FatTree, LinkCounters, Multiplexing,
+    NodeId, Notice, PacketRecord, PacketSpec, Priority,
+};
+
+/// A machine with the mechanisms of the network but round parameters: two channels, two packets in flight, no tokens,
+/// no sharing, no priorities, buffers that never fill.
+pub fn machine(tree: FatTree, hop_delay: u32) -> Config {
+    Config {
+        hop_delay: vec![hop_delay; tree.levels()],
+        tree,
+        channels: 2,
+        buffer: 1000,
+        packets_in_flight: 2,
+        circuit: Circuit::UntilAcknowledged,
+        ascent: Ascent::Adaptive,
+        arbitration: Arbitration::Age,
+        multiplexing: Multiplexing::OldestFirst,
+        age_cap: 14_000,
+        age_step: 1,
+        priorities: false,
+        tokens: false,
+        share_period: 185,
+        share_burst: 0,
+    }
+}
+
+/// One switch with four nodes and the given hop delay.
+pub fn one_switch(hop_delay: u32) -> Config {
+    machine(FatTree::quaternary(1).expect("4 nodes"), hop_delay)
+}
+
+/// 64 nodes in three levels.
+pub fn three_levels(hop_delay: u32) -> Config {
+    machine(FatTree::quaternary(3).expect("64 nodes"), hop_delay)
+}
+
+/// A low-priority packet without a name.
+pub fn packet(source: NodeId, destination: NodeId, flits: u32) -> PacketSpec {
+    PacketSpec {
+        source,
+        destination,
+        flits,
+        priority: Priority::Low,
+        token: 0,
+    }
+}
+
+/// The same packet with high priority.
+pub fn high(spec: PacketSpec) -> PacketSpec {
+    PacketSpec {
+        priority: Priority::High,
+        ..spec
+    }
+}
+
+/// What the adapters heard, and when. The number of a packet under way is left out: it is a handle, not a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Injected(Cycle, PacketSpec),
+    Delivered(Cycle, PacketSpec),
+    Acknowledged(PacketRecord, PacketSpec),
+}
+
+/// A fabric and adapters that answer every delivery after a turnaround.
+pub struct Bench {
+    pub fabric: Fabric,
+    /// Cycles from delivery to the departure of the acknowledgement.
+    turnaround: Box<dyn Fn(&PacketSpec) -> Cycle>,
+    /// Whether the adapters act in the opposite order of the news; nothing may depend on it.
+    pub reversed: bool,
+    pub heard: Vec<Heard>,
+    notices: Vec<Notice>,
+}
+
+impl Bench {
+    pub fn new(config: Config, turnaround: Cycle) -> Self {
+        Bench::with_turnaround(config, move |_| turnaround)
+    }
+
+    pub fn with_turnaround(
+        config: Config,
+        turnaround: impl Fn(&PacketSpec) -> Cycle + 'static,
+    ) -> Self {
+        Bench {
+            fabric: Fabric::new(config),
+            turnaround: Box::new(turnaround),
+            reversed: false,
+            heard: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// Executes all cycles up to and including `until` in which anything happens.
+    pub fn run_until(&mut self, until: Cycle) {
+        while let Some(now) = self.fabric.advance(until, &mut self.notices) {
+            let mut deliveries = Vec::new();
+            for notice in self.notices.drain(..) {
+                self.heard.push(match notice {
+                    Notice::Injected(spec) => Heard::Injected(now, spec),
+                    Notice::Acknowledged(record, spec) => Heard::Acknowledged(record, spec),
+                    Notice::Delivered(packet, spec) => {
+                        deliveries.push((packet, spec));
+                        Heard::Delivered(now, spec)
+                    }
+                });
+            }
+            if self.reversed {
+                deliveries.reverse();
+            }
+            for (packet, spec) in deliveries {
+                let leaves = now + (self.turnaround)(&spec);
+                self.fabric.acknowledge(leaves, packet, Ack::Accepted);
+            }
+        }
+    }
+
+    /// Offers packets, sorted by cycle.
+    pub fn offer(&mut self, traffic: &[(Cycle, PacketSpec)]) {
+        for &(at, spec) in traffic {
+            if let Some(before) = at.checked_sub(1) {
+                self.run_until(before);
+            }
+            self.fabric.offer(at, spec);
+        }
+    }
+
+    /// Runs until nothing moves any more.
+    pub fn finish(&mut self) {
+        self.run_until(Cycle::MAX);
+    }
+
+    /// The packets that are done, in the order of their acknowledgements.
+    pub fn done(&self) -> impl Iterator<Item = (PacketRecord, PacketSpec)> {
+        self.heard.iter().filter_map(|heard| match *heard {
+            Heard::Acknowledged(record, spec) => Some((record, spec)),
+            _ => None,
+        })
+    }
+
+    /// The record of the packet with a name.
+    pub fn record(&self, token: u64) -> PacketRecord {
+        self.done()
+            .find(|(_, spec)| spec.token == token)
+            .expect("the packet is done")
+            .0
+    }
+
+    /// The counters of all links.
+    pub fn counters(&self) -> Vec<LinkCounters> {
+        (0..self.fabric.tree().links())
+            .map(|link| self.fabric.counters(link))
+            .collect()
+    }
+}
+
+/// The records of some packets, named 0, 1, 2... in the order given, in that order. All must be done in the end.
+pub fn records(
+    config: &Config,
+    turnaround: Cycle,
+    traffic: &[(Cycle, PacketSpec)],
+) -> Vec<PacketRecord> {
+    let mut bench = Bench::new(config.clone(), turnaround);
+    bench.offer(&named(traffic));
+    bench.finish();
+    assert_all_done(&bench.fabric.packet_census(), traffic.len());
+    (0..traffic.len() as u64)
+        .map(|token| bench.record(token))
+        .collect()
+}
+
+/// The same traffic, each packet named by its place.
+pub fn named(traffic: &[(Cycle, PacketSpec)]) -> Vec<(Cycle, PacketSpec)> {
+    let number = |(token, &(at, spec))| {
+        (
+            at,
+            PacketSpec {
+                token: token as u64,
+                ..spec
+            },
+        )
+    };
+    traffic.iter().enumerate().map(number).collect()
+}
+
+/// The census of a fabric that has done its work.
+pub fn assert_all_done(census: &PacketCensus, packets: usize) {
+    let expected = PacketCensus {
+        offered: packets as u64,
+        acknowledged: packets as u64,
+        ..PacketCensus::default()
+    };
+    assert_eq!(
+        *census, expected,
+        "packets are left over: a deadlock or a loss"
+    );
+}

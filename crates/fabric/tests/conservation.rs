@@ -1,0 +1,218 @@
+//! Nothing is lost, nothing is doubled, nothing gets stuck: random machines under random traffic, with every mechanism
+//! in every combination.
+
+mod common;
+
+use common::random::{Case, case, many};
+use common::{Bench, Heard, assert_all_done, packet};
+use fabric::motion::FlitCensus;
+use fabric::{Config, Cycle, Fabric, LinkCounters, NodeId, PacketRecord, PacketSpec};
+use proptest::prelude::*;
+
+/// Runs a case to its end, with a look at it every `stride` cycles.
+fn run(case: &Case, stride: Cycle) -> Bench {
+    let mut bench = Bench::new(case.config.clone(), case.turnaround);
+    let mut at = 0;
+    let mut before = bench.counters();
+    for &(offered, spec) in &case.traffic {
+        // Cycles before the offer.
+        while at + stride <= offered {
+            at += stride;
+            bench.run_until(at - 1);
+            before = look(&bench, &before, stride);
+        }
+        bench.offer(&[(offered, spec)]);
+    }
+    while bench.fabric.next_cycle().is_some() {
+        at += stride;
+        bench.run_until(at - 1);
+        before = look(&bench, &before, stride);
+    }
+    assert_all_done(&bench.fabric.packet_census(), case.traffic.len());
+    bench
+}
+
+/// What holds at any moment. Returns the counters.
+fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounters> {
+    let fabric = &bench.fabric;
+    let packets = fabric.packet_census();
+    assert_eq!(
+        packets.offered,
+        packets.queued + packets.under_way + packets.acknowledged
+    );
+    let count = |what: fn(&Heard) -> bool| bench.heard.iter().filter(|&heard| what(heard)).count();
+    let injected = count(|heard| matches!(heard, Heard::Injected(..))) as u64;
+    let delivered = count(|heard| matches!(heard, Heard::Delivered(..))) as u64;
+    let acknowledged = count(|heard| matches!(heard, Heard::Acknowledged(..))) as u64;
+    assert_eq!(packets.acknowledged, acknowledged);
+    assert_eq!(packets.under_way, injected - acknowledged);
+    assert!(acknowledged <= delivered && delivered <= injected);
+
+    let flits = fabric.flit_census();
+    assert_eq!(flits.injected, flits.delivered + flits.in_flight);
+    assert!(flits.in_flight <= fabric.flits_under_way());
+    let after = bench.counters();
+    for (before, after) in before.iter().zip(&after) {
+        let busy = (after.flits + after.tokens) - (before.flits + before.tokens);
+        assert!(busy <= cycles, "a link moves more than a flit a cycle");
+        assert!(before.waiting <= after.waiting && before.packets <= after.packets);
+    }
+    after
+}
+
+/// Sum of the hop delays of a shortest path.
+fn travel(config: &Config, spec: &PacketSpec) -> u64 {
+    let levels = config.tree.common_level(spec.source, spec.destination);
+    2 * config.hop_delay[..levels]
+        .iter()
+        .map(|&delay| u64::from(delay))
+        .sum::<u64>()
+}
+
+fn check_record(case: &Case, record: &PacketRecord, spec: &PacketSpec) {
+    let (offered, sent) = case.traffic[spec.token as usize];
+    let travel = travel(&case.config, spec);
+    assert_eq!((record.offered, spec), (offered, &sent));
+    assert_eq!(
+        record.links,
+        case.config.tree.distance(spec.source, spec.destination)
+    );
+    assert!(record.offered <= record.injected);
+    assert!(record.injected + travel + u64::from(spec.flits) - 1 <= record.delivered);
+    assert_eq!(
+        record.acknowledged,
+        record.delivered + case.turnaround + travel
+    );
+}
+
+/// No adapter has more packets under way than it may, and each class of its packets is injected in order.
+fn check_adapter(case: &Case, bench: &Bench, node: NodeId) {
+    let mut done: Vec<_> = bench
+        .done()
+        .filter(|(_, spec)| spec.source == node)
+        .collect();
+    done.sort_by_key(|(record, _)| record.sequence);
+    for (place, (record, spec)) in done.iter().enumerate() {
+        assert_eq!(record.sequence as usize, place);
+        let open = done[..place]
+            .iter()
+            .filter(|(earlier, _)| earlier.acknowledged > record.injected)
+            .count();
+        assert!(open < case.config.packets_in_flight as usize);
+        for (earlier, before) in &done[..place] {
+            let same_class = !case.config.priorities || before.priority == spec.priority;
+            assert!(earlier.injected <= record.injected);
+            assert!(!same_class || before.token < spec.token, "out of order");
+        }
+    }
+}
+
+fn check_links(case: &Case, fabric: &Fabric) {
+    let tree = fabric.tree();
+    let sum = |wanted: &dyn Fn(&PacketSpec) -> bool| {
+        let specs = case.traffic.iter().map(|(_, spec)| spec);
+        specs.filter(|spec| wanted(spec)).fold((0, 0), |sum, spec| {
+            (sum.0 + 1, sum.1 + u64::from(spec.flits))
+        })
+    };
+    for node in 0..tree.nodes() {
+        let (sent, received) = (
+            fabric.counters(tree.injection(node)),
+            fabric.counters(tree.ejection(node)),
+        );
+        assert_eq!(
+            (sent.packets, sent.flits),
+            sum(&|spec| spec.source == node),
+            "sent by {node}"
+        );
+        assert_eq!(
+            (received.packets, received.flits),
+            sum(&|spec| spec.destination == node),
+            "received by {node}"
+        );
+    }
+    // A packet of 2 l links crosses one link up and one down at each of l levels; each link's EOP and acknowledgement
+    // are paid by the time that nothing moves any more.
+    for level in 0..tree.levels() {
+        let links = (0..tree.links()).filter(|&link| tree.link_level(link) == level);
+        let (mut packets, mut tokens) = ([0, 0], 0);
+        for link in links {
+            packets[usize::from(tree.is_up(link))] += fabric.counters(link).packets;
+            tokens += fabric.counters(link).tokens;
+        }
+        let crossed = sum(&|spec| tree.common_level(spec.source, spec.destination) > level).0;
+        assert_eq!(packets, [crossed, crossed]);
+        assert_eq!(tokens, if case.config.tokens { 4 * crossed } else { 0 });
+    }
+}
+
+/// All channels are free again: as many packets as an adapter has channels, and one over all levels, take the same time
+/// as in a machine that was never used.
+fn check_rest(case: &Case, mut used: Bench) {
+    let config = &case.config;
+    let nodes = config.tree.nodes();
+    let period = config.share_period;
+    let mut fresh = Bench::new(config.clone(), case.turnaround);
+    let done = case.traffic.len();
+    let last = used.done().map(|(record, _)| record.acknowledged).max();
+    // Far behind the last EOP; the windows of sharing fall as they did for the fresh machine.
+    let start = (last.expect("a packet") + 1000).div_ceil(period) * period;
+    let apart = 4000 * period;
+    for node in 0..nodes {
+        let at = 2 * u64::from(node) * apart;
+        let mut probes = vec![(at, packet(node, node, 30)); config.channels as usize];
+        probes.push((at + apart, packet(node, (node + nodes / 2) % nodes, 30)));
+        fresh.offer(&probes);
+        for (at, spec) in probes {
+            used.offer(&[(start + at, spec)]);
+        }
+    }
+    used.finish();
+    fresh.finish();
+    let times = |start: Cycle, (record, spec): (PacketRecord, PacketSpec)| {
+        let times = [record.injected, record.delivered, record.acknowledged];
+        (spec, times.map(|time| time - start))
+    };
+    let expected: Vec<_> = fresh.done().map(|done| times(0, done)).collect();
+    let found: Vec<_> = used
+        .done()
+        .skip(done)
+        .map(|done| times(start, done))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+fn check(case: &Case, stride: Cycle) {
+    let bench = run(case, stride);
+    let mut names: Vec<u64> = bench.done().map(|(_, spec)| spec.token).collect();
+    names.sort_unstable();
+    assert!(names.into_iter().eq(0..case.traffic.len() as u64));
+    for (record, spec) in bench.done() {
+        check_record(case, &record, &spec);
+    }
+    for node in 0..case.config.tree.nodes() {
+        check_adapter(case, &bench, node);
+    }
+    check_links(case, &bench.fabric);
+    let all: u64 = case
+        .traffic
+        .iter()
+        .map(|(_, spec)| u64::from(spec.flits))
+        .sum();
+    let expected = FlitCensus {
+        injected: all,
+        delivered: all,
+        in_flight: 0,
+    };
+    assert_eq!(bench.fabric.flit_census(), expected);
+    check_rest(case, bench);
+}
+
+proptest! {
+    #![proptest_config(many())]
+
+    #[test]
+    fn everything_arrives_once(case in case(), stride in prop_oneof![Just(1_u64), 2_u64..200]) {
+        check(&case, stride);
+    }
+}
