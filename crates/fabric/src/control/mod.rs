@@ -109,6 +109,8 @@ pub struct Fabric {
     flagged_ports: Vec<NodeId>,
     due: Vec<Event>,
     moved: Vec<Moved>,
+    /// Whether all that happens in a cycle is done in the opposite order.
+    reversed: bool,
 }
 
 impl Fabric {
@@ -145,6 +147,7 @@ impl Fabric {
             flagged_ports: Vec::new(),
             due: Vec::new(),
             moved: Vec::new(),
+            reversed: false,
             crossbar,
             config,
         }
@@ -158,6 +161,13 @@ impl Fabric {
     /// The wiring.
     pub fn tree(&self) -> &FatTree {
         &self.config.tree
+    }
+
+    /// From here on the events, groups, adapters and flits of a cycle are taken in the opposite order: nothing that the
+    /// adapters hear may change. For tests.
+    #[doc(hidden)]
+    pub fn reverse_order_in_cycles(&mut self) {
+        self.reversed = !self.reversed;
     }
 
     /// Hands a packet to its adapter's queue, in cycle `at`: after all cycles before it have been executed.
@@ -270,16 +280,19 @@ impl Fabric {
         let mut due = std::mem::take(&mut self.due);
         self.calendar.take(cycle, &mut due);
         self.events += due.len() as u64;
+        self.reverse(&mut due);
         for event in due.drain(..) {
             self.process(event, notices);
         }
         self.due = due;
         let mut groups = std::mem::take(&mut self.flagged_groups);
+        self.reverse(&mut groups);
         for group in groups.drain(..) {
             self.arbitrate(group);
         }
         self.flagged_groups = groups;
         let mut ports = std::mem::take(&mut self.flagged_ports);
+        self.reverse(&mut ports);
         for node in ports.drain(..) {
             self.inject(node, notices);
         }
@@ -287,6 +300,7 @@ impl Fabric {
 
         let mut moved = std::mem::take(&mut self.moved);
         self.motion.step(cycle, &mut moved);
+        self.reverse(&mut moved);
         for moment in moved.drain(..) {
             match moment {
                 Moved::Head(channel) => self.head_sent(channel),
@@ -295,6 +309,12 @@ impl Fabric {
         }
         self.moved = moved;
         self.now = cycle + 1;
+    }
+
+    fn reverse<T>(&self, things: &mut [T]) {
+        if self.reversed {
+            things.reverse();
+        }
     }
 
     fn process(&mut self, event: Event, notices: &mut Vec<Notice>) {

@@ -58,12 +58,13 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Order within a cycle: by adapter concerned, then kind, then packet; independent of the order of events.
-    pub(super) fn rank(&self) -> (NodeId, u8, NodeId, u64) {
+    /// Order within a cycle: by adapter concerned, then kind, then packet; independent of the order of events. Packets
+    /// that an adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
+    pub(super) fn rank(&self) -> (NodeId, u8, u32) {
         match *self {
-            Notice::Injected(spec) => (spec.source, 2, spec.destination, spec.token),
-            Notice::Delivered(_, spec) => (spec.destination, 0, spec.source, spec.token),
-            Notice::Acknowledged(_, spec) => (spec.source, 1, spec.destination, spec.token),
+            Notice::Delivered(_, spec) => (spec.destination, 0, 0),
+            Notice::Acknowledged(record, spec) => (spec.source, 1, record.sequence),
+            Notice::Injected(spec) => (spec.source, 2, 0),
         }
     }
 }

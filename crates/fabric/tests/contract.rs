@@ -1,0 +1,96 @@
+//! What a caller must not do is a broken invariant, and stops the run at once.
+
+mod common;
+
+use common::{high, one_switch, packet};
+use fabric::{Ack, Config, Cycle, Fabric, Notice, PacketId};
+
+/// A packet of one flit from 0 to 1, delivered: the cycle and its handle.
+fn delivered(fabric: &mut Fabric) -> (Cycle, PacketId) {
+    fabric.offer(0, packet(0, 1, 1));
+    let mut notices = Vec::new();
+    while let Some(cycle) = fabric.advance(Cycle::MAX, &mut notices) {
+        for notice in notices.drain(..) {
+            if let Notice::Delivered(packet, _) = notice {
+                return (cycle, packet);
+            }
+        }
+    }
+    panic!("the packet is not delivered");
+}
+
+#[test]
+#[should_panic(expected = "answers a delivery, once")]
+fn a_delivery_has_one_answer() {
+    let mut fabric = Fabric::new(one_switch(3));
+    let (cycle, packet) = delivered(&mut fabric);
+    fabric.acknowledge(cycle, packet, Ack::Accepted);
+    fabric.acknowledge(cycle, packet, Ack::Accepted);
+}
+
+#[test]
+#[should_panic(expected = "answers a delivery, once")]
+fn an_answer_follows_its_delivery() {
+    let mut fabric = Fabric::new(one_switch(3));
+    let (cycle, packet) = delivered(&mut fabric);
+    fabric.acknowledge(cycle - 1, packet, Ack::Accepted);
+}
+
+#[test]
+#[should_panic(expected = "cycles before 10 have not been executed")]
+fn offers_do_not_overtake_the_network() {
+    let mut fabric = Fabric::new(one_switch(3));
+    fabric.offer(0, packet(0, 1, 1));
+    fabric.offer(10, packet(0, 1, 1));
+}
+
+/// An adapter may act on news of a cycle in that cycle; the fabric hears of it in the next.
+#[test]
+fn an_answer_to_news_counts_from_the_next_cycle() {
+    let mut fabric = Fabric::new(one_switch(3));
+    let (cycle, _) = delivered(&mut fabric);
+    fabric.offer(cycle, packet(1, 0, 1));
+    assert_eq!(fabric.next_cycle(), Some(cycle + 1));
+    assert_eq!(fabric.queued(1), 1);
+    let mut notices = Vec::new();
+    assert_eq!(fabric.advance(cycle, &mut notices), None);
+    assert_eq!(fabric.advance(Cycle::MAX, &mut notices), Some(cycle + 1));
+    assert_eq!(notices, [Notice::Injected(packet(1, 0, 1))]);
+}
+
+/// Whatever the destination says reaches the source.
+#[test]
+fn the_answer_is_passed_on() {
+    for ack in [Ack::Accepted, Ack::TestFailed, Ack::Discarded, Ack::Error] {
+        let mut fabric = Fabric::new(one_switch(3));
+        let (cycle, packet) = delivered(&mut fabric);
+        fabric.acknowledge(cycle, packet, ack);
+        let mut notices = Vec::new();
+        assert_eq!(fabric.advance(Cycle::MAX, &mut notices), Some(cycle + 6));
+        let [Notice::Acknowledged(record, _)] = notices[..] else {
+            panic!("{notices:?}");
+        };
+        assert_eq!(record.ack, ack);
+    }
+}
+
+#[test]
+#[should_panic(expected = "not a packet of this fabric")]
+fn a_packet_has_a_flit() {
+    Fabric::new(one_switch(3)).offer(0, packet(0, 1, 0));
+}
+
+#[test]
+#[should_panic(expected = "not a packet of this fabric")]
+fn a_packet_has_a_destination() {
+    Fabric::new(one_switch(3)).offer(0, high(packet(0, 4, 1)));
+}
+
+#[test]
+#[should_panic(expected = "one hop delay per level")]
+fn every_level_has_a_hop_delay() {
+    Fabric::new(Config {
+        hop_delay: vec![3, 3],
+        ..one_switch(3)
+    });
+}

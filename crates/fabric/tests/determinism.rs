@@ -1,0 +1,96 @@
+//! The order in which things are handed in, looked at or worked off within a cycle is no part of the model.
+
+mod common;
+
+use common::random::{Case, case, many};
+use common::{Bench, Heard};
+use fabric::{Cycle, LinkCounters, PacketSpec};
+use proptest::prelude::*;
+
+/// How a case is run; the default is the plain way.
+#[derive(Clone, Debug, Default)]
+struct Manner {
+    /// The adapters act on the news of a cycle in the opposite order.
+    adapters_reversed: bool,
+    /// The fabric works off the events, groups, adapters and flits of a cycle in the opposite order.
+    fabric_reversed: bool,
+    /// The fabric is run in stretches of this many cycles; 0 is without a stop.
+    stretch: Cycle,
+}
+
+fn run(
+    case: &Case,
+    traffic: &[(Cycle, PacketSpec)],
+    manner: &Manner,
+) -> (Vec<Heard>, Vec<LinkCounters>) {
+    // Acknowledgements overtake each other and meet.
+    let turnaround = case.turnaround;
+    let mut bench = Bench::with_turnaround(case.config.clone(), move |spec| {
+        turnaround + u64::from(spec.flits) % 7
+    });
+    bench.reversed = manner.adapters_reversed;
+    if manner.fabric_reversed {
+        bench.fabric.reverse_order_in_cycles();
+    }
+    let mut at = 0;
+    for &(offered, spec) in traffic {
+        while manner.stretch > 0 && at + manner.stretch < offered {
+            at += manner.stretch;
+            bench.run_until(at);
+        }
+        bench.offer(&[(offered, spec)]);
+    }
+    while manner.stretch > 0 && bench.fabric.next_cycle().is_some() {
+        at += manner.stretch;
+        bench.run_until(at);
+    }
+    bench.finish();
+    let counters = bench.counters();
+    (bench.heard, counters)
+}
+
+/// The packets of a cycle in another order of their sources; each adapter's own order stays.
+fn reordered(traffic: &[(Cycle, PacketSpec)], salt: u32) -> Vec<(Cycle, PacketSpec)> {
+    let mut traffic = traffic.to_vec();
+    traffic.sort_by_key(|&(at, spec)| (at, spec.source.wrapping_mul(salt | 1) % 64, spec.source));
+    traffic
+}
+
+proptest! {
+    #![proptest_config(many())]
+
+    #[test]
+    fn only_the_inputs_count(
+        case in case(),
+        adapters_reversed: bool,
+        fabric_reversed: bool,
+        stretch in prop_oneof![Just(0_u64), 1_u64..100],
+        salt: u32,
+    ) {
+        let manner = Manner { adapters_reversed, fabric_reversed, stretch };
+        let plain = run(&case, &case.traffic, &Manner::default());
+        let other = run(&case, &reordered(&case.traffic, salt), &manner);
+        let differs = plain.0.iter().zip(&other.0).position(|(a, b)| a != b);
+        if let Some(place) = differs {
+            let here = |heard: &[Heard]| heard[place];
+            prop_assert_eq!(here(&plain.0), here(&other.0), "the first difference");
+        }
+        prop_assert_eq!(plain.0.len(), other.0.len());
+        prop_assert_eq!(plain.1, other.1);
+    }
+
+    /// The names of packets are the adapters' own business.
+    #[test]
+    fn names_do_not_count(case in case()) {
+        let nameless = |spec| PacketSpec { token: 7, ..spec };
+        let traffic: Vec<_> = case.traffic.iter().map(|&(at, spec)| (at, nameless(spec))).collect();
+        let plain = run(&case, &case.traffic, &Manner::default());
+        let other = run(&case, &traffic, &Manner { fabric_reversed: true, ..Manner::default() });
+        let blind = plain.0.iter().map(|&heard| match heard {
+            Heard::Injected(at, spec) => Heard::Injected(at, nameless(spec)),
+            Heard::Delivered(at, spec) => Heard::Delivered(at, nameless(spec)),
+            Heard::Acknowledged(record, spec) => Heard::Acknowledged(record, nameless(spec)),
+        });
+        prop_assert!(blind.eq(other.0));
+    }
+}
