@@ -1,0 +1,131 @@
+//! What is wrong with a file, in the terms of the person who wrote it.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use serde::Serialize;
+use std::fmt;
+use std::ops::Range;
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The file, or `--set KEY` if an override is at fault.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Bytes of the text that are at fault.
+    pub span: Range<usize>,
+    /// Dotted path of the key; empty if none is at fault.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub allowed: Option<String>,
+    /// What to do.
+    pub hint: Option<String>,
+    /// The text that `span` points into.
+    #[serde(skip)]
+    pub text: String,
+}
+
+impl Problem {
+    /// A problem at a place of a text.
+    pub fn new(file: &str, text: &str, span: Range<usize>, key: &str, message: impl Into<String>) -> Self {
+        let mut start = span.start.min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let before = &text[..start];
+        Problem {
+            file: file.to_string(),
+            line: before.matches('\n').count() + 1,
+            column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+            span,
+            key: key.to_string(),
+            message: message.into(),
+            allowed: None,
+            hint: None,
+            text: text.to_string(),
+        }
+    }
+
+    /// Says what would be right.
+    #[must_use]
+    pub fn allowed(self, allowed: impl Into<String>) -> Self {
+        Problem { allowed: Some(allowed.into()), ..self }
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Problem { hint: Some(hint.into()), ..self }
+    }
+
+    /// The problem with an excerpt of the file, for a terminal.
+    pub fn render(&self, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let title = if self.key.is_empty() { self.message.clone() } else { format!("{}: {}", self.key, self.message) };
+        let end = self.span.end.clamp(self.span.start, self.text.len());
+        // One line of a long span is enough to find it.
+        let end = self.text[self.span.start.min(self.text.len())..end].find('\n').map_or(end, |line| self.span.start + line);
+        let snippet = Snippet::source(self.text.as_str())
+            .path(self.file.as_str())
+            .annotation(AnnotationKind::Primary.span(self.span.start.min(end)..end));
+        let mut group: Group<'_> = Level::ERROR.primary_title(title.as_str()).element(snippet);
+        if let Some(allowed) = &self.allowed {
+            group = group.element(Level::NOTE.message(format!("allowed: {allowed}")));
+        }
+        if let Some(hint) = &self.hint {
+            group = group.element(Level::HELP.message(hint.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+/// Everything that is wrong with a file; never empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problems(pub Vec<Problem>);
+
+impl Problems {
+    /// All problems, rendered, in the order of the file.
+    pub fn render(&self, color: bool) -> String {
+        self.0.iter().map(|problem| problem.render(color)).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// `value` if nothing is wrong.
+    ///
+    /// # Errors
+    /// The problems, in the order of the file, if there are any.
+    pub fn check<T>(mut problems: Vec<Problem>, value: T) -> Result<T, Problems> {
+        if problems.is_empty() {
+            return Ok(value);
+        }
+        problems.sort_by_key(|problem| (problem.file.clone(), problem.span.start));
+        Err(Problems(problems))
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Problems(vec![problem])
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// The candidate that was probably meant, if one is near.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|&(similarity, _)| similarity > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,108 @@
+//! From a point to its records: a pure function.
+
+use crate::file::{Directions, Distribution, Placement};
+use crate::plan::{PingPoint, Point, UniformPoint, Workload};
+use elan::{Cluster, Stop, Watch};
+use kernel::{Exceeded, Limits};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use thiserror::Error;
+use units::Time;
+use workload::{Records, Window};
+
+/// No point runs longer than this in simulated time.
+const LONGEST_RUN: Time = Time::from_secs(3600);
+
+/// Why a point has no records.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A bound of the run was passed.
+    #[error("{0} (bounds: run.max_events, run.max_memory)")]
+    Exceeded(#[from] Exceeded),
+    /// The simulated programs wait for ever.
+    #[error("{0}")]
+    Deadlock(Stop),
+    /// The caller asked for it.
+    #[error("the run was cancelled")]
+    Cancelled,
+}
+
+impl From<Stop> for RunError {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Exceeded(exceeded) => RunError::Exceeded(exceeded),
+            Stop::Cancelled => RunError::Cancelled,
+            Stop::Deadlock { .. } => RunError::Deadlock(stop),
+        }
+    }
+}
+
+/// Runs a point. Setting `cancel` from another thread ends it soon.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Records, RunError> {
+    let limits = Limits {
+        time: Some(LONGEST_RUN),
+        events: Some(point.run.max_events),
+        memory: Some(point.run.max_memory),
+    };
+    let watch = Watch { limits, cancel };
+    let cluster = |nodes| Cluster::new(point.machine.cluster_config(nodes), watch.clone());
+    let records = match &point.workload {
+        Workload::Ping(ping) => ping.workload().run(cluster(point.machine.topology.nodes.value))?,
+        Workload::Uniform(uniform) => {
+            let window = Window { warm_up: point.run.warm_up, length: point.run.window, batches: point.run.batches };
+            uniform.workload().run(cluster(uniform.nodes), window, point.seed)?
+        }
+    };
+    Ok(records)
+}
+
+impl PingPoint {
+    fn workload(&self) -> workload::ping::Ping {
+        workload::ping::Ping {
+            from: self.from,
+            to: self.to,
+            directions: match self.directions {
+                Directions::One => workload::ping::Directions::One,
+                Directions::Both => workload::ping::Directions::Both,
+            },
+            source: self.source.into(),
+            destination: self.destination.into(),
+            message: self.message,
+            repeats: self.repeats,
+        }
+    }
+}
+
+impl UniformPoint {
+    fn workload(&self) -> workload::uniform::Uniform {
+        workload::uniform::Uniform {
+            nodes: self.nodes,
+            message: self.message,
+            sizes: self.sizes.into(),
+            arrivals: self.arrivals.into(),
+            load: self.load,
+        }
+    }
+}
+
+impl From<Placement> for elan::Placement {
+    fn from(placement: Placement) -> Self {
+        match placement {
+            Placement::Elan => elan::Placement::Adapter,
+            Placement::Main => elan::Placement::Main,
+        }
+    }
+}
+
+impl From<Distribution> for workload::Distribution {
+    fn from(distribution: Distribution) -> Self {
+        match distribution {
+            Distribution::Fixed => workload::Distribution::Fixed,
+            Distribution::Uniform => workload::Distribution::Uniform,
+            Distribution::Exponential => workload::Distribution::Exponential,
+        }
+    }
+}

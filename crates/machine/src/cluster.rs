@@ -1,0 +1,89 @@
+//! From a machine file to what the simulator needs.
+
+use crate::file::{Arbitration, Ascent, Circuit, Machine, Multiplexing};
+use elan::{AdapterConfig, BusConfig, Config, PacketFormat};
+use fabric::FatTree;
+use units::Time;
+
+impl Machine {
+    /// The cycle of the fabric: a flit at the rate of a link; none if that is no whole number of picoseconds.
+    pub(crate) fn cycle(&self) -> Option<Time> {
+        let (flit, rate) = (self.link.flit.value, self.link.rate.value);
+        let cycle = rate.checked_time(flit)?;
+        let exact = u128::from(cycle.as_ps()) * u128::from(rate.as_bytes_per_second())
+            == u128::from(flit.as_u64()) * 1_000_000_000_000;
+        (exact && !cycle.is_zero()).then_some(cycle)
+    }
+
+    /// The resolved form of a checked machine, with its first `nodes` nodes attached.
+    ///
+    /// # Panics
+    /// If the tree holds fewer.
+    pub fn cluster_config(&self, nodes: u32) -> Config {
+        let (topology, link, switch, adapter) = (&self.topology, &self.link, &self.switch, &self.adapter);
+        let cycle = self.cycle().expect("the machine has been checked");
+        let levels = topology.down.value.len();
+        let cycles = |time: Time| time.div_ceil(cycle);
+        let delay = |level| cycles(link.hop_delay.value.level(level).expect("the machine has been checked")) as u32;
+        Config {
+            fabric: fabric::Config {
+                tree: FatTree::new(&topology.down.value, &topology.up.value, nodes).expect("the machine has been checked"),
+                hop_delay: (0..levels).map(delay).collect(),
+                channels: link.channels.value,
+                buffer: link.buffer.value.as_u32(),
+                packets_in_flight: adapter.packets_in_flight.value,
+                circuit: match switch.circuit.value {
+                    Circuit::UntilAcknowledged => fabric::Circuit::UntilAcknowledged,
+                    Circuit::UntilDelivered => fabric::Circuit::UntilDelivered,
+                    Circuit::Wormhole => fabric::Circuit::Wormhole,
+                },
+                ascent: match switch.ascent.value {
+                    Ascent::Adaptive => fabric::Ascent::Adaptive,
+                    Ascent::Deterministic => fabric::Ascent::Deterministic,
+                },
+                arbitration: match switch.arbitration.value {
+                    Arbitration::Age => fabric::Arbitration::Age,
+                    Arbitration::RoundRobin => fabric::Arbitration::RoundRobin,
+                },
+                multiplexing: match switch.multiplexing.value {
+                    Multiplexing::OldestFirst => fabric::Multiplexing::OldestFirst,
+                    Multiplexing::RoundRobin => fabric::Multiplexing::RoundRobin,
+                },
+                age_cap: cycles(switch.age_cap.value),
+                age_step: cycles(switch.age_step.value),
+                priorities: switch.priorities.value,
+                tokens: switch.tokens.value,
+                share_period: adapter.share_period.value.as_u32().into(),
+                share_burst: adapter.share_burst.value.as_u32().into(),
+            },
+            cycle,
+            packet: PacketFormat {
+                payload: self.packet.payload.value,
+                transaction: self.packet.transaction.value,
+                header: self.packet.header.value,
+                transaction_overhead: self.packet.transaction_overhead.value,
+                flit: link.flit.value,
+            },
+            adapter: AdapterConfig {
+                turnaround: adapter.turnaround.value,
+                command: adapter.command.value,
+                dma_start: adapter.dma_start.value,
+                input: adapter.input.value,
+                event: adapter.event.value,
+                poll: adapter.poll.value,
+                time_slice: adapter.time_slice.value,
+                queue: adapter.queue.value,
+                input_buffers: adapter.input_buffers.value,
+                retries: adapter.retries.value,
+                retry_delay: adapter.retry_delay.value,
+                trap_delay: adapter.trap_delay.value,
+            },
+            bus: BusConfig {
+                rate: self.bus.rate.value,
+                burst: self.bus.burst.value,
+                burst_overhead: self.bus.burst_overhead.value,
+                turnaround: self.bus.turnaround.value,
+            },
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The format of machine files. These comments are also the descriptions in the JSON schema and in `elanite show`.
+
+use crate::param::{Param, PerLevel};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Flits, Rate, Time};
+
+/// A machine: the network, its adapters and the buses behind them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// What it is called.
+    pub machine: Title,
+    /// The tree of switches.
+    pub topology: Topology,
+    /// Links and their flow control.
+    pub link: Link,
+    /// The rules of the switches.
+    pub switch: Switch,
+    /// How messages become packets.
+    pub packet: Packet,
+    /// The adapters.
+    pub adapter: Adapter,
+    /// The I/O bus between a node's main memory and its adapter.
+    pub bus: Bus,
+    /// How the fabric is computed; no physics.
+    pub fabric: Fabric,
+}
+
+/// What a machine is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Title {
+    /// Short name.
+    pub name: String,
+    /// One line about it.
+    pub title: String,
+}
+
+/// The tree of switches: a fat tree with any number of levels and any arities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    /// Nodes attached, at the first positions of the tree.
+    pub nodes: Param<u32>,
+    /// Down-links of a switch of each level, from the nodes upwards.
+    pub down: Param<Vec<u32>>,
+    /// Up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
+    pub up: Param<Vec<u32>>,
+}
+
+/// Links and their flow control.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Bytes of a flit, the unit of flow control.
+    pub flit: Param<Bytes>,
+    /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
+    pub rate: Param<Rate>,
+    /// From the first flit on a link to the earliest first flit on the next: switch, cable, synchronisation. A whole
+    /// number of cycles, 1 to 127; one value, or one for each level of links from the nodes upwards.
+    pub hop_delay: Param<PerLevel>,
+    /// Virtual channels of each direction, 1 to 8.
+    pub channels: Param<u32>,
+    /// Flit buffer of each channel.
+    pub buffer: Param<Flits>,
+}
+
+/// The rules of the switches. Each is a mechanism that can be exchanged to see its effect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// When the channels of a packet's path are given back.
+    pub circuit: Param<Circuit>,
+    /// How the ascending phase picks an up-link.
+    pub ascent: Param<Ascent>,
+    /// Who wins a free channel.
+    pub arbitration: Param<Arbitration>,
+    /// Which of its channels a link serves.
+    pub multiplexing: Param<Multiplexing>,
+    /// The age of a packet stops growing here.
+    pub age_cap: Param<Time>,
+    /// Ages are compared in steps of this; at least a cycle.
+    pub age_step: Param<Time>,
+    /// Whether high-priority packets go first.
+    pub priorities: Param<bool>,
+    /// Whether acknowledgements and EOPs take a flit slot of each link they cross.
+    pub tokens: Param<bool>,
+}
+
+/// When the channels of a packet's path are given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Circuit {
+    /// After the acknowledgement, when the EOP has passed.
+    UntilAcknowledged,
+    /// All at once, on delivery.
+    UntilDelivered,
+    /// Each as soon as the tail has left it: no circuit.
+    Wormhole,
+}
+
+/// How the ascending phase picks an up-link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ascent {
+    /// The least loaded.
+    Adaptive,
+    /// Destination modulo up-links.
+    Deterministic,
+}
+
+/// Who wins a free channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// The oldest packet, up to the cap of ages.
+    Age,
+    /// The inputs in turn.
+    RoundRobin,
+}
+
+/// Which of its channels a link serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Multiplexing {
+    /// The oldest packet that can move.
+    OldestFirst,
+    /// Flit by flit in turn.
+    RoundRobin,
+}
+
+/// How messages become packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Packet {
+    /// Most payload of a packet.
+    pub payload: Param<Bytes>,
+    /// Most payload of a transaction.
+    pub transaction: Param<Bytes>,
+    /// Bytes of a packet outside its transactions.
+    pub header: Param<Bytes>,
+    /// Bytes of a transaction besides its payload.
+    pub transaction_overhead: Param<Bytes>,
+}
+
+/// The adapters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Adapter {
+    /// Packets that may be unacknowledged at a time.
+    pub packets_in_flight: Param<u32>,
+    /// From the last flit of a packet to its acknowledgement leaving.
+    pub turnaround: Param<Time>,
+    /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
+    /// adapter's memory port.
+    pub share_period: Param<Flits>,
+    /// See `share_period`; at most half of it. "0 flits" switches the sharing off.
+    pub share_burst: Param<Flits>,
+    /// Command processor: from the store in the command port to the descriptor in the DMA queue.
+    pub command: Param<Time>,
+    /// DMA engine: from taking up a descriptor to its first packet.
+    pub dma_start: Param<Time>,
+    /// Inputter: from the last byte stored to the event being named.
+    pub input: Param<Time>,
+    /// Setting an event and starting its action.
+    pub event: Param<Time>,
+    /// Host: from the event block in main memory to the waiting process going on.
+    pub poll: Param<Time>,
+    /// A DMA that has sent this much yields to the others in the queue.
+    pub time_slice: Param<Bytes>,
+    /// Descriptors in the DMA queue.
+    pub queue: Param<u32>,
+    /// Packets that wait in the inputter for the bus.
+    pub input_buffers: Param<u32>,
+    /// Times that a discarded packet is sent again at once, before the operating system backs off.
+    pub retries: Param<u32>,
+    /// From the refusal of a packet to sending it again.
+    pub retry_delay: Param<Time>,
+    /// The same once `retries` is used up.
+    pub trap_delay: Param<Time>,
+}
+
+/// The I/O bus between a node's main memory and its adapter: shared, one direction at a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bus {
+    /// Rate within a burst.
+    pub rate: Param<Rate>,
+    /// Longest transaction.
+    pub burst: Param<Bytes>,
+    /// Arbitration, address and first-word latency of each transaction.
+    pub burst_overhead: Param<Time>,
+    /// Extra time before a transaction in the other direction.
+    pub turnaround: Param<Time>,
+}
+
+/// How the fabric is computed; no physics.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fabric {
+    /// The mover of flits.
+    pub engine: Engine,
+}
+
+/// The mover of flits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// Every link in every cycle: the reference.
+    Flit,
+}

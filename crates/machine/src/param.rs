@@ -1,0 +1,117 @@
+//! Parameters: a value and where it comes from.
+
+use schemars::JsonSchema;
+use serde::de::{Deserializer, SeqAccess, Visitor, value::SeqAccessDeserializer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+use units::Time;
+
+/// One parameter of a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Param<T> {
+    /// The value.
+    pub value: T,
+    /// Where it comes from: the document and section that give it, or the argument for it.
+    pub source: String,
+    /// The published claims that it was fitted to, if any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fitted_to: Vec<String>,
+}
+
+/// A parameter as it is listed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    /// Dotted key, such as `link.hop_delay`.
+    pub key: String,
+    /// The value, as in the file.
+    pub value: Value,
+    /// See [`Param::source`]; empty for what is no physics.
+    pub source: String,
+    /// See [`Param::fitted_to`].
+    pub fitted_to: Vec<String>,
+}
+
+/// One time for all levels of links, or one for each, from the nodes upwards.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PerLevel {
+    /// For all levels.
+    All(Time),
+    /// For each level.
+    Each(Vec<Time>),
+}
+
+impl PerLevel {
+    /// The time of a level, from 0; none if the list is too short.
+    pub fn level(&self, level: usize) -> Option<Time> {
+        match self {
+            PerLevel::All(time) => Some(*time),
+            PerLevel::Each(times) => times.get(level).copied(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PerLevel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMany;
+        impl<'de> Visitor<'de> for OneOrMany {
+            type Value = PerLevel;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time with its unit, such as \"55 ns\", or a list of them, one for each level of links")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<PerLevel, E> {
+                text.parse().map(PerLevel::All).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<PerLevel, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(PerLevel::Each)
+            }
+        }
+        deserializer.deserialize_any(OneOrMany)
+    }
+}
+
+/// Whether a JSON value is a [`Param`].
+fn is_param(value: &Value) -> bool {
+    value.get("value").is_some() && value.get("source").is_some()
+}
+
+/// Appends the parameters below a value.
+pub(crate) fn list(path: &str, value: &Value, parameters: &mut Vec<Parameter>) {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    match value {
+        _ if is_param(value) => parameters.push(Parameter {
+            key: path.to_string(),
+            value: value["value"].clone(),
+            source: text(&value["source"]),
+            fitted_to: value["fitted_to"].as_array().map_or(Vec::new(), |claims| claims.iter().map(text).collect()),
+        }),
+        Value::Object(table) => {
+            for (key, child) in table {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                list(&path, child, parameters);
+            }
+        }
+        _ => parameters.push(Parameter {
+            key: path.to_string(),
+            value: value.clone(),
+            source: String::new(),
+            fitted_to: Vec::new(),
+        }),
+    }
+}
+
+/// Replaces every parameter by its value.
+pub(crate) fn strip(value: Value) -> Value {
+    match value {
+        Value::Object(mut table) if table.contains_key("value") && table.contains_key("source") => {
+            table.remove("value").expect("it is there")
+        }
+        Value::Object(table) => Value::Object(table.into_iter().map(|(key, child)| (key, strip(child))).collect()),
+        other => other,
+    }
+}
