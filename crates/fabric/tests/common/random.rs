@@ -10,6 +10,7 @@ pub fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig {
         cases: 8 * usual.cases,
+        max_shrink_iters: 2000,
         ..usual
     }
 }
