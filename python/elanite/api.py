@@ -70,7 +70,9 @@ class Machine:
         """Make a machine of a text that was read already."""
         data = json.loads(_core.load_machine(file.text, file.file, list(overrides)))
         parameters = tuple(
-            Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ())) for p in data["parameters"]
+            Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ()))
+            for p in data["parameters"]
+            if not p["key"].startswith("machine.")  # its name and title
         )
         return cls(data["name"], data["title"], parameters, file, tuple(overrides))
 

@@ -1,1 +1,170 @@
-//! (in work)
+//! `elanite._core`: the simulator as Python sees it, and no more than that.
+//!
+//! Texts go in, JSON and columns come out: Python plans, stores and draws, but never computes. Every function here is
+//! a few lines around one of the crates below; errors and panics cross by one bridge (the module `bridge`). Points are
+//! simulated without the interpreter's lock, so that Python's threads run them in parallel.
+
+mod bridge;
+mod records;
+
+
+use pyo3::pymodule;
+
+/// The extension module.
+#[pymodule]
+mod _core {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use config::{Override, Problems};
+    use experiment::{Experiment, Point};
+    use kernel::memory;
+    use kernel::statistics::Interval;
+    use machine::Machine;
+    use pyo3::exceptions::PyValueError;
+    use pyo3::prelude::*;
+    use pyo3::types::PyDict;
+    use serde_json::{Value, json};
+    use units::{Bytes, Rate, Time};
+
+    #[pymodule_export]
+    use crate::bridge::{ConfigError, RunError};
+    use crate::bridge::{Failure, guarded};
+    use crate::records;
+
+    /// Version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Hash of the sources of the model; see `build.rs`.
+    #[pymodule_export]
+    const MODEL_REVISION: &str = env!("MODEL_REVISION");
+
+    /// A flag that stops every simulation that was started with it.
+    #[pyclass(frozen, module = "elanite._core")]
+    struct Cancel(Arc<AtomicBool>);
+
+    #[pymethods]
+    impl Cancel {
+        #[new]
+        fn new() -> Self {
+            Cancel(Arc::new(AtomicBool::new(false)))
+        }
+
+        /// Stop them.
+        fn set(&self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+
+        /// Whether they are to stop.
+        fn is_set(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    /// A machine file as JSON: name, title, and every parameter with its provenance.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
+    fn load_machine(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
+        guarded(py, || {
+            let read = || Machine::parse(file, text, &parse_overrides(&overrides)?);
+            let machine = read().map_err(|problems| Failure::of_problems(&problems))?;
+            Ok(json!({
+                "name": machine.machine.name,
+                "title": machine.machine.title,
+                "parameters": machine.parameters(),
+            })
+            .to_string())
+        })
+    }
+
+    /// An experiment file as JSON.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn load_experiment(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
+        guarded(py, || {
+            let read = || Experiment::parse(file, text, &parse_overrides(&overrides)?);
+            let (experiment, _) = read().map_err(|problems| Failure::of_problems(&problems))?;
+            Ok(serde_json::to_string(&experiment).expect("an experiment is plain data"))
+        })
+    }
+
+    /// The points of an experiment on a machine: for each the point, the key that identifies it and its parameters.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
+    fn plan(
+        py: Python<'_>,
+        machine_text: &str,
+        machine_file: &str,
+        experiment_name: &str,
+        experiment_text: &str,
+        experiment_file: &str,
+        overrides: Vec<String>,
+        seed: u64,
+    ) -> PyResult<Vec<(String, String, String)>> {
+        guarded(py, || {
+            let points = || -> Result<Vec<Point>, Problems> {
+                let overrides = parse_overrides(&overrides)?;
+                let (for_experiment, for_machine): (Vec<_>, Vec<_>) =
+                    overrides.into_iter().partition(|change| Experiment::owns(&change.key));
+                let machine = Machine::parse(machine_file, machine_text, &for_machine)?;
+                let (experiment, document) = Experiment::parse(experiment_file, experiment_text, &for_experiment)?;
+                experiment::plan(experiment_name, (&experiment, &document), &machine, seed)
+            };
+            let points = points().map_err(|problems| Failure::of_problems(&problems))?;
+            Ok(points.iter().map(texts).collect())
+        })
+    }
+
+    /// The records of a point; see `_core.pyi`. Setting `cancel` ends it soon.
+    #[pyfunction]
+    fn simulate<'py>(py: Python<'py>, point_json: &str, cancel: &Cancel) -> PyResult<Bound<'py, PyDict>> {
+        let point: Point =
+            serde_json::from_str(point_json).map_err(|error| PyValueError::new_err(format!("not a point: {error}")))?;
+        let flag = Arc::clone(&cancel.0);
+        let (records, peak) = guarded(py, move || {
+            let (outcome, peak) = memory::measure(|| experiment::simulate(&point, Some(flag)));
+            let records = outcome.map_err(|error| Failure::of_run(&error))?;
+            Ok((records, peak))
+        })?;
+        records::to_python(py, &records, peak)
+    }
+
+    /// Mean, lower and upper end of the 95% confidence interval of independent values.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn interval(values: Vec<f64>) -> (f64, f64, f64) {
+        let interval = Interval::of(&values);
+        (interval.mean, interval.low, interval.high)
+    }
+
+    /// A quantity as a number: sizes in B, rates in MB/s, times in us; None if the text is no quantity.
+    #[pyfunction]
+    fn quantity(text: &str) -> Option<(f64, &'static str)> {
+        let size = || text.parse::<Bytes>().ok().map(|size| (size.as_u64() as f64, "B"));
+        let rate = || text.parse::<Rate>().ok().map(|rate| (rate.as_mb_per_second_f64(), "MB/s"));
+        let time = || text.parse::<Time>().ok().map(|time| (time.as_us_f64(), "us"));
+        size().or_else(rate).or_else(time)
+    }
+
+    /// The JSON schema of machine or of experiment files.
+    #[pyfunction]
+    fn schema(kind: &str) -> PyResult<String> {
+        let schema: Value = match kind {
+            "machine" => Machine::schema(),
+            "experiment" => Experiment::schema(),
+            _ => return Err(PyValueError::new_err("there are schemas of `machine` and `experiment`")),
+        };
+        Ok(schema.to_string())
+    }
+
+    fn parse_overrides(texts: &[String]) -> Result<Vec<Override>, Problems> {
+        texts.iter().map(|text| Override::parse(text)).collect()
+    }
+
+    fn texts(point: &Point) -> (String, String, String) {
+        let text = serde_json::to_string(point).expect("a point is plain data");
+        let parameters = serde_json::to_string(&point.parameters()).expect("parameters are plain data");
+        (text, point.key(), parameters)
+    }
+}

@@ -19,7 +19,11 @@ SHORT = 4096
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Bandwidth over message size and latency of short messages, for each number of directions."""
-    means = summarise(rows).with_columns(placement=pl.format("{} → {}", pl.col("source"), pl.col("destination")))
+    sizes = rows.group_by("series", maintain_order=True).agg(pl.col("message_bytes").n_unique())
+    main = sizes.sort("message_bytes", descending=True, maintain_order=True)["series"][0]
+    means = summarise(rows.filter(pl.col("series") == main)).with_columns(
+        placement=pl.format("{} → {}", pl.col("source"), pl.col("destination"))
+    )
     for directions, number, words, claim in (
         ("one", "9", "in one direction", "ping.uni"),
         ("both", "10", "in both directions", "ping.bi"),

@@ -27,10 +27,9 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
         yield _load(loads.filter(pl.col("nodes") == nodes), nodes, letter)
     if loads["nodes"].n_unique() > 1:
         yield _nodes(sustained(loads))
-    best = sustained(rows)
-    by_size = best.filter(pl.col("message_bytes").n_unique().over("nodes", "curve") > 1)
+    by_size = rows.filter(pl.col("message_bytes").n_unique().over("series", "nodes", "curve") > 1)
     if not by_size.is_empty():
-        yield _message_size(by_size)
+        yield _message_size(sustained(by_size))
 
 
 def _of_the_main_size(rows: pl.DataFrame) -> pl.DataFrame:

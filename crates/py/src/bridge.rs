@@ -1,0 +1,115 @@
+//! The bridge of errors: whatever goes wrong becomes one of two Python exceptions, and no panic crosses.
+//!
+//! | what | exception | exit code |
+//! |---|---|---|
+//! | a wrong file or override | `ConfigError(rendered text, diagnostics as JSON)` | 2 |
+//! | a bound was passed | `RunError(message)` | 1 |
+//! | a simulated deadlock | `RunError(message)` | 3 |
+//! | a panic: a broken invariant of ours | `RunError(message with its place)` | 4 |
+//! | cancelled | `RunError(message)` | 130 |
+
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::Once;
+
+use config::Problems;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    elanite._core,
+    ConfigError,
+    PyException,
+    "A machine file, an experiment file or an override is wrong: (rendered text, diagnostics as JSON)."
+);
+create_exception!(
+    elanite._core,
+    RunError,
+    PyException,
+    "A point did not finish; the exit code says why: a bound (1), a deadlock (3), our own bug (4), a cancel (130)."
+);
+
+const BROKEN_INVARIANT: i32 = 4;
+
+thread_local! {
+    /// Whether a panic of this thread will be caught here, and what it said.
+    static GUARDED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// What can go wrong below Python.
+pub enum Failure {
+    /// Diagnostics, rendered and as JSON.
+    Config(String, String),
+    /// Message and exit code.
+    Run(String, i32),
+}
+
+impl Failure {
+    /// What is wrong with a file or an override.
+    pub fn of_problems(problems: &Problems) -> Self {
+        let json = serde_json::to_string(problems).expect("problems are plain data");
+        Failure::Config(problems.to_string(), json)
+    }
+
+    /// The error of a run.
+    pub fn of_run(error: &experiment::RunError) -> Self {
+        let exit_code = match error {
+            experiment::RunError::Exceeded(_) => 1,
+            experiment::RunError::Deadlock(_) => 3,
+            experiment::RunError::Cancelled => 130,
+        };
+        Failure::Run(error.to_string(), exit_code)
+    }
+
+    fn into_python(self, py: Python<'_>) -> PyErr {
+        match self {
+            Failure::Config(text, json) => ConfigError::new_err((text, json)),
+            Failure::Run(message, exit_code) => {
+                let error = RunError::new_err(message);
+                match error.value(py).setattr("exit_code", exit_code) {
+                    Ok(()) => error,
+                    Err(other) => other,
+                }
+            }
+        }
+    }
+}
+
+/// Runs `work` without the interpreter; its failure or panic becomes a Python exception.
+pub fn guarded<R: Send>(py: Python<'_>, work: impl FnOnce() -> Result<R, Failure> + Send) -> PyResult<R> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !keep(info) {
+                previous(info);
+            }
+        }));
+    });
+    let outcome = py.detach(|| {
+        GUARDED.set(Some(String::new()));
+        let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+        let said = GUARDED.take().unwrap_or_default();
+        outcome.unwrap_or_else(|_| {
+            let message = format!("broken invariant of the simulator, a bug of Elanite: {said}");
+            Err(Failure::Run(message, BROKEN_INVARIANT))
+        })
+    });
+    outcome.map_err(|failure| failure.into_python(py))
+}
+
+/// Keeps what a panic says for the exception that will carry it; false if nobody will.
+fn keep(info: &PanicHookInfo<'_>) -> bool {
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let said = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
+    GUARDED.with_borrow_mut(|guarded| match guarded {
+        Some(message) => {
+            *message = format!("{said}{}", place.unwrap_or_default());
+            true
+        }
+        None => false,
+    })
+}
