@@ -1,6 +1,6 @@
 """Types of the extension module: the simulator, as Python sees it."""
 
-from typing import TypedDict, final
+from typing import TypedDict, final, type_check_only
 
 __all__ = [
     "MODEL_REVISION",
@@ -36,14 +36,15 @@ class Cancel:
     def set(self) -> None: ...
     def is_set(self) -> bool: ...
 
-Column = list[int] | list[float] | list[str] | list[int | None] | list[bool]
+_Column = list[int] | list[float] | list[str] | list[int | None] | list[bool]
 
+@type_check_only
 class Records(TypedDict):
     """What `simulate` gives: three tables by columns, and totals of the point."""
 
-    rows: dict[str, Column]
-    links: dict[str, Column]
-    switches: dict[str, Column]
+    rows: dict[str, _Column]
+    links: dict[str, _Column]
+    switches: dict[str, _Column]
     digest: str
     packets: int
     events: int

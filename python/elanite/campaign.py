@@ -118,27 +118,24 @@ def _simulate_all(
     waiting = set(futures)
     try:
         while waiting:
-            try:
-                # A short timeout, so that an interrupt is noticed while long points run.
-                ended, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-            except KeyboardInterrupt:
-                outcome.interrupted = True
-                cancel.set()
-                for future in waiting:
-                    future.cancel()
-                continue
+            # A short timeout, so that an interrupt is noticed while long points run.
+            ended, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
             for future in ended:
                 plan, point = futures[future]
                 failure = _failure(future, plan, point, out)
-                if failure is None:
-                    outcome.simulated += not future.cancelled()
-                elif failure.exit_code != Exit.INTERRUPTED:
-                    outcome.failures.append(failure)
-                if observer and not outcome.interrupted:
+                if observer:
                     observer.point(point, failure)
+    except KeyboardInterrupt:
+        outcome.interrupted = True
     finally:
-        cancel.set()  # nothing runs any more, unless an error that nobody foresaw is on its way out
+        cancel.set()  # nothing runs any more, unless an interrupt or an error that nobody foresaw came between
         pool.shutdown(cancel_futures=True)
+    for future, (plan, point) in futures.items():
+        failure = _failure(future, plan, point, out)
+        if failure is None:
+            outcome.simulated += not future.cancelled()
+        elif failure.exit_code != Exit.INTERRUPTED:
+            outcome.failures.append(failure)
 
 
 def _simulate(point: Point, store: Store, cancel: _core.Cancel) -> None:

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 from elanite import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from elanite._core import Column, Records
+    from elanite._core import Records
     from elanite.plan import Point
 
 TABLES = ("rows", "links", "switches")
@@ -155,7 +155,7 @@ class Store:
         return None
 
 
-def _frame(columns: Mapping[str, Column]) -> pl.DataFrame:
+def _frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
     import polars as pl
 
     # By name, so that a table without rows has the types of one with rows.

@@ -25,7 +25,7 @@ def check(
         typer.Argument(metavar="FILE...", help="Machine or experiment files, or names of shipped ones."),
     ],
 ) -> None:
-    r"""Check machine and experiment files.
+    """Check machine and experiment files.
 
     \b
     Examples:
@@ -57,7 +57,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="MACHINE|EXPERIMENT", help="A file, or the name of a shipped one.")],
     set_: Set = None,
 ) -> None:
-    r"""Show the resolved values of a machine or an experiment.
+    """Show the resolved values of a machine or an experiment.
 
     \b
     Examples:
@@ -77,7 +77,7 @@ def show(
 def schema(
     kind: Annotated[str, typer.Argument(metavar="machine|experiment", help="Which files to describe.")],
 ) -> None:
-    r"""Print the JSON schema of machine or experiment files.
+    """Print the JSON schema of machine or experiment files.
 
     \b
     Example:

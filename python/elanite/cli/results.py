@@ -32,7 +32,7 @@ def reproduce(
     jobs: Jobs = None,
     seed: Seed = FIRST_SEED,
 ) -> None:
-    r"""Run the shipped experiments; write report and scoreboard.
+    """Run the shipped experiments; write report and scoreboard.
 
     \b
     Examples:
@@ -91,7 +91,7 @@ def run(
         typer.Option("--point", metavar="ID", help="Only points whose identity starts so; may be repeated."),
     ] = None,
 ) -> None:
-    r"""Run one experiment and print its results.
+    """Run one experiment and print its results.
 
     \b
     Examples:
@@ -139,7 +139,7 @@ def claims(
     out: Out = OUT,
     seed: Seed = FIRST_SEED,
 ) -> None:
-    r"""Print the scoreboard: published and simulated figures.
+    """Print the scoreboard: published and simulated figures.
 
     \b
     Examples:
@@ -161,7 +161,7 @@ def claims(
 
 
 def report(out: Out = OUT, seed: Seed = FIRST_SEED) -> None:
-    r"""Write the report again, from finished points.
+    """Write the report again, from finished points.
 
     \b
     Example:
