@@ -17,6 +17,8 @@ ARGS ?=
 # The same interpreter for every build of the extension module, so that none undoes another's work.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where pip finds maturin, which it runs by name.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
@@ -61,7 +63,7 @@ clean:
 
 # The command is a small script; building the extension module and installing the package makes or renews it.
 $(BIN)/elanite: $(VENV)/.installed pyproject.toml $(RUST)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@touch $@
 
 $(VENV)/.installed: requirements.lock | tools
