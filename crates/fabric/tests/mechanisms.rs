@@ -1,11 +1,9 @@
-//! What each switch of the machine does, seen from outside, to the cycle.
+//! Circuits, limits, routing and sharing, seen from outside, to the cycle.
 
 mod common;
 
 use common::{Bench, high, machine, named, one_switch, packet, records, three_levels};
-use fabric::{
-    Arbitration, Ascent, Circuit, Config, Cycle, FatTree, LinkId, Multiplexing, PacketSpec,
-};
+use fabric::{Ascent, Circuit, Config, Cycle, FatTree, LinkId, PacketSpec};
 
 fn with_circuit(circuit: Circuit) -> Config {
     Config {
@@ -54,6 +52,25 @@ fn a_third_packet_waits_for_the_eop() {
     // Without a circuit it gets a channel in time and follows the second packet at once.
     for circuit in [Circuit::UntilDelivered, Circuit::Wormhole] {
         assert_eq!(waits(circuit), (23 + 9 + 3, 9 + (23 - 5)));
+    }
+}
+
+/// At a node the tail is gone two cycles after it has arrived (plain wormhole) or one (all channels at once): with one
+/// channel, packets of two nodes follow each other at 15 + 2 and 15 + 1.
+#[test]
+fn without_circuits_the_node_frees_its_link() {
+    for (circuit, free) in [
+        (Circuit::UntilAcknowledged, 30),
+        (Circuit::UntilDelivered, 16),
+        (Circuit::Wormhole, 17),
+    ] {
+        let config = Config {
+            channels: 1,
+            ..with_circuit(circuit)
+        };
+        let traffic = [(0, packet(0, 3, 10)), (1, packet(1, 3, 10))];
+        let done = records(&config, 5, &traffic);
+        assert_eq!(done[1].delivered, free + 9 + 3, "{circuit:?}");
     }
 }
 
@@ -168,103 +185,22 @@ fn a_blocked_header_takes_the_first_link_that_frees() {
     assert_eq!(done[4].delivered, (98 + 4) + 3 * 3 + 9);
 }
 
-/// The older of two waiting headers gets the channel, wherever it comes from and though it came last; without ages the
-/// rotation decides.
+/// What is sent pauses only for what is received, not for a channel that is open but has nothing to receive: the long
+/// packet from 2 to 0 is interrupted at its source for a thousand cycles, in which 0 sends undisturbed.
 #[test]
-fn the_older_packet_wins() {
-    let config = |arbitration| Config {
-        channels: 1,
-        arbitration,
-        ..three_levels(3)
+fn sharing_needs_two() {
+    let config = Config {
+        share_burst: 32,
+        priorities: true,
+        ..one_switch(3)
     };
     let traffic = [
-        (0, packet(1, 0, 10)),
-        // Injected before the next, but from afar: its header is there at 2 + 5 * 3 = 17.
-        (2, packet(63, 0, 10)),
-        (5, packet(2, 0, 10)),
+        (0, packet(2, 0, 500)),
+        (10, high(packet(2, 3, 1000))),
+        (20, packet(0, 1, 500)),
     ];
-    // The first is acknowledged at 26 and frees the ejection link at 26 + 1 + 3 = 30, one packet later it is free again
-    // after 3 + 9 (delivery), 5 and the way to the source and back to this link: 6 * 3 + 1 + 5 * 3 or 3 + 3 + 1 + 3.
-    let done = records(&config(Arbitration::Age), 5, &traffic);
-    assert_eq!(done[1].delivered, 30 + 12);
-    assert_eq!(done[2].delivered, (30 + 12 + 5 + 18 + 1 + 15) + 12);
-    let done = records(&config(Arbitration::RoundRobin), 5, &traffic);
-    assert_eq!(done[2].delivered, 30 + 12, "input 2 follows input 1");
-    assert_eq!(done[1].delivered, (30 + 12 + 5 + 6 + 1 + 3) + 12);
-    // An age that saturates at once is no age.
-    let young = Config {
-        age_cap: 10,
-        ..config(Arbitration::Age)
-    };
-    let done = records(&young, 5, &traffic);
-    assert_eq!(done[2].delivered, 30 + 12);
-}
-
-/// A high-priority packet passes everything that has not started: the adapter's queue, the wait for a channel, and on a
-/// link it interrupts the flits of older worms.
-#[test]
-fn high_priority_overtakes() {
-    let mut config = one_switch(3);
-    let meeting = [(0, packet(0, 2, 100)), (10, high(packet(1, 2, 20)))];
-    let queue = [
-        (0, packet(0, 2, 100)),
-        (0, packet(0, 2, 100)),
-        (0, packet(0, 2, 100)),
-        (1, high(packet(0, 2, 20))),
-    ];
-    let done = records(&config, 5, &meeting);
-    assert_eq!(done[0].delivered, 6 + 99);
-    assert_eq!(done[1].delivered, 6 + 99 + 20, "behind the older packet");
-    let done = records(&config, 5, &queue);
-    assert!(done[2].injected < done[3].injected);
-
-    config.priorities = true;
-    let done = records(&config, 5, &meeting);
-    assert_eq!(done[1].delivered, 10 + 6 + 19, "as if alone");
-    assert_eq!(done[0].delivered, 6 + 99 + 20, "interrupted for 20 cycles");
-    let done = records(&config, 5, &queue);
-    // A channel is free when the first is acknowledged: 105 + 5 + 6 and the EOP; the fourth takes it, the third the next.
-    assert_eq!(done[3].injected, 117);
-    assert_eq!(done[3].delivered, 117 + 6 + 19, "before the second's rest");
-    assert!(done[2].injected > 117);
-}
-
-/// With one channel the waiting headers are served by priority before age.
-#[test]
-fn high_priority_wins_channels() {
-    let traffic = [
-        (0, packet(0, 3, 10)),
-        (1, packet(1, 3, 10)),
-        (2, high(packet(2, 3, 10))),
-    ];
-    for (priorities, first) in [(false, 1), (true, 2)] {
-        let config = Config {
-            channels: 1,
-            priorities,
-            ..one_switch(3)
-        };
-        let done = records(&config, 5, &traffic);
-        assert_eq!(done[first].delivered, 30 + 12);
-        assert!(done[3 - first].delivered > 30 + 12 + 11);
-    }
-}
-
-/// Two packets of ten flits share a link: the oldest first, one arrives 10 cycles before the other; in turns, they take
-/// cycles 0 2 4 ... 18 and 1 3 5 ... 19.
-#[test]
-fn multiplexing() {
-    let delivered = |multiplexing, buffer| {
-        let config = Config {
-            multiplexing,
-            buffer,
-            ..one_switch(3)
-        };
-        let traffic = [(0, packet(0, 1, 10)), (0, packet(0, 2, 10))];
-        let done = records(&config, 5, &traffic);
-        (done[0].delivered, done[1].delivered)
-    };
-    assert_eq!(delivered(Multiplexing::OldestFirst, 100), (9 + 6, 19 + 6));
-    assert_eq!(delivered(Multiplexing::RoundRobin, 100), (18 + 6, 19 + 6));
-    // Half the rate needs half the buffer: two flits in D + 1 = 4 cycles.
-    assert_eq!(delivered(Multiplexing::RoundRobin, 2), (18 + 6, 19 + 6));
+    let done = records(&config, 5, &traffic);
+    assert_eq!(done[1].delivered, 10 + 6 + 999);
+    assert_eq!(done[2].delivered, 20 + 6 + 499);
+    assert_eq!(done[0].delivered, 1000 + 6 + 499);
 }

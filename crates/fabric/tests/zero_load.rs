@@ -103,6 +103,19 @@ fn reuse_of_channels() {
     assert_eq!(done[2].delivered, (back + 1 + 3) + 3 + 9);
 }
 
+/// The wait for an adapter's link counts from the offer: the second packet is injected, and moves, at `T + 1 = 27`.
+#[test]
+fn waiting_at_the_adapter() {
+    let config = Config {
+        channels: 1,
+        ..one_switch(3)
+    };
+    let mut bench = Bench::new(config, 5);
+    bench.offer(&[(0, packet(0, 3, 10)), (4, packet(0, 1, 10))]);
+    bench.finish();
+    assert_eq!(bench.fabric.counters(0).waiting, 27 - 4);
+}
+
 /// With hop delays of 3 and 7 the EOP of 0 -> 4 passes at `T + 1`, `+ 3`, `+ 7`, `+ 7`: the ejection link of 4 is free
 /// at `T + 18`, and a neighbour of 4 that waits for it gets it then.
 #[test]
