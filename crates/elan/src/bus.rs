@@ -55,15 +55,28 @@ pub struct Bus<T> {
 impl<T> Bus<T> {
     /// An idle bus.
     pub fn new(config: BusConfig) -> Self {
-        Bus { config, waiting: [VecDeque::new(), VecDeque::new()], last: Direction::ToAdapter, active: None, busy: Time::ZERO }
+        Bus {
+            config,
+            waiting: [VecDeque::new(), VecDeque::new()],
+            last: Direction::ToAdapter,
+            active: None,
+            busy: Time::ZERO,
+        }
     }
 
     /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now; returns when it ends, and the
     /// caller calls [`Bus::finish_burst`] then.
     pub fn request(&mut self, direction: Direction, size: Bytes, purpose: T) -> Option<Time> {
         assert!(!size.is_zero(), "a transfer moves at least one byte");
-        self.waiting[direction.index()].push_back(Transfer { left: size, purpose });
-        if self.active.is_some() { None } else { self.start_burst() }
+        self.waiting[direction.index()].push_back(Transfer {
+            left: size,
+            purpose,
+        });
+        if self.active.is_some() {
+            None
+        } else {
+            self.start_burst()
+        }
     }
 
     /// Ends the burst under way. Returns what has been transferred completely, if anything, and the duration of the
@@ -74,7 +87,11 @@ impl<T> Bus<T> {
         let queue = &mut self.waiting[direction.index()];
         let transfer = queue.front_mut().expect("the burst belongs to a transfer");
         transfer.left -= size;
-        let done = if transfer.left.is_zero() { queue.pop_front().map(|transfer| transfer.purpose) } else { None };
+        let done = if transfer.left.is_zero() {
+            queue.pop_front().map(|transfer| transfer.purpose)
+        } else {
+            None
+        };
         (done, self.start_burst())
     }
 
@@ -86,10 +103,18 @@ impl<T> Bus<T> {
     /// Picks the next burst; returns its duration.
     fn start_burst(&mut self) -> Option<Time> {
         let turned = self.last.other();
-        let direction = [turned, self.last].into_iter().find(|way| !self.waiting[way.index()].is_empty())?;
-        let size = self.waiting[direction.index()][0].left.min(self.config.burst);
+        let direction = [turned, self.last]
+            .into_iter()
+            .find(|way| !self.waiting[way.index()].is_empty())?;
+        let size = self.waiting[direction.index()][0]
+            .left
+            .min(self.config.burst);
         self.active = Some((direction, size));
-        let turnaround = if direction == self.last { Time::ZERO } else { self.config.turnaround };
+        let turnaround = if direction == self.last {
+            Time::ZERO
+        } else {
+            self.config.turnaround
+        };
         let duration = turnaround + self.config.burst_overhead + self.config.rate.time(size);
         self.busy += duration;
         Some(duration)

@@ -42,13 +42,22 @@ pub struct Dma {
 impl Dma {
     /// A transfer of `length` bytes; zero bytes are one packet that carries only the notification.
     pub fn new(from: Address, to: Address, length: Bytes) -> Self {
-        Dma { from, to, length, priority: Priority::Low, notify: None }
+        Dma {
+            from,
+            to,
+            length,
+            priority: Priority::Low,
+            notify: None,
+        }
     }
 
     /// Names an event of the destination that occurs when all bytes are stored.
     #[must_use]
     pub fn notify(self, event: EventId) -> Self {
-        Dma { notify: Some(event), ..self }
+        Dma {
+            notify: Some(event),
+            ..self
+        }
     }
 
     /// Sets the priority of its packets.
@@ -147,7 +156,12 @@ pub(crate) struct Engine {
 impl World {
     /// The host stores a command: it crosses the bus, then the command processor works on it.
     pub(crate) fn post(&mut self, node: NodeId, dma: DmaId) {
-        self.transfer(node, Direction::ToAdapter, COMMAND, Happening::Commanded(node, dma));
+        self.transfer(
+            node,
+            Direction::ToAdapter,
+            COMMAND,
+            Happening::Commanded(node, dma),
+        );
     }
 
     /// The descriptor enters the queue, or is refused.
@@ -217,11 +231,24 @@ impl World {
         progress.unstored += 1;
         let from = dma.from.advanced(offset);
         let payload = self.adapters[node as usize].memory.load(from, length);
-        let packet = Packet { dma: id, offset, length, payload, refusals: 0, stored: false, acknowledged: false };
+        let packet = Packet {
+            dma: id,
+            offset,
+            length,
+            payload,
+            refusals: 0,
+            stored: false,
+            acknowledged: false,
+        };
         let token = self.packets.insert(packet);
         if from.placement() == Placement::Main && !length.is_zero() {
             self.adapters[node as usize].engine.reading += 1;
-            self.transfer(node, Direction::ToAdapter, length, Happening::Read(node, token as Token));
+            self.transfer(
+                node,
+                Direction::ToAdapter,
+                length,
+                Happening::Read(node, token as Token),
+            );
         } else {
             self.send(token as Token);
         }
@@ -263,13 +290,19 @@ impl World {
                 packet.refusals += 1;
                 self.adapters[node as usize].engine.packets_refused += 1;
                 let adapter = &self.config.adapter;
-                let wait = if refusals < adapter.retries { adapter.retry_delay } else { adapter.trap_delay };
+                let wait = if refusals < adapter.retries {
+                    adapter.retry_delay
+                } else {
+                    adapter.trap_delay
+                };
                 self.schedule(self.now() + wait, node, Happening::Retried(token));
             }
             Ack::Error | Ack::TestFailed => {
                 packet.stored = true;
                 let progress = &mut self.dmas[id as usize];
-                progress.failed.set(Some(DmaError::BadDestination(progress.dma.to.region.node)));
+                progress
+                    .failed
+                    .set(Some(DmaError::BadDestination(progress.dma.to.region.node)));
                 progress.cut_all = true;
                 progress.unstored -= 1;
                 self.settled(id, token);

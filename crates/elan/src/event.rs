@@ -64,18 +64,29 @@ impl World {
                 return;
             }
         }
-        self.transfer(news.node(), Direction::ToMain, EVENT_BLOCK, Happening::Copied(news));
+        self.transfer(
+            news.node(),
+            Direction::ToMain,
+            EVENT_BLOCK,
+            Happening::Copied(news),
+        );
     }
 
     /// The block is in main memory: the process will see it at its next poll.
     pub(crate) fn copied(&mut self, news: News) {
-        self.schedule(self.now() + self.config.adapter.poll, news.node(), Happening::Seen(news));
+        self.schedule(
+            self.now() + self.config.adapter.poll,
+            news.node(),
+            Happening::Seen(news),
+        );
     }
 
     /// The process has seen it.
     pub(crate) fn seen(&mut self, news: News) {
         match news {
-            News::Event(event) => self.adapters[event.node as usize].events[event.index as usize].seen.fire(),
+            News::Event(event) => self.adapters[event.node as usize].events[event.index as usize]
+                .seen
+                .fire(),
             News::Completed(_, id) => {
                 let progress = &mut self.dmas[id as usize];
                 progress.reported = true;

@@ -37,7 +37,8 @@ impl World {
         let arrival = &self.packets[token as usize];
         let dma = self.dmas[arrival.dma as usize].dma;
         let (to, length) = (dma.to.advanced(arrival.offset), arrival.length);
-        let covered = dma.to.covers(dma.length) && dma.notify.is_none_or(|event| event.node == node);
+        let covered =
+            dma.to.covers(dma.length) && dma.notify.is_none_or(|event| event.node == node);
         let inputter = &mut self.adapters[node as usize].inputter;
         inputter.packets += 1;
         if !covered {
@@ -60,7 +61,12 @@ impl World {
         self.answer(packet, Ack::Accepted);
         let length = self.packets[token as usize].length;
         self.adapters[node as usize].inputter.storing += 1;
-        self.transfer(node, Direction::ToMain, length, Happening::Written(node, token));
+        self.transfer(
+            node,
+            Direction::ToMain,
+            length,
+            Happening::Written(node, token),
+        );
     }
 
     /// The bus has taken a packet's payload to main memory.
@@ -77,13 +83,20 @@ impl World {
     fn stored(&mut self, node: NodeId, token: Token) {
         let packet = &mut self.packets[token as usize];
         packet.stored = true;
-        let (id, offset, length, payload) = (packet.dma, packet.offset, packet.length, packet.payload.take());
+        let (id, offset, length, payload) = (
+            packet.dma,
+            packet.offset,
+            packet.length,
+            packet.payload.take(),
+        );
         self.drop_packet_if_done(token);
         let adapter = &mut self.adapters[node as usize];
         adapter.inputter.stored += length;
         let progress = &mut self.dmas[id as usize];
         if let Some(bytes) = payload {
-            adapter.memory.store(progress.dma.to.advanced(offset), &bytes);
+            adapter
+                .memory
+                .store(progress.dma.to.advanced(offset), &bytes);
         }
         progress.unstored -= 1;
         if progress.cut_all

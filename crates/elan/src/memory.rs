@@ -38,7 +38,10 @@ impl Region {
 
     /// The byte at an offset. Nothing is checked here: a DMA outside its region fails at the adapter that executes it.
     pub fn at(self, offset: Bytes) -> Address {
-        Address { region: self, offset }
+        Address {
+            region: self,
+            offset,
+        }
     }
 
     /// Its length.
@@ -62,11 +65,17 @@ pub struct Address {
 impl Address {
     /// Whether `length` bytes from here on lie within the region.
     pub(crate) fn covers(self, length: Bytes) -> bool {
-        self.offset.as_u64().checked_add(length.as_u64()).is_some_and(|end| end <= self.region.bytes.as_u64())
+        self.offset
+            .as_u64()
+            .checked_add(length.as_u64())
+            .is_some_and(|end| end <= self.region.bytes.as_u64())
     }
 
     pub(crate) fn advanced(self, by: Bytes) -> Address {
-        Address { offset: self.offset + by, ..self }
+        Address {
+            offset: self.offset + by,
+            ..self
+        }
     }
 
     pub(crate) fn placement(self) -> Placement {

@@ -22,7 +22,10 @@ impl PacketFormat {
     /// Bytes on the wire of a packet with some payload, which must fit. A packet without payload carries one
     /// transaction, which sets the event.
     pub fn wire(&self, payload: Bytes) -> Bytes {
-        assert!(payload <= self.payload, "{payload} of payload do not fit in a packet");
+        assert!(
+            payload <= self.payload,
+            "{payload} of payload do not fit in a packet"
+        );
         let transactions = payload.as_u64().div_ceil(self.transaction.as_u64()).max(1);
         self.header + self.transaction_overhead * transactions + payload
     }

@@ -55,7 +55,10 @@ impl Ping {
         }
         for (from, to) in pairs {
             let (a, b) = (cluster.node(from), cluster.node(to));
-            cluster.spawn(format!("ping {from} to {to}"), self.clone().send(a, b, Rc::clone(&latencies)));
+            cluster.spawn(
+                format!("ping {from} to {to}"),
+                self.clone().send(a, b, Rc::clone(&latencies)),
+            );
         }
         cluster.run()?;
 
@@ -63,9 +66,19 @@ impl Ping {
         let total: Time = latencies.iter().sum();
         let wire = cluster.config().packet.message_wire(self.message);
         let count = latencies.len() as u64;
-        let mut rows = vec![Row { metric: "latency", unit: "us", batch: None, value: total.as_us_f64() / count as f64 }];
+        let mut rows = vec![Row {
+            metric: "latency",
+            unit: "us",
+            batch: None,
+            value: total.as_us_f64() / count as f64,
+        }];
         for (metric, size) in [("bandwidth", self.message), ("wire_bandwidth", wire)] {
-            rows.push(Row { metric, unit: "MB/s", batch: None, value: Rate::of(size * count, total) });
+            rows.push(Row {
+                metric,
+                unit: "MB/s",
+                batch: None,
+                value: Rate::of(size * count, total),
+            });
         }
         Ok(baseline.finish(&cluster, rows))
     }
@@ -79,7 +92,9 @@ impl Ping {
             let transfer = a.dma(Dma::new(from.start(), to.start(), self.message).notify(arrived));
             b.wait(arrived).await;
             latencies.borrow_mut().push(b.now() - posted);
-            transfer.await.expect("both buffers are of the message's length");
+            transfer
+                .await
+                .expect("both buffers are of the message's length");
             b.prime(arrived, 1);
             a.sleep(PAUSE).await;
         }

@@ -128,7 +128,8 @@ impl Baseline {
             }
         };
         let rows = self.0.iter().enumerate().map(row);
-        rows.filter(|row| !row.busy.is_zero() || !row.waiting.is_zero()).collect()
+        rows.filter(|row| !row.busy.is_zero() || !row.waiting.is_zero())
+            .collect()
     }
 }
 
@@ -160,12 +161,22 @@ fn switch_rows(tree: &FatTree, links: &[LinkRow]) -> Vec<SwitchRow> {
 impl Records {
     fn digest_of_all(&self) -> String {
         let mut digest = Digest::new();
-        digest.str(&self.digest).u64(self.packets).u64(self.events).u64(self.simulated.as_ps());
+        digest
+            .str(&self.digest)
+            .u64(self.packets)
+            .u64(self.events)
+            .u64(self.simulated.as_ps());
         for row in &self.rows {
-            digest.str(row.metric).u64(row.batch.map_or(u64::MAX, u64::from)).f64(row.value);
+            digest
+                .str(row.metric)
+                .u64(row.batch.map_or(u64::MAX, u64::from))
+                .f64(row.value);
         }
         for link in &self.links {
-            digest.u64(link.link.into()).u64(link.packets).u64(link.flits);
+            digest
+                .u64(link.link.into())
+                .u64(link.packets)
+                .u64(link.flits);
             digest.u64(link.busy.as_ps()).u64(link.waiting.as_ps());
         }
         digest.hex()

@@ -34,7 +34,13 @@ pub struct Source {
 
 impl Source {
     /// A source that offers `load` on average. `path` names its random streams.
-    pub fn new(seed: u64, path: &str, size: (Bytes, Distribution), load: Rate, arrivals: Distribution) -> Self {
+    pub fn new(
+        seed: u64,
+        path: &str,
+        size: (Bytes, Distribution),
+        load: Rate,
+        arrivals: Distribution,
+    ) -> Self {
         let mut arrival_stream = Stream::new(seed, &format!("{path}/arrivals"));
         let mean_gap = load.time(size.0);
         // The first message of each node arrives at its own moment, so that equal nodes do not move in step.
@@ -58,10 +64,20 @@ impl Source {
 
     /// Takes the next message.
     pub fn take(&mut self) -> Message {
-        let size = Bytes::new(self.sizes.draw(self.mean_size.as_u64(), &mut self.size_stream)).min(LARGEST_MESSAGE);
-        let message = Message { arrival: self.next, size };
+        let size = Bytes::new(
+            self.sizes
+                .draw(self.mean_size.as_u64(), &mut self.size_stream),
+        )
+        .min(LARGEST_MESSAGE);
+        let message = Message {
+            arrival: self.next,
+            size,
+        };
         self.taken += size;
-        self.next += Time::from_ps(self.arrivals.draw(self.mean_gap.as_ps(), &mut self.arrival_stream));
+        self.next += Time::from_ps(
+            self.arrivals
+                .draw(self.mean_gap.as_ps(), &mut self.arrival_stream),
+        );
         message
     }
 

@@ -57,11 +57,23 @@ impl Uniform {
             latency: Histogram::new(),
             measuring: false,
         }));
-        let inboxes = (0..self.nodes).map(|node| cluster.node(node).reserve(Placement::Adapter, LARGEST_MESSAGE));
+        let inboxes = (0..self.nodes).map(|node| {
+            cluster
+                .node(node)
+                .reserve(Placement::Adapter, LARGEST_MESSAGE)
+        });
         let inboxes: Rc<[Region]> = inboxes.collect();
         for node in 0..self.nodes {
             let targets = Stream::new(seed, &format!("{}/destinations", path(node)));
-            cluster.spawn(path(node), send(cluster.node(node), Rc::clone(&inboxes), targets, Rc::clone(&shared)));
+            cluster.spawn(
+                path(node),
+                send(
+                    cluster.node(node),
+                    Rc::clone(&inboxes),
+                    targets,
+                    Rc::clone(&shared),
+                ),
+            );
         }
 
         cluster.run_until(window.warm_up)?;
@@ -76,8 +88,16 @@ impl Uniform {
             cluster.run_until(window.batch_end(batch))?;
             let length = (cluster.now() - begin) * u64::from(self.nodes);
             let after = self.state(&cluster, &shared);
-            for (metric, bytes) in [("accepted", after.stored - before.stored), ("offered", after.arrived - before.arrived)] {
-                rows.push(Row { metric, unit: "MB/s", batch: Some(batch), value: Rate::of(bytes, length) });
+            for (metric, bytes) in [
+                ("accepted", after.stored - before.stored),
+                ("offered", after.arrived - before.arrived),
+            ] {
+                rows.push(Row {
+                    metric,
+                    unit: "MB/s",
+                    batch: Some(batch),
+                    value: Rate::of(bytes, length),
+                });
             }
             before = after;
         }
@@ -103,7 +123,12 @@ impl Uniform {
         let growth = arrived.saturating_sub(end.taken - start.taken);
         let half_a_message = self.message * u64::from(self.nodes) / 2;
         let saturated = growth > half_a_message && growth > arrived / 20;
-        let row = |metric, unit, value| Row { metric, unit, batch: None, value };
+        let row = |metric, unit, value| Row {
+            metric,
+            unit,
+            batch: None,
+            value,
+        };
         let mut rows = vec![
             row("saturated", "", f64::from(u8::from(saturated))),
             row("messages", "", latency.count() as f64),
@@ -141,8 +166,14 @@ async fn send(node: Node, inboxes: Rc<[Region]>, mut targets: Stream, shared: Rc
         let message = shared.borrow_mut().sources[me as usize].take();
         let draw = targets.uniform_u64(0..inboxes.len() as u64 - 1) as u32;
         let target = if draw < me { draw } else { draw + 1 };
-        let dma = Dma::new(outbox.start(), inboxes[target as usize].start(), message.size);
-        node.dma(dma).await.expect("the buffers are as long as any message");
+        let dma = Dma::new(
+            outbox.start(),
+            inboxes[target as usize].start(),
+            message.size,
+        );
+        node.dma(dma)
+            .await
+            .expect("the buffers are as long as any message");
         let mut shared = shared.borrow_mut();
         if shared.measuring {
             shared.latency.record(node.now() - message.arrival);

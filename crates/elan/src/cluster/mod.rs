@@ -68,7 +68,12 @@ pub struct Cluster {
 impl Cluster {
     /// An idle cluster at time 0.
     pub fn new(config: Config, watch: Watch) -> Self {
-        Cluster { world: Rc::new(RefCell::new(World::new(config))), executor: Executor::new(), watch, steps: 0 }
+        Cluster {
+            world: Rc::new(RefCell::new(World::new(config))),
+            executor: Executor::new(),
+            watch,
+            steps: 0,
+        }
     }
 
     /// A node, for programs.
@@ -76,7 +81,11 @@ impl Cluster {
     /// # Panics
     /// If the machine has no such node.
     pub fn node(&self, id: NodeId) -> Node {
-        assert!(id < self.nodes(), "the machine has {} nodes, and no node {id}", self.nodes());
+        assert!(
+            id < self.nodes(),
+            "the machine has {} nodes, and no node {id}",
+            self.nodes()
+        );
         Node::new(Rc::clone(&self.world), id)
     }
 
@@ -116,7 +125,10 @@ impl Cluster {
                 return Ok(());
             }
             if !self.step(Time::MAX)? {
-                return Err(Stop::Deadlock { at: self.now(), waiting: self.executor.unfinished() });
+                return Err(Stop::Deadlock {
+                    at: self.now(),
+                    waiting: self.executor.unfinished(),
+                });
             }
         }
     }
@@ -133,11 +145,20 @@ impl Cluster {
 
     /// Looks at the bounds.
     fn look(&self) -> Result<(), Stop> {
-        if self.watch.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if self
+            .watch
+            .cancel
+            .as_ref()
+            .is_some_and(|flag| flag.load(Ordering::Relaxed))
+        {
             return Err(Stop::Cancelled);
         }
         let world = self.world.borrow();
-        let progress = Progress { time: world.now(), events: world.events(), memory: memory::current() };
+        let progress = Progress {
+            time: world.now(),
+            events: world.events(),
+            memory: memory::current(),
+        };
         self.watch.limits.check(progress)?;
         Ok(())
     }

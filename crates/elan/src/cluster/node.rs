@@ -36,7 +36,9 @@ impl Node {
     pub async fn sleep_until(&self, at: Time) {
         if at > self.now() {
             let signal = Signal::new();
-            self.world.borrow_mut().schedule(at, self.id, Happening::Wake(signal.clone()));
+            self.world
+                .borrow_mut()
+                .schedule(at, self.id, Happening::Wake(signal.clone()));
             signal.wait().await;
         }
     }
@@ -58,8 +60,15 @@ impl Node {
     }
 
     fn region(&self, placement: Placement, bytes: Bytes, contents: Option<Box<[u8]>>) -> Region {
-        let index = self.world.borrow_mut().adapters[self.id as usize].memory.add(contents);
-        Region { node: self.id, index, placement, bytes }
+        let index = self.world.borrow_mut().adapters[self.id as usize]
+            .memory
+            .add(contents);
+        Region {
+            node: self.id,
+            index,
+            placement,
+            bytes,
+        }
     }
 
     /// Stores bytes at the start of one of this node's regions, as the host does, in no time.
@@ -68,8 +77,13 @@ impl Node {
     /// If the region is another node's, or too short.
     pub fn write(&self, region: Region, bytes: &[u8]) {
         assert_eq!(region.node, self.id, "the region belongs to another node");
-        assert!(region.start().covers(Bytes::new(bytes.len() as u64)), "the region is too short");
-        self.world.borrow_mut().adapters[self.id as usize].memory.store(region.start(), bytes);
+        assert!(
+            region.start().covers(Bytes::new(bytes.len() as u64)),
+            "the region is too short"
+        );
+        self.world.borrow_mut().adapters[self.id as usize]
+            .memory
+            .store(region.start(), bytes);
     }
 
     /// The contents of one of this node's regions; none if it was only reserved.
@@ -78,28 +92,42 @@ impl Node {
     /// If the region is another node's.
     pub fn read(&self, region: Region) -> Option<Box<[u8]>> {
         assert_eq!(region.node, self.id, "the region belongs to another node");
-        self.world.borrow().adapters[self.id as usize].memory.load(region.start(), region.len())
+        self.world.borrow().adapters[self.id as usize]
+            .memory
+            .load(region.start(), region.len())
     }
 
     /// An event that is set by its `count`-th occurrence.
     pub fn event(&self, count: u32) -> EventId {
         let events = &mut self.world.borrow_mut().adapters[self.id as usize].events;
-        events.push(Event { count, seen: Signal::new() });
-        EventId { node: self.id, index: events.len() as u32 - 1 }
+        events.push(Event {
+            count,
+            seen: Signal::new(),
+        });
+        EventId {
+            node: self.id,
+            index: events.len() as u32 - 1,
+        }
     }
 
     /// Makes an event of this node wait for `count` occurrences again.
     pub fn prime(&self, event: EventId, count: u32) {
         assert_eq!(event.node, self.id, "the event belongs to another node");
-        let state = &mut self.world.borrow_mut().adapters[self.id as usize].events[event.index as usize];
+        let state =
+            &mut self.world.borrow_mut().adapters[self.id as usize].events[event.index as usize];
         state.count = count;
         state.seen.reset();
     }
 
     /// Waits until one of this node's events is set and its block seen in main memory.
     pub async fn wait(&self, event: EventId) {
-        assert_eq!(event.node, self.id, "a process waits for events of its own node");
-        let seen = self.world.borrow().adapters[self.id as usize].events[event.index as usize].seen.clone();
+        assert_eq!(
+            event.node, self.id,
+            "a process waits for events of its own node"
+        );
+        let seen = self.world.borrow().adapters[self.id as usize].events[event.index as usize]
+            .seen
+            .clone();
         seen.wait().await;
     }
 
@@ -123,12 +151,16 @@ impl Node {
             done.wait().await;
             failed.get().map_or(Ok(()), |error: DmaError| Err(error))
         };
-        Transfer { result: Box::pin(result) }
+        Transfer {
+            result: Box::pin(result),
+        }
     }
 
     /// Whether the inputter accepts packets; if not, it discards them and their senders try again.
     pub fn accept(&self, accepting: bool) {
-        self.world.borrow_mut().adapters[self.id as usize].inputter.refusing = !accepting;
+        self.world.borrow_mut().adapters[self.id as usize]
+            .inputter
+            .refusing = !accepting;
     }
 
     /// Time in which this node's bus has been taken so far.

@@ -115,7 +115,9 @@ impl World {
         if let (Some(bound), Some(from)) = (bound, from)
             && from <= bound
         {
-            let cycle = self.fabric.advance(bound.min(from + stretch), &mut self.notices);
+            let cycle = self
+                .fabric
+                .advance(bound.min(from + stretch), &mut self.notices);
             if let Some(cycle) = cycle {
                 self.now = self.config.cycle * cycle;
                 self.hear();
@@ -137,13 +139,19 @@ impl World {
         for notice in notices.drain(..) {
             match notice {
                 Notice::Injected(spec) => self.run_engine(spec.source),
-                Notice::Delivered(packet, spec) => self.arrived(spec.destination, packet, spec.token),
+                Notice::Delivered(packet, spec) => {
+                    self.arrived(spec.destination, packet, spec.token)
+                }
                 Notice::Acknowledged(record, spec) => {
                     self.packets_done += 1;
                     let path = u64::from(spec.source) << 32 | u64::from(spec.destination);
                     let form = u64::from(spec.flits) << 32 | u64::from(record.links);
                     let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
-                    digest.u64(record.offered).u64(record.injected).u64(record.delivered).u64(record.acknowledged);
+                    digest
+                        .u64(record.offered)
+                        .u64(record.injected)
+                        .u64(record.delivered)
+                        .u64(record.acknowledged);
                     self.answered(spec.token, record.ack);
                 }
             }
@@ -182,8 +190,17 @@ impl World {
     }
 
     /// Asks for the bus of a node; `purpose` happens when all is transferred.
-    pub fn transfer(&mut self, node: NodeId, direction: Direction, size: Bytes, purpose: Happening) {
-        if let Some(duration) = self.adapters[node as usize].bus.request(direction, size, purpose) {
+    pub fn transfer(
+        &mut self,
+        node: NodeId,
+        direction: Direction,
+        size: Bytes,
+        purpose: Happening,
+    ) {
+        if let Some(duration) = self.adapters[node as usize]
+            .bus
+            .request(direction, size, purpose)
+        {
             self.schedule(self.now + duration, node, Happening::BurstEnds(node));
         }
     }
@@ -191,9 +208,20 @@ impl World {
     /// Packets and flits: what went in is what came out and what is on the way.
     pub fn check_conservation(&self) {
         let packets = self.fabric.packet_census();
-        assert_eq!(packets.offered, packets.queued + packets.under_way + packets.acknowledged, "packets are not conserved");
-        assert_eq!(packets.acknowledged, self.packets_done, "acknowledgements are not conserved");
+        assert_eq!(
+            packets.offered,
+            packets.queued + packets.under_way + packets.acknowledged,
+            "packets are not conserved"
+        );
+        assert_eq!(
+            packets.acknowledged, self.packets_done,
+            "acknowledgements are not conserved"
+        );
         let flits = self.fabric.flit_census();
-        assert_eq!(flits.injected, flits.delivered + flits.in_flight, "flits are not conserved");
+        assert_eq!(
+            flits.injected,
+            flits.delivered + flits.in_flight,
+            "flits are not conserved"
+        );
     }
 }
