@@ -153,6 +153,14 @@ pub(crate) struct Engine {
     pub packets_refused: u64,
 }
 
+impl Engine {
+    /// Ends a DMA that has failed, wherever it stands: its number may soon be another's.
+    fn forget(&mut self, id: DmaId) {
+        self.queue.retain(|&other| other != id);
+        self.current.take_if(|(current, _)| *current == id);
+    }
+}
+
 impl World {
     /// The host stores a command: it crosses the bus, then the command processor works on it.
     pub(crate) fn post(&mut self, node: NodeId, dma: DmaId) {
@@ -299,6 +307,7 @@ impl World {
             }
             Ack::Error | Ack::TestFailed => {
                 packet.stored = true;
+                self.adapters[node as usize].engine.forget(id);
                 let progress = &mut self.dmas[id as usize];
                 progress
                     .failed

@@ -36,6 +36,26 @@ pub(crate) struct Event {
     pub seen: Signal,
 }
 
+impl Event {
+    pub fn new(count: u32) -> Self {
+        let mut event = Event {
+            count,
+            seen: Signal::new(),
+        };
+        event.prime(count);
+        event
+    }
+
+    /// Lets it wait for `count` occurrences; with none to wait for it is set.
+    pub fn prime(&mut self, count: u32) {
+        self.count = count;
+        self.seen.reset();
+        if count == 0 {
+            self.seen.fire();
+        }
+    }
+}
+
 /// What a process can be told of: a named event, or the completion of a DMA at its source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum News {

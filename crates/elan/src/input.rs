@@ -36,7 +36,7 @@ impl World {
     pub(crate) fn arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
         let arrival = &self.packets[token as usize];
         let dma = self.dmas[arrival.dma as usize].dma;
-        let (to, length) = (dma.to.advanced(arrival.offset), arrival.length);
+        let length = arrival.length;
         let covered =
             dma.to.covers(dma.length) && dma.notify.is_none_or(|event| event.node == node);
         let inputter = &mut self.adapters[node as usize].inputter;
@@ -46,7 +46,7 @@ impl World {
         } else if inputter.refusing {
             inputter.discarded += 1;
             self.answer(packet, Ack::Discarded);
-        } else if to.placement() == Placement::Adapter || length.is_zero() {
+        } else if dma.to.placement() == Placement::Adapter || length.is_zero() {
             self.answer(packet, Ack::Accepted);
             self.stored(node, token);
         } else if inputter.storing < self.config.adapter.input_buffers {

@@ -136,10 +136,10 @@ impl Cluster {
     /// Runs what is next, if it is due by `end`; whether anything was.
     fn step(&mut self, end: Time) -> Result<bool, Stop> {
         self.executor.run_ready();
-        self.steps += 1;
         if self.steps.is_multiple_of(WATCH_INTERVAL) {
             self.look()?;
         }
+        self.steps += 1;
         Ok(self.world.borrow_mut().step(end, LONGEST_STRETCH))
     }
 

@@ -97,13 +97,10 @@ impl Node {
             .load(region.start(), region.len())
     }
 
-    /// An event that is set by its `count`-th occurrence.
+    /// An event that is set by its `count`-th occurrence; one of count 0 is set.
     pub fn event(&self, count: u32) -> EventId {
         let events = &mut self.world.borrow_mut().adapters[self.id as usize].events;
-        events.push(Event {
-            count,
-            seen: Signal::new(),
-        });
+        events.push(Event::new(count));
         EventId {
             node: self.id,
             index: events.len() as u32 - 1,
@@ -113,10 +110,8 @@ impl Node {
     /// Makes an event of this node wait for `count` occurrences again.
     pub fn prime(&self, event: EventId, count: u32) {
         assert_eq!(event.node, self.id, "the event belongs to another node");
-        let state =
-            &mut self.world.borrow_mut().adapters[self.id as usize].events[event.index as usize];
-        state.count = count;
-        state.seen.reset();
+        self.world.borrow_mut().adapters[self.id as usize].events[event.index as usize]
+            .prime(count);
     }
 
     /// Waits until one of this node's events is set and its block seen in main memory.

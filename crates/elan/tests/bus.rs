@@ -1,0 +1,186 @@
+//! The bus alone, against closed forms: bursts, overheads, turns, who goes next.
+
+use Direction::{ToAdapter, ToMain};
+use elan::BusConfig;
+use elan::bus::{Bus, Direction};
+use proptest::prelude::*;
+use units::{Bytes, Rate, Time};
+
+/// 100 ns of overhead and 64 ns for a burst of 64 bytes; 80 ns for a turn.
+const BUS: BusConfig = BusConfig {
+    rate: Rate::from_mb_per_second(1000),
+    burst: Bytes::new(64),
+    burst_overhead: Time::from_ns(100),
+    turnaround: Time::from_ns(80),
+};
+
+/// A transfer that is asked for at a time.
+type Request = (Time, Direction, u64);
+
+struct Outcome {
+    /// When each request was done, in the order of the requests.
+    done: Vec<Time>,
+    /// When the last burst ended.
+    end: Time,
+    /// Time in which something waited or was under way.
+    wanted: Time,
+    busy: Time,
+}
+
+/// Runs requests, sorted by time, to the end. A burst that ends at the time of a request ends first.
+fn run(config: BusConfig, requests: &[Request]) -> Outcome {
+    let mut bus = Bus::new(config);
+    let mut done = vec![Time::MAX; requests.len()];
+    let (mut burst_ends, mut now, mut wanted) = (None, Time::ZERO, Time::ZERO);
+    let mut next = 0;
+    loop {
+        let arrives = requests.get(next).map(|request| request.0);
+        match (burst_ends, arrives) {
+            (Some(end), arrives) if arrives.is_none_or(|at| end <= at) => {
+                wanted += end - now;
+                now = end;
+                let (purpose, duration) = bus.finish_burst();
+                if let Some(purpose) = purpose {
+                    assert_eq!(
+                        std::mem::replace(&mut done[purpose], now),
+                        Time::MAX,
+                        "done twice"
+                    );
+                }
+                burst_ends = duration.map(|duration| now + duration);
+            }
+            (_, Some(at)) => {
+                if burst_ends.is_some() {
+                    wanted += at - now;
+                }
+                now = at;
+                let (_, direction, size) = requests[next];
+                if let Some(duration) = bus.request(direction, Bytes::new(size), next) {
+                    assert_eq!(burst_ends, None, "a busy bus starts nothing");
+                    burst_ends = Some(now + duration);
+                }
+                next += 1;
+            }
+            (None, None) => {
+                let busy = bus.busy();
+                return Outcome {
+                    done,
+                    end: now,
+                    wanted,
+                    busy,
+                };
+            }
+            (Some(_), None) => unreachable!("the first arm takes it"),
+        }
+    }
+}
+
+fn ns(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// Each burst pays the overhead; the last one may be short.
+#[test]
+fn a_transfer_is_cut_into_bursts() {
+    for (size, expected) in [
+        (1, 101),
+        (8, 108),
+        (63, 163),
+        (64, 164),
+        (65, 164 + 101),
+        (320, 5 * 164),
+    ] {
+        let outcome = run(BUS, &[(ns(7), ToAdapter, size)]);
+        assert_eq!(outcome.done, [ns(7 + expected)], "{size} bytes");
+        assert_eq!(outcome.busy, ns(expected));
+    }
+}
+
+/// One direction: `burst` bytes in every `overhead + burst / rate`; first in, first out; no turns.
+#[test]
+fn a_one_way_stream() {
+    let requests: Vec<_> = (0..100).map(|_| (ns(0), ToAdapter, 320)).collect();
+    let outcome = run(BUS, &requests);
+    let expected: Vec<_> = (1..=100).map(|number| ns(number * 5 * 164)).collect();
+    assert_eq!(outcome.done, expected);
+    assert_eq!(outcome.busy, outcome.end);
+    let bandwidth = Rate::of(Bytes::new(100 * 320), outcome.end);
+    assert!((bandwidth - 64.0 / 0.164).abs() < 1e-9);
+}
+
+/// Both directions: they alternate burst by burst and pay a turn each time.
+#[test]
+fn a_two_way_stream() {
+    let ways = [ToAdapter, ToMain];
+    let requests: Vec<_> = (0..200)
+        .map(|number| (ns(0), ways[number % 2], 320))
+        .collect();
+    let outcome = run(BUS, &requests);
+    // The first burst starts alone and needs no turn. Then 5 bursts of each way for each pair of transfers.
+    let pair = 10 * (164 + 80);
+    let expected: Vec<_> = (1..=100)
+        .flat_map(|number| [ns(number * pair - 80 - (164 + 80)), ns(number * pair - 80)])
+        .collect();
+    assert_eq!(outcome.done, expected);
+    assert_eq!(outcome.busy, outcome.end);
+}
+
+/// The bus remembers which way it went last, however long ago; it starts towards the adapter.
+#[test]
+fn a_turn_is_paid_when_the_way_changes() {
+    let ways = [ToAdapter, ToMain, ToMain, ToAdapter, ToAdapter, ToMain];
+    let turns = [0, 80, 0, 80, 0, 80];
+    for gap in [244, 1_000_000] {
+        let at = |number: usize| ns(number as u64 * gap);
+        let requests: Vec<_> = ways
+            .iter()
+            .enumerate()
+            .map(|(number, &way)| (at(number), way, 64))
+            .collect();
+        let outcome = run(BUS, &requests);
+        let expected: Vec<_> = turns
+            .iter()
+            .enumerate()
+            .map(|(number, turn)| at(number) + ns(164 + turn))
+            .collect();
+        assert_eq!(outcome.done, expected);
+        assert_eq!(outcome.busy, ns(6 * 164 + 3 * 80));
+    }
+}
+
+/// A short transfer against a long one the other way waits for the burst under way, not for the long one.
+#[test]
+fn a_long_transfer_does_not_block_the_other_way() {
+    let outcome = run(BUS, &[(ns(0), ToAdapter, 6400), (ns(200), ToMain, 8)]);
+    // The second burst ends at 328; then a turn and 8 bytes; then a turn and 98 bursts.
+    assert_eq!(outcome.done, [ns(328 + 188 + 80 + 98 * 164), ns(328 + 188)]);
+}
+
+proptest! {
+    /// Whatever is asked for: all is done; each way in order; the bus rests only when nothing waits; it is busy for as
+    /// long as its bursts and turns take.
+    #[test]
+    fn work_is_conserved(requests in prop::collection::vec((0_u64..3000, any::<bool>(), 1_u64..700), 1..60)) {
+        let mut at = 0;
+        let requests: Vec<Request> = requests
+            .into_iter()
+            .map(|(gap, to_main, size)| {
+                at += gap.saturating_sub(1500);
+                (ns(at), if to_main { ToMain } else { ToAdapter }, size)
+            })
+            .collect();
+        let outcome = run(BUS, &requests);
+        prop_assert_eq!(outcome.busy, outcome.wanted);
+        let bursts: u64 = requests.iter().map(|request| request.2.div_ceil(64)).sum();
+        let bytes: u64 = requests.iter().map(|request| request.2).sum();
+        let turns = outcome.busy - ns(100 * bursts + bytes);
+        prop_assert_eq!(turns.as_ps() % 80_000, 0);
+        prop_assert!(turns <= ns(80 * bursts));
+        for way in [ToAdapter, ToMain] {
+            let of_way = requests.iter().zip(&outcome.done).filter(|(request, _)| request.1 == way);
+            let done: Vec<_> = of_way.map(|(_, &done)| done).collect();
+            prop_assert!(done.is_sorted());
+        }
+        prop_assert_eq!(outcome.done.iter().max(), Some(&outcome.end));
+    }
+}

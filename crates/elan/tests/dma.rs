@@ -1,0 +1,294 @@
+//! The DMA engine: time slices, refused packets, priorities, a message to oneself, many at once.
+
+mod common;
+
+use common::{cluster, four_nodes, log, pattern, sixteen_nodes};
+use elan::{Cluster, Config, Dma, Placement, Priority};
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// A process that posts a DMA of `length` bytes at a time; its latency, until its source knows, is logged.
+fn put_at(
+    cluster: &mut Cluster,
+    (from, to): (u32, u32),
+    at: Time,
+    length: Bytes,
+    priority: Priority,
+) -> common::Log<Time> {
+    let (a, b) = (cluster.node(from), cluster.node(to));
+    let (source, target) = (
+        a.reserve(Placement::Adapter, length),
+        b.reserve(Placement::Adapter, length),
+    );
+    let latency = log();
+    let noted = Rc::clone(&latency);
+    cluster.spawn(format!("{from} to {to}"), async move {
+        a.sleep_until(at).await;
+        let dma = Dma::new(source.start(), target.start(), length).priority(priority);
+        a.dma(dma).await.expect("nothing is wrong with it");
+        noted.borrow_mut().push(a.now() - at);
+    });
+    latency
+}
+
+/// Latency of a DMA of 64 bytes that is posted at some time after a long one of the same node.
+fn behind_a_long_one(slice: Bytes, long: Option<Bytes>, at: Time) -> Time {
+    let mut config = four_nodes();
+    config.adapter.time_slice = slice;
+    let mut cluster = cluster(&config);
+    if let Some(long) = long {
+        put_at(&mut cluster, (0, 1), Time::ZERO, long, Priority::Low);
+    }
+    let latency = put_at(&mut cluster, (0, 2), at, Bytes::new(64), Priority::Low);
+    cluster.run().expect("all ends");
+    latency.borrow()[0]
+}
+
+/// A short DMA waits for no more than the time slice of the long one, and the packets that are prepared.
+#[test]
+fn a_time_slice_bounds_the_wait() {
+    let long = Bytes::from_kb(256);
+    // A packet of 189 flits and two tokens, and what lies between packets at worst.
+    let packet = Time::from_ns(5 * (189 + 2));
+    for slice in [640, 8192, 32_768].map(Bytes::new) {
+        for at in [1, 20, 33, 100, 271].map(Time::from_us) {
+            let alone = behind_a_long_one(slice, None, at);
+            let wait = behind_a_long_one(slice, Some(long), at) - alone;
+            let packets = slice.div_ceil(Bytes::new(320)) + 4;
+            assert!(wait <= packet * packets, "slice {slice}, at {at}: {wait}");
+            assert!(wait > Time::ZERO);
+        }
+    }
+    // Without slices it waits for the rest of the long one, 800 us in all.
+    let at = Time::from_us(100);
+    assert!(behind_a_long_one(Bytes::from_mb(1), Some(long), at) > Time::from_us(650));
+}
+
+/// A refused packet goes out again after `retry_delay`, `retries` times, from then on after `trap_delay`.
+#[test]
+fn a_refused_packet_is_sent_again() {
+    let mut config = four_nodes();
+    let retries = 3;
+    config.adapter.retries = retries;
+    config.adapter.retry_delay = Time::from_us(2);
+    config.adapter.trap_delay = Time::from_us(70);
+    // 64 bytes are 41 flits. There and back: 2 links each way, and the turnaround.
+    let round = config.cycle * (22 + 40) + config.adapter.turnaround + config.cycle * 22;
+    let start =
+        config.cycle * (Time::from_ps(77_000 + 30_304 + 200_000 + 540_000).div_ceil(config.cycle));
+    let mut refused = vec![start + round];
+    for number in 0..7 {
+        let delay = if number < retries {
+            config.adapter.retry_delay
+        } else {
+            config.adapter.trap_delay
+        };
+        refused.push(refused[number as usize] + delay + round);
+    }
+
+    // The destination accepts just before the last of these attempts arrives.
+    for (attempts, &done) in refused
+        .iter()
+        .enumerate()
+        .map(|(index, done)| (index as u64 + 1, done))
+    {
+        let mut cluster = cluster(&config);
+        let latency = put_at(
+            &mut cluster,
+            (0, 1),
+            Time::ZERO,
+            Bytes::new(64),
+            Priority::Low,
+        );
+        let node = cluster.node(1);
+        node.accept(false);
+        cluster.spawn("accepts", async move {
+            node.sleep_until(done - round).await;
+            node.accept(true);
+        });
+        for (earlier, &at) in refused.iter().enumerate().take_while(|(_, at)| **at < done) {
+            cluster
+                .run_until(at - Time::from_ps(1))
+                .expect("nothing stops it");
+            assert_eq!(cluster.packets(), earlier as u64);
+            cluster.run_until(at).expect("nothing stops it");
+            assert_eq!(cluster.packets(), earlier as u64 + 1);
+            assert_eq!(cluster.stored(1), Bytes::ZERO);
+            cluster.check_conservation();
+        }
+        cluster.run().expect("all ends");
+        assert_eq!(cluster.packets(), attempts);
+        assert_eq!(cluster.stored(1), Bytes::new(64));
+        // Event, turn, block copy, poll.
+        let known = Time::from_ps(200_000 + 80_000 + 77_000 + 242_425 + 200_000);
+        assert_eq!(*latency.borrow(), [done + known], "{attempts} attempts");
+    }
+}
+
+/// Long messages to a node that accepts now and then arrive intact, once; others are served meanwhile.
+#[test]
+fn long_messages_survive_refusals() {
+    for (from, to) in [
+        (Placement::Adapter, Placement::Main),
+        (Placement::Main, Placement::Adapter),
+    ] {
+        let mut config = four_nodes();
+        config.adapter.trap_delay = Time::from_us(30);
+        let mut cluster = cluster(&config);
+        let size = Bytes::new(10_000);
+        let moody = cluster.node(0);
+        let mut messages = Vec::new();
+        for number in 1..4 {
+            for target in [0, number % 3 + 1] {
+                let (a, b) = (cluster.node(number), cluster.node(target));
+                let (source, target) = (a.allocate(from, size), b.allocate(to, size));
+                let data = pattern(u64::from(number), 10_000);
+                a.write(source, &data);
+                let arrived = b.event(1);
+                let waiting = b.clone();
+                cluster.spawn(format!("from {number}"), async move {
+                    let dma = Dma::new(source.start(), target.start(), size).notify(arrived);
+                    a.dma(dma).await.expect("nothing is wrong with it");
+                    waiting.wait(arrived).await;
+                });
+                messages.push((b, target, data));
+            }
+        }
+        cluster.spawn("moody", async move {
+            for _ in 0..20 {
+                moody.accept(false);
+                moody.sleep(Time::from_us(7)).await;
+                moody.accept(true);
+                moody.sleep(Time::from_us(3)).await;
+            }
+        });
+        cluster.run().expect("all ends");
+        for (node, region, data) in messages {
+            assert_eq!(node.read(region).expect("it holds bytes")[..], data);
+        }
+        assert_eq!(
+            (0..4).map(|node| cluster.stored(node)).sum::<Bytes>(),
+            size * 6
+        );
+        assert!(cluster.packets() > 6 * 32, "some packets were refused");
+        cluster.check_conservation();
+    }
+}
+
+/// A message to oneself goes up to the first switch and back.
+#[test]
+fn a_message_to_oneself() {
+    for (from, to) in [
+        (Placement::Adapter, Placement::Adapter),
+        (Placement::Main, Placement::Main),
+    ] {
+        let mut cluster = cluster(&four_nodes());
+        let node = cluster.node(2);
+        let size = Bytes::new(3000);
+        let (source, target) = (node.allocate(from, size), node.allocate(to, size));
+        node.write(source, &pattern(3, 3000));
+        let arrived = node.event(1);
+        let process = node.clone();
+        cluster.spawn("talks to itself", async move {
+            let dma = Dma::new(source.start(), target.start(), size).notify(arrived);
+            process.dma(dma).await.expect("nothing is wrong with it");
+            process.wait(arrived).await;
+        });
+        cluster.run().expect("all ends");
+        assert_eq!(
+            node.read(target).expect("it holds bytes")[..],
+            pattern(3, 3000)
+        );
+        let tree = cluster.config().fabric.tree;
+        let used: Vec<_> = (0..tree.links())
+            .filter(|&link| cluster.link(link).packets > 0)
+            .collect();
+        let mut expected = [tree.injection(2), tree.ejection(2)];
+        expected.sort_unstable();
+        assert_eq!(used, expected);
+    }
+}
+
+/// Every node posts 100 DMAs at once, to all in turn: all arrive, and packets and flits are conserved all the time.
+#[test]
+fn many_at_once() {
+    let mut cluster = cluster(&sixteen_nodes());
+    let count = 100;
+    for number in 0..16 {
+        let node = cluster.node(number);
+        let targets: Vec<_> = (0..16)
+            .map(|to| {
+                cluster
+                    .node(to)
+                    .reserve(Placement::Adapter, Bytes::from_kb(4))
+            })
+            .collect();
+        cluster.spawn(format!("node {number}"), async move {
+            let source = node.reserve(Placement::Adapter, Bytes::from_kb(4));
+            let dma = |index: usize| {
+                let to = targets[(index + number as usize) % 16];
+                Dma::new(source.start(), to.start(), Bytes::new(index as u64 * 10))
+            };
+            let transfers: Vec<_> = (0..count).map(|index| node.dma(dma(index))).collect();
+            for transfer in transfers {
+                transfer.await.expect("nothing is wrong with it");
+            }
+        });
+    }
+    for step in 1..200 {
+        cluster
+            .run_until(Time::from_us(step * 3))
+            .expect("nothing stops it");
+        cluster.check_conservation();
+    }
+    cluster.run().expect("all ends");
+    cluster.check_conservation();
+    let packets: u64 = (0..count as u64)
+        .map(|index| (index * 10).div_ceil(320).max(1))
+        .sum();
+    assert_eq!(cluster.packets(), 16 * packets);
+    let bytes: u64 = (0..count as u64).map(|index| index * 10).sum();
+    assert_eq!(
+        (0..16).map(|node| cluster.stored(node)).sum::<Bytes>(),
+        Bytes::new(16 * bytes)
+    );
+}
+
+/// Latency of a short DMA of node 3 to node 0, into which nodes 1 and 2 pour as much as goes.
+fn into_the_crowd(config: &Config, priority: Priority) -> (Time, String) {
+    let mut cluster = cluster(config);
+    for from in [1, 2] {
+        for _ in 0..2 {
+            put_at(
+                &mut cluster,
+                (from, 0),
+                Time::ZERO,
+                Bytes::from_kb(64),
+                Priority::Low,
+            );
+        }
+    }
+    let latency = put_at(
+        &mut cluster,
+        (3, 0),
+        Time::from_us(50),
+        Bytes::new(1600),
+        priority,
+    );
+    cluster.run().expect("all ends");
+    (latency.borrow()[0], cluster.digest())
+}
+
+/// A DMA of high priority overtakes; where the machine has no priorities it is like any other.
+#[test]
+fn high_priority() {
+    let mut config = four_nodes();
+    let (low, _) = into_the_crowd(&config, Priority::Low);
+    let (high, _) = into_the_crowd(&config, Priority::High);
+    assert!(high < low, "high {high}, low {low}");
+    config.fabric.priorities = false;
+    assert_eq!(
+        into_the_crowd(&config, Priority::Low),
+        into_the_crowd(&config, Priority::High)
+    );
+}

@@ -1,0 +1,339 @@
+//! What a program can do wrong reaches it as an error, changes no memory and harms nobody else.
+
+mod common;
+
+use common::{Log, cluster, four_nodes, log, pattern};
+use elan::{Address, Cluster, Dma, DmaError, EventId, Node, Placement, Region};
+use proptest::prelude::*;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+type Outcome = Result<(), DmaError>;
+
+/// Nodes 0 and 1 with 4 KB each, of which node 1's is zeros.
+struct Bench {
+    cluster: Cluster,
+    a: Node,
+    b: Node,
+    source: Region,
+    target: Region,
+    arrived: EventId,
+    outcomes: Log<Outcome>,
+}
+
+const SIZE: u64 = 4096;
+
+fn bench(from: Placement, to: Placement) -> Bench {
+    let cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (source, target) = (
+        a.allocate(from, Bytes::new(SIZE)),
+        b.allocate(to, Bytes::new(SIZE)),
+    );
+    a.write(source, &pattern(1, SIZE));
+    let arrived = b.event(1);
+    Bench {
+        cluster,
+        a,
+        b,
+        source,
+        target,
+        arrived,
+        outcomes: log(),
+    }
+}
+
+impl Bench {
+    /// Posts DMAs, then a good one; the good one must be the only one that left a trace.
+    fn expect(mut self, wrong: Vec<Dma>, error: DmaError) {
+        let count = wrong.len();
+        let good = Dma::new(self.source.start(), self.target.start(), Bytes::new(SIZE))
+            .notify(self.arrived);
+        let (a, outcomes) = (self.a.clone(), Rc::clone(&self.outcomes));
+        let (b, arrived, target) = (self.b.clone(), self.arrived, self.target);
+        self.cluster.spawn("posts", async move {
+            for dma in wrong {
+                outcomes.borrow_mut().push(a.dma(dma).await);
+            }
+            a.sleep(Time::from_us(50)).await;
+            assert!(
+                b.read(target)
+                    .expect("it holds bytes")
+                    .iter()
+                    .all(|&byte| byte == 0)
+            );
+            outcomes.borrow_mut().push(a.dma(good).await);
+            b.wait(arrived).await;
+        });
+        self.cluster.run().expect("all ends");
+        let mut expected = vec![Err(error); count];
+        expected.push(Ok(()));
+        assert_eq!(*self.outcomes.borrow(), expected);
+        assert_eq!(
+            self.b.read(self.target).expect("it holds bytes")[..],
+            pattern(1, SIZE)
+        );
+        assert_eq!(self.cluster.stored(1), Bytes::new(SIZE));
+        self.cluster.check_conservation();
+    }
+}
+
+/// Addresses from which some bytes do not lie within 4 KB, and how many bytes.
+fn outside(region: Region) -> Vec<(Address, Bytes)> {
+    [
+        (SIZE, 1),
+        (SIZE + 1, 0),
+        (SIZE - 320, 321),
+        (0, SIZE + 1),
+        (u64::MAX, 2000),
+        (1, u64::MAX),
+    ]
+    .into_iter()
+    .map(|(offset, length)| (region.at(Bytes::new(offset)), Bytes::new(length)))
+    .collect()
+}
+
+const PLACEMENTS: [(Placement, Placement); 4] = [
+    (Placement::Adapter, Placement::Adapter),
+    (Placement::Adapter, Placement::Main),
+    (Placement::Main, Placement::Adapter),
+    (Placement::Main, Placement::Main),
+];
+
+/// Bytes beyond the end of the source, and sources of another node. No packet is sent.
+#[test]
+fn bad_source() {
+    for (from, to) in PLACEMENTS {
+        let bench = bench(from, to);
+        let mut wrong: Vec<Dma> = outside(bench.source)
+            .into_iter()
+            .map(|(address, length)| Dma::new(address, bench.target.start(), length))
+            .collect();
+        wrong.push(Dma::new(
+            bench.target.start(),
+            bench.target.start(),
+            Bytes::new(64),
+        ));
+        let wrong = wrong
+            .into_iter()
+            .map(|dma| dma.notify(bench.arrived))
+            .collect();
+        bench.expect(wrong, DmaError::BadSource(0));
+    }
+}
+
+/// Bytes beyond the end of the destination, and an event of a third node.
+#[test]
+fn bad_destination() {
+    for (from, to) in PLACEMENTS {
+        let bench = bench(from, to);
+        let long = bench.a.reserve(from, Bytes::from_mb(1));
+        let elsewhere = bench.cluster.node(2).event(1);
+        let mut wrong: Vec<Dma> = outside(bench.target)
+            .into_iter()
+            .filter(|(_, length)| *length < Bytes::from_mb(1))
+            .map(|(address, length)| Dma::new(long.start(), address, length).notify(bench.arrived))
+            .collect();
+        for length in [0, 64, SIZE] {
+            let dma = Dma::new(long.start(), bench.target.start(), Bytes::new(length));
+            wrong.push(dma.notify(elsewhere));
+        }
+        bench.expect(wrong, DmaError::BadDestination(1));
+    }
+}
+
+/// The destination refuses for good: the rest of the message is not sent.
+#[test]
+fn an_error_ends_a_long_dma() {
+    let mut bench = bench(Placement::Adapter, Placement::Adapter);
+    let long = bench.a.reserve(Placement::Adapter, Bytes::from_mb(1));
+    let (a, outcomes, target) = (bench.a.clone(), Rc::clone(&bench.outcomes), bench.target);
+    bench.cluster.spawn("posts", async move {
+        let dma = Dma::new(long.start(), target.start(), Bytes::from_mb(1));
+        outcomes.borrow_mut().push(a.dma(dma).await);
+    });
+    bench.cluster.run().expect("all ends");
+    assert_eq!(*bench.outcomes.borrow(), [Err(DmaError::BadDestination(1))]);
+    // Two in flight, and as many prepared behind them.
+    assert!(
+        bench.cluster.packets() <= 4,
+        "{} packets",
+        bench.cluster.packets()
+    );
+}
+
+/// Of five DMAs posted at once one is at work, one waits in a queue of one, the others are refused; later all is well.
+#[test]
+fn the_queue_is_full() {
+    let mut config = four_nodes();
+    config.adapter.queue = 1;
+    let mut cluster = cluster(&config);
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let size = Bytes::new(SIZE);
+    let (source, target) = (
+        a.allocate(Placement::Adapter, size),
+        b.allocate(Placement::Adapter, size * 6),
+    );
+    a.write(source, &pattern(1, SIZE));
+    let outcomes = log();
+    let noted = Rc::clone(&outcomes);
+    cluster.spawn("posts", async move {
+        let dma = |number| Dma::new(source.start(), target.at(size * number), size);
+        let transfers: Vec<_> = (0..5).map(|number| a.dma(dma(number))).collect();
+        for transfer in transfers {
+            noted.borrow_mut().push(transfer.await);
+        }
+        noted.borrow_mut().push(a.dma(dma(5)).await);
+    });
+    cluster.run().expect("all ends");
+    let full = Err(DmaError::QueueFull { node: 0, queue: 1 });
+    assert_eq!(
+        *outcomes.borrow(),
+        [Ok(()), Ok(()), full, full, full, Ok(())]
+    );
+    let stored = b.read(target).expect("it holds bytes");
+    for (number, part) in stored.chunks(SIZE as usize).enumerate() {
+        let expected = if [0, 1, 5].contains(&number) {
+            pattern(1, SIZE)
+        } else {
+            vec![0; SIZE as usize]
+        };
+        assert_eq!(part, expected, "part {number}");
+    }
+}
+
+/// A DMA that yields after every packet fails while it waits in the queue, or while the engine takes it up again.
+#[test]
+fn an_error_arrives_between_time_slices() {
+    for slice in [320, 640, 960, 1280] {
+        for dma_start in [0, 100, 540, 1000, 2000, 5000] {
+            let mut config = four_nodes();
+            config.adapter.time_slice = Bytes::new(slice);
+            config.adapter.dma_start = Time::from_ns(dma_start);
+            let mut cluster = cluster(&config);
+            let (a, b) = (cluster.node(0), cluster.node(1));
+            let long = Bytes::from_kb(16);
+            let source = a.reserve(Placement::Adapter, long);
+            let short = b.reserve(Placement::Adapter, Bytes::new(100));
+            let target = b.reserve(Placement::Adapter, long);
+            let outcomes = log();
+            let noted = Rc::clone(&outcomes);
+            cluster.spawn("posts", async move {
+                for _ in 0..5 {
+                    let transfers: Vec<_> = [short, target, short, target]
+                        .map(|to| a.dma(Dma::new(source.start(), to.start(), long)))
+                        .into_iter()
+                        .collect();
+                    for transfer in transfers {
+                        noted.borrow_mut().push(transfer.await);
+                    }
+                }
+            });
+            cluster.run().expect("all ends");
+            let bad = Err(DmaError::BadDestination(1));
+            assert_eq!(*outcomes.borrow(), [bad, Ok(()), bad, Ok(())].repeat(5));
+            assert_eq!(
+                cluster.stored(1),
+                long * 10,
+                "slice {slice}, start {dma_start}"
+            );
+            cluster.check_conservation();
+        }
+    }
+}
+
+/// What a process posts, and whether it waits before it posts the next.
+#[derive(Clone, Debug)]
+struct Post {
+    kind: Kind,
+    length: u64,
+    from: Placement,
+    to: Placement,
+    waits: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Good,
+    BadSource,
+    BadDestination,
+}
+
+fn post() -> impl Strategy<Value = Post> {
+    let kind = prop_oneof![2 => Just(Kind::Good), 1 => Just(Kind::BadSource), 2 => Just(Kind::BadDestination)];
+    let placement = || prop_oneof![Just(Placement::Adapter), Just(Placement::Main)];
+    let length = prop_oneof![Just(0), Just(320), 1_u64..6000];
+    (kind, length, placement(), placement(), any::<bool>()).prop_map(
+        |(kind, length, from, to, waits)| Post {
+            kind,
+            length,
+            from,
+            to,
+            waits,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Good and bad DMAs of two nodes in any mixture, with engines that change DMAs often: each ends as it should.
+    #[test]
+    fn errors_harm_nobody_else(
+        posts in prop::collection::vec(prop::collection::vec(post(), 0..10), 2),
+        slice in 1_u64..2000,
+        start in prop_oneof![Just(0_u64), 1_u64..3000],
+    ) {
+        let mut config = four_nodes();
+        config.adapter.time_slice = Bytes::new(slice);
+        config.adapter.dma_start = Time::from_ns(start);
+        let mut cluster = cluster(&config);
+        let mut good = 0;
+        let mut results = Vec::new();
+        for (number, posts) in posts.into_iter().enumerate() {
+            let (a, b) = (cluster.node(number as u32), cluster.node(2));
+            let outcomes = log();
+            let noted = Rc::clone(&outcomes);
+            let mut expected = Vec::new();
+            let mut program = Vec::new();
+            for post in posts {
+                let length = Bytes::new(post.length);
+                let (source, target) = (a.reserve(post.from, length), b.reserve(post.to, length));
+                let (from, to, outcome) = match post.kind {
+                    Kind::Good => (source.start(), target.start(), Ok(())),
+                    Kind::BadSource => (source.at(Bytes::new(1)), target.start(), Err(DmaError::BadSource(number as u32))),
+                    Kind::BadDestination => (source.start(), target.at(Bytes::new(1)), Err(DmaError::BadDestination(2))),
+                };
+                if post.kind == Kind::Good {
+                    good += post.length;
+                }
+                expected.push(outcome);
+                program.push((Dma::new(from, to, length), post.waits));
+            }
+            cluster.spawn(format!("node {number}"), async move {
+                let mut open = Vec::new();
+                for (dma, waits) in program {
+                    open.push(a.dma(dma));
+                    if waits {
+                        for transfer in open.drain(..) {
+                            noted.borrow_mut().push(transfer.await);
+                        }
+                    }
+                }
+                for transfer in open {
+                    noted.borrow_mut().push(transfer.await);
+                }
+            });
+            results.push((outcomes, expected));
+        }
+        prop_assert!(cluster.run().is_ok());
+        // What was acknowledged before it was written to main memory is written soon.
+        let end = cluster.now() + Time::from_ms(1);
+        prop_assert!(cluster.run_until(end).is_ok());
+        for (outcomes, expected) in results {
+            prop_assert_eq!(&*outcomes.borrow(), &expected);
+        }
+        prop_assert_eq!(cluster.stored(2), Bytes::new(good));
+        cluster.check_conservation();
+    }
+}
