@@ -1,48 +1,25 @@
 //! A file as text, as a tree of keys with places, and as a typed value.
 
+use crate::overrides::Override;
+use crate::place::{Place, child, children, index, name};
 use crate::problem::{Problem, Problems, nearest};
+use crate::words;
 use serde::de::DeserializeOwned;
 use std::ops::Range;
-use toml_edit::{DocumentMut, Item, TableLike, Value};
+use toml_edit::{DocumentMut, Item, Value};
 
-/// A key that a command line replaces: `KEY=VALUE`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Override {
-    /// Dotted path, with indices for elements of arrays.
-    pub key: String,
-    /// TOML, or text that stands for a string.
-    pub value: String,
-}
-
-impl Override {
-    /// Reads `KEY=VALUE`.
-    ///
-    /// # Errors
-    /// If there is no `=`, or nothing before it.
-    pub fn parse(text: &str) -> Result<Self, Problems> {
-        match text.split_once('=') {
-            Some((key, value)) if !key.trim().is_empty() => {
-                Ok(Override { key: key.trim().into(), value: value.trim().into() })
-            }
-            _ => Err(Problem::new("--set", text, 0..text.len(), "", "an override is KEY=VALUE")
-                .hint("for example --set link.hop_delay=\"60 ns\"")
-                .into()),
-        }
-    }
-
-    /// The value: as TOML if it is TOML, as a string otherwise, so that `60 ns` needs no quotes.
-    pub fn toml(&self) -> Value {
-        self.value.parse().unwrap_or_else(|_| Value::from(self.value.as_str()))
-    }
-}
+type Tree = toml_edit::Document<String>;
 
 /// A TOML file; see the essay of the crate.
 #[derive(Clone, Debug)]
 pub struct Document {
     file: String,
-    text: String,
-    tree: toml_edit::Document<String>,
-    overrides: Vec<Override>,
+    /// As it was written.
+    original: Tree,
+    /// With all overrides.
+    edited: Tree,
+    /// Overrides with the places that they replace.
+    overrides: Vec<(Override, Place)>,
 }
 
 impl Document {
@@ -54,12 +31,22 @@ impl Document {
         if text.trim().is_empty() {
             return Err(Problem::new(file, text, 0..0, "", "the file is empty").into());
         }
-        let tree = toml_edit::Document::parse(text.to_string()).map_err(|error| {
+        let tree = Tree::parse(text.to_string()).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            let message = error.message().lines().collect::<Vec<_>>().join("; ");
-            Problems::from(Problem::new(file, text, span, "", format!("this is not TOML: {message}")))
+            let excerpt = text.get(span.clone()).unwrap_or_default();
+            let words = words::of_syntax_error(error.message(), excerpt);
+            let problem = Problem::new(file, text, span, "", words.message);
+            Problems::from(Problem {
+                hint: words.hint,
+                ..problem
+            })
         })?;
-        Ok(Document { file: file.into(), text: text.into(), tree, overrides: Vec::new() })
+        Ok(Document {
+            file: file.into(),
+            original: tree.clone(),
+            edited: tree,
+            overrides: Vec::new(),
+        })
     }
 
     /// The name of the file.
@@ -67,47 +54,109 @@ impl Document {
         &self.file
     }
 
-    /// The keys of the file.
-    pub fn root(&self) -> &dyn TableLike {
-        self.tree.as_table()
+    /// The keys of the file, with the overrides so far.
+    pub fn root(&self) -> &Item {
+        self.edited.as_item()
     }
 
-    /// Replaces the value at an existing key by the result of `replace`, which is given the old one.
+    /// Replaces what is at `path`, which `change` means by its key. `edit` is given the old item, or an empty one, and
+    /// the new value; it returns whether the item is one that a value can replace. Keys and tables that do not exist are
+    /// made, so that unknown ones are reported by [`read`](Self::read).
     ///
     /// # Errors
-    /// If the key does not exist.
-    pub fn with_override(self, change: &Override, replace: impl FnOnce(&Value) -> Value) -> Result<Self, Problems> {
-        let text = format!("{}={}", change.key, change.value);
-        let place = format!("--set {}", change.key);
-        let fail = |message: String, hint: Option<String>| {
-            let problem = Problem::new(&place, &text, 0..change.key.len(), "", message);
-            Problems::from(Problem { hint, ..problem })
-        };
-        let mut edited: DocumentMut = self.text.parse().expect("the text has been parsed before");
+    /// If the path leads into a value, or to an element that a list does not have, or `edit` refuses.
+    pub fn with_override(
+        self,
+        change: &Override,
+        path: &str,
+        edit: impl FnOnce(&mut Item, Value) -> bool,
+    ) -> Result<Self, Problems> {
+        let steps = self.resolve(change, path)?;
+        let mut edited: DocumentMut = self
+            .edited
+            .raw()
+            .parse()
+            .expect("the text has been parsed before");
         let mut item: &mut Item = edited.as_item_mut();
-        for step in change.key.split('.') {
-            let known: Vec<String> = item.as_table_like().map_or(Vec::new(), |table| table.iter().map(|(key, _)| key.into()).collect());
-            let next = match step.parse::<usize>() {
-                Ok(index) => item.get_mut(index),
-                Err(_) => item.get_mut(step),
+        for step in &steps {
+            let next = if item.is_table_like() || item.is_none() {
+                item.get_mut(step)
+            } else {
+                index(item, step).and_then(|index| item.get_mut(index))
             };
-            item = next.ok_or_else(|| {
-                let meant = nearest(step, known.iter().map(String::as_str));
-                let allowed = if known.is_empty() { String::new() } else { format!("; there are {}", known.join(", ")) };
-                fail(format!("no key `{step}` in {}{allowed}", self.file), meant.map(|meant| format!("did you mean `{meant}`?")))
-            })?;
+            item = next.expect("the path has been resolved");
         }
-        let Some(value) = item.as_value_mut() else {
-            return Err(fail(format!("`{}` is a table, not a value", change.key), None));
-        };
-        let decor = value.decor().clone();
-        let mut new = replace(value);
-        *new.decor_mut() = decor;
-        *value = new;
-        let mut changed = Document::parse(&self.file, &edited.to_string())?;
-        changed.overrides = self.overrides;
-        changed.overrides.push(change.clone());
-        Ok(changed)
+        let inside: Vec<String> = children(item)
+            .into_iter()
+            .map(|(key, _)| format!("{}.{key}", change.key))
+            .collect();
+        if !edit(item, change.toml()) {
+            let problem = change.problem(0..change.key.len(), "this is a section, not a value");
+            return Err(problem
+                .allowed(inside.join(", "))
+                .hint("name one of its keys")
+                .into());
+        }
+        let edited = Tree::parse(edited.to_string()).expect("a valid edit leaves valid TOML");
+        let mut overrides = self.overrides;
+        overrides.push((
+            change.clone(),
+            Place {
+                steps,
+                on_key: false,
+            },
+        ));
+        Ok(Document {
+            edited,
+            overrides,
+            ..self
+        })
+    }
+
+    /// The steps of an override's path, with indices for names.
+    fn resolve(&self, change: &Override, path: &str) -> Result<Vec<String>, Problems> {
+        let fail = |message: String| change.problem(0..change.key.len(), message);
+        let mut steps = Vec::new();
+        let mut item = Some(self.root());
+        for step in path.split('.') {
+            let Some(parent) = item else {
+                steps.push(step.to_string());
+                continue;
+            };
+            let list = parent.is_array() || parent.is_array_of_tables();
+            item = child(parent, step);
+            if list && item.is_none() {
+                let names: Vec<&str> = children(parent)
+                    .iter()
+                    .filter_map(|(_, element)| name(element))
+                    .collect();
+                let problem = fail(format!("there is no `{step}` in {}", self.file))
+                    .allowed(names.join(", "));
+                let meant = nearest(step, names).map(|meant| format!("did you mean `{meant}`?"));
+                return Err(Problem {
+                    hint: meant,
+                    ..problem
+                }
+                .into());
+            }
+            if !list && !parent.is_table_like() {
+                let place = Place {
+                    steps,
+                    on_key: false,
+                }
+                .shown(self.root());
+                return Err(fail(format!("`{place}` is a value, and has no keys"))
+                    .hint(format!("leave out what follows `{place}`"))
+                    .into());
+            }
+            let index = if list {
+                index(parent, step).map(|index| index.to_string())
+            } else {
+                None
+            };
+            steps.push(index.unwrap_or_else(|| step.to_string()));
+        }
+        Ok(steps)
     }
 
     /// The typed value.
@@ -115,100 +164,102 @@ impl Document {
     /// # Errors
     /// The first key that does not fit the type.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Problems> {
-        toml::from_str(&self.text).map_err(|error| {
+        let text = self.edited.raw();
+        toml::from_str(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            let path = self.path_at(&span);
-            let (message, allowed, hint) = plain_words(error.message());
-            let problem = self.at(span, &path, message);
-            Problems::from(Problem { allowed, hint, ..problem })
+            // The span of the whole file is empty.
+            let place = Place::covering(self.root(), &span)
+                .filter(|_| !span.is_empty())
+                .unwrap_or_default();
+            let mut words = words::of_type_error(error.message(), place.on_key);
+            if words::wants_names(error.message()) {
+                // A text in place of the value makes serde list the names.
+                let probe = format!("{}\"?\"{}", &text[..span.start], &text[span.end..]);
+                if let Err(error) = toml::from_str::<T>(&probe) {
+                    words.allowed = words::of_type_error(error.message(), false)
+                        .allowed
+                        .or(words.allowed);
+                }
+            }
+            let span = if place.steps.is_empty() { 0..0 } else { span };
+            let mut problem = self.at(&place, Some(span), words.message);
+            if let Some(key) = words.missing {
+                problem.key = [&problem.key, ".", &key]
+                    .concat()
+                    .trim_start_matches('.')
+                    .to_string();
+            }
+            Problems::from(Problem {
+                allowed: words.allowed,
+                hint: words.hint,
+                ..problem
+            })
         })
     }
 
     /// A problem with the value at a key path such as `link.rate.value` or `series.0.run.window`. Where the path does
     /// not exist, the nearest table above it is shown.
     pub fn problem(&self, path: &str, message: impl Into<String>) -> Problem {
-        let mut span = 0..0;
-        let mut item = Some(self.tree.as_item());
-        for step in path.split('.') {
-            let parent = item.and_then(Item::as_table_like);
-            let next = match step.parse::<usize>() {
-                Ok(index) => item.and_then(|item| item.get(index)),
-                Err(_) => item.and_then(|item| item.get(step)),
+        self.at(&Place::value(path), None, message.into())
+    }
+
+    /// A problem at a place, whose span in the edited text is known or not.
+    fn at(&self, place: &Place, span: Option<Range<usize>>, message: String) -> Problem {
+        let key = place.shown(self.root());
+        let ours = |replaced: &Place| place.steps.starts_with(&replaced.steps);
+        if let Some((change, replaced)) = self
+            .overrides
+            .iter()
+            .rev()
+            .find(|(_, replaced)| ours(replaced))
+        {
+            let span = span.unwrap_or_else(|| place.span(self.root()));
+            let span = if place.on_key {
+                0..change.key.len()
+            } else {
+                self.within(change, replaced, &span)
             };
-            let key = parent.and_then(|table| table.key(step)).and_then(toml_edit::Key::span);
-            let Some(place) = next.and_then(Item::span).or(key) else { break };
-            span = place;
-            item = next;
+            return Problem {
+                key,
+                ..change.problem(span, message)
+            };
         }
-        self.at(span, path, message.into())
-    }
-
-    /// A problem at a place; one within an override is placed there.
-    fn at(&self, span: Range<usize>, path: &str, message: String) -> Problem {
-        let within = |key: &str| path == key || path.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
-        if let Some(change) = self.overrides.iter().rev().find(|change| within(&change.key)) {
-            let text = format!("{}={}", change.key, change.value);
-            let start = change.key.len() + 1;
-            return Problem::new(&format!("--set {}", change.key), &text, start..text.len(), &change.key, message);
+        // A table that only an override has made.
+        let missing = |place: &Place| {
+            place
+                .steps
+                .iter()
+                .try_fold(self.original.as_item(), |item, step| child(item, step))
+                .is_none()
+        };
+        let made = |replaced: &Place| replaced.steps.starts_with(&place.steps);
+        if let Some((change, _)) = self
+            .overrides
+            .iter()
+            .find(|(_, replaced)| made(replaced) && missing(place))
+        {
+            return Problem {
+                key,
+                ..change.problem(0..change.key.len(), message)
+            };
         }
-        Problem::new(&self.file, &self.text, span, path.strip_suffix(".value").unwrap_or(path), message)
+        let known = span.filter(|_| self.overrides.is_empty());
+        let span = known.unwrap_or_else(|| place.span(self.original.as_item()));
+        Problem::new(&self.file, self.original.raw(), span, &key, message)
     }
 
-    /// The path of the innermost key whose value, or whose own name, covers a span.
-    fn path_at(&self, span: &Range<usize>) -> String {
-        let mut path = Vec::new();
-        descend(self.tree.as_item(), span, &mut path);
-        path.join(".")
-    }
-}
-
-/// Appends the steps from `item` to the innermost key that covers `span`.
-fn descend(item: &Item, span: &Range<usize>, path: &mut Vec<String>) {
-    let covers = |place: Option<Range<usize>>| place.is_some_and(|place| place.start <= span.start && span.end <= place.end);
-    if let Some(table) = item.as_table_like() {
-        for (name, child) in table.iter() {
-            let key = table.key(name).and_then(toml_edit::Key::span);
-            let reaches = covers(child.span()) || covers(key) || holds(child, span);
-            if reaches {
-                path.push(name.to_string());
-                return descend(child, span, path);
+    /// A span of the edited text as one of `KEY=VALUE`: of the element at fault, or of the whole value.
+    fn within(&self, change: &Override, replaced: &Place, span: &Range<usize>) -> Range<usize> {
+        let whole = change.value_span();
+        let item = replaced.span(self.root());
+        let start = self.edited.raw()[item.clone()]
+            .find(&change.value)
+            .map(|offset| item.start + offset);
+        match start {
+            Some(start) if start <= span.start && span.end <= start + change.value.len() => {
+                whole.start + span.start - start..whole.start + span.end - start
             }
-        }
-    } else if let Some(tables) = item.as_array_of_tables() {
-        for (index, table) in tables.iter().enumerate() {
-            let table = Item::Table(table.clone());
-            if covers(table.span()) || holds(&table, span) {
-                path.push(index.to_string());
-                return descend(&table, span, path);
-            }
+            _ => whole,
         }
     }
-}
-
-/// Whether anything within an item covers a span: a table's own span is only its header.
-fn holds(item: &Item, span: &Range<usize>) -> bool {
-    let mut path = Vec::new();
-    descend(item, span, &mut path);
-    !path.is_empty()
-}
-
-/// Turns serde's words into ours: message, what is allowed, hint.
-fn plain_words(message: &str) -> (String, Option<String>, Option<String>) {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let (kind, what) = match message.split_once(',') {
-        Some((first, _)) if first.starts_with("unknown field") => ("key", quoted.first()),
-        Some((first, _)) if first.starts_with("unknown variant") => ("value", quoted.first()),
-        _ => ("", None),
-    };
-    if let Some(&word) = what {
-        let known = &quoted[1..];
-        let allowed = if known.is_empty() { "nothing".to_string() } else { known.join(", ") };
-        let hint = nearest(word, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
-        return (format!("unknown {kind} `{word}`"), Some(allowed), hint);
-    }
-    if let (true, Some(&word)) = (message.starts_with("missing field"), quoted.first()) {
-        let hint = (word == "source").then(|| "say where the value comes from: source = \"000 s2.2\", or what it was fitted to".to_string());
-        return (format!("the key `{word}` is missing"), None, hint);
-    }
-    (message.to_string(), None, None)
 }

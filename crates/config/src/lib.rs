@@ -5,12 +5,19 @@
 //! nothing of what the files describe.
 //!
 //! Errors come from three places, and look alike: the syntax of TOML, the types (serde: unknown keys, missing keys, a
-//! number without its unit), and the meaning, which the caller checks and reports by key path
-//! ([`Document::problem`]). [`Overrides`](Document::with_override) of single keys from a command line are applied to the
-//! text first, so that they are checked like the rest.
+//! number without its unit; in plain words), and the meaning, which the caller checks and reports by key path
+//! ([`Document::problem`]). Single keys that a command line replaces ([`Document::with_override`]) are checked like
+//! those of the file; what is wrong with one is shown in the command line's own text, what is wrong elsewhere in the
+//! file as it was written.
+//!
+//! A path is dotted: `link.rate`, `series.0.run.window`. A step into a list is an index, or the `name` of a table.
 
 mod document;
+mod overrides;
+mod place;
 mod problem;
+mod words;
 
-pub use document::{Document, Override};
+pub use document::Document;
+pub use overrides::Override;
 pub use problem::{Problem, Problems, nearest};

@@ -31,16 +31,26 @@ pub struct Problem {
 
 impl Problem {
     /// A problem at a place of a text.
-    pub fn new(file: &str, text: &str, span: Range<usize>, key: &str, message: impl Into<String>) -> Self {
-        let mut start = span.start.min(text.len());
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
+    pub fn new(
+        file: &str,
+        text: &str,
+        span: Range<usize>,
+        key: &str,
+        message: impl Into<String>,
+    ) -> Self {
+        let start = boundary(text, span.start);
+        let span = start..boundary(text, span.end).max(start);
         let before = &text[..start];
         Problem {
             file: file.to_string(),
             line: before.matches('\n').count() + 1,
-            column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+            column: before
+                .rsplit('\n')
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .count()
+                + 1,
             span,
             key: key.to_string(),
             message: message.into(),
@@ -53,25 +63,42 @@ impl Problem {
     /// Says what would be right.
     #[must_use]
     pub fn allowed(self, allowed: impl Into<String>) -> Self {
-        Problem { allowed: Some(allowed.into()), ..self }
+        Problem {
+            allowed: Some(allowed.into()),
+            ..self
+        }
     }
 
     /// Says what to do.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
-        Problem { hint: Some(hint.into()), ..self }
+        Problem {
+            hint: Some(hint.into()),
+            ..self
+        }
     }
 
     /// The problem with an excerpt of the file, for a terminal.
     pub fn render(&self, color: bool) -> String {
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        let title = if self.key.is_empty() { self.message.clone() } else { format!("{}: {}", self.key, self.message) };
-        let end = self.span.end.clamp(self.span.start, self.text.len());
+        let renderer = if color {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        let title = if self.key.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}: {}", self.key, self.message)
+        };
         // One line of a long span is enough to find it.
-        let end = self.text[self.span.start.min(self.text.len())..end].find('\n').map_or(end, |line| self.span.start + line);
+        let line = self.text[self.span.clone()]
+            .find('\n')
+            .map(|length| self.span.start + length);
         let snippet = Snippet::source(self.text.as_str())
             .path(self.file.as_str())
-            .annotation(AnnotationKind::Primary.span(self.span.start.min(end)..end));
+            .annotation(
+                AnnotationKind::Primary.span(self.span.start..line.unwrap_or(self.span.end)),
+            );
         let mut group: Group<'_> = Level::ERROR.primary_title(title.as_str()).element(snippet);
         if let Some(allowed) = &self.allowed {
             group = group.element(Level::NOTE.message(format!("allowed: {allowed}")));
@@ -83,6 +110,15 @@ impl Problem {
     }
 }
 
+/// The last boundary of a character that is not after `index`.
+fn boundary(text: &str, index: usize) -> usize {
+    let index = index.min(text.len());
+    (0..=index)
+        .rev()
+        .find(|&index| text.is_char_boundary(index))
+        .unwrap_or(0)
+}
+
 /// Everything that is wrong with a file; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problems(pub Vec<Problem>);
@@ -90,7 +126,11 @@ pub struct Problems(pub Vec<Problem>);
 impl Problems {
     /// All problems, rendered, in the order of the file.
     pub fn render(&self, color: bool) -> String {
-        self.0.iter().map(|problem| problem.render(color)).collect::<Vec<_>>().join("\n\n")
+        self.0
+            .iter()
+            .map(|problem| problem.render(color))
+            .collect::<Vec<_>>()
+            .join("\n\n")
     }
 
     /// `value` if nothing is wrong.

@@ -5,13 +5,15 @@
 //! [`Point`] holds everything that decides its result, and [`simulate`] is a pure function of it: same point, same
 //! bits, on any machine and any number of threads.
 
+mod check;
 mod file;
 mod plan;
+mod read;
 mod simulate;
 mod sweep;
 
-pub use file::{Experiment, PingGrid, Run, RunChanges, Series, UniformGrid, WorkloadGrid};
 pub use file::{Directions, Distribution, Placement};
+pub use file::{Experiment, PingGrid, Run, RunChanges, Series, UniformGrid, WorkloadGrid};
 pub use plan::{PingPoint, Point, UniformPoint, Workload, plan};
 pub use simulate::{RunError, simulate};
 pub use sweep::Sweep;

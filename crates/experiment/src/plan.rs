@@ -1,6 +1,8 @@
 //! From an experiment to its points.
 
-use crate::file::{Directions, Distribution, Experiment, PingGrid, Placement, Run, UniformGrid, WorkloadGrid};
+use crate::file::{
+    Directions, Distribution, Experiment, PingGrid, Placement, Run, UniformGrid, WorkloadGrid,
+};
 use config::{Document, Problem, Problems};
 use itertools::iproduct;
 use machine::Machine;
@@ -65,8 +67,12 @@ pub struct UniformPoint {
 impl Point {
     /// What distinguishes the point within its experiment, for tables and figures: the fields of its workload.
     pub fn parameters(&self) -> Map<String, Value> {
-        let workload = serde_json::to_value(&self.workload).expect("a workload has no keys but strings");
-        let fields = workload.as_object().and_then(|kinds| kinds.values().next()).and_then(Value::as_object);
+        let workload =
+            serde_json::to_value(&self.workload).expect("a workload has no keys but strings");
+        let fields = workload
+            .as_object()
+            .and_then(|kinds| kinds.values().next())
+            .and_then(Value::as_object);
         fields.expect("a workload is a table").clone()
     }
 
@@ -87,6 +93,9 @@ impl Point {
     }
 }
 
+/// Most points of an experiment.
+const MOST_POINTS: u64 = 100_000;
+
 /// The points of an experiment on a machine: series in the order of the file, the first field slowest, seeds fastest,
 /// from `first_seed` on.
 ///
@@ -100,20 +109,35 @@ pub fn plan(
 ) -> Result<Vec<Point>, Problems> {
     let mut problems = Vec::new();
     let mut points = Vec::new();
-    let nodes = machine.topology.nodes.value;
+    let mut count: u64 = 0;
     for (index, series) in experiment.series.iter().enumerate() {
-        let path = format!("series.{index}.workload");
+        let run = experiment.run.with(&series.run);
+        let path = format!("series.{index}");
+        let values = series
+            .workload
+            .combinations()
+            .saturating_mul(run.seeds.into());
+        count = values.saturating_add(count);
+        if count > MOST_POINTS {
+            let message = format!("with this series the experiment has {count} points");
+            problems.push(
+                document
+                    .problem(&path, message)
+                    .allowed(format!("at most {MOST_POINTS}")),
+            );
+            break;
+        }
+        let path = format!("{path}.workload");
         let workloads = match &series.workload {
             WorkloadGrid::Ping(grid) => {
-                grid.fits(nodes, &format!("{path}.ping"), document, &mut problems);
+                grid.fits(machine, &format!("{path}.ping"), document, &mut problems);
                 grid.points()
             }
             WorkloadGrid::Uniform(grid) => {
-                grid.fits(nodes, &format!("{path}.uniform"), document, &mut problems);
+                grid.fits(machine, &format!("{path}.uniform"), document, &mut problems);
                 grid.points()
             }
         };
-        let run = experiment.run.with(&series.run);
         for workload in workloads {
             for seed in 0..u64::from(run.seeds) {
                 points.push(Point {
@@ -130,23 +154,70 @@ pub fn plan(
     Problems::check(problems, points)
 }
 
-/// A problem with a node number or a number of nodes that the machine does not have.
-fn too_many(path: &str, found: u32, most: u32, document: &Document) -> Problem {
-    document.problem(path, format!("{found} is more than the machine has")).allowed(format!("at most {most}")).hint(
-        "attach more nodes with --set topology.nodes=N if the tree has room, or run on a larger machine with --machine",
-    )
+/// What to do where the machine has too few nodes; `needed` would do.
+fn more_nodes(machine: &Machine, needed: u32) -> String {
+    let positions: u64 = machine
+        .topology
+        .down
+        .value
+        .iter()
+        .map(|&down| u64::from(down))
+        .product();
+    if u64::from(needed) <= positions {
+        format!("the tree has room: attach more nodes with --set topology.nodes={needed}")
+    } else {
+        "run on a larger machine, with --machine".to_string()
+    }
+}
+
+impl WorkloadGrid {
+    /// How many combinations of values there are.
+    fn combinations(&self) -> u64 {
+        let fields = match self {
+            WorkloadGrid::Ping(grid) => vec![
+                grid.from.values().len(),
+                grid.to.values().len(),
+                grid.directions.values().len(),
+                grid.source.values().len(),
+                grid.destination.values().len(),
+                grid.message.values().len(),
+                grid.repeats.values().len(),
+            ],
+            WorkloadGrid::Uniform(grid) => vec![
+                grid.nodes.values().len(),
+                grid.message.values().len(),
+                grid.sizes.values().len(),
+                grid.arrivals.values().len(),
+                grid.load.values().len(),
+            ],
+        };
+        fields.iter().fold(1, |product: u64, &values| {
+            product.saturating_mul(values as u64)
+        })
+    }
 }
 
 impl PingGrid {
-    fn fits(&self, nodes: u32, path: &str, document: &Document, problems: &mut Vec<Problem>) {
+    fn fits(
+        &self,
+        machine: &Machine,
+        path: &str,
+        document: &Document,
+        problems: &mut Vec<Problem>,
+    ) {
+        let nodes = machine.topology.nodes.value;
         for (key, ends) in [("from", &self.from), ("to", &self.to)] {
-            if let Some(&end) = ends.values().iter().find(|&&end| end >= nodes) {
-                problems.push(too_many(&format!("{path}.{key}"), end, nodes - 1, document));
+            for (place, &end) in ends
+                .places(&format!("{path}.{key}"))
+                .filter(|(_, end)| **end >= nodes)
+            {
+                let message =
+                    format!("there is no node {end}: the machine has {nodes}, numbered from 0");
+                let problem = document
+                    .problem(&place, message)
+                    .allowed(format!("0 to {}", nodes - 1));
+                problems.push(problem.hint(more_nodes(machine, end.saturating_add(1))));
             }
-        }
-        if let Some(end) = self.to.values().iter().find(|end| self.from.values().contains(end)) {
-            let problem = document.problem(&format!("{path}.to"), format!("node {end} would ping itself"));
-            problems.push(problem.allowed("a node that is not in `from`"));
         }
     }
 
@@ -161,17 +232,46 @@ impl PingGrid {
             self.repeats.values()
         );
         fields
-            .map(|(&from, &to, &directions, &source, &destination, &message, &repeats)| {
-                Workload::Ping(PingPoint { from, to, directions, source, destination, message, repeats })
-            })
+            .map(
+                |(&from, &to, &directions, &source, &destination, &message, &repeats)| {
+                    Workload::Ping(PingPoint {
+                        from,
+                        to,
+                        directions,
+                        source,
+                        destination,
+                        message,
+                        repeats,
+                    })
+                },
+            )
             .collect()
     }
 }
 
 impl UniformGrid {
-    fn fits(&self, most: u32, path: &str, document: &Document, problems: &mut Vec<Problem>) {
-        if let Some(&nodes) = self.nodes.values().iter().find(|&&nodes| nodes > most) {
-            problems.push(too_many(&format!("{path}.nodes"), nodes, most, document));
+    fn fits(
+        &self,
+        machine: &Machine,
+        path: &str,
+        document: &Document,
+        problems: &mut Vec<Problem>,
+    ) {
+        let most = machine.topology.nodes.value;
+        for (place, &nodes) in self
+            .nodes
+            .places(&format!("{path}.nodes"))
+            .filter(|(_, nodes)| **nodes > most)
+        {
+            let problem = document.problem(
+                &place,
+                format!("{nodes} nodes are more than the machine has"),
+            );
+            problems.push(
+                problem
+                    .allowed(format!("at most {most}"))
+                    .hint(more_nodes(machine, nodes)),
+            );
         }
     }
 
@@ -185,7 +285,13 @@ impl UniformGrid {
         );
         fields
             .map(|(&nodes, &message, &sizes, &arrivals, &load)| {
-                Workload::Uniform(UniformPoint { nodes, message, sizes, arrivals, load })
+                Workload::Uniform(UniformPoint {
+                    nodes,
+                    message,
+                    sizes,
+                    arrivals,
+                    load,
+                })
             })
             .collect()
     }

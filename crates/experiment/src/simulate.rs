@@ -50,10 +50,18 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
     let watch = Watch { limits, cancel };
     let cluster = |nodes| Cluster::new(point.machine.cluster_config(nodes), watch.clone());
     let records = match &point.workload {
-        Workload::Ping(ping) => ping.workload().run(cluster(point.machine.topology.nodes.value))?,
+        Workload::Ping(ping) => ping
+            .workload()
+            .run(cluster(point.machine.topology.nodes.value))?,
         Workload::Uniform(uniform) => {
-            let window = Window { warm_up: point.run.warm_up, length: point.run.window, batches: point.run.batches };
-            uniform.workload().run(cluster(uniform.nodes), window, point.seed)?
+            let window = Window {
+                warm_up: point.run.warm_up,
+                length: point.run.window,
+                batches: point.run.batches,
+            };
+            uniform
+                .workload()
+                .run(cluster(uniform.nodes), window, point.seed)?
         }
     };
     Ok(records)

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The values of a field, in the order of the file.
+/// One value, or a list of values of which each is used in turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline)]
 pub enum Sweep<T> {
     /// The same for all points.
     One(T),
@@ -24,6 +25,22 @@ impl<T> Sweep<T> {
             Sweep::One(value) => std::slice::from_ref(value),
             Sweep::Many(values) => values,
         }
+    }
+
+    /// The values with their paths, where the path of the field is `path`.
+    pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = (String, &T)> {
+        let listed = matches!(self, Sweep::Many(_));
+        let place = move |index| {
+            if listed {
+                format!("{path}.{index}")
+            } else {
+                path.to_string()
+            }
+        };
+        self.values()
+            .iter()
+            .enumerate()
+            .map(move |(index, value)| (place(index), value))
     }
 }
 

@@ -20,14 +20,23 @@ impl Machine {
     /// # Panics
     /// If the tree holds fewer.
     pub fn cluster_config(&self, nodes: u32) -> Config {
-        let (topology, link, switch, adapter) = (&self.topology, &self.link, &self.switch, &self.adapter);
+        let (topology, link, switch, adapter) =
+            (&self.topology, &self.link, &self.switch, &self.adapter);
         let cycle = self.cycle().expect("the machine has been checked");
         let levels = topology.down.value.len();
         let cycles = |time: Time| time.div_ceil(cycle);
-        let delay = |level| cycles(link.hop_delay.value.level(level).expect("the machine has been checked")) as u32;
+        let delay = |level| {
+            cycles(
+                link.hop_delay
+                    .value
+                    .level(level)
+                    .expect("the machine has been checked"),
+            ) as u32
+        };
         Config {
             fabric: fabric::Config {
-                tree: FatTree::new(&topology.down.value, &topology.up.value, nodes).expect("the machine has been checked"),
+                tree: FatTree::new(&topology.down.value, &topology.up.value, nodes)
+                    .expect("the machine has been checked"),
                 hop_delay: (0..levels).map(delay).collect(),
                 channels: link.channels.value,
                 buffer: link.buffer.value.as_u32(),

@@ -10,6 +10,7 @@
 //! claims are no predictions. [`Machine::parse`] reads and checks a file, [`Machine::cluster_config`] turns it into
 //! what the simulator needs, [`Machine::parameters`] lists it with provenance, [`Machine::values`] without.
 
+mod advice;
 mod check;
 mod cluster;
 mod file;
@@ -21,6 +22,7 @@ pub use param::{Param, Parameter, PerLevel};
 
 use config::{Document, Override, Problems};
 use serde_json::Value;
+use toml_edit::Item;
 
 impl Machine {
     /// Reads and checks a machine file. `overrides` replace values of parameters, by keys such as `link.hop_delay`;
@@ -29,27 +31,36 @@ impl Machine {
     /// # Errors
     /// Everything that is wrong, with its place.
     pub fn parse(file: &str, text: &str, overrides: &[Override]) -> Result<Machine, Problems> {
-        let mut document = Document::parse(file, text)?;
+        let mut document = Document::parse(file, text).map_err(advice::add)?;
         for change in overrides {
-            document = document.with_override(change, |old| replacement(old, change))?;
+            let path = change.key.strip_suffix(".value").unwrap_or(&change.key);
+            document = document.with_override(change, path, replace)?;
         }
-        let machine: Machine = document.read()?;
+        let machine: Machine = advice::shape(&document)
+            .and_then(|()| document.read())
+            .map_err(advice::add)?;
         Problems::check(check::problems(&machine, &document), machine)
     }
 
     /// All parameters with their provenance, in the order of the file format.
     pub fn parameters(&self) -> Vec<Parameter> {
-        let tree = serde_json::to_value(self).expect("a machine has no keys but strings");
         let mut parameters = Vec::new();
-        param::list("", &tree, &mut parameters);
+        param::list("", &self.tree(), &mut parameters);
         parameters
     }
 
     /// All that decides results: the values, without provenance, name and title.
     pub fn values(&self) -> Value {
+        param::strip(self.tree())
+    }
+
+    /// Everything but name and title.
+    fn tree(&self) -> Value {
         let mut tree = serde_json::to_value(self).expect("a machine has no keys but strings");
-        tree.as_object_mut().expect("a machine is a table").remove("machine");
-        param::strip(tree)
+        tree.as_object_mut()
+            .expect("a machine is a table")
+            .shift_remove("machine");
+        tree
     }
 
     /// The JSON schema of machine files.
@@ -58,12 +69,19 @@ impl Machine {
     }
 }
 
-/// A parameter with its value replaced.
-fn replacement(old: &toml_edit::Value, change: &Override) -> toml_edit::Value {
-    let Some(table) = old.as_inline_table() else { return change.toml() };
-    let mut table = table.clone();
-    table.insert("value", change.toml());
-    table.insert("source", "command line".into());
-    table.remove("fitted_to");
-    table.into()
+/// Replaces the value of a parameter, or a key that is none; false for a section.
+fn replace(item: &mut Item, value: toml_edit::Value) -> bool {
+    match item.as_table_like_mut() {
+        Some(table) if table.contains_key("value") => {
+            table.insert("value", value.into());
+            table.insert("source", toml_edit::value("command line"));
+            table.remove("fitted_to");
+            true
+        }
+        Some(_) => false,
+        None => {
+            *item = value.into();
+            true
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Parameters: a value and where it comes from.
 
 use schemars::JsonSchema;
-use serde::de::{Deserializer, SeqAccess, Visitor, value::SeqAccessDeserializer};
+use serde::de::{Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -9,15 +9,28 @@ use units::Time;
 
 /// One parameter of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a value with its source: { value = ..., source = \"where it comes from\" }"
+)]
+#[schemars(inline)]
 pub struct Param<T> {
     /// The value.
     pub value: T,
     /// Where it comes from: the document and section that give it, or the argument for it.
+    #[serde(deserialize_with = "not_blank")]
     pub source: String,
     /// The published claims that it was fitted to, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted_to: Vec<String>,
+}
+
+fn not_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.trim().is_empty() {
+        return Err(D::Error::custom("the source is blank"));
+    }
+    Ok(text)
 }
 
 /// A parameter as it is listed.
@@ -33,9 +46,10 @@ pub struct Parameter {
     pub fitted_to: Vec<String>,
 }
 
-/// One time for all levels of links, or one for each, from the nodes upwards.
+/// One value for all levels of links, or a list of one for each level, from the nodes upwards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline)]
 pub enum PerLevel {
     /// For all levels.
     All(Time),
@@ -63,8 +77,17 @@ impl<'de> Deserialize<'de> for PerLevel {
                 f.write_str("a time with its unit, such as \"55 ns\", or a list of them, one for each level of links")
             }
 
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<PerLevel, E> {
+            fn visit_str<E: Error>(self, text: &str) -> Result<PerLevel, E> {
                 text.parse().map(PerLevel::All).map_err(E::custom)
+            }
+
+            // A bare number: the error is that of a time without its unit.
+            fn visit_i64<E: Error>(self, number: i64) -> Result<PerLevel, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<PerLevel, E> {
+                self.visit_str(&number.to_string())
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<PerLevel, A::Error> {
@@ -88,11 +111,17 @@ pub(crate) fn list(path: &str, value: &Value, parameters: &mut Vec<Parameter>) {
             key: path.to_string(),
             value: value["value"].clone(),
             source: text(&value["source"]),
-            fitted_to: value["fitted_to"].as_array().map_or(Vec::new(), |claims| claims.iter().map(text).collect()),
+            fitted_to: value["fitted_to"]
+                .as_array()
+                .map_or(Vec::new(), |claims| claims.iter().map(text).collect()),
         }),
         Value::Object(table) => {
             for (key, child) in table {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
                 list(&path, child, parameters);
             }
         }
@@ -111,7 +140,12 @@ pub(crate) fn strip(value: Value) -> Value {
         Value::Object(mut table) if table.contains_key("value") && table.contains_key("source") => {
             table.remove("value").expect("it is there")
         }
-        Value::Object(table) => Value::Object(table.into_iter().map(|(key, child)| (key, strip(child))).collect()),
+        Value::Object(table) => Value::Object(
+            table
+                .into_iter()
+                .map(|(key, child)| (key, strip(child)))
+                .collect(),
+        ),
         other => other,
     }
 }

@@ -1,0 +1,70 @@
+//! What a command line replaces in a file.
+
+use crate::problem::{Problem, Problems};
+use crate::words;
+use std::ops::Range;
+use toml_edit::Value;
+
+/// A key that a command line replaces: `KEY=VALUE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// Dotted path.
+    pub key: String,
+    /// TOML, or text that stands for a string.
+    pub value: String,
+}
+
+impl Override {
+    /// Reads `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// If there is no `=`, or nothing before it, or what looks like a list or a quoted string is not TOML.
+    pub fn parse(text: &str) -> Result<Self, Problems> {
+        let Some((key, value)) = text
+            .split_once('=')
+            .filter(|(key, _)| !key.trim().is_empty())
+        else {
+            return Err(
+                Problem::new("--set", text, 0..text.len(), "", "an override is KEY=VALUE")
+                    .hint("for example --set link.hop_delay=\"60 ns\"")
+                    .into(),
+            );
+        };
+        let change = Override {
+            key: key.trim().into(),
+            value: value.trim().into(),
+        };
+        match change.value.parse::<Value>() {
+            Err(error) if change.value.starts_with(['[', '{', '"', '\'']) => {
+                let message = words::of_syntax_error(error.message(), &change.value).message;
+                Err(change.problem(change.value_span(), message).into())
+            }
+            _ => Ok(change),
+        }
+    }
+
+    /// The value: as TOML if it is TOML, as a string otherwise, so that `60 ns` needs no quotes.
+    pub fn toml(&self) -> Value {
+        self.value
+            .parse()
+            .unwrap_or_else(|_| Value::from(self.value.as_str()))
+    }
+
+    /// A problem at a span of `KEY=VALUE`.
+    pub(crate) fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
+        let text = format!("{}={}", self.key, self.value);
+        Problem::new(
+            &format!("--set {}", self.key),
+            &text,
+            span,
+            &self.key,
+            message,
+        )
+    }
+
+    /// The span of the value in `KEY=VALUE`.
+    pub(crate) fn value_span(&self) -> Range<usize> {
+        let start = self.key.len() + 1;
+        start..start + self.value.len()
+    }
+}

@@ -1,0 +1,176 @@
+//! The technical words of serde and of the TOML parser, in plain words.
+//!
+//! Both report as text only. Every form that occurs is pinned by a snapshot of the machine or the experiment crate, so
+//! that a new release of either cannot change it unnoticed.
+
+use crate::problem::nearest;
+
+/// An error in plain words.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub message: String,
+    pub allowed: Option<String>,
+    pub hint: Option<String>,
+    /// The key that is missing from the table at fault.
+    pub missing: Option<String>,
+}
+
+impl Words {
+    fn new(message: impl Into<String>) -> Self {
+        Words {
+            message: message.into(),
+            ..Words::default()
+        }
+    }
+
+    fn allowed(self, allowed: impl Into<String>) -> Self {
+        Words {
+            allowed: Some(allowed.into()),
+            ..self
+        }
+    }
+
+    fn hint(self, hint: Option<String>) -> Self {
+        Words { hint, ..self }
+    }
+}
+
+/// What serde says if a text that is no name of an enum would let it list the names.
+pub(crate) fn wants_names(message: &str) -> bool {
+    message == "wanted string or table" || message.contains("expected enum")
+}
+
+/// Turns the message of a type error into ours; `on_key` if it is about the name of a key.
+pub(crate) fn of_type_error(message: &str, on_key: bool) -> Words {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let unknown_name = ["unknown field", "unknown variant"]
+        .iter()
+        .any(|start| message.starts_with(start));
+    if let (Some(word), true) = (quoted.first(), unknown_name) {
+        return unknown(word, &quoted[1..], on_key);
+    }
+    if let (Some(word), true) = (quoted.first(), message.starts_with("missing field")) {
+        let missing = Some((*word).to_string());
+        return Words {
+            missing,
+            ..Words::new("this key is missing")
+        };
+    }
+    if message.starts_with("wanted exactly 1 element") {
+        return if message.contains("found 0") {
+            Words::new("nothing is chosen here").allowed("exactly one key")
+        } else {
+            let hint = "keep one of them, and give each of the others a section of its own";
+            Words::new("more than one is chosen here")
+                .allowed("exactly one key")
+                .hint(Some(hint.into()))
+        };
+    }
+    if wants_names(message) {
+        return Words::new("this is no name").allowed("a name in quotes");
+    }
+    let mismatch = message
+        .strip_prefix("invalid type: ")
+        .or(message.strip_prefix("invalid value: "));
+    if let Some((found, needed)) = mismatch.and_then(|rest| rest.split_once(", expected ")) {
+        return mismatched(found, needed);
+    }
+    of_quantity(message)
+}
+
+/// Turns what the parser says of `excerpt`, which is no TOML, into ours.
+pub(crate) fn of_syntax_error(message: &str, excerpt: &str) -> Words {
+    let message = message.lines().collect::<Vec<_>>().join("; ");
+    if message.starts_with("duplicate key") {
+        return Words::new(format!("`{excerpt}` is there twice"))
+            .hint(Some("remove one of the two".into()));
+    }
+    if message.starts_with("string values must be quoted") {
+        return Words::new("a text needs quotes").hint(Some(format!("write \"{excerpt}\"")));
+    }
+    if message == "integer number overflowed" {
+        return Words::new("this number is too large");
+    }
+    Words::new(format!("this is not TOML: {message}"))
+}
+
+fn unknown(word: &str, known: &[&str], on_key: bool) -> Words {
+    let hint = nearest(word, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
+    let message = if on_key {
+        "this key is unknown".to_string()
+    } else {
+        format!("unknown value `{word}`")
+    };
+    Words::new(message).allowed(known.join(", ")).hint(hint)
+}
+
+/// A value of the wrong type, in serde's words.
+fn mismatched(found: &str, needed: &str) -> Words {
+    let content = found.split(['`', '"']).nth(1).unwrap_or_default();
+    let kind = found.split([' ', '`']).next().unwrap_or_default();
+    let shown = match kind {
+        "integer" | "floating" => format!("the number {content}"),
+        "string" => format!("the text \"{content}\""),
+        "boolean" => content.to_string(),
+        "sequence" => "a list".to_string(),
+        "map" => "a table".to_string(),
+        "unit" | "newtype" => "a single name".to_string(),
+        _ => found.to_string(),
+    };
+    let allowed = match needed {
+        "u32" => "a whole number, 0 to 4294967295",
+        "u64" => "a whole number, 0 or more",
+        "a string" => "a text in quotes",
+        "a boolean" => "true or false",
+        "a sequence" => "a list in brackets",
+        "newtype variant" => "a table with the keys of what is chosen",
+        other if other.starts_with("struct ") => "a table of keys",
+        other => other,
+    };
+    let hint = match (kind, needed) {
+        ("string", "u32" | "u64") if content.parse::<u64>().is_ok() => {
+            Some(format!("write {content} without quotes"))
+        }
+        ("string", "a boolean") => Some("write true or false, without quotes".to_string()),
+        ("integer" | "floating" | "boolean", "a string") => {
+            Some(format!("write \"{content}\", with quotes"))
+        }
+        ("map", "a sequence") => Some(
+            "if it is a section, write its name in two pairs of brackets: [[name]]".to_string(),
+        ),
+        ("integer" | "floating" | "boolean", "a sequence") => {
+            Some(format!("for a list of one, write [{content}]"))
+        }
+        ("string", "a sequence") => Some(format!("for a list of one, write [\"{content}\"]")),
+        _ => None,
+    };
+    Words::new(format!("{shown} does not fit here"))
+        .allowed(allowed)
+        .hint(hint)
+}
+
+/// The messages of quantities are ours already; this splits off what is allowed and the hint.
+fn of_quantity(message: &str) -> Words {
+    if let Some(needed) = message
+        .strip_prefix("expected ")
+        .and_then(|rest| rest.strip_suffix("; a bare number has no unit"))
+    {
+        return Words::new("the unit is missing").allowed(needed);
+    }
+    let (message, hint) = match message.split_once("; did you mean ") {
+        Some((message, meant)) => (message, Some(format!("did you mean {meant}"))),
+        None => (message, None),
+    };
+    if let Some((message, remedy)) = message.split_once(": write ") {
+        return Words::new(message).allowed(remedy);
+    }
+    match message.split_once("; ") {
+        Some((message, rule)) => {
+            let allowed = rule
+                .replacen(" is needed, ", ", ", 1)
+                .replacen(" is ", ", ", 1);
+            Words::new(message).allowed(allowed).hint(hint)
+        }
+        None => Words::new(message).hint(hint),
+    }
+}

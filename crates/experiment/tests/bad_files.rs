@@ -1,0 +1,36 @@
+//! Wrong experiment files: `bad/NAME.toml`, and what the person who wrote it is told, `bad/NAME.snap`.
+
+mod common;
+
+use common::{plan_file, snapshot};
+use std::path::Path;
+
+#[test]
+fn every_wrong_file() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad");
+    let mut files: Vec<_> = folder
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.retain(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "toml")
+    });
+    files.sort();
+    assert!(files.len() > 50);
+    for path in files {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let file = format!("{name}.toml");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let overrides: &[&str] = if text.contains("\"half\"") {
+            &["topology.nodes=32"]
+        } else {
+            &[]
+        };
+        match plan_file(&file, &text, overrides) {
+            Ok(_) => panic!("{file} is wrong"),
+            Err(problems) => snapshot(name, &problems),
+        }
+    }
+}

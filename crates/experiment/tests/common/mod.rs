@@ -1,0 +1,41 @@
+//! What the tests share.
+
+#![allow(dead_code)] // each test uses a part
+
+use config::{Override, Problems};
+use experiment::{Experiment, Point, plan};
+use machine::Machine;
+
+pub const MACHINE: &str = include_str!("../../../machine/tests/good.toml");
+pub const EXPERIMENT: &str = include_str!("../good.toml");
+
+/// Plans `text` on the machine of the tests; overrides go where they belong.
+pub fn plan_file(file: &str, text: &str, overrides: &[&str]) -> Result<Vec<Point>, Problems> {
+    let overrides: Result<Vec<_>, _> = overrides.iter().map(|text| Override::parse(text)).collect();
+    let (ours, machines): (Vec<_>, Vec<_>) = overrides?
+        .into_iter()
+        .partition(|change| Experiment::owns(&change.key));
+    let machine = Machine::parse("machine.toml", MACHINE, &machines)?;
+    let (experiment, document) = Experiment::parse(file, text, &ours)?;
+    plan("test/good", (&experiment, &document), &machine, 1)
+}
+
+/// The points of the good experiment with overrides.
+pub fn points(overrides: &[&str]) -> Vec<Point> {
+    plan_file("good.toml", EXPERIMENT, overrides).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// Pins what a user is told, in `bad/NAME.snap`.
+pub fn snapshot(name: &str, problems: &Problems) {
+    let rendered = problems.render(false);
+    for problem in &problems.0 {
+        let place = format!("{}:{}:{}", problem.file, problem.line, problem.column);
+        assert!(
+            rendered.contains(&place),
+            "{name}: no {place} in\n{rendered}"
+        );
+    }
+    insta::with_settings!({ snapshot_path => "../bad", prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!(name, rendered);
+    });
+}

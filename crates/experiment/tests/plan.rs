@@ -1,0 +1,326 @@
+//! From experiment files to points: order, number, seeds, identity; the schema and the shipped experiments.
+
+mod common;
+
+use common::{EXPERIMENT, MACHINE, plan_file, points};
+use experiment::{Experiment, Point, Sweep, Workload, plan};
+use machine::Machine;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The good experiment: 2 destinations x 2 directions x 3 messages, and 2 loads x 2 seeds.
+#[test]
+fn order_and_number() {
+    let lines: Vec<String> = points(&[])
+        .iter()
+        .map(|point| {
+            let values: Vec<_> = point
+                .parameters()
+                .values()
+                .map(|value| value.to_string().replace('"', ""))
+                .collect();
+            format!(
+                "{} seed {}: {}",
+                point.series,
+                point.seed,
+                values.join(", ")
+            )
+        })
+        .collect();
+    insta::assert_snapshot!("order", lines.join("\n"));
+}
+
+#[test]
+fn seeds_count_from_the_first() {
+    let machine = Machine::parse("machine.toml", MACHINE, &[]).unwrap();
+    let (experiment, document) = Experiment::parse("good.toml", EXPERIMENT, &[]).unwrap();
+    let seeds = |first| -> Vec<u64> {
+        let points = plan("good", (&experiment, &document), &machine, first).unwrap();
+        points
+            .iter()
+            .filter(|point| point.series == "load")
+            .map(|point| point.seed)
+            .collect()
+    };
+    assert_eq!(seeds(1), [1, 2, 1, 2]);
+    assert_eq!(seeds(100), [100, 101, 100, 101]);
+    assert_eq!(seeds(u64::MAX), [u64::MAX, 0, u64::MAX, 0]);
+}
+
+#[test]
+fn parameters_of_a_point() {
+    let first = points(&[]).remove(0);
+    assert_eq!(
+        Value::from(first.parameters()),
+        json!({"from": 0, "to": 1, "directions": "one", "source": "elan", "destination": "elan", "message": "0 B", "repeats": 1})
+    );
+}
+
+#[test]
+fn points_survive_json() {
+    for point in points(&["link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]"]) {
+        let text = serde_json::to_string(&point).unwrap();
+        let again: Point = serde_json::from_str(&text).unwrap();
+        assert_eq!(again, point);
+        assert_eq!(again.key(), point.key());
+    }
+}
+
+#[test]
+fn keys_are_distinct_and_name_no_people() {
+    let points = points(&[]);
+    let keys: std::collections::BTreeSet<_> = points.iter().map(Point::key).collect();
+    assert_eq!(keys.len(), points.len());
+    assert!(keys.iter().all(|key| !key.contains("source\":\"test")
+        && !key.contains("Good")
+        && !key.contains("good")));
+}
+
+/// What leaves the key as it is: it decides no result.
+#[test]
+fn keys_do_not_depend_on_words_and_bounds() {
+    let keys = |experiment: &str, machine: &str, overrides: &[&str]| -> Vec<String> {
+        let overrides: Vec<_> = overrides
+            .iter()
+            .map(|text| config::Override::parse(text).unwrap())
+            .collect();
+        let machine = Machine::parse("machine.toml", machine, &[]).unwrap();
+        let (experiment, document) =
+            Experiment::parse("other.toml", experiment, &overrides).unwrap();
+        plan("another name", (&experiment, &document), &machine, 1)
+            .unwrap()
+            .iter()
+            .map(Point::key)
+            .collect()
+    };
+    let expected: Vec<_> = points(&[]).iter().map(Point::key).collect();
+    let titles = EXPERIMENT
+        .replace("\"Good\"", "\"Fine\"")
+        .replace("Short messages", "A title");
+    let names = titles
+        .replace("name = \"load\"", "name = \"other\"")
+        .replace("machine = \"good\"", "machine = \"x\"");
+    let machine = MACHINE
+        .replace("\"test\"", "\"elsewhere\"")
+        .replace("A good machine", "Another")
+        .replace("some.claim", "another.claim");
+    assert_eq!(keys(&names, &machine, &[]), expected);
+    assert_eq!(
+        keys(
+            EXPERIMENT,
+            MACHINE,
+            &["run.max_events=12345", "run.max_memory=1 GB"]
+        ),
+        expected
+    );
+    // The same quantity, in another unit.
+    assert_eq!(
+        keys(&EXPERIMENT.replace("4 KB", "4096 B"), MACHINE, &[]),
+        expected
+    );
+    assert_eq!(
+        keys(EXPERIMENT, &MACHINE.replace("\"1 us\"", "\"1000 ns\""), &[]),
+        expected
+    );
+}
+
+/// What changes the key of every point.
+#[test]
+fn keys_depend_on_every_value() {
+    let before: Vec<_> = points(&[]).iter().map(Point::key).collect();
+    let others = [
+        "run.window=201 us",
+        "run.warm_up=1 us",
+        "run.batches=5",
+        "topology.nodes=63",
+        "topology.up=[4, 2]",
+        "link.hop_delay=60 ns",
+        "link.channels=3",
+        "link.buffer=127 flits",
+        "switch.circuit=wormhole",
+        "switch.ascent=deterministic",
+        "switch.arbitration=round-robin",
+        "switch.multiplexing=round-robin",
+        "switch.age_cap=71 us",
+        "switch.age_step=10 ns",
+        "switch.priorities=false",
+        "switch.tokens=false",
+        "packet.payload=256 B",
+        "packet.transaction=32 B",
+        "packet.header=9 B",
+        "packet.transaction_overhead=9 B",
+        "adapter.packets_in_flight=1",
+        "adapter.turnaround=201 ns",
+        "adapter.share_period=186 flits",
+        "adapter.share_burst=31 flits",
+        "adapter.command=1 ns",
+        "adapter.dma_start=1 ns",
+        "adapter.input=1 ns",
+        "adapter.event=1 ns",
+        "adapter.poll=1 ns",
+        "adapter.time_slice=1 KB",
+        "adapter.queue=1",
+        "adapter.input_buffers=1",
+        "adapter.retries=1",
+        "adapter.retry_delay=2 us",
+        "adapter.trap_delay=2 ms",
+        "bus.rate=263 MB/s",
+        "bus.burst=32 B",
+        "bus.burst_overhead=1 ns",
+        "bus.turnaround=1 ns",
+    ];
+    for change in others {
+        let overrides = if change.starts_with("topology.nodes") {
+            vec![change, "series.ping.to=[1, 62]"]
+        } else {
+            vec![change]
+        };
+        let after: Vec<_> = points(&overrides).iter().map(Point::key).collect();
+        assert_eq!(before.len(), after.len());
+        assert!(
+            before
+                .iter()
+                .zip(&after)
+                .all(|(before, after)| before != after),
+            "{change}"
+        );
+    }
+    let seeds = points(&[])
+        .iter()
+        .map(|point| {
+            Point {
+                seed: point.seed + 10,
+                ..point.clone()
+            }
+            .key()
+        })
+        .collect::<Vec<_>>();
+    assert!(
+        before
+            .iter()
+            .zip(&seeds)
+            .all(|(before, after)| before != after)
+    );
+}
+
+#[test]
+fn sweeps_are_one_value_or_many() {
+    let read = |text: &str| serde_json::from_str::<Sweep<u32>>(text);
+    assert_eq!(read("3").unwrap(), Sweep::One(3));
+    assert_eq!(read("[3, 1, 3]").unwrap(), Sweep::Many(vec![3, 1, 3]));
+    assert_eq!(read("[]").unwrap().values(), [0_u32; 0]);
+    assert_eq!(Sweep::One("a").values(), ["a"]);
+    assert_eq!(serde_json::to_string(&Sweep::One(3)).unwrap(), "3");
+    assert_eq!(
+        serde_json::to_string(&Sweep::Many(vec![3, 1])).unwrap(),
+        "[3,1]"
+    );
+    for wrong in [
+        "-1", "1.5", "\"1\"", "true", "[1, -1]", "[[1]]", "{}", "null",
+    ] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+    let size = serde_json::from_str::<Sweep<units::Bytes>>("[\"1 KB\", 64]")
+        .unwrap_err()
+        .to_string();
+    assert!(size.contains("a bare number has no unit"), "{size}");
+}
+
+#[test]
+fn the_schema_describes_every_key() {
+    let schema = Experiment::schema();
+    let mut described = 0;
+    let mut tables = vec![&schema];
+    tables.extend(schema["$defs"].as_object().unwrap().values());
+    for table in tables {
+        for (key, entry) in table["properties"].as_object().into_iter().flatten() {
+            assert!(
+                entry["description"]
+                    .as_str()
+                    .is_some_and(|text| text.len() > 5),
+                "{key}: {entry}"
+            );
+            described += 1;
+        }
+    }
+    assert!(described > 25, "{described} keys");
+    for kind in ["PingGrid", "UniformGrid"] {
+        assert!(
+            schema["$defs"][kind]["properties"]["message"].is_object(),
+            "{kind}"
+        );
+    }
+    insta::assert_snapshot!(
+        "schema_of_message",
+        pretty(&schema["$defs"]["UniformGrid"]["properties"]["message"])
+    );
+}
+
+/// Every shipped experiment is right on the machine that it names.
+#[test]
+fn shipped_experiments() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &Path| {
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let mut count = 0;
+    for folder in root
+        .join("experiments")
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+    {
+        for path in folder
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
+            let file = path.display().to_string();
+            let parsed = Experiment::parse(&file, &read(&path), &[]);
+            let (experiment, document) = parsed.unwrap_or_else(|problems| panic!("{problems}"));
+            let machine = root
+                .join("machines")
+                .join(&experiment.machine)
+                .with_extension("toml");
+            let machine = Machine::parse(&machine.display().to_string(), &read(&machine), &[])
+                .unwrap_or_else(|problems| panic!("{problems}"));
+            let points = plan(&file, (&experiment, &document), &machine, 1)
+                .unwrap_or_else(|problems| panic!("{problems}"));
+            assert!(
+                points.len() > 1 && points.len() < 2000,
+                "{file}: {} points",
+                points.len()
+            );
+            assert!(
+                !experiment.source.is_empty()
+                    && experiment
+                        .series
+                        .iter()
+                        .all(|series| !series.title.is_empty()),
+                "{file}"
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 2);
+}
+
+#[test]
+fn nodes_outside_the_machine_are_refused_when_planning() {
+    let text = EXPERIMENT.replace("nodes = 16", "nodes = 65");
+    assert!(
+        Experiment::parse("a.toml", &text, &[]).is_ok(),
+        "the file alone is right"
+    );
+    let problems = plan_file("a.toml", &text, &[]).unwrap_err();
+    assert_eq!(problems.0[0].key, "series.load.workload.uniform.nodes");
+    let workloads = points(&["series.load.nodes=64"]);
+    assert!(
+        matches!(&workloads.last().unwrap().workload, Workload::Uniform(uniform) if uniform.nodes == 64)
+    );
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap()
+}

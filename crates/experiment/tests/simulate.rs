@@ -1,0 +1,128 @@
+//! Running points: the same bits everywhere, and the bounds.
+
+mod common;
+
+use common::points;
+use experiment::{Point, RunError, simulate};
+use kernel::memory::{Metered, measure};
+use kernel::{Bound, Exceeded};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use units::Bytes;
+
+#[global_allocator]
+static ALLOCATOR: Metered = Metered::new();
+
+/// The last point of a series, after overrides.
+fn point(series: &str, overrides: &[&str]) -> Point {
+    points(overrides)
+        .into_iter()
+        .rfind(|point| point.series == series)
+        .unwrap()
+}
+
+/// A point that passes its bounds soon, and would go on for minutes without any.
+fn endless(overrides: &[&str]) -> Point {
+    point("load", &[&["run.window=1000 s"], overrides].concat())
+}
+
+fn exceeded(point: &Point) -> (Exceeded, String) {
+    match simulate(point, None) {
+        Err(error @ RunError::Exceeded(exceeded)) => (exceeded, error.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A ping in both directions, and uniform traffic of 16 nodes in a window of 200 us: the digests of all packets and
+/// records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here
+/// on 1, 2 and 4 threads at the same time: none of it may change a bit. Only a change of the model may change it, and
+/// then it says so in this diff.
+#[test]
+fn the_same_bits_everywhere() {
+    let points = [
+        point("ping", &["series.ping.source=main"]),
+        point("load", &[]),
+    ];
+    for (name, point) in ["digest_of_ping", "digest_of_uniform"]
+        .into_iter()
+        .zip(points)
+    {
+        let digest = |point: &Point| {
+            let records = simulate(point, None).unwrap();
+            format!(
+                "{} {} packets, {} events, {}",
+                records.digest, records.packets, records.events, records.simulated
+            )
+        };
+        let expected = digest(&point);
+        insta::assert_snapshot!(name, expected);
+        for threads in [1, 2, 4] {
+            thread::scope(|scope| {
+                let runs: Vec<_> = (0..threads)
+                    .map(|_| scope.spawn(|| digest(&point)))
+                    .collect();
+                for run in runs {
+                    assert_eq!(run.join().unwrap(), expected, "{threads} threads");
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let point = point("load", &[]);
+    let other = Point {
+        seed: point.seed + 1,
+        ..point.clone()
+    };
+    assert_ne!(
+        simulate(&point, None).unwrap().digest,
+        simulate(&other, None).unwrap().digest
+    );
+}
+
+#[test]
+fn too_many_events() {
+    let (exceeded, message) = exceeded(&endless(&["run.max_events=1000"]));
+    assert_eq!(exceeded.bound, Bound::Events(1000));
+    assert!(exceeded.at.events < 100_000, "{exceeded:?}");
+    for words in ["1000 events", "raise the bound", "run.max_events"] {
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn too_much_memory() {
+    let point = endless(&["run.max_memory=100 KB"]);
+    let ((exceeded, message), peak) = measure(|| exceeded(&point));
+    assert_eq!(exceeded.bound, Bound::Memory(Bytes::from_kb(100)));
+    assert!(
+        exceeded.at.memory > Bytes::from_kb(100) && peak >= Bytes::from_kb(100),
+        "{exceeded:?}, {peak}"
+    );
+    for words in ["100 KB of memory", "raise the bound", "run.max_memory"] {
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn cancelled_before_and_while_it_runs() {
+    let point = endless(&[]);
+    let set = Arc::new(AtomicBool::new(true));
+    assert!(matches!(
+        simulate(&point, Some(set)),
+        Err(RunError::Cancelled)
+    ));
+
+    let later = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&later);
+    let run = thread::spawn(move || simulate(&point, Some(flag)));
+    thread::sleep(Duration::from_millis(50));
+    assert!(!run.is_finished());
+    later.store(true, Ordering::Relaxed);
+    let outcome = run.join().unwrap();
+    assert_eq!(outcome.unwrap_err().to_string(), "the run was cancelled");
+}

@@ -1,0 +1,72 @@
+//! What only machine files can say of errors that any file may have.
+
+use config::{Document, Problem, Problems};
+use toml_edit::Item;
+
+const WITH_SOURCE: &str = "{ value = ..., source = \"where it comes from\" }";
+
+/// Tells lists where a section or a parameter belongs; serde would read a list as the fields of a structure.
+pub(crate) fn shape(document: &Document) -> Result<(), Problems> {
+    let is_list = |item: &Item| item.is_array() || item.is_array_of_tables();
+    for (section, item) in document
+        .root()
+        .as_table_like()
+        .into_iter()
+        .flat_map(|table| table.iter())
+    {
+        if is_list(item) {
+            let problem = document
+                .problem(section, "a list does not fit here")
+                .allowed("a section");
+            return Err(problem
+                .hint(format!("write it in one pair of brackets: [{section}]"))
+                .into());
+        }
+        for (key, item) in item
+            .as_table_like()
+            .into_iter()
+            .flat_map(|table| table.iter())
+        {
+            if is_list(item) {
+                let problem =
+                    document.problem(&format!("{section}.{key}"), "a list does not fit here");
+                return Err(problem
+                    .allowed(format!("a value with its source: {WITH_SOURCE}"))
+                    .into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds hints to problems that have none.
+pub(crate) fn add(problems: Problems) -> Problems {
+    let advised = problems.0.into_iter().map(|problem| Problem {
+        hint: problem.hint.clone().or_else(|| hint(&problem)),
+        ..problem
+    });
+    Problems(advised.collect())
+}
+
+fn hint(problem: &Problem) -> Option<String> {
+    let (section, key) = problem.key.split_once('.').unwrap_or((&problem.key, ""));
+    if key.ends_with(".source") {
+        return Some("say where the value comes from, such as source = \"000 s2.2\" or source = \"measured on our cluster\"".into());
+    }
+    if problem.message == "the file is empty" {
+        return Some(
+            "`elanite schema machine` describes the sections of a machine file and their keys"
+                .into(),
+        );
+    }
+    if problem.message != "this key is missing" {
+        return None;
+    }
+    Some(match (section, key) {
+        (section, "") => {
+            format!("add a section [{section}]; `elanite schema machine` describes its keys")
+        }
+        ("machine" | "fabric", key) => format!("write {key} = \"...\""),
+        (_, key) => format!("write {} = {WITH_SOURCE}", key.trim_end_matches(".value")),
+    })
+}

@@ -1,0 +1,156 @@
+//! Wrong machine files: what the person who wrote one is told.
+//!
+//! Each case is `good.toml` with one mistake, recorded as the text that is replaced and what replaces it; the message
+//! is in `bad/NAME.snap`.
+
+use config::Problems;
+use machine::Machine;
+
+const GOOD: &str = include_str!("good.toml");
+
+/// Name, text of `good.toml`, replacement.
+#[rustfmt::skip]
+const MISTAKES: &[(&str, &str, &str)] = &[
+    // The file.
+    ("syntax_string", r#"title = "A good machine""#, r#"title = "A good machine"#),
+    ("syntax_bracket", "[switch]", "[switch"),
+    ("syntax_bare_quantity", r#"value = "55 ns""#, "value = 55 ns"),
+    ("empty_file", GOOD, "\n"),
+    ("duplicate_key", "[packet]", "tokens = { value = false, source = \"test\" }\n\n[packet]"),
+    ("duplicate_section", "[packet]", "[switch]"),
+    // Keys and sections.
+    ("unknown_key", "hop_delay =", "hop_dealy ="),
+    ("unknown_key_far", "hop_delay =", "wire ="),
+    ("unknown_key_of_parameter", r#"fitted_to = ["some.claim"]"#, r#"fited_to = ["some.claim"]"#),
+    ("unknown_section", "[link]", "[links]"),
+    ("missing_key", "channels = { value = 2, source = \"test\" }\n", ""),
+    ("missing_section", "[fabric]\nengine = \"flit\"\n", ""),
+    ("missing_title", "title = \"A good machine\"\n", ""),
+    ("missing_source", r#"value = "400 MB/s", source = "test""#, r#"value = "400 MB/s""#),
+    ("missing_value", r#"value = "400 MB/s", source"#, "source"),
+    ("value_without_source", r#"{ value = "400 MB/s", source = "test" }"#, r#""400 MB/s""#),
+    ("section_is_a_value", "[fabric]\nengine = \"flit\"\n", "[[fabric]]\nengine = \"flit\"\n"),
+    // Types.
+    ("unknown_value", "until-acknowledged", "until-acknowleged"),
+    ("name_is_a_number", r#"value = "age""#, "value = 1"),
+    ("engine_is_a_number", r#"engine = "flit""#, "engine = 1"),
+    ("float_for_an_integer", "channels = { value = 2,", "channels = { value = 2.5,"),
+    ("string_for_a_number", "channels = { value = 2,", "channels = { value = \"2\","),
+    ("negative_number", "channels = { value = 2,", "channels = { value = -2,"),
+    ("huge_number", "channels = { value = 2,", "channels = { value = 99999999999,"),
+    ("enormous_number", "channels = { value = 2,", "channels = { value = 99999999999999999999999999999999999999999999,"),
+    ("boolean_as_text", "priorities = { value = true,", "priorities = { value = \"yes\","),
+    ("boolean_as_number", "priorities = { value = true,", "priorities = { value = 1,"),
+    ("number_for_a_list", "down = { value = [4, 4, 4],", "down = { value = 4,"),
+    ("text_in_a_list", "down = { value = [4, 4, 4],", "down = { value = [4, \"4\", 4],"),
+    ("claims_are_no_list", r#"fitted_to = ["some.claim"]"#, r#"fitted_to = "some.claim""#),
+    ("source_is_a_number", r#""320 B", source = "test""#, r#""320 B", source = 2.2"#),
+    ("source_is_blank", r#""320 B", source = "test""#, r#""320 B", source = " ""#),
+    // Quantities.
+    ("bare_number", r#"age_cap = { value = "70 us","#, "age_cap = { value = 70,"),
+    ("bare_number_as_text", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "70","#),
+    ("bare_number_one_or_list", r#"hop_delay = { value = "55 ns","#, "hop_delay = { value = 55,"),
+    ("bare_number_in_a_list", r#"hop_delay = { value = "55 ns","#, r#"hop_delay = { value = ["55 ns", 60, "55 ns"],"#),
+    ("wrong_unit", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "70 MB","#),
+    ("misspelt_unit", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "70 usec","#),
+    ("unknown_unit", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "70 parsecs","#),
+    ("no_quantity", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "long","#),
+    ("negative_time", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "-70 us","#),
+    ("too_fine", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "0.5 ps","#),
+    ("huge_time", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "99999999999999999 s","#),
+    ("long_time", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "1000 s","#),
+    // Topology.
+    ("zero_links", "[4, 4, 4]", "[4, 0, 4]"),
+    ("zero_links_up", "[4, 4],", "[4, 0],"),
+    ("too_many_links", "[4, 4, 4]", "[4, 4, 5000]"),
+    ("too_many_switches", "[4, 4, 4], source = \"test\" }\nup = { value = [4, 4],", "[4, 4, 4, 1], source = \"test\" }\nup = { value = [1024, 1024, 1024],"),
+    ("zero_nodes", "nodes = { value = 64,", "nodes = { value = 0,"),
+    ("more_nodes_than_the_tree_holds", "nodes = { value = 64,", "nodes = { value = 65,"),
+    ("up_too_long", "[4, 4],", "[4, 4, 4],"),
+    ("down_empty", "[4, 4, 4]", "[]"),
+    ("nine_levels", "[4, 4, 4]", "[2, 2, 2, 2, 2, 2, 2, 2, 2]"),
+    ("too_many_positions", "[4, 4, 4]", "[64, 64, 32]"),
+    // Links and switches.
+    ("channels_0", "channels = { value = 2,", "channels = { value = 0,"),
+    ("channels_9", "channels = { value = 2,", "channels = { value = 9,"),
+    ("buffer_0", "128 flits", "0 flits"),
+    ("hop_delay_between_cycles", "55 ns", "57 ns"),
+    ("hop_delay_0", "55 ns", "0 ns"),
+    ("hop_delay_too_long", "55 ns", "1 us"),
+    ("hop_delay_list_too_short", r#""55 ns""#, r#"["55 ns", "60 ns"]"#),
+    ("hop_delay_list_element", r#""55 ns""#, r#"["55 ns", "60 ns", "61 ns"]"#),
+    ("cycle_not_whole", "400 MB/s", "300 MB/s"),
+    ("rate_0", "400 MB/s", "0 MB/s"),
+    ("flit_0", r#""2 B""#, r#""0 B""#),
+    ("age_step_below_a_cycle", r#"age_step = { value = "5 ns","#, r#"age_step = { value = "1 ns","#),
+    // Packets, adapters, buses.
+    ("payload_0", "320 B", "0 B"),
+    ("packet_without_bytes", "header = { value = \"8 B\", source = \"test\" }\ntransaction_overhead = { value = \"10 B\",", "header = { value = \"0 B\", source = \"test\" }\ntransaction_overhead = { value = \"0 B\","),
+    ("share_burst_too_long", "32 flits", "100 flits"),
+    ("queue_0", "queue = { value = 1024,", "queue = { value = 0,"),
+    ("time_slice_0", "8 KB", "0 B"),
+    ("bus_too_slow", "264 MB/s", "264 B/s"),
+];
+
+#[test]
+fn one_mistake() {
+    for (name, found, replacement) in MISTAKES {
+        assert_eq!(
+            GOOD.matches(found).count(),
+            1,
+            "{name}: the text to replace must be in good.toml once"
+        );
+        let text = GOOD.replacen(found, replacement, 1);
+        snapshot(name, Machine::parse("bad.toml", &text, &[]).map(|_| ()));
+    }
+}
+
+#[test]
+fn several_at_once() {
+    let text = GOOD
+        .replace("= { value = 2,", "= { value = 0,")
+        .replace("55 ns", "57 ns")
+        .replace("[4, 4],", "[4],");
+    let Err(problems) = Machine::parse("bad.toml", &text, &[]) else {
+        panic!("this file is wrong")
+    };
+    assert_eq!(problems.0.len(), 5);
+    snapshot("several_at_once", Err(problems));
+}
+
+/// The good file, read with lines that end as on Windows, has its mistakes at the same places.
+#[test]
+fn line_ends_do_not_move_places() {
+    let text = GOOD.replace("55 ns", "57 ns");
+    let problem = |text: &str| {
+        Machine::parse("bad.toml", text, &[])
+            .expect_err("this file is wrong")
+            .0
+            .remove(0)
+    };
+    let (unix, windows) = (problem(&text), problem(&text.replace('\n', "\r\n")));
+    assert_eq!((unix.line, unix.column), (windows.line, windows.column));
+    assert_eq!(unix.message, windows.message);
+}
+
+/// Every message names the file, the place and the key, and says what is allowed or what to do.
+fn snapshot(name: &str, outcome: Result<(), Problems>) {
+    let Err(problems) = outcome else {
+        panic!("{name}: this file is wrong")
+    };
+    let rendered = problems.render(false);
+    for problem in &problems.0 {
+        let place = format!("bad.toml:{}:{}", problem.line, problem.column);
+        assert!(
+            rendered.contains(&place),
+            "{name}: no {place} in\n{rendered}"
+        );
+        assert!(
+            !problem.message.is_empty() && rendered.starts_with("error: "),
+            "{name}: {rendered}"
+        );
+    }
+    insta::with_settings!({ snapshot_path => "bad", prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!(name, rendered);
+    });
+}
