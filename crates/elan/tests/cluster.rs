@@ -1,0 +1,326 @@
+//! The run loop: how runs end, where they stop, sleep, and that equal runs are equal.
+
+mod common;
+
+use common::{cluster, four_nodes, log, sixteen_nodes};
+use elan::{Cluster, Dma, Placement, Stop, Watch};
+use kernel::random::Stream;
+use kernel::{Bound, Limits};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Bytes, Time};
+
+/// Every node sends messages to random nodes for ever, pauses of random length in between.
+fn load(cluster: &mut Cluster, seed: u64) {
+    let nodes = cluster.nodes();
+    let size = Bytes::from_kb(4);
+    let inboxes: Vec<_> = (0..nodes)
+        .map(|number| {
+            [Placement::Adapter, Placement::Main]
+                .map(|place| cluster.node(number).reserve(place, size))
+        })
+        .collect();
+    for number in 0..nodes {
+        let (node, inboxes) = (cluster.node(number), inboxes.clone());
+        let mut stream = Stream::new(seed, &format!("node {number}"));
+        cluster.spawn(format!("node {number}"), async move {
+            loop {
+                let source = inboxes[number as usize][stream.uniform_u64(0..2) as usize];
+                let target = inboxes[stream.uniform_u64(0..u64::from(nodes)) as usize]
+                    [stream.uniform_u64(0..2) as usize];
+                let length = Bytes::new(stream.uniform_u64(0..4097));
+                node.dma(Dma::new(source.start(), target.start(), length))
+                    .await
+                    .expect("it fits");
+                node.sleep(Time::from_ps(stream.uniform_u64(0..5_000_000)))
+                    .await;
+            }
+        });
+    }
+}
+
+/// A process that never ends and is always about to do something.
+fn idle_away(cluster: &mut Cluster) {
+    let node = cluster.node(0);
+    cluster.spawn("idles", async move {
+        loop {
+            node.sleep(Time::from_us(1)).await;
+        }
+    });
+}
+
+#[test]
+fn a_deadlock_names_who_waits() {
+    let mut cluster = cluster(&four_nodes());
+    for number in [2, 0] {
+        let node = cluster.node(number);
+        cluster.spawn(format!("waits on {number}"), async move {
+            node.sleep(Time::from_us(3)).await;
+            node.wait(node.event(1)).await;
+        });
+    }
+    let node = cluster.node(1);
+    cluster.spawn(
+        "ends well",
+        async move { node.sleep(Time::from_us(9)).await },
+    );
+    let stop = cluster.run().expect_err("two wait for ever");
+    assert_eq!(
+        stop.to_string(),
+        "deadlock at 9 us: nothing is left to happen, and these processes wait: waits on 2, waits on 0"
+    );
+    let Stop::Deadlock { at, waiting } = stop else {
+        panic!("not a deadlock: {stop}")
+    };
+    assert_eq!(
+        (at, waiting),
+        (
+            Time::from_us(9),
+            vec!["waits on 2".to_string(), "waits on 0".to_string()]
+        )
+    );
+}
+
+/// Up to a moment, waiting for ever is no error; the clock goes on, and what is spawned later runs.
+#[test]
+fn a_run_to_a_moment_goes_on_after_a_deadlock() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let event = node.event(1);
+    cluster.spawn("waits", async move { node.wait(event).await });
+    cluster.run_until(Time::from_us(50)).expect("no error");
+    assert_eq!(cluster.now(), Time::from_us(50));
+    let (a, b) = (cluster.node(1), cluster.node(0));
+    cluster.spawn("wakes it", async move {
+        let (from, to) = (
+            a.reserve(Placement::Adapter, Bytes::ZERO),
+            b.reserve(Placement::Adapter, Bytes::ZERO),
+        );
+        a.dma(Dma::new(from.start(), to.start(), Bytes::ZERO).notify(event))
+            .await
+            .expect("it fits");
+    });
+    cluster.run().expect("nobody waits any more");
+    // The moment before the last is no way back.
+    let now = cluster.now();
+    cluster.run_until(Time::from_us(1)).expect("no error");
+    assert_eq!(cluster.now(), now);
+}
+
+#[test]
+fn a_run_without_processes_is_over() {
+    let mut cluster = cluster(&four_nodes());
+    cluster.run().expect("nothing waits");
+    assert_eq!(
+        (cluster.now(), cluster.events(), cluster.packets()),
+        (Time::ZERO, 0, 0)
+    );
+}
+
+fn exceeded(limits: Limits) -> Bound {
+    let mut cluster = Cluster::new(
+        four_nodes(),
+        Watch {
+            limits,
+            cancel: None,
+        },
+    );
+    idle_away(&mut cluster);
+    load(&mut cluster, 1);
+    match cluster.run() {
+        Err(Stop::Exceeded(exceeded)) => exceeded.bound,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn bounds_end_a_run() {
+    let time = Time::from_ms(1);
+    assert_eq!(
+        exceeded(Limits {
+            time: Some(time),
+            ..Limits::default()
+        }),
+        Bound::Time(time)
+    );
+    assert_eq!(
+        exceeded(Limits {
+            events: Some(5000),
+            ..Limits::default()
+        }),
+        Bound::Events(5000)
+    );
+}
+
+/// A bound holds for runs to a moment, too, and one that is not reached does nothing.
+#[test]
+fn bounds_of_a_run_to_a_moment() {
+    let limits = Limits {
+        time: Some(Time::from_ms(1)),
+        ..Limits::default()
+    };
+    let mut cluster = Cluster::new(
+        four_nodes(),
+        Watch {
+            limits,
+            cancel: None,
+        },
+    );
+    idle_away(&mut cluster);
+    cluster
+        .run_until(Time::from_ms(1))
+        .expect("the bound is not passed");
+    assert!(matches!(
+        cluster.run_until(Time::from_ms(5)),
+        Err(Stop::Exceeded(_))
+    ));
+}
+
+#[test]
+fn cancelling_ends_a_run() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let watch = Watch {
+        limits: Limits::default(),
+        cancel: Some(Arc::clone(&flag)),
+    };
+    let mut cluster = Cluster::new(four_nodes(), watch.clone());
+    idle_away(&mut cluster);
+    let node = cluster.node(1);
+    cluster.spawn("cancels", async move {
+        node.sleep(Time::from_ms(2)).await;
+        flag.store(true, Ordering::Relaxed);
+    });
+    assert!(matches!(cluster.run(), Err(Stop::Cancelled)));
+    assert!(cluster.now() >= Time::from_ms(2) && cluster.now() < Time::from_ms(3));
+
+    // Another that finds the flag set does not begin.
+    let mut cluster = Cluster::new(four_nodes(), watch);
+    idle_away(&mut cluster);
+    assert!(matches!(cluster.run(), Err(Stop::Cancelled)));
+    assert_eq!(cluster.now(), Time::ZERO);
+}
+
+/// Who sleeps to the same moment wakes in the order of the nodes, then of falling asleep; the past is now.
+#[test]
+fn sleep() {
+    let mut cluster = cluster(&four_nodes());
+    let woken = log();
+    for (name, number, at) in [
+        ("a", 2, 7),
+        ("b", 1, 7),
+        ("c", 2, 7),
+        ("d", 3, 5),
+        ("e", 0, 0),
+    ] {
+        let (node, woken) = (cluster.node(number), Rc::clone(&woken));
+        cluster.spawn(name, async move {
+            node.sleep_until(Time::from_ns(at)).await;
+            woken.borrow_mut().push((name, node.now()));
+            node.sleep_until(Time::ZERO).await;
+            node.sleep(Time::ZERO).await;
+            assert_eq!(node.now(), Time::from_ns(at));
+        });
+    }
+    cluster.run().expect("all wake");
+    let ns = Time::from_ns;
+    assert_eq!(
+        *woken.borrow(),
+        [
+            ("e", ns(0)),
+            ("d", ns(5)),
+            ("b", ns(7)),
+            ("a", ns(7)),
+            ("c", ns(7))
+        ]
+    );
+}
+
+/// The moment itself belongs to the run: its events, what processes do then, and the fabric's cycle.
+#[test]
+fn a_run_to_a_moment_includes_it() {
+    let mut cluster = cluster(&four_nodes());
+    let (node, woken) = (cluster.node(0), log());
+    let noted = Rc::clone(&woken);
+    cluster.spawn("sleeps", async move {
+        for _ in 0..3 {
+            node.sleep(Time::from_ns(10)).await;
+            noted.borrow_mut().push(node.now());
+        }
+    });
+    cluster.run_until(Time::from_ps(9_999)).expect("no error");
+    assert_eq!(woken.borrow().len(), 0);
+    cluster.run_until(Time::from_ns(10)).expect("no error");
+    assert_eq!(woken.borrow().len(), 1);
+    cluster.run_until(Time::from_ns(30)).expect("no error");
+    assert_eq!(*woken.borrow(), [10, 20, 30].map(Time::from_ns));
+
+    // 0 bytes to a neighbour: delivered in cycle `delivered`, acknowledged 40 + 22 cycles later.
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let posted = cluster.now();
+    cluster.spawn("puts", async move {
+        let region = |node: &elan::Node| node.reserve(Placement::Adapter, Bytes::ZERO).start();
+        a.dma(Dma::new(region(&a), region(&b), Bytes::ZERO))
+            .await
+            .expect("it fits");
+    });
+    let ready = posted + Time::from_ps(77_000 + 30_304 + 200_000 + 540_000);
+    let cycle = Time::from_ns(5);
+    let acknowledged = cycle * (ready.div_ceil(cycle) + 22 + 8 + 40 + 22);
+    cluster
+        .run_until(acknowledged - Time::from_ps(1))
+        .expect("no error");
+    assert_eq!(cluster.packets(), 0);
+    cluster.run_until(acknowledged).expect("no error");
+    assert_eq!(cluster.packets(), 1);
+}
+
+/// Where a run is interrupted makes no difference to it; seeds do.
+#[test]
+fn equal_runs_have_equal_digests() {
+    let end = Time::from_us(300);
+    let run = |seed, step: Option<Time>| {
+        let mut cluster = cluster(&sixteen_nodes());
+        load(&mut cluster, seed);
+        if let Some(step) = step {
+            while cluster.now() + step < end {
+                cluster.run_until(cluster.now() + step).expect("no error");
+            }
+        }
+        cluster.run_until(end).expect("no error");
+        let links = cluster.config().fabric.tree.links();
+        let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
+        let stored: Vec<_> = (0..16).map(|node| cluster.stored(node)).collect();
+        (
+            cluster.digest(),
+            cluster.packets(),
+            cluster.events(),
+            counters,
+            stored,
+        )
+    };
+    let whole = run(7, None);
+    assert_eq!(whole, run(7, None));
+    assert_eq!(whole, run(7, Some(Time::from_ps(777_777))));
+    assert_eq!(whole, run(7, Some(Time::from_us(5))));
+    assert_ne!(whole.0, run(8, None).0);
+}
+
+/// Packets and flits are conserved whenever one looks, on a loaded machine and on one with odd times.
+#[test]
+fn conservation_under_load() {
+    for config in [sixteen_nodes(), common::odd_machine()] {
+        let mut cluster = cluster(&config);
+        load(&mut cluster, 3);
+        let mut packets = 0;
+        for number in 1..400 {
+            cluster
+                .run_until(Time::from_ps(number * 333_331))
+                .expect("no error");
+            cluster.check_conservation();
+            assert!(cluster.packets() >= packets);
+            packets = cluster.packets();
+        }
+        assert!(packets > 500, "{packets} packets are no load");
+    }
+}
