@@ -124,14 +124,15 @@ def test_kill_at_ten_random_moments_then_resume(campaign: Path, tmp_path: Path) 
     check_kills(campaign, tmp_path, seed=10, times=10)
 
 
-def test_interrupt_keeps_finished_points_and_says_how_to_resume(tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_keeps_finished_points_and_says_how_to_resume(tmp_path: Path, which: signal.Signals) -> None:
     line = command("run", SMALL, "--set", "run.window=20 ms", "--out", str(tmp_path), "--jobs", "1")
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob("store/*/manifest.json")):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(which)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "points are kept. To go on: elanite run" in err

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
@@ -114,9 +114,11 @@ def _simulate_all(
 ) -> None:
     cancel = _core.Cancel()
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="point")
-    futures = {pool.submit(_simulate, point, store, cancel): (plan, point) for plan, point in missing}
-    waiting = set(futures)
+    futures: dict[Future[None], tuple[Plan, Point]] = {}
     try:
+        for plan, point in missing:
+            futures[pool.submit(_simulate, point, store, cancel)] = (plan, point)
+        waiting = set(futures)
         while waiting:
             # A short timeout, so that an interrupt is noticed while long points run.
             ended, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -125,15 +127,19 @@ def _simulate_all(
                 failure = _failure(future, plan, point, out)
                 if observer:
                     observer.point(point, failure)
+            if cancel.is_set():
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         outcome.interrupted = True
     finally:
         cancel.set()  # nothing runs any more, unless an interrupt or an error that nobody foresaw came between
         pool.shutdown(cancel_futures=True)
     for future, (plan, point) in futures.items():
+        if future.cancelled():
+            continue
         failure = _failure(future, plan, point, out)
         if failure is None:
-            outcome.simulated += not future.cancelled()
+            outcome.simulated += 1
         elif failure.exit_code != Exit.INTERRUPTED:
             outcome.failures.append(failure)
 
@@ -148,15 +154,19 @@ def _simulate(point: Point, store: Store, cancel: _core.Cancel) -> None:
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "cpu_seconds": round(cpu_seconds, 6),
     }
-    store.put(point, records, times)
+    try:
+        store.put(point, records, times)
+    except KeyboardInterrupt:
+        # An interrupt while polars works is its own affair: it tells the thread that it works for, and no other. The
+        # point is finished and worth keeping; the flag tells the thread that waits.
+        cancel.set()
+        store.put(point, records, times)
 
 
 def _failure(future: Future[None], plan: Plan, point: Point, out: str | None) -> Failure | None:
     """What went wrong with a point, if anything did; errors that nobody foresaw pass through."""
     try:
         future.result()
-    except CancelledError:
-        return None
     except RunError as error:
         return Failure(point, str(error), error.exit_code, plan.command(point, out))
     return None

@@ -7,6 +7,7 @@ Heavy modules are imported inside the commands, so that ``--help`` answers at on
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 import traceback
 
@@ -58,6 +59,7 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # batch systems end jobs in this way
     try:
         code = app(arguments, prog_name="elanite")
     except SystemExit as leaving:
