@@ -3,13 +3,20 @@
 //! A [`Cluster`] is a fabric, one Elan3 adapter a node with its memories and its I/O bus, and the processes that run on
 //! the nodes. Processes are async functions; they post remote DMAs, wait for events and sleep, in simulated time:
 //!
-//! ```ignore
-//! let (a, b) = (cluster.node(0), cluster.node(63));
-//! let (from, to) = (a.reserve(Placement::Adapter, size), b.reserve(Placement::Adapter, size));
-//! let arrived = b.event(1);
-//! cluster.spawn("ping", async move {
-//!     a.dma(Dma::new(from.start(), to.start(), size).notify(arrived)).await?;
-//! });
+//! ```
+//! # use elan::{Cluster, Dma, Placement, Stop};
+//! # use units::Bytes;
+//! fn ping(mut cluster: Cluster, size: Bytes) -> Result<(), Stop> {
+//!     let (a, b) = (cluster.node(0), cluster.node(63));
+//!     let (from, to) = (a.reserve(Placement::Adapter, size), b.reserve(Placement::Adapter, size));
+//!     let arrived = b.event(1);
+//!     cluster.spawn("ping", async move {
+//!         let sent = a.dma(Dma::new(from.start(), to.start(), size).notify(arrived)).await;
+//!         sent.expect("both regions hold `size` bytes");
+//!     });
+//!     cluster.spawn("pong", async move { b.wait(arrived).await });
+//!     cluster.run()
+//! }
 //! ```
 //!
 //! ## The way of a remote DMA (000 s3.1.3, figure 6)
@@ -28,7 +35,7 @@
 //! The rooms: [`packet`] (formats), [`memory`], [`event`], [`bus`], [`dma`] (the sending side), [`input`] (the
 //! receiving side), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
 //!
-//! Sources: 000 is the QsNET paper ("Performance Evaluation of the Quadrics Interconnection Network").
+//! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network").
 
 pub mod bus;
 pub mod cluster;

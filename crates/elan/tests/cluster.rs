@@ -6,7 +6,6 @@ use common::{cluster, four_nodes, log, sixteen_nodes};
 use elan::{Cluster, Dma, Placement, Stop, Watch};
 use kernel::random::Stream;
 use kernel::{Bound, Limits};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
@@ -213,10 +212,10 @@ fn sleep() {
         ("d", 3, 5),
         ("e", 0, 0),
     ] {
-        let (node, woken) = (cluster.node(number), Rc::clone(&woken));
+        let (node, woken) = (cluster.node(number), woken.clone());
         cluster.spawn(name, async move {
             node.sleep_until(Time::from_ns(at)).await;
-            woken.borrow_mut().push((name, node.now()));
+            woken.note((name, node.now()));
             node.sleep_until(Time::ZERO).await;
             node.sleep(Time::ZERO).await;
             assert_eq!(node.now(), Time::from_ns(at));
@@ -241,11 +240,11 @@ fn sleep() {
 fn a_run_to_a_moment_includes_it() {
     let mut cluster = cluster(&four_nodes());
     let (node, woken) = (cluster.node(0), log());
-    let noted = Rc::clone(&woken);
+    let noted = woken.clone();
     cluster.spawn("sleeps", async move {
         for _ in 0..3 {
             node.sleep(Time::from_ns(10)).await;
-            noted.borrow_mut().push(node.now());
+            noted.note(node.now());
         }
     });
     cluster.run_until(Time::from_ps(9_999)).expect("no error");

@@ -4,7 +4,6 @@ mod common;
 
 use common::{cluster, four_nodes, log, pattern, sixteen_nodes};
 use elan::{Cluster, Config, Dma, Placement, Priority};
-use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// A process that posts a DMA of `length` bytes at a time; its latency, until its source knows, is logged.
@@ -21,12 +20,12 @@ fn put_at(
         b.reserve(Placement::Adapter, length),
     );
     let latency = log();
-    let noted = Rc::clone(&latency);
+    let noted = latency.clone();
     cluster.spawn(format!("{from} to {to}"), async move {
         a.sleep_until(at).await;
         let dma = Dma::new(source.start(), target.start(), length).priority(priority);
         a.dma(dma).await.expect("nothing is wrong with it");
-        noted.borrow_mut().push(a.now() - at);
+        noted.note(a.now() - at);
     });
     latency
 }

@@ -5,7 +5,6 @@ mod common;
 use common::{Log, cluster, four_nodes, log, pattern};
 use elan::{Address, Cluster, Dma, DmaError, EventId, Node, Placement, Region};
 use proptest::prelude::*;
-use std::rc::Rc;
 use units::{Bytes, Time};
 
 type Outcome = Result<(), DmaError>;
@@ -49,11 +48,11 @@ impl Bench {
         let count = wrong.len();
         let good = Dma::new(self.source.start(), self.target.start(), Bytes::new(SIZE))
             .notify(self.arrived);
-        let (a, outcomes) = (self.a.clone(), Rc::clone(&self.outcomes));
+        let (a, outcomes) = (self.a.clone(), self.outcomes.clone());
         let (b, arrived, target) = (self.b.clone(), self.arrived, self.target);
         self.cluster.spawn("posts", async move {
             for dma in wrong {
-                outcomes.borrow_mut().push(a.dma(dma).await);
+                outcomes.note(a.dma(dma).await);
             }
             a.sleep(Time::from_us(50)).await;
             assert!(
@@ -62,7 +61,7 @@ impl Bench {
                     .iter()
                     .all(|&byte| byte == 0)
             );
-            outcomes.borrow_mut().push(a.dma(good).await);
+            outcomes.note(a.dma(good).await);
             b.wait(arrived).await;
         });
         self.cluster.run().expect("all ends");
@@ -147,10 +146,10 @@ fn bad_destination() {
 fn an_error_ends_a_long_dma() {
     let mut bench = bench(Placement::Adapter, Placement::Adapter);
     let long = bench.a.reserve(Placement::Adapter, Bytes::from_mb(1));
-    let (a, outcomes, target) = (bench.a.clone(), Rc::clone(&bench.outcomes), bench.target);
+    let (a, outcomes, target) = (bench.a.clone(), bench.outcomes.clone(), bench.target);
     bench.cluster.spawn("posts", async move {
         let dma = Dma::new(long.start(), target.start(), Bytes::from_mb(1));
-        outcomes.borrow_mut().push(a.dma(dma).await);
+        outcomes.note(a.dma(dma).await);
     });
     bench.cluster.run().expect("all ends");
     assert_eq!(*bench.outcomes.borrow(), [Err(DmaError::BadDestination(1))]);
@@ -176,14 +175,14 @@ fn the_queue_is_full() {
     );
     a.write(source, &pattern(1, SIZE));
     let outcomes = log();
-    let noted = Rc::clone(&outcomes);
+    let noted = outcomes.clone();
     cluster.spawn("posts", async move {
         let dma = |number| Dma::new(source.start(), target.at(size * number), size);
         let transfers: Vec<_> = (0..5).map(|number| a.dma(dma(number))).collect();
         for transfer in transfers {
-            noted.borrow_mut().push(transfer.await);
+            noted.note(transfer.await);
         }
-        noted.borrow_mut().push(a.dma(dma(5)).await);
+        noted.note(a.dma(dma(5)).await);
     });
     cluster.run().expect("all ends");
     let full = Err(DmaError::QueueFull { node: 0, queue: 1 });
@@ -217,7 +216,7 @@ fn an_error_arrives_between_time_slices() {
             let short = b.reserve(Placement::Adapter, Bytes::new(100));
             let target = b.reserve(Placement::Adapter, long);
             let outcomes = log();
-            let noted = Rc::clone(&outcomes);
+            let noted = outcomes.clone();
             cluster.spawn("posts", async move {
                 for _ in 0..5 {
                     let transfers: Vec<_> = [short, target, short, target]
@@ -225,7 +224,7 @@ fn an_error_arrives_between_time_slices() {
                         .into_iter()
                         .collect();
                     for transfer in transfers {
-                        noted.borrow_mut().push(transfer.await);
+                        noted.note(transfer.await);
                     }
                 }
             });
@@ -293,7 +292,7 @@ proptest! {
         for (number, posts) in posts.into_iter().enumerate() {
             let (a, b) = (cluster.node(number as u32), cluster.node(2));
             let outcomes = log();
-            let noted = Rc::clone(&outcomes);
+            let noted = outcomes.clone();
             let mut expected = Vec::new();
             let mut program = Vec::new();
             for post in posts {
@@ -316,12 +315,12 @@ proptest! {
                     open.push(a.dma(dma));
                     if waits {
                         for transfer in open.drain(..) {
-                            noted.borrow_mut().push(transfer.await);
+                            noted.note(transfer.await);
                         }
                     }
                 }
                 for transfer in open {
-                    noted.borrow_mut().push(transfer.await);
+                    noted.note(transfer.await);
                 }
             });
             results.push((outcomes, expected));

@@ -4,7 +4,6 @@ mod common;
 
 use common::{cluster, four_nodes, log};
 use elan::{Cluster, Dma, EventId, Node, Placement};
-use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// A process that sends a notification at each of some times, one after the other.
@@ -37,9 +36,9 @@ fn assert_soon_after(at: Time, posted: Time) {
     );
 }
 
-async fn note_when_set(node: Node, event: EventId, note: common::Log<Time>) {
+async fn note_when_set(node: Node, event: EventId, seen: common::Log<Time>) {
     node.wait(event).await;
-    note.borrow_mut().push(node.now());
+    seen.note(node.now());
 }
 
 /// The third of three, from whomever, sets an event of count 3.
@@ -52,7 +51,7 @@ fn a_count_of_three() {
     notify_at(&mut cluster, 2, event, &[us(20), us(40)]);
     notify_at(&mut cluster, 3, event, &[us(30)]);
     let seen = log();
-    cluster.spawn("waits", note_when_set(node, event, Rc::clone(&seen)));
+    cluster.spawn("waits", note_when_set(node, event, seen.clone()));
     cluster.run().expect("all ends");
     assert_soon_after(seen.borrow()[0], us(30));
 }
@@ -65,13 +64,13 @@ fn several_wait() {
     notify_at(&mut cluster, 1, event, &[us(10)]);
     let seen = log();
     for number in 0..4 {
-        let (node, seen) = (cluster.node(0), Rc::clone(&seen));
+        let (node, seen) = (cluster.node(0), seen.clone());
         cluster.spawn(format!("waits {number}"), async move {
             // They begin to wait in the order 3, 2, 1; number 0 after it is set.
             node.sleep(us(if number == 0 { 50 } else { 8 - 2 * number }))
                 .await;
             node.wait(event).await;
-            seen.borrow_mut().push((number, node.now()));
+            seen.note((number, node.now()));
         });
     }
     cluster.run().expect("all ends");
@@ -97,14 +96,14 @@ fn occurrences_beyond_the_count() {
         &[us(10), us(20), us(30), us(60), us(70)],
     );
     let (node, seen) = (cluster.node(0), log());
-    let noted = Rc::clone(&seen);
+    let noted = seen.clone();
     cluster.spawn("waits", async move {
         node.sleep_until(us(50)).await;
         node.wait(event).await;
-        noted.borrow_mut().push(node.now());
+        noted.note(node.now());
         node.prime(event, 2);
         node.wait(event).await;
-        noted.borrow_mut().push(node.now());
+        noted.note(node.now());
     });
     cluster.run().expect("all ends");
     assert_eq!(seen.borrow()[0], us(50));
@@ -118,7 +117,7 @@ fn priming_starts_anew() {
     let event = cluster.node(0).event(2);
     notify_at(&mut cluster, 1, event, &[us(10), us(30), us(50)]);
     let (node, seen) = (cluster.node(0), log());
-    let noted = Rc::clone(&seen);
+    let noted = seen.clone();
     cluster.spawn("waits", async move {
         node.sleep_until(us(20)).await;
         node.prime(event, 2);
@@ -166,12 +165,10 @@ fn a_notification_follows_the_bytes() {
                 a.dma(dma).await.expect("nothing is wrong with it");
             });
             let seen = log();
-            let noted = Rc::clone(&seen);
+            let noted = seen.clone();
             cluster.spawn("waits", async move {
                 b.wait(event).await;
-                noted
-                    .borrow_mut()
-                    .push(b.read(target).expect("it holds bytes"));
+                noted.note(b.read(target).expect("it holds bytes"));
             });
             cluster.run().expect("all ends");
             assert_eq!(

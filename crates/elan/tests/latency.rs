@@ -6,7 +6,6 @@ mod common;
 use common::{cluster, log, machine, odd_machine};
 use elan::{BusConfig, Config, Dma, Node, Placement};
 use fabric::FatTree;
-use std::rc::Rc;
 use units::{Bytes, Time};
 
 const PLACEMENTS: [Placement; 2] = [Placement::Adapter, Placement::Main];
@@ -149,14 +148,12 @@ fn a_packet_alone() {
                         let mut cluster = cluster(&config);
                         let (a, b) = (cluster.node(0), cluster.node(destination));
                         let results = log();
-                        let noted = Rc::clone(&results);
+                        let noted = results.clone();
                         let starts = [Time::from_ps(start), Time::from_us(50)];
                         cluster.spawn("put", async move {
                             for posted in starts {
                                 a.sleep_until(posted).await;
-                                noted
-                                    .borrow_mut()
-                                    .push(put(&a, &b, (from, to), length).await);
+                                noted.note(put(&a, &b, (from, to), length).await);
                             }
                         });
                         cluster.run().expect("nothing stops it");
@@ -189,10 +186,10 @@ fn the_published_latency_in_numbers() {
     let mut cluster = cluster(&config);
     let (a, b) = (cluster.node(0), cluster.node(63));
     let seen = log();
-    let noted = Rc::clone(&seen);
+    let noted = seen.clone();
     cluster.spawn("put", async move {
         let adapter = (Placement::Adapter, Placement::Adapter);
-        noted.borrow_mut().push(put(&a, &b, adapter, 0).await.0);
+        noted.note(put(&a, &b, adapter, 0).await.0);
     });
     cluster.run().expect("nothing stops it");
     // 8 bytes at 264 MB/s take 30.304 ns, 64 bytes 242.425 ns. 9 flits, 66 cycles on the way.
@@ -218,24 +215,22 @@ fn two_packets() {
                     let mut cluster = cluster(&config);
                     let (a, b) = (cluster.node(0), cluster.node(destination));
                     let results = log();
-                    let noted = Rc::clone(&results);
+                    let noted = results.clone();
                     cluster.spawn("put", async move {
-                        noted
-                            .borrow_mut()
-                            .push(put(&a, &b, (from, to), 320 + second).await.0);
+                        noted.note(put(&a, &b, (from, to), 320 + second).await.0);
                     });
                     cluster.run().expect("nothing stops it");
 
                     let ready = bursts(&bus, 8) + adapter.command + adapter.dma_start;
-                    let read = |bytes| {
+                    let reading = |bytes| {
                         if from == Placement::Main {
                             bursts(&bus, bytes)
                         } else {
                             Time::ZERO
                         }
                     };
-                    let reads = [read(320), read(320) + read(second)];
-                    let injected = reads.map(|read| cycle_from(&config, ready + read));
+                    let data_here = [reading(320), reading(320) + reading(second)];
+                    let injected = data_here.map(|read| cycle_from(&config, ready + read));
                     let link_free = injected[0] + flits(320);
                     let delivered = [
                         injected[0] + travel + flits(320) - 1,

@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{cluster, log, machine, pattern};
-use elan::{Config, Dma, EventId, Node, Placement, Priority, Region};
+use common::{Log, cluster, log, machine, pattern};
+use elan::{Cluster, Config, Dma, EventId, Node, Placement, Priority, Region};
 use fabric::FatTree;
 use proptest::prelude::*;
+use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -126,6 +127,40 @@ fn data(node: u32, placement: Placement) -> Vec<u8> {
     pattern(slot(node, placement) as u64, SOURCE)
 }
 
+/// A process of a node that posts DMAs, waits for those that it must and in the end for the others.
+fn post(cluster: &mut Cluster, node: &Node, dmas: Vec<(Dma, bool)>, times: Log<(u32, Time)>) {
+    let process = node.clone();
+    cluster.spawn(format!("posts {}", node.id()), async move {
+        let mut open = Vec::new();
+        for (dma, waits) in dmas {
+            let transfer = process.dma(dma);
+            if waits {
+                transfer.await.expect("nothing is wrong with it");
+                times.note((process.id(), process.now()));
+            } else {
+                open.push(transfer);
+            }
+        }
+        for transfer in open {
+            transfer.await.expect("nothing is wrong with it");
+            times.note((process.id(), process.now()));
+        }
+    });
+}
+
+/// Nodes that do not accept for a while.
+fn refuse(cluster: &mut Cluster, program: &Program) {
+    for &(number, at) in &program.refusals {
+        let node = cluster.node(number);
+        cluster.spawn("refuses", async move {
+            node.sleep(Time::from_us(at)).await;
+            node.accept(false);
+            node.sleep(Time::from_us(25)).await;
+            node.accept(true);
+        });
+    }
+}
+
 fn run(program: &Program, real: bool) -> Outcome {
     let mut cluster = cluster(&config(program));
     let (starts, lengths) = layout(program);
@@ -151,8 +186,7 @@ fn run(program: &Program, real: bool) -> Outcome {
         }
     }
     let times = log();
-    let memories = log();
-    memories.borrow_mut().resize(targets.len(), None);
+    let memories = Rc::new(RefCell::new(vec![None; targets.len()]));
     let events: Vec<EventId> = nodes
         .iter()
         .map(|node| {
@@ -183,46 +217,22 @@ fn run(program: &Program, real: bool) -> Outcome {
                 (dma.notify(events[put.to as usize]), put.waits)
             })
             .collect();
-        let (process, noted) = (node.clone(), Rc::clone(&times));
-        cluster.spawn(format!("posts {}", node.id()), async move {
-            let mut open = Vec::new();
-            for (dma, waits) in dmas {
-                let transfer = process.dma(dma);
-                if waits {
-                    transfer.await.expect("nothing is wrong with it");
-                    noted.borrow_mut().push((process.id(), process.now()));
-                } else {
-                    open.push(transfer);
-                }
-            }
-            for transfer in open {
-                transfer.await.expect("nothing is wrong with it");
-                noted.borrow_mut().push((process.id(), process.now()));
-            }
-        });
+        post(&mut cluster, node, dmas, times.clone());
         // Once the event is set all must be there: what lies in memory then is what is compared.
-        let (process, noted, event) = (node.clone(), Rc::clone(&times), events[node.id() as usize]);
+        let (process, noted, event) = (node.clone(), times.clone(), events[node.id() as usize]);
         let mine = BOTH
             .map(|placement| slot(node.id(), placement))
             .map(|slot| (slot, targets[slot]));
-        let found = Rc::clone(&memories);
+        let found = memories.clone();
         cluster.spawn(format!("waits {}", node.id()), async move {
             process.wait(event).await;
-            noted.borrow_mut().push((process.id() + 100, process.now()));
+            noted.note((process.id() + 100, process.now()));
             for (slot, region) in mine {
                 found.borrow_mut()[slot] = process.read(region);
             }
         });
     }
-    for &(number, at) in &program.refusals {
-        let node = cluster.node(number);
-        cluster.spawn("refuses", async move {
-            node.sleep(Time::from_us(at)).await;
-            node.accept(false);
-            node.sleep(Time::from_us(25)).await;
-            node.accept(true);
-        });
-    }
+    refuse(&mut cluster, program);
     cluster.run().expect("all ends");
     cluster.check_conservation();
     let stored: Bytes = nodes.iter().map(|node| cluster.stored(node.id())).sum();

@@ -1,7 +1,7 @@
 //! # Workloads: the traffic of the published benchmarks
 //!
 //! Each benchmark is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary,
-//! and returns [`Records`]. Sections and figures are those of 000, the QsNET paper.
+//! and returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper.
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
 //! * [`uniform`]: every node sends to random nodes (4.3, figures 11 and 12).

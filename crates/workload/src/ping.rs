@@ -57,7 +57,7 @@ impl Ping {
             let (a, b) = (cluster.node(from), cluster.node(to));
             cluster.spawn(
                 format!("ping {from} to {to}"),
-                self.clone().send(a, b, Rc::clone(&latencies)),
+                (*self).send(a, b, Rc::clone(&latencies)),
             );
         }
         cluster.run()?;

@@ -1,4 +1,5 @@
 //! Distributions: means, spreads and ranges, on fixed seeds.
+#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
 use kernel::random::Stream;
 use workload::Distribution::{self, Exponential, Fixed, Uniform};

@@ -1,4 +1,5 @@
 //! Ping: what its records say of each other.
+#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
 #[path = "../../elan/tests/common/mod.rs"]
 mod common;

@@ -140,7 +140,7 @@ impl World {
             match notice {
                 Notice::Injected(spec) => self.run_engine(spec.source),
                 Notice::Delivered(packet, spec) => {
-                    self.arrived(spec.destination, packet, spec.token)
+                    self.arrived(spec.destination, packet, spec.token);
                 }
                 Notice::Acknowledged(record, spec) => {
                     self.packets_done += 1;

@@ -3,7 +3,7 @@
 
 use elan::{AdapterConfig, BusConfig, Cluster, Config, PacketFormat, Watch};
 use fabric::{Arbitration, Ascent, Circuit, FatTree, Multiplexing};
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
 
@@ -97,11 +97,27 @@ pub fn cluster(config: &Config) -> Cluster {
     Cluster::new(config.clone(), Watch::default())
 }
 
-/// What a process leaves for the test.
-pub type Log<T> = Rc<RefCell<Vec<T>>>;
+/// What processes leave for the test; clones are the same log.
+pub struct Log<T>(Rc<RefCell<Vec<T>>>);
 
 pub fn log<T>() -> Log<T> {
-    Rc::new(RefCell::new(Vec::new()))
+    Log(Rc::new(RefCell::new(Vec::new())))
+}
+
+impl<T> Log<T> {
+    pub fn note(&self, value: T) {
+        self.0.borrow_mut().push(value);
+    }
+
+    pub fn borrow(&self) -> Ref<'_, Vec<T>> {
+        self.0.borrow()
+    }
+}
+
+impl<T> Clone for Log<T> {
+    fn clone(&self) -> Self {
+        Log(Rc::clone(&self.0))
+    }
 }
 
 /// Bytes that tell where they come from.
