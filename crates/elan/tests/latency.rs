@@ -265,3 +265,38 @@ fn two_packets() {
         }
     }
 }
+
+/// A bus that takes longer for a packet than the network: each packet is acknowledged when it gets an input buffer, that
+/// is when the one `input_buffers` before it has been written; the writes follow each other without a pause.
+#[test]
+fn a_slow_bus_holds_its_senders() {
+    for mut config in machines() {
+        config.bus.burst_overhead = Time::from_us(2);
+        for input_buffers in [1, 2, 3, 5] {
+            config.adapter.input_buffers = input_buffers;
+            let packets = 20;
+            let mut cluster = cluster(&config);
+            let (a, b) = (cluster.node(0), cluster.node(1));
+            let results = log();
+            let noted = results.clone();
+            cluster.spawn("put", async move {
+                let placements = (Placement::Adapter, Placement::Main);
+                noted.note(put(&a, &b, placements, packets * 320).await);
+            });
+            cluster.run().expect("nothing stops it");
+
+            let (adapter, bus) = (config.adapter, config.bus);
+            let start = bursts(&bus, 8) + adapter.command + adapter.dma_start;
+            let travel = 2 * u64::from(config.fabric.hop_delay[0]);
+            let first = cycle_from(&config, start) + travel + flits(320) - 1;
+            let written =
+                |count: u64| config.cycle * first + bus.turnaround + bursts(&bus, 320) * count;
+            let copy = bursts(&bus, 64) + adapter.poll;
+            let seen = written(packets) + adapter.input + adapter.event + copy;
+            let accepted = written(packets - u64::from(input_buffers)) + adapter.turnaround;
+            let acknowledged = cycle_from(&config, accepted) + travel;
+            let completed = config.cycle * acknowledged + adapter.event + bus.turnaround + copy;
+            assert_eq!(*results.borrow(), [(seen, completed)]);
+        }
+    }
+}
