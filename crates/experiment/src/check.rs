@@ -112,7 +112,7 @@ impl Check<'_> {
 
     fn run(&mut self, path: &str, run: &RunChanges) {
         let bounds = format!("more than 0 s, at most {LONGEST}");
-        if run.window.is_some_and(|window| window.is_zero()) {
+        if run.window.is_some_and(Time::is_zero) {
             self.add(
                 &format!("{path}.window"),
                 "nothing can be measured in no time",

@@ -76,7 +76,8 @@ impl Point {
         fields.expect("a workload is a table").clone()
     }
 
-    /// All that decides the result, and nothing else, as text. Points with equal keys have equal results.
+    /// All that can decide the result, as text: neither names and titles nor provenance nor bounds. Points with equal
+    /// keys have equal results.
     pub fn key(&self) -> String {
         let run = json!({
             "warm_up": self.run.warm_up,

@@ -3,11 +3,11 @@
 use crate::file::{Directions, Distribution, Placement};
 use crate::plan::{PingPoint, Point, UniformPoint, Workload};
 use elan::{Cluster, Stop, Watch};
-use kernel::{Exceeded, Limits};
+use kernel::{Bound, Exceeded, Limits};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
-use units::Time;
+use units::{Bytes, Time};
 use workload::{Records, Window};
 
 /// No point runs longer than this in simulated time.
@@ -17,7 +17,7 @@ const LONGEST_RUN: Time = Time::from_secs(3600);
 #[derive(Debug, Error)]
 pub enum RunError {
     /// A bound of the run was passed.
-    #[error("{0} (bounds: run.max_events, run.max_memory)")]
+    #[error("{0}; {remedy}", remedy = remedy(.0))]
     Exceeded(#[from] Exceeded),
     /// The simulated programs wait for ever.
     #[error("{0}")]
@@ -25,6 +25,21 @@ pub enum RunError {
     /// The caller asked for it.
     #[error("the run was cancelled")]
     Cancelled,
+}
+
+/// How to raise the bound that was passed.
+fn remedy(exceeded: &Exceeded) -> String {
+    match exceeded.bound {
+        Bound::Events(events) => format!(
+            "for example with --set run.max_events={}",
+            events.saturating_mul(2)
+        ),
+        Bound::Memory(memory) => {
+            let double = Bytes::new(memory.as_u64().saturating_mul(2));
+            format!("for example with --set run.max_memory=\"{double}\"")
+        }
+        Bound::Time(_) => "no run may be longer".to_string(),
+    }
 }
 
 impl From<Stop> for RunError {

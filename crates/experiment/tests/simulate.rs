@@ -89,7 +89,11 @@ fn too_many_events() {
     let (exceeded, message) = exceeded(&endless(&["run.max_events=1000"]));
     assert_eq!(exceeded.bound, Bound::Events(1000));
     assert!(exceeded.at.events < 100_000, "{exceeded:?}");
-    for words in ["1000 events", "raise the bound", "run.max_events"] {
+    for words in [
+        "1000 events",
+        "raise the bound",
+        "--set run.max_events=2000",
+    ] {
         assert!(message.contains(words), "{message}");
     }
 }
@@ -103,7 +107,11 @@ fn too_much_memory() {
         exceeded.at.memory > Bytes::from_kb(100) && peak >= Bytes::from_kb(100),
         "{exceeded:?}, {peak}"
     );
-    for words in ["100 KB of memory", "raise the bound", "run.max_memory"] {
+    for words in [
+        "100 KB of memory",
+        "raise the bound",
+        "--set run.max_memory=\"200 KB\"",
+    ] {
         assert!(message.contains(words), "{message}");
     }
 }

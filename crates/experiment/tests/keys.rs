@@ -1,0 +1,145 @@
+//! The identity of points: what changes a key, and what does not.
+
+mod common;
+
+use common::{EXPERIMENT, MACHINE, points};
+use config::Override;
+use experiment::{Experiment, Point, plan};
+use machine::Machine;
+
+#[test]
+fn keys_are_distinct_and_name_no_people() {
+    let points = points(&[]);
+    let keys: std::collections::BTreeSet<_> = points.iter().map(Point::key).collect();
+    assert_eq!(keys.len(), points.len());
+    assert!(keys.iter().all(|key| !key.contains("source\":\"test")
+        && !key.contains("Good")
+        && !key.contains("good")));
+}
+
+/// What leaves the key as it is: it decides no result.
+#[test]
+fn keys_do_not_depend_on_words_and_bounds() {
+    let keys = |experiment: &str, machine: &str, overrides: &[&str]| -> Vec<String> {
+        let overrides: Vec<_> = overrides
+            .iter()
+            .map(|text| Override::parse(text).unwrap())
+            .collect();
+        let machine = Machine::parse("machine.toml", machine, &[]).unwrap();
+        let (experiment, document) =
+            Experiment::parse("other.toml", experiment, &overrides).unwrap();
+        plan("another name", (&experiment, &document), &machine, 1)
+            .unwrap()
+            .iter()
+            .map(Point::key)
+            .collect()
+    };
+    let expected: Vec<_> = points(&[]).iter().map(Point::key).collect();
+    let titles = EXPERIMENT
+        .replace("\"Good\"", "\"Fine\"")
+        .replace("Short messages", "A title");
+    let names = titles
+        .replace("name = \"load\"", "name = \"other\"")
+        .replace("machine = \"good\"", "machine = \"x\"");
+    let machine = MACHINE
+        .replace("\"test\"", "\"elsewhere\"")
+        .replace("A good machine", "Another")
+        .replace("some.claim", "another.claim");
+    assert_eq!(keys(&names, &machine, &[]), expected);
+    assert_eq!(
+        keys(
+            EXPERIMENT,
+            MACHINE,
+            &["run.max_events=12345", "run.max_memory=1 GB"]
+        ),
+        expected
+    );
+    // The same quantity, in another unit.
+    assert_eq!(
+        keys(&EXPERIMENT.replace("4 KB", "4096 B"), MACHINE, &[]),
+        expected
+    );
+    assert_eq!(
+        keys(EXPERIMENT, &MACHINE.replace("\"1 us\"", "\"1000 ns\""), &[]),
+        expected
+    );
+}
+
+/// What changes the key of every point.
+#[test]
+fn keys_depend_on_every_value() {
+    let before: Vec<_> = points(&[]).iter().map(Point::key).collect();
+    let others = [
+        "run.window=201 us",
+        "run.warm_up=1 us",
+        "run.batches=5",
+        "topology.nodes=63",
+        "topology.up=[4, 2]",
+        "link.hop_delay=60 ns",
+        "link.channels=3",
+        "link.buffer=127 flits",
+        "switch.circuit=wormhole",
+        "switch.ascent=deterministic",
+        "switch.arbitration=round-robin",
+        "switch.multiplexing=round-robin",
+        "switch.age_cap=71 us",
+        "switch.age_step=10 ns",
+        "switch.priorities=false",
+        "switch.tokens=false",
+        "packet.payload=256 B",
+        "packet.transaction=32 B",
+        "packet.header=9 B",
+        "packet.transaction_overhead=9 B",
+        "adapter.packets_in_flight=1",
+        "adapter.turnaround=201 ns",
+        "adapter.share_period=186 flits",
+        "adapter.share_burst=31 flits",
+        "adapter.command=1 ns",
+        "adapter.dma_start=1 ns",
+        "adapter.input=1 ns",
+        "adapter.event=1 ns",
+        "adapter.poll=1 ns",
+        "adapter.time_slice=1 KB",
+        "adapter.queue=1",
+        "adapter.input_buffers=1",
+        "adapter.retries=1",
+        "adapter.retry_delay=2 us",
+        "adapter.trap_delay=2 ms",
+        "bus.rate=263 MB/s",
+        "bus.burst=32 B",
+        "bus.burst_overhead=1 ns",
+        "bus.turnaround=1 ns",
+    ];
+    for change in others {
+        let overrides = if change.starts_with("topology.nodes") {
+            vec![change, "series.ping.to=[1, 62]"]
+        } else {
+            vec![change]
+        };
+        let after: Vec<_> = points(&overrides).iter().map(Point::key).collect();
+        assert_eq!(before.len(), after.len());
+        assert!(
+            before
+                .iter()
+                .zip(&after)
+                .all(|(before, after)| before != after),
+            "{change}"
+        );
+    }
+    let seeds = points(&[])
+        .iter()
+        .map(|point| {
+            Point {
+                seed: point.seed + 10,
+                ..point.clone()
+            }
+            .key()
+        })
+        .collect::<Vec<_>>();
+    assert!(
+        before
+            .iter()
+            .zip(&seeds)
+            .all(|(before, after)| before != after)
+    );
+}
