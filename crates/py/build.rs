@@ -11,7 +11,16 @@ use xxhash_rust::xxh3::Xxh3;
 fn main() {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
     let mut files = Vec::new();
-    for layer in ["units", "kernel", "fabric", "elan", "workload", "config", "machine", "experiment"] {
+    for layer in [
+        "units",
+        "kernel",
+        "fabric",
+        "elan",
+        "workload",
+        "config",
+        "machine",
+        "experiment",
+    ] {
         let sources = root.join(layer).join("src");
         println!("cargo::rerun-if-changed={}", sources.display());
         collect(&sources, &mut files);
@@ -19,11 +28,16 @@ fn main() {
     files.sort();
     let mut hash = Xxh3::new();
     for file in &files {
-        let name = file.strip_prefix(&root).expect("the file lies below the root");
+        let name = file
+            .strip_prefix(&root)
+            .expect("the file lies below the root");
         hash.update(name.to_string_lossy().replace('\\', "/").as_bytes());
         hash.update(&fs::read(file).expect("a source file can be read"));
     }
-    println!("cargo::rustc-env=MODEL_REVISION={:012x}", hash.digest() >> 16);
+    println!(
+        "cargo::rustc-env=MODEL_REVISION={:012x}",
+        hash.digest() >> 16
+    );
 }
 
 /// Appends the files of a folder and of the folders within.

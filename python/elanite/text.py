@@ -114,7 +114,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         "## How the findings are tested",
         "",
-        *(f"- `{v.claim.id}`: {v.claim.test}." for v in judged if v.claim.test),
+        *(f"- `{v.claim.id}`: {v.claim.test}." for v in verdicts if v.claim.test),
         "",
         "## Not yet simulated",
         "",

@@ -77,7 +77,10 @@ impl Failure {
 }
 
 /// Runs `work` without the interpreter; its failure or panic becomes a Python exception.
-pub fn guarded<R: Send>(py: Python<'_>, work: impl FnOnce() -> Result<R, Failure> + Send) -> PyResult<R> {
+pub fn guarded<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<R, Failure> + Send,
+) -> PyResult<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let previous = panic::take_hook();
@@ -103,8 +106,12 @@ pub fn guarded<R: Send>(py: Python<'_>, work: impl FnOnce() -> Result<R, Failure
 fn keep(info: &PanicHookInfo<'_>) -> bool {
     let payload = info.payload();
     let text = payload.downcast_ref::<&str>().copied();
-    let said = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-    let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
+    let said = text
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    let place = info
+        .location()
+        .map(|at| format!(" ({}:{})", at.file(), at.line()));
     GUARDED.with_borrow_mut(|guarded| match guarded {
         Some(message) => {
             *message = format!("{said}{}", place.unwrap_or_default());

@@ -7,7 +7,6 @@
 mod bridge;
 mod records;
 
-
 use pyo3::pymodule;
 
 /// The extension module.
@@ -65,7 +64,12 @@ mod _core {
     /// A machine file as JSON: name, title, and every parameter with its provenance.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
-    fn load_machine(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
+    fn load_machine(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        overrides: Vec<String>,
+    ) -> PyResult<String> {
         guarded(py, || {
             let read = || Machine::parse(file, text, &parse_overrides(&overrides)?);
             let machine = read().map_err(|problems| Failure::of_problems(&problems))?;
@@ -81,7 +85,12 @@ mod _core {
     /// An experiment file as JSON.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
-    fn load_experiment(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
+    fn load_experiment(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        overrides: Vec<String>,
+    ) -> PyResult<String> {
         guarded(py, || {
             let read = || Experiment::parse(file, text, &parse_overrides(&overrides)?);
             let (experiment, _) = read().map_err(|problems| Failure::of_problems(&problems))?;
@@ -105,10 +114,12 @@ mod _core {
         guarded(py, || {
             let points = || -> Result<Vec<Point>, Problems> {
                 let overrides = parse_overrides(&overrides)?;
-                let (for_experiment, for_machine): (Vec<_>, Vec<_>) =
-                    overrides.into_iter().partition(|change| Experiment::owns(&change.key));
+                let (for_experiment, for_machine): (Vec<_>, Vec<_>) = overrides
+                    .into_iter()
+                    .partition(|change| Experiment::owns(&change.key));
                 let machine = Machine::parse(machine_file, machine_text, &for_machine)?;
-                let (experiment, document) = Experiment::parse(experiment_file, experiment_text, &for_experiment)?;
+                let (experiment, document) =
+                    Experiment::parse(experiment_file, experiment_text, &for_experiment)?;
                 experiment::plan(experiment_name, (&experiment, &document), &machine, seed)
             };
             let points = points().map_err(|problems| Failure::of_problems(&problems))?;
@@ -118,9 +129,13 @@ mod _core {
 
     /// The records of a point; see `_core.pyi`. Setting `cancel` ends it soon.
     #[pyfunction]
-    fn simulate<'py>(py: Python<'py>, point_json: &str, cancel: &Cancel) -> PyResult<Bound<'py, PyDict>> {
-        let point: Point =
-            serde_json::from_str(point_json).map_err(|error| PyValueError::new_err(format!("not a point: {error}")))?;
+    fn simulate<'py>(
+        py: Python<'py>,
+        point_json: &str,
+        cancel: &Cancel,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let point: Point = serde_json::from_str(point_json)
+            .map_err(|error| PyValueError::new_err(format!("not a point: {error}")))?;
         let flag = Arc::clone(&cancel.0);
         let (records, peak) = guarded(py, move || {
             let (outcome, peak) = memory::measure(|| experiment::simulate(&point, Some(flag)));
@@ -141,9 +156,21 @@ mod _core {
     /// A quantity as a number: sizes in B, rates in MB/s, times in us; None if the text is no quantity.
     #[pyfunction]
     fn quantity(text: &str) -> Option<(f64, &'static str)> {
-        let size = || text.parse::<Bytes>().ok().map(|size| (size.as_u64() as f64, "B"));
-        let rate = || text.parse::<Rate>().ok().map(|rate| (rate.as_mb_per_second_f64(), "MB/s"));
-        let time = || text.parse::<Time>().ok().map(|time| (time.as_us_f64(), "us"));
+        let size = || {
+            text.parse::<Bytes>()
+                .ok()
+                .map(|size| (size.as_u64() as f64, "B"))
+        };
+        let rate = || {
+            text.parse::<Rate>()
+                .ok()
+                .map(|rate| (rate.as_mb_per_second_f64(), "MB/s"))
+        };
+        let time = || {
+            text.parse::<Time>()
+                .ok()
+                .map(|time| (time.as_us_f64(), "us"))
+        };
         size().or_else(rate).or_else(time)
     }
 
@@ -153,7 +180,11 @@ mod _core {
         let schema: Value = match kind {
             "machine" => Machine::schema(),
             "experiment" => Experiment::schema(),
-            _ => return Err(PyValueError::new_err("there are schemas of `machine` and `experiment`")),
+            _ => {
+                return Err(PyValueError::new_err(
+                    "there are schemas of `machine` and `experiment`",
+                ));
+            }
         };
         Ok(schema.to_string())
     }
@@ -164,7 +195,8 @@ mod _core {
 
     fn texts(point: &Point) -> (String, String, String) {
         let text = serde_json::to_string(point).expect("a point is plain data");
-        let parameters = serde_json::to_string(&point.parameters()).expect("parameters are plain data");
+        let parameters =
+            serde_json::to_string(&point.parameters()).expect("parameters are plain data");
         (text, point.key(), parameters)
     }
 }

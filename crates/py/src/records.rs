@@ -16,7 +16,11 @@ macro_rules! table {
 }
 
 /// `rows`, `links` and `switches` by columns; times in whole picoseconds.
-pub fn to_python<'py>(py: Python<'py>, records: &Records, peak: Bytes) -> PyResult<Bound<'py, PyDict>> {
+pub fn to_python<'py>(
+    py: Python<'py>,
+    records: &Records,
+    peak: Bytes,
+) -> PyResult<Bound<'py, PyDict>> {
     let rows = table!(py, records.rows, {
         "metric": |row| row.metric,
         "unit": |row| row.unit,
