@@ -89,6 +89,12 @@ fn check(flit: &mut Side, worm: &mut Side, at: Cycle) -> Result<(), String> {
     Ok(())
 }
 
+/// The next checkpoint: in cycles in which the flit mover has nothing to do, nothing changes.
+fn forward(flit: &Side, at: Cycle, stride: Cycle) -> Cycle {
+    let quiet = flit.bench.fabric.next_cycle().unwrap_or(0);
+    (at + stride).max(quiet)
+}
+
 /// Runs a case with both movers. Returns the cycles it took, or the first difference.
 fn compare(case: &Case, manner: &Manner) -> Result<Cycle, String> {
     let mut sides = [
@@ -107,7 +113,7 @@ fn compare(case: &Case, manner: &Manner) -> Result<Cycle, String> {
     };
     for &(offered, spec) in &case.traffic {
         while at + manner.stride <= offered {
-            at += manner.stride;
+            at = forward(flit, at, manner.stride).min(offered);
             go_to(flit, worm, at - 1)?;
         }
         flit.bench.offer(&[(offered, spec)]);
@@ -115,7 +121,7 @@ fn compare(case: &Case, manner: &Manner) -> Result<Cycle, String> {
     }
     let stuck = at + 10_000_000;
     while flit.bench.fabric.next_cycle().is_some() && at < stuck {
-        at += manner.stride;
+        at = forward(flit, at, manner.stride);
         go_to(flit, worm, at - 1)?;
     }
     let next = [&flit.bench, &worm.bench].map(|bench| bench.fabric.next_cycle());
