@@ -46,6 +46,22 @@ pub enum Multiplexing {
     RoundRobin,
 }
 
+/// Which mover runs the data phase. Both make the same motion in every cycle; see [`crate::motion`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The definition: visits every link in every cycle. Serves all mechanisms.
+    Flit,
+    /// Computes the same motion from events. Serves all but [`Multiplexing::RoundRobin`].
+    Worm,
+}
+
+impl Engine {
+    /// Whether the engine can serve the channels of a link in this way.
+    pub fn serves(self, multiplexing: Multiplexing) -> bool {
+        self == Engine::Flit || multiplexing == Multiplexing::OldestFirst
+    }
+}
+
 /// Everything that the fabric needs to know of a machine.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -80,6 +96,8 @@ pub struct Config {
     /// Cycles of each period in which sending pauses, and of as many others in which receiving pauses, while both
     /// want to move; 0 switches the sharing off. At most half a period.
     pub share_burst: u64,
+    /// The mover. No result depends on it; [`Engine::serves`] the multiplexing.
+    pub engine: Engine,
 }
 
 impl Config {
@@ -98,5 +116,9 @@ impl Config {
         assert!((1..=8).contains(&self.channels));
         assert!(self.buffer >= 1 && self.packets_in_flight >= 1 && self.age_step >= 1);
         assert!(self.share_period >= 1 && 2 * self.share_burst <= self.share_period);
+        assert!(
+            self.engine.serves(self.multiplexing),
+            "only the flit mover serves channels in turns"
+        );
     }
 }

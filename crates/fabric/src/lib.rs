@@ -13,6 +13,7 @@
 //!   releases. Its front is [`Fabric`];
 //! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted.
 //!   [`motion::flit`] visits every link in every cycle and is written to be read: it is the definition of the motion.
+//!   [`motion::worm`] makes the same motion from events, and fast. Nothing outside of the room can tell them apart.
 //!
 //! ## Time
 //!
@@ -33,7 +34,7 @@ pub mod control;
 pub mod motion;
 pub mod topology;
 
-pub use config::{Arbitration, Ascent, Circuit, Config, Multiplexing};
+pub use config::{Arbitration, Ascent, Circuit, Config, Engine, Multiplexing};
 pub use control::{
     Ack, Fabric, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };

@@ -2,7 +2,8 @@
 //!
 //! [`Fabric`] owns everything that is decided: which packet enters, which header takes which channel, when circuits
 //! open and close, when acknowledgements travel. It drives a mover (trait [`Motion`]) through the data phase and
-//! reacts to the two moments that the mover reports, the first and the last flit of a worm on a link.
+//! reacts to the moments that the mover reports: when the first flit of a worm enters a link and leaves it, and when the
+//! last one enters it.
 //!
 //! ## The life of a packet
 //!
@@ -26,9 +27,10 @@ mod packet;
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
 use crate::motion::flit::FlitMover;
+use crate::motion::worm::WormMover;
 use crate::motion::{ChannelId, FlitCensus, Key, Motion, Moved, Worm};
 use crate::topology::{FatTree, LinkId, MAX_TAGS, NodeId, Tag};
-use crate::{Arbitration, Circuit, Config, Cycle};
+use crate::{Arbitration, Circuit, Config, Cycle, Engine};
 use arbitration::{AgeRule, Crossbar, Group, NO_GROUP, Waiting};
 use calendar::Calendar;
 use packet::{Flight, Flights};
@@ -37,8 +39,6 @@ use std::collections::VecDeque;
 /// What is due in a cycle.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The header on this channel reaches the switch at its end.
-    Header(ChannelId),
     /// The last flit of the packet reaches its destination.
     Delivered(PacketId),
     /// The acknowledgement reaches the source.
@@ -109,6 +109,8 @@ pub struct Fabric {
     flagged_ports: Vec<NodeId>,
     due: Vec<Event>,
     moved: Vec<Moved>,
+    /// All that the mover has reported, by the cycle it happened in, if it is to be kept.
+    watched: Option<Vec<(Cycle, Moved)>>,
     /// Whether all that happens in a cycle is done in the opposite order.
     reversed: bool,
 }
@@ -126,7 +128,10 @@ impl Fabric {
             0
         };
         Fabric {
-            motion: Box::new(FlitMover::new(&config)),
+            motion: match config.engine {
+                Engine::Flit => Box::new(FlitMover::new(&config)),
+                Engine::Worm => Box::new(WormMover::new(&config)),
+            },
             age: AgeRule {
                 cap,
                 step: config.age_step,
@@ -147,6 +152,7 @@ impl Fabric {
             flagged_ports: Vec::new(),
             due: Vec::new(),
             moved: Vec::new(),
+            watched: None,
             reversed: false,
             crossbar,
             config,
@@ -168,6 +174,13 @@ impl Fabric {
     #[doc(hidden)]
     pub fn reverse_order_in_cycles(&mut self) {
         self.reversed = !self.reversed;
+        self.motion.reverse();
+    }
+
+    /// From here on keeps what the mover reports, for comparisons of movers. Returns what was kept since the last call.
+    #[doc(hidden)]
+    pub fn watch(&mut self) -> Vec<(Cycle, Moved)> {
+        self.watched.replace(Vec::new()).unwrap_or_default()
     }
 
     /// Hands a packet to its adapter's queue, in cycle `at`: after all cycles before it have been executed.
@@ -230,12 +243,15 @@ impl Fabric {
                 return Some(cycle);
             }
         }
+        if self.next_cycle().is_some() {
+            self.now = self.now.max(until.saturating_add(1));
+        }
         None
     }
 
-    /// What a link has done.
+    /// What a link has done in the cycles that have been executed.
     pub fn counters(&self, link: LinkId) -> LinkCounters {
-        let carried = self.motion.carried(link);
+        let carried = self.motion.carried(link, self.now);
         LinkCounters {
             packets: self.packets[link as usize],
             flits: carried.flits,
@@ -263,7 +279,7 @@ impl Fabric {
 
     /// Flits by state, found by inspection of all buffers.
     pub fn flit_census(&self) -> FlitCensus {
-        self.motion.census()
+        self.motion.census(self.now)
     }
 
     /// Lengths of the packets under way that have not been delivered, in flits: a bound of what may be in flight.
@@ -277,6 +293,9 @@ impl Fabric {
 
     fn execute(&mut self, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.now = cycle;
+        let mut moved = std::mem::take(&mut self.moved);
+        self.motion.arrive(cycle, &mut moved);
+        self.react(&mut moved);
         let mut due = std::mem::take(&mut self.due);
         self.calendar.take(cycle, &mut due);
         self.events += due.len() as u64;
@@ -298,17 +317,29 @@ impl Fabric {
         }
         self.flagged_ports = ports;
 
-        let mut moved = std::mem::take(&mut self.moved);
         self.motion.step(cycle, &mut moved);
-        self.reverse(&mut moved);
-        for moment in moved.drain(..) {
-            match moment {
-                Moved::Head(channel) => self.head_sent(channel),
-                Moved::Tail(channel) => self.tail_sent(channel),
-            }
-        }
+        self.react(&mut moved);
         self.moved = moved;
         self.now = cycle + 1;
+    }
+
+    /// Takes note of what the mover reports.
+    fn react(&mut self, moved: &mut Vec<Moved>) {
+        self.reverse(moved);
+        for moment in moved.drain(..) {
+            if let Some(watched) = &mut self.watched {
+                let cycle = match moment {
+                    Moved::Tail(_, cycle) => cycle,
+                    Moved::Header(_) | Moved::Head(_) => self.now,
+                };
+                watched.push((cycle, moment));
+            }
+            match moment {
+                Moved::Header(channel) => self.header(channel),
+                Moved::Head(channel) => self.head_sent(channel),
+                Moved::Tail(channel, cycle) => self.tail_sent(channel, cycle),
+            }
+        }
     }
 
     fn reverse<T>(&self, things: &mut [T]) {
@@ -319,7 +350,6 @@ impl Fabric {
 
     fn process(&mut self, event: Event, notices: &mut Vec<Notice>) {
         match event {
-            Event::Header(channel) => self.header(channel),
             Event::Free(channel) => self.release(channel),
             Event::Delivered(packet) => {
                 let now = self.now;
@@ -348,6 +378,7 @@ impl Fabric {
             .target(link)
             .expect("headers are reported at switches only");
         let now = self.now;
+        self.events += 1;
         let flight = self.flights.get_mut(packet);
         flight.ready = now;
         let tag = flight.route.tags()[usize::from(flight.taken) - 1];
@@ -421,6 +452,7 @@ impl Fabric {
                 key,
                 upstream,
             },
+            self.now,
         );
     }
 
@@ -489,11 +521,11 @@ impl Fabric {
     /// A channel is free: whoever waits for it hears of it, and the tokens that closed it are charged.
     fn release(&mut self, channel: ChannelId) {
         let link = channel / self.config.channels;
-        self.motion.close(channel);
+        self.motion.close(channel, self.now);
         self.free[link as usize] |= 1 << (channel % self.config.channels);
         if self.config.tokens {
-            self.motion.charge(link);
-            self.motion.charge(self.tree().reverse(link));
+            self.motion.charge(link, self.now);
+            self.motion.charge(self.tree().reverse(link), self.now);
         }
         match self.crossbar.group_of(link) {
             NO_GROUP => self.flag_port(link),
@@ -506,19 +538,16 @@ impl Fabric {
         self.packets[link as usize] += 1;
         self.waited[link as usize] +=
             self.now - self.flights.get(self.holder[channel as usize]).ready;
-        if self.crossbar.target(link).is_some() {
-            self.calendar
-                .schedule(self.now + self.delay(&[channel]), Event::Header(channel));
-        }
     }
 
-    fn tail_sent(&mut self, channel: ChannelId) {
+    /// The last flit of a packet was sent over a channel in cycle `sent`, this one or the one before.
+    fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
         let packet = self.holder[channel as usize];
         let last = self
             .crossbar
             .target(channel / self.config.channels)
             .is_none();
-        let arrival = self.now + self.delay(&[channel]);
+        let arrival = sent + self.delay(&[channel]);
         if last {
             self.calendar.schedule(arrival, Event::Delivered(packet));
         }
@@ -530,7 +559,7 @@ impl Fabric {
                 .expect("the channel is on the packet's path");
             if place > 0 {
                 self.calendar
-                    .schedule(self.now + 2, Event::Free(path[place - 1]));
+                    .schedule(sent + 2, Event::Free(path[place - 1]));
             }
             if last {
                 self.calendar.schedule(arrival + 2, Event::Free(channel));

@@ -3,8 +3,8 @@
 //! Visits every link that has a flit to send or owes a token, in every cycle, and applies the rule of the parent module
 //! to the letter. It is slow and obvious; whatever else moves flits must agree with it in every cycle.
 //!
-//! A cycle is three passes: flits that were sent a link delay ago arrive; every link decides on the state at the start
-//! of the cycle; the decisions are applied. Between the passes nothing is half-done, so the order of links is free.
+//! A cycle is three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
+//! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so the order of links is free.
 
 use super::{Carried, ChannelId, FlitCensus, Key, Motion, Moved, Wiring, Worm};
 use crate::config::MAX_HOP_DELAY;
@@ -97,19 +97,6 @@ impl FlitMover {
         }
     }
 
-    /// First pass: flits sent a link delay ago reach the far end.
-    fn arrive(&mut self, now: Cycle) {
-        let mut arrivals = std::mem::take(&mut self.arrivals[now as usize % ARRIVALS]);
-        self.on_wires -= arrivals.len();
-        for channel in arrivals.drain(..) {
-            self.channels[channel as usize].arrived += 1;
-            if self.wiring.wires[self.link_of(channel) as usize].ejects {
-                self.delivered += 1;
-            }
-        }
-        self.arrivals[now as usize % ARRIVALS] = arrivals;
-    }
-
     /// The rule: whether a channel can move in this cycle.
     fn can(&self, channel: ChannelId, ejects: bool) -> bool {
         let this = &self.channels[channel as usize];
@@ -191,7 +178,7 @@ impl FlitMover {
         }
         if channel.worm.is_some_and(|worm| worm.flits == channel.sent) {
             state.unsent -= 1;
-            moved.push(Moved::Tail(number));
+            moved.push(Moved::Tail(number, now));
         }
         let arrival = now + Cycle::from(self.wiring.wires[link].delay);
         self.arrivals[arrival as usize % ARRIVALS].push(number);
@@ -210,7 +197,23 @@ impl FlitMover {
 }
 
 impl Motion for FlitMover {
-    fn open(&mut self, channel: ChannelId, worm: Worm) {
+    fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
+        let mut arrivals = std::mem::take(&mut self.arrivals[now as usize % ARRIVALS]);
+        self.on_wires -= arrivals.len();
+        for channel in arrivals.drain(..) {
+            let ejects = self.wiring.wires[self.link_of(channel) as usize].ejects;
+            let arrived = &mut self.channels[channel as usize].arrived;
+            *arrived += 1;
+            if ejects {
+                self.delivered += 1;
+            } else if *arrived == 1 {
+                moved.push(Moved::Header(channel));
+            }
+        }
+        self.arrivals[now as usize % ARRIVALS] = arrivals;
+    }
+
+    fn open(&mut self, channel: ChannelId, worm: Worm, _now: Cycle) {
         assert!(
             self.channels[channel as usize].worm.is_none(),
             "a channel is granted twice"
@@ -227,7 +230,7 @@ impl Motion for FlitMover {
         self.list(link);
     }
 
-    fn close(&mut self, channel: ChannelId) {
+    fn close(&mut self, channel: ChannelId, _now: Cycle) {
         let channel = &mut self.channels[channel as usize];
         let worm = channel
             .worm
@@ -239,14 +242,13 @@ impl Motion for FlitMover {
         );
     }
 
-    fn charge(&mut self, link: LinkId) {
+    fn charge(&mut self, link: LinkId, _now: Cycle) {
         self.links[link as usize].owed += 1;
         self.list(link);
     }
 
     fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
         self.active = false;
-        self.arrive(now);
         let mut decisions = std::mem::take(&mut self.decisions);
         for index in 0..self.busy.len() {
             decisions.extend(self.decide(self.busy[index], now));
@@ -264,11 +266,11 @@ impl Motion for FlitMover {
         self.active.then_some(now + 1)
     }
 
-    fn carried(&self, link: LinkId) -> Carried {
+    fn carried(&self, link: LinkId, _now: Cycle) -> Carried {
         self.links[link as usize].carried
     }
 
-    fn census(&self) -> FlitCensus {
+    fn census(&self, _now: Cycle) -> FlitCensus {
         let mut census = FlitCensus {
             delivered: self.delivered,
             ..FlitCensus::default()
@@ -296,5 +298,9 @@ impl Motion for FlitMover {
             .map(|(_, link)| link.carried.flits)
             .sum();
         census
+    }
+
+    fn reverse(&mut self) {
+        self.busy.reverse();
     }
 }

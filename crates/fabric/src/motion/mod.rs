@@ -25,6 +25,7 @@
 //!   the phase differs from node to node.
 
 pub mod flit;
+pub mod worm;
 
 use crate::{Config, Cycle, FatTree, LinkId, Multiplexing};
 
@@ -57,12 +58,14 @@ pub struct Worm {
 }
 
 /// What the control plane must know of the motion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Moved {
-    /// The first flit of the channel's worm was sent in this cycle.
+    /// The first flit of the channel's worm has arrived at the switch at the end of the link.
+    Header(ChannelId),
+    /// The first flit of the channel's worm is sent in this cycle.
     Head(ChannelId),
-    /// The last flit of the channel's worm was sent in this cycle.
-    Tail(ChannelId),
+    /// The last flit of the channel's worm was sent, in the cycle named.
+    Tail(ChannelId, Cycle),
 }
 
 /// Flits in the fabric, for checks of conservation: `injected = delivered + in_flight` at any time.
@@ -87,29 +90,38 @@ pub struct Carried {
 
 /// The data phase; see the essay of the module.
 ///
-/// The control plane calls [`open`](Motion::open), [`close`](Motion::close) and [`charge`](Motion::charge) in phase 0
-/// of a cycle, then [`step`](Motion::step) for its phase 1. Cycles in which neither has anything to do are skipped.
+/// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`open`](Motion::open),
+/// [`close`](Motion::close) and [`charge`](Motion::charge) in its phase 0, then [`step`](Motion::step) for phase 1.
+/// Cycles in which neither has anything to do are skipped.
 pub trait Motion {
-    /// Grants a free channel to a worm from this cycle on.
-    fn open(&mut self, channel: ChannelId, worm: Worm);
+    /// Begins cycle `now`: appends the headers that arrive in it and the tails that were sent in the cycle before, in any
+    /// order.
+    fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>);
 
-    /// Takes back a channel whose worm has passed entirely; it is free from this cycle on.
-    fn close(&mut self, channel: ChannelId);
+    /// Grants a free channel to a worm from cycle `now` on.
+    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle);
 
-    /// Makes a link owe one slot for a token.
-    fn charge(&mut self, link: LinkId);
+    /// Takes back a channel whose worm has passed entirely; it is free from cycle `now` on.
+    fn close(&mut self, channel: ChannelId, now: Cycle);
 
-    /// Moves the flits of cycle `now` and appends what happened, in any order.
+    /// Makes a link owe one slot for a token from cycle `now` on.
+    fn charge(&mut self, link: LinkId, now: Cycle);
+
+    /// Moves the flits of cycle `now` and appends the heads that are sent in it, in any order. Tails may be appended
+    /// here, or by [`arrive`](Motion::arrive) of the next cycle.
     fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>);
 
-    /// The next cycle after `now` in which something could move without news from the control plane.
+    /// The next cycle after `now` in which the mover must be called though the control plane has no news for it.
     fn next(&self, now: Cycle) -> Option<Cycle>;
 
-    /// What a link has carried so far.
-    fn carried(&self, link: LinkId) -> Carried;
+    /// What a link has carried before cycle `now`.
+    fn carried(&self, link: LinkId, now: Cycle) -> Carried;
 
-    /// Counts the flits; asserts on the way that no buffer holds more than it may.
-    fn census(&self) -> FlitCensus;
+    /// Counts the flits at the start of cycle `now`; asserts on the way that no buffer holds more than it may.
+    fn census(&self, now: Cycle) -> FlitCensus;
+
+    /// From here on what happens in a cycle is worked off in the opposite order, if there is an order.
+    fn reverse(&mut self);
 }
 
 /// What a mover must know of a link.

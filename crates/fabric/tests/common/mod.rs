@@ -5,7 +5,7 @@ pub mod random;
 
 use fabric::control::PacketCensus;
 use fabric::{
-    Ack, Arbitration, Ascent, Circuit, Config, Cycle, Fabric, FatTree, LinkCounters, Multiplexing,
+    Ack, Arbitration, Ascent, Circuit, Config, Cycle, Engine, Fabric, FatTree, LinkCounters, Multiplexing,
     NodeId, Notice, PacketRecord, PacketSpec, Priority,
 };
 
@@ -28,6 +28,7 @@ pub fn machine(tree: FatTree, hop_delay: u32) -> Config {
         tokens: false,
         share_period: 185,
         share_burst: 0,
+        engine: Engine::Worm,
     }
 }
 

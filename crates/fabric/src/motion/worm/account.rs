@@ -1,0 +1,67 @@
+//! Counting flits without one event per flit.
+
+use super::WormMover;
+use super::state::NONE;
+use crate::motion::{ChannelId, FlitCensus};
+use crate::{Cycle, LinkId};
+use std::collections::VecDeque;
+
+/// Stretches of cycles, from and up to, in which a link has moved, as far back as its flits are still on the wire.
+pub(super) type Runs = VecDeque<(Cycle, Cycle)>;
+
+impl WormMover {
+    /// Notes that a link into a node has moved in cycles `began..now`.
+    pub(super) fn note_run(&mut self, link: LinkId, began: Cycle, now: Cycle) {
+        let delay = u64::from(self.statics[link as usize].delay);
+        let runs = &mut self.runs[link as usize - self.first_ejection as usize];
+        while runs.front().is_some_and(|&(_, end)| end + delay < now) {
+            runs.pop_front();
+        }
+        runs.push_back((began, now));
+    }
+
+    /// Flits of a link into a node that are on the wire after cycle `now - 1`.
+    fn on_wire(&self, link: LinkId, now: Cycle) -> u64 {
+        let from = now.saturating_sub(self.statics[link as usize].delay.into());
+        let state = &self.links[link as usize];
+        let present = (state.mover != NONE).then_some((state.since, now));
+        let runs = &self.runs[link as usize - self.first_ejection as usize];
+        runs.iter()
+            .copied()
+            .chain(present)
+            .map(|(began, end)| end.saturating_sub(began.max(from)))
+            .sum()
+    }
+
+    pub(super) fn count(&self, now: Cycle) -> FlitCensus {
+        let mut census = FlitCensus::default();
+        for (number, fixed) in self.statics.iter().enumerate() {
+            let link = number as LinkId;
+            let carried = self.links[number].flits.at(now);
+            if fixed.injects {
+                census.injected += carried;
+            }
+            if fixed.ejects {
+                let on_wire = self.on_wire(link, now);
+                census.delivered += carried - on_wire;
+                census.in_flight += on_wire;
+                continue;
+            }
+            for channel in link * self.width..(link + 1) * self.width {
+                census.in_flight += self.held(channel, now);
+            }
+        }
+        census
+    }
+
+    /// Flits on the wire and in the buffer of a channel that does not end in a node.
+    fn held(&self, channel: ChannelId, now: Cycle) -> u64 {
+        let this = &self.channels[channel as usize];
+        if this.flits == 0 {
+            return 0;
+        }
+        let held = this.sent.at(now) - self.channels[this.down as usize].sent.at(now);
+        assert!(held <= self.buffer, "a buffer overflows");
+        held
+    }
+}

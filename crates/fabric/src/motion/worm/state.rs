@@ -1,0 +1,178 @@
+//! What the mover keeps of channels, links and adapters.
+
+use super::line::Line;
+use crate::motion::{ChannelId, Key, Worm};
+use crate::{Cycle, LinkId};
+
+/// No channel, no adapter.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A count that no worm reaches and no buffer holds.
+const BOUNDLESS: u64 = 1 << 40;
+
+/// Channels of no link, which stand for the ends of paths and save a case wherever a neighbour is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Specials {
+    /// Upstream of an adapter: all flits have arrived.
+    pub source: ChannelId,
+    /// Downstream of a node: takes everything.
+    pub sink: ChannelId,
+    /// Downstream of a header that waits: takes nothing.
+    pub nowhere: ChannelId,
+}
+
+impl Specials {
+    /// The special channels have the numbers after those of the links.
+    pub fn after(count: u32) -> Self {
+        Specials {
+            source: count,
+            sink: count + 1,
+            nowhere: count + 2,
+        }
+    }
+}
+
+/// One virtual channel of one link and its present worm; a cache line.
+#[derive(Clone, Copy)]
+pub(super) struct Channel {
+    /// `S`: flits sent over the link before a cycle.
+    pub sent: Line,
+    /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and
+    /// not stopped after a tail, since nobody asks beyond.
+    pub arrived: Line,
+    pub key: Key,
+    /// Length of the worm; 0 if the channel is free.
+    pub flits: u32,
+    /// The channel that the worm arrives by, or the source.
+    pub up: ChannelId,
+    /// The channel that the worm leaves by, or the sink, or nowhere.
+    pub down: ChannelId,
+}
+
+impl Channel {
+    fn standing(sent: u64, arrived: u64) -> Self {
+        Channel {
+            sent: Line::standing(sent),
+            arrived: Line::standing(arrived),
+            key: Key::new(false, 0, 0, 0),
+            flits: 0,
+            up: 0,
+            down: 0,
+        }
+    }
+
+    pub fn closed(specials: Specials) -> Self {
+        let mut channel = Channel::standing(0, 0);
+        channel.close(specials);
+        channel
+    }
+
+    /// Source, sink, nowhere.
+    pub fn specials() -> [Self; 3] {
+        [
+            Channel::standing(0, BOUNDLESS),
+            Channel::standing(BOUNDLESS, 0),
+            Channel::standing(0, 0),
+        ]
+    }
+
+    pub fn open(&mut self, worm: &Worm, ejects: bool, specials: Specials) {
+        *self = Channel {
+            sent: Line::standing(0),
+            arrived: Line::standing(0),
+            key: worm.key,
+            flits: worm.flits,
+            up: worm.upstream.unwrap_or(specials.source),
+            down: if ejects {
+                specials.sink
+            } else {
+                specials.nowhere
+            },
+        };
+    }
+
+    pub fn close(&mut self, specials: Specials) {
+        self.flits = 0;
+        self.sent = Line::standing(0);
+        self.up = specials.source;
+        self.down = specials.sink;
+    }
+}
+
+/// One directed link.
+#[derive(Clone, Copy)]
+pub(super) struct Link {
+    /// The channel whose flits it sends, or [`NONE`]: it rests, which is when debts are paid.
+    pub mover: ChannelId,
+    /// Slots owed to tokens, as of cycle `since` if the link rests.
+    pub owed: u32,
+    /// The cycle of the one valid prediction; one in the past if there is none.
+    pub next: Cycle,
+    /// While the link moves: since when. While it rests: up to where `owed` and `tokens` are accounted.
+    pub since: Cycle,
+    /// Flits sent before a cycle.
+    pub flits: Line,
+    /// Tokens paid, as of cycle `since` if the link rests.
+    pub tokens: u64,
+    /// The cycle in which it was marked last.
+    pub marked: Cycle,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Link {
+            mover: NONE,
+            owed: 0,
+            next: 0,
+            since: 0,
+            flits: Line::standing(0),
+            tokens: 0,
+            marked: Cycle::MAX,
+        }
+    }
+}
+
+impl Link {
+    /// Accounts the tokens that a resting link has paid before cycle `now`, one in each cycle.
+    pub fn settle(&mut self, now: Cycle) {
+        if self.mover == NONE {
+            let paid = (now - self.since).min(self.owed.into());
+            self.owed -= paid as u32;
+            self.tokens += paid;
+            self.since = now;
+        }
+    }
+}
+
+/// What never changes of a link.
+#[derive(Clone, Copy)]
+pub(super) struct Static {
+    /// Cycles from one end to the other.
+    pub delay: u32,
+    /// Index of the adapter whose memory port it shares, or [`NONE`].
+    pub adapter: u32,
+    pub injects: bool,
+    pub ejects: bool,
+}
+
+/// The two links of an adapter that share a memory port.
+#[derive(Clone)]
+pub(super) struct Adapter {
+    pub links: [LinkId; 2],
+    pub phases: [u64; 2],
+    /// The cycle in which both were looked at last.
+    pub looked: Cycle,
+    /// The last cycle for which a look was entered because a pause begins or ends.
+    pub turn: Cycle,
+}
+
+impl Adapter {
+    pub fn new(links: [LinkId; 2], phases: [u64; 2]) -> Self {
+        Adapter {
+            links,
+            phases,
+            looked: Cycle::MAX,
+            turn: 0,
+        }
+    }
+}
