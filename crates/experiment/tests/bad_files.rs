@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{plan_file, snapshot};
+use common::{EXPERIMENT, plan_file, snapshot};
 use std::path::Path;
 
 #[test]
@@ -32,5 +32,24 @@ fn every_wrong_file() {
             Ok(_) => panic!("{file} is wrong"),
             Err(problems) => snapshot(name, &problems),
         }
+    }
+}
+
+/// Whatever is cut off or left out, there is a plan or an error with a place, never a panic.
+#[test]
+fn any_cut_and_any_gap() {
+    let outcome = |text: &str| {
+        if let Err(problems) = plan_file("cut.toml", text, &[]) {
+            assert!(
+                problems.render(true).contains("cut.toml") && problems.0[0].line > 0,
+                "{text}"
+            );
+        }
+    };
+    for (index, letter) in EXPERIMENT.char_indices() {
+        let (before, after) = EXPERIMENT.split_at(index);
+        outcome(before);
+        outcome(&[before, &after[letter.len_utf8()..]].concat());
+        outcome(&[before, "é=", after].concat());
     }
 }

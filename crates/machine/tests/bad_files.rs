@@ -154,3 +154,22 @@ fn snapshot(name: &str, outcome: Result<(), Problems>) {
         insta::assert_snapshot!(name, rendered);
     });
 }
+
+/// Whatever is cut off or left out, there is a machine or an error with a place, never a panic.
+#[test]
+fn any_cut_and_any_gap() {
+    let outcome = |text: &str| {
+        if let Err(problems) = Machine::parse("cut.toml", text, &[]) {
+            assert!(
+                problems.render(true).contains("cut.toml") && problems.0[0].line > 0,
+                "{text}"
+            );
+        }
+    };
+    for (index, letter) in GOOD.char_indices() {
+        let (before, after) = GOOD.split_at(index);
+        outcome(before);
+        outcome(&[before, &after[letter.len_utf8()..]].concat());
+        outcome(&[before, "9", after].concat());
+    }
+}
