@@ -305,6 +305,23 @@ fn equal_runs_have_equal_digests() {
     assert_ne!(whole.0, run(8, None).0);
 }
 
+/// Which engine moves the flits makes no difference to adapters and processes.
+#[test]
+fn engines_agree() {
+    let run = |engine| {
+        let mut config = sixteen_nodes();
+        config.fabric.engine = engine;
+        let mut cluster = cluster(&config);
+        load(&mut cluster, 5);
+        cluster.run_until(Time::from_us(300)).expect("no error");
+        let links = config.fabric.tree.links();
+        let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
+        let stored: Vec<_> = (0..16).map(|node| cluster.stored(node)).collect();
+        (cluster.digest(), cluster.packets(), counters, stored)
+    };
+    assert_eq!(run(fabric::Engine::Flit), run(fabric::Engine::Worm));
+}
+
 /// Packets and flits are conserved whenever one looks, on a loaded machine and on one with odd times.
 #[test]
 fn conservation_under_load() {

@@ -14,10 +14,23 @@ fn put_at(
     length: Bytes,
     priority: Priority,
 ) -> common::Log<Time> {
+    let placements = (Placement::Adapter, Placement::Adapter);
+    put_between(cluster, (from, to), placements, at, length, priority)
+}
+
+/// The same with a choice of memories.
+fn put_between(
+    cluster: &mut Cluster,
+    (from, to): (u32, u32),
+    placements: (Placement, Placement),
+    at: Time,
+    length: Bytes,
+    priority: Priority,
+) -> common::Log<Time> {
     let (a, b) = (cluster.node(from), cluster.node(to));
     let (source, target) = (
-        a.reserve(Placement::Adapter, length),
-        b.reserve(Placement::Adapter, length),
+        a.reserve(placements.0, length),
+        b.reserve(placements.1, length),
     );
     let latency = log();
     let noted = latency.clone();
@@ -290,4 +303,65 @@ fn high_priority() {
         into_the_crowd(&config, Priority::Low),
         into_the_crowd(&config, Priority::High)
     );
+}
+
+/// The engine reads no more than two packets ahead: a command behind a long DMA from main memory is not kept off the bus.
+#[test]
+fn the_engine_reads_a_little_ahead() {
+    let latency = |long: bool| {
+        let mut cluster = cluster(&four_nodes());
+        if long {
+            let placements = (Placement::Main, Placement::Adapter);
+            let long = Bytes::from_kb(256);
+            put_between(
+                &mut cluster,
+                (0, 1),
+                placements,
+                Time::ZERO,
+                long,
+                Priority::Low,
+            );
+        }
+        let short = (Time::from_us(100), Bytes::new(64));
+        let latency = put_at(&mut cluster, (0, 2), short.0, short.1, Priority::Low);
+        cluster.run().expect("all ends");
+        latency.borrow()[0]
+    };
+    // A packet takes 5 bursts of 319.425 ns. 26 packets of a time slice, and two each for the command and the start.
+    assert!(latency(true) - latency(false) < Time::from_ns(1600) * (26 + 4));
+}
+
+/// Packets that wait for an input buffer get one in the order in which they came.
+#[test]
+fn first_come_first_stored() {
+    let mut config = four_nodes();
+    config.adapter.input_buffers = 1;
+    config.bus.burst_overhead = Time::from_us(4);
+    let mut cluster = cluster(&config);
+    let placements = (Placement::Adapter, Placement::Main);
+    let done: Vec<_> = [2, 3, 1]
+        .into_iter()
+        .enumerate()
+        .map(|(index, from)| {
+            let at = Time::from_us(index as u64 * 2);
+            let length = Bytes::new(320);
+            (
+                at,
+                put_between(
+                    &mut cluster,
+                    (from, 0),
+                    placements,
+                    at,
+                    length,
+                    Priority::Low,
+                ),
+            )
+        })
+        .collect();
+    cluster.run().expect("all ends");
+    let done: Vec<_> = done
+        .into_iter()
+        .map(|(at, latency)| at + latency.borrow()[0])
+        .collect();
+    assert!(done.is_sorted(), "{done:?}");
 }

@@ -108,6 +108,9 @@ fn occurrences_beyond_the_count() {
     cluster.run().expect("all ends");
     assert_eq!(seen.borrow()[0], us(50));
     assert_soon_after(seen.borrow()[1], us(70));
+    // Only what sets it is copied to main memory: a turn, the overhead and 64 bytes; then a copy without a turn.
+    let copy = Time::from_ps(77_000 + 242_425);
+    assert_eq!(cluster.node(0).bus_busy(), Time::from_ns(80) + copy * 2);
 }
 
 /// Priming an event that has counted down in part starts anew.

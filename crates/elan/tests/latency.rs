@@ -300,3 +300,31 @@ fn a_slow_bus_holds_its_senders() {
         }
     }
 }
+
+/// What other nodes do elsewhere costs nothing, also where a packet is ready exactly as a busy fabric's cycle begins.
+#[test]
+fn others_make_no_difference() {
+    let [config, _] = machines();
+    let adapter = (Placement::Adapter, Placement::Adapter);
+    let path = [11, 11];
+    // 847.304 ns pass from the posting to the first packet.
+    for start in [20_000_000, 20_002_695, 20_002_696, 20_002_697].map(Time::from_ps) {
+        let mut cluster = cluster(&config);
+        let [a, b, c, d] = [0, 1, 2, 3].map(|number| cluster.node(number));
+        cluster.spawn("others", async move {
+            put(&c, &d, adapter, 65_536).await;
+        });
+        let results = log();
+        let noted = results.clone();
+        cluster.spawn("put", async move {
+            a.sleep_until(start).await;
+            noted.note(put(&a, &b, adapter, 64).await);
+        });
+        cluster.run().expect("nothing stops it");
+        assert_eq!(
+            *results.borrow(),
+            [by_hand(&config, &path, start, adapter, 64, true)],
+            "{start}"
+        );
+    }
+}

@@ -11,6 +11,7 @@ use units::{Bytes, Rate, Time};
 pub fn machine(tree: FatTree) -> Config {
     Config {
         fabric: fabric::Config {
+            engine: fabric::Engine::Worm,
             hop_delay: vec![11; tree.levels()],
             tree,
             channels: 2,
