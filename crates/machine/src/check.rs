@@ -41,10 +41,24 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     check.packet(machine);
     check.adapter(machine);
     check.times(machine);
+    check.engine(machine);
     check.problems
 }
 
 impl Check<'_> {
+    /// Not every engine serves every mechanism.
+    fn engine(&mut self, machine: &Machine) {
+        if !machine.engine().serves(machine.multiplexing()) {
+            let message = "the worm engine serves the channels of a link oldest first only";
+            let problem = self.document.problem("fabric.engine", message);
+            self.problems.push(
+                problem.allowed("flit").hint(
+                    "set fabric.engine to \"flit\", or switch.multiplexing to \"oldest-first\"",
+                ),
+            );
+        }
+    }
+
     /// A problem with the value of a parameter, or with an element of it: `link.hop_delay.value.2`.
     fn at(&self, key: &str, message: impl Into<String>) -> Problem {
         let element = key.contains(".value.");

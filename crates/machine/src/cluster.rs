@@ -1,6 +1,6 @@
 //! From a machine file to what the simulator needs.
 
-use crate::file::{Arbitration, Ascent, Circuit, Machine, Multiplexing};
+use crate::file::{Arbitration, Ascent, Circuit, Engine, Machine, Multiplexing};
 use elan::{AdapterConfig, BusConfig, Config, PacketFormat};
 use fabric::FatTree;
 use units::Time;
@@ -13,6 +13,22 @@ impl Machine {
         let exact = u128::from(cycle.as_ps()) * u128::from(rate.as_bytes_per_second())
             == u128::from(flit.as_u64()) * 1_000_000_000_000;
         (exact && !cycle.is_zero()).then_some(cycle)
+    }
+
+    /// The engine in the fabric's own terms.
+    pub(crate) fn engine(&self) -> fabric::Engine {
+        match self.fabric.engine {
+            Engine::Worm => fabric::Engine::Worm,
+            Engine::Flit => fabric::Engine::Flit,
+        }
+    }
+
+    /// The service of a link's channels in the fabric's own terms.
+    pub(crate) fn multiplexing(&self) -> fabric::Multiplexing {
+        match self.switch.multiplexing.value {
+            Multiplexing::OldestFirst => fabric::Multiplexing::OldestFirst,
+            Multiplexing::RoundRobin => fabric::Multiplexing::RoundRobin,
+        }
     }
 
     /// The resolved form of a checked machine, with its first `nodes` nodes attached.
@@ -35,6 +51,7 @@ impl Machine {
         };
         Config {
             fabric: fabric::Config {
+                engine: self.engine(),
                 tree: FatTree::new(&topology.down.value, &topology.up.value, nodes)
                     .expect("the machine has been checked"),
                 hop_delay: (0..levels).map(delay).collect(),
@@ -54,10 +71,7 @@ impl Machine {
                     Arbitration::Age => fabric::Arbitration::Age,
                     Arbitration::RoundRobin => fabric::Arbitration::RoundRobin,
                 },
-                multiplexing: match switch.multiplexing.value {
-                    Multiplexing::OldestFirst => fabric::Multiplexing::OldestFirst,
-                    Multiplexing::RoundRobin => fabric::Multiplexing::RoundRobin,
-                },
+                multiplexing: self.multiplexing(),
                 age_cap: cycles(switch.age_cap.value),
                 age_step: cycles(switch.age_step.value),
                 priorities: switch.priorities.value,

@@ -199,14 +199,16 @@ pub struct Bus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fabric {
-    /// The mover of flits.
+    /// What moves the flits. Both engines make the same motion in every cycle.
     pub engine: Engine,
 }
 
-/// The mover of flits.
+/// What moves the flits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Every link in every cycle: the reference.
+    /// From events: fast. Serves a link's channels oldest first only.
+    Worm,
+    /// Every link in every cycle: the definition, slow.
     Flit,
 }

@@ -112,7 +112,7 @@ fn overrides_of_lists_mechanisms_and_values() {
             .priorities
             .value
     );
-    assert_eq!(machine(&["fabric.engine=flit"]), machine(&[]));
+    assert_eq!(machine(&["fabric.engine=worm"]), machine(&[]));
     assert_eq!(
         machine(&["link.buffer.value=64 flits"]),
         machine(&["link.buffer=64 flits"])
