@@ -63,12 +63,14 @@ clean:
 
 # The command is a small script; building the extension module and installing the package makes or renews it.
 $(BIN)/elanite: $(VENV)/.installed pyproject.toml $(RUST)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@echo "Compiling the simulator; this takes a minute or two the first time."
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@touch $@
 
 $(VENV)/.installed: requirements.lock | tools
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@echo "Setting up $(VENV) from requirements.lock."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
 	@touch $@
 
 define need

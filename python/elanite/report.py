@@ -18,7 +18,7 @@ from elanite import _core, figures, frames, sources
 from elanite.api import Machine
 from elanite.claims import claims, plans_of, verdict
 from elanite.plan import FIRST_SEED, plan
-from elanite.text import number, percent, simulated, spread
+from elanite.text import number, percent, plain, simulated, spread
 from elanite.text import published as published_text
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def render(found: Sequence[Section], verdicts: Sequence[Verdict], seed: int = FI
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters.update(
-        number=number, percent=percent, published=published_text, simulated=simulated, spread=spread
+        number=number, percent=percent, plain=plain, published=published_text, simulated=simulated, spread=spread
     )
     machines = dict.fromkeys(section.plan.machine for section in found)
     charts = {f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures}

@@ -26,10 +26,15 @@ def number(value: float) -> str:
     """A figure with four significant digits at most, never in scientific notation."""
     if value == 0:
         return "0"
-    size = abs(value)
-    digits = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3
-    text = f"{value:,.{digits}f}"
+    text = f"{value:,.{_digits(value)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def plain(value: object) -> str:
+    """A value of a machine or experiment file, without the signs of a programming language."""
+    if isinstance(value, list):
+        return ", ".join(plain(item) for item in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def percent(value: float | None) -> str:
@@ -67,7 +72,8 @@ def spread(verdict: Verdict) -> str:
     """The confidence interval of a simulated number, if it has any width."""
     if verdict.low is None or verdict.high is None or verdict.low == verdict.high:
         return ""
-    return f"[{number(verdict.low)}, {number(verdict.high)}]"
+    digits = _digits(verdict.high)
+    return f"[{verdict.low:,.{digits}f}, {verdict.high:,.{digits}f}]"
 
 
 def totals(verdicts: Sequence[Verdict]) -> str:
@@ -121,6 +127,11 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         *(f"- `{v.claim.id}` ({v.claim.source}): {v.claim.says}" for v in verdicts if v.holds is None),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _digits(value: float) -> int:
+    size = abs(value)
+    return 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3
 
 
 def _table(verdicts: Iterable[Verdict]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -108,6 +108,7 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
     from rich.text import Text
 
     from elanite.api import Machine
+    from elanite.text import plain
 
     machine = Machine.of(source, overrides)
     screen = console()
@@ -118,7 +119,7 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
     for parameter in machine.parameters:
         table.add_row(
             parameter.key,
-            Text(_plain(parameter.value)),
+            Text(plain(parameter.value)),
             Text(parameter.source),
             Text(", ".join(parameter.fitted_to)),
         )
@@ -128,6 +129,7 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
 def _show_experiment(source: Source, overrides: list[str]) -> None:
     from elanite.api import Experiment
     from elanite.plan import plan
+    from elanite.text import plain
 
     experiment = Experiment.of(source, overrides)
     planned = plan(source, overrides=overrides)
@@ -140,15 +142,9 @@ def _show_experiment(source: Source, overrides: list[str]) -> None:
         values: dict[str, dict[str, None]] = {}
         for point in points:
             for key, value in point.parameters.items():
-                values.setdefault(key, {})[_plain(value)] = None
+                values.setdefault(key, {})[plain(value)] = None
         width = max((len(key) for key in values), default=0)
         for key, several in values.items():
             screen.print(f"  {key:{width}}  {', '.join(several)}", markup=False)
         seeds = sorted({point.seed for point in points})
         screen.print(f"  {'points':{width}}  {len(points)}, with seeds {', '.join(map(str, seeds))}", markup=False)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(_plain(item) for item in value)
-    return str(value).lower() if isinstance(value, bool) else str(value)

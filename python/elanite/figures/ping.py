@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import BYTES, Figure, colour, layered, published, published_at, shape, size_axis
+from elanite.figures.style import BYTES, MARKS, Figure, colour, layered, published, published_at, shape, size_axis
 from elanite.frames import summarise
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
             "message_bytes:O",
             sort=sizes,
             title="message size",
-            axis=alt.Axis(labelExpr=BYTES, labelAngle=0, labelOverlap=True),
+            axis=alt.Axis(values=[size for size in sizes if size == 0 or size in MARKS], labelExpr=BYTES, labelAngle=0),
         ),
         y=alt.Y("mean:Q", title="latency, µs", scale=alt.Scale(zero=True)),
         color=colour("placement", order, "buffers"),

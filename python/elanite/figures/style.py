@@ -28,6 +28,10 @@ BYTES = (
 """Vega expression that writes a number of bytes as the papers do."""
 
 
+MARKS = [4**power for power in range(16)]
+"""Sizes in bytes that axes are labelled at."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """One chart with what is said about it."""
@@ -73,8 +77,8 @@ def published_at(column: str, places: dict[str, float]) -> list[alt.Chart | alt.
     if not rows:
         return []
     base = alt.Chart(pl.DataFrame(rows)).encode(x=f"{column}:O", y="value:Q")
-    dash = base.mark_tick(orient="horizontal", thickness=2, color=RULE, size=46)
-    words = base.mark_text(baseline="top", dy=8, color=RULE).encode(text="text:N")
+    dash = base.mark_tick(orient="horizontal", thickness=2, color=RULE, size=24)
+    words = base.mark_text(align="left", baseline="top", dx=-10, dy=8, color=RULE).encode(text="text:N")
     return [dash, words]
 
 
@@ -103,7 +107,7 @@ def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:
     """A logarithmic axis of sizes in bytes, marked at powers of four."""
     low, high = min(values), max(values)
-    marks = [4**power for power in range(16) if low <= 4**power <= high]
+    marks = [mark for mark in MARKS if low <= mark <= high]
     return alt.X(
         f"{column}:Q",
         title=title,
