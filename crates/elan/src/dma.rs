@@ -8,7 +8,8 @@
 //!
 //! The destination's answers: *accepted* counts towards completion. *Discarded*, the destination was not ready, sends
 //! the packet again after `retry_delay`, `retries` times, from then on after `trap_delay` (the hardware traps and the
-//! operating system backs off). *Error* ends the DMA; packets already under way finish.
+//! operating system backs off); meanwhile the DMA is parked: nothing more of it is cut, and others go on. *Error* ends the
+//! DMA; packets already under way finish.
 //!
 //! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
 
@@ -114,6 +115,8 @@ pub(crate) struct Progress {
     pub cut_all: bool,
     /// Packets cut and not yet acknowledged.
     pub open: u32,
+    /// Refused packets that wait to be sent again; while there are any, the DMA is parked.
+    pub refused: u32,
     /// Packets whose payload is not yet stored at the destination.
     pub unstored: u32,
     /// Why it failed, if it did; shared with the process that awaits it.
@@ -149,8 +152,6 @@ pub(crate) struct Engine {
     pub starting: bool,
     /// Packets whose payload is being read, in order of the bus.
     pub reading: u32,
-    pub packets_sent: u64,
-    pub packets_refused: u64,
 }
 
 impl Engine {
@@ -213,12 +214,13 @@ impl World {
             };
             let prepared = engine.reading as usize + self.fabric.queued(node);
             let others_wait = !engine.queue.is_empty();
+            let parked = self.dmas[id as usize].refused > 0;
             if self.dmas[id as usize].cut_all {
                 engine.current = None;
-            } else if sent >= self.config.adapter.time_slice && others_wait {
+            } else if (parked || sent >= self.config.adapter.time_slice) && others_wait {
                 engine.queue.push_back(id);
                 engine.current = None;
-            } else if prepared < self.config.fabric.packets_in_flight as usize {
+            } else if !parked && prepared < self.config.fabric.packets_in_flight as usize {
                 let cut = self.cut_packet(node, id);
                 self.adapters[node as usize].engine.current = Some((id, sent + cut));
             } else {
@@ -284,7 +286,16 @@ impl World {
         };
         let cycle = self.cycle_from(self.now());
         self.fabric.offer(cycle, spec);
-        self.adapters[source as usize].engine.packets_sent += 1;
+    }
+
+    /// A refused packet goes out again.
+    pub(crate) fn retry(&mut self, token: Token) {
+        let id = self.packets[token as usize].dma;
+        let progress = &mut self.dmas[id as usize];
+        progress.refused -= 1;
+        let node = progress.dma.from.region.node;
+        self.send(token);
+        self.run_engine(node);
     }
 
     /// The destination's answer has arrived.
@@ -296,7 +307,7 @@ impl World {
             Ack::Accepted => self.settled(id, token),
             Ack::Discarded => {
                 packet.refusals += 1;
-                self.adapters[node as usize].engine.packets_refused += 1;
+                self.dmas[id as usize].refused += 1;
                 let adapter = &self.config.adapter;
                 let wait = if refusals < adapter.retries {
                     adapter.retry_delay

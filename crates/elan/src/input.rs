@@ -5,7 +5,10 @@
 //! place, and with it the circuit: that is how a slow bus slows down its senders. The inputter never waits for the
 //! sending side of its own adapter, so no cycle of waiting can close through it.
 //!
-//! Its answers: *accepted*; *discarded* while the node does not accept ([`crate::Node::accept`]); *error* if the bytes
+//! The packets of one DMA are complete when its event is set. Separate DMAs are not ordered: a short one can be stored
+//! before a longer one that was posted earlier, and one without payload does not wait for the bus.
+//!
+//! Its answers: *accepted*, which for main memory means that the packet has its buffer, not yet that it is written; *discarded* while the node does not accept ([`crate::Node::accept`]); *error* if the bytes
 //! do not lie within the destination's regions.
 
 use crate::bus::Direction;
@@ -25,8 +28,6 @@ pub(crate) struct Inputter {
     /// Packets that wait for an input buffer; at most one for each ejection channel, whose circuit they hold.
     pub stalled: VecDeque<(PacketId, Token)>,
     pub refusing: bool,
-    pub packets: u64,
-    pub discarded: u64,
     /// Payload stored so far.
     pub stored: Bytes,
 }
@@ -40,11 +41,9 @@ impl World {
         let covered =
             dma.to.covers(dma.length) && dma.notify.is_none_or(|event| event.node == node);
         let inputter = &mut self.adapters[node as usize].inputter;
-        inputter.packets += 1;
         if !covered {
             self.answer(packet, Ack::Error);
         } else if inputter.refusing {
-            inputter.discarded += 1;
             self.answer(packet, Ack::Discarded);
         } else if dma.to.placement() == Placement::Adapter || length.is_zero() {
             self.answer(packet, Ack::Accepted);

@@ -314,8 +314,10 @@ fn engines_agree() {
         let mut cluster = cluster(&config);
         load(&mut cluster, 5);
         cluster.run_until(Time::from_us(300)).expect("no error");
+        let links = config.fabric.tree.links();
+        let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
         let stored: Vec<_> = (0..16).map(|node| cluster.stored(node)).collect();
-        (cluster.digest(), cluster.packets(), stored)
+        (cluster.digest(), cluster.packets(), counters, stored)
     };
     assert_eq!(run(fabric::Engine::Flit), run(fabric::Engine::Worm));
 }

@@ -136,6 +136,7 @@ impl Node {
             cut: Bytes::ZERO,
             cut_all: false,
             open: 0,
+            refused: 0,
             unstored: 0,
             failed: Rc::clone(&failed),
             done: done.clone(),

@@ -100,6 +100,7 @@ impl World {
     /// Nothing happens before `end` any more.
     pub fn advance_clock(&mut self, end: Time) {
         self.now = self.now.max(end);
+        self.fabric.skip_to(end / self.config.cycle + 1);
     }
 
     /// Lets the next thing happen, if it is due by `end`; the fabric runs at most `stretch` cycles. Whether anything
@@ -181,7 +182,7 @@ impl World {
             }
             Happening::Read(node, token) => self.read(node, token),
             Happening::Written(node, token) => self.written(node, token),
-            Happening::Retried(token) => self.send(token),
+            Happening::Retried(token) => self.retry(token),
             Happening::Occurred(news) => self.occur(news),
             Happening::Copied(news) => self.copied(news),
             Happening::Seen(news) => self.seen(news),

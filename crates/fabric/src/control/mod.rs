@@ -590,8 +590,9 @@ impl Fabric {
         }
     }
 
-    /// Passes over cycles in which nothing happens.
-    fn skip_to(&mut self, cycle: Cycle) {
+    /// Passes over cycles in which nothing happens: the counters are those before cycle `cycle` from then on. All cycles
+    /// before it that have something to do must have been executed.
+    pub fn skip_to(&mut self, cycle: Cycle) {
         assert!(
             self.next_cycle().is_none_or(|next| next >= cycle),
             "cycles before {cycle} have not been executed"
