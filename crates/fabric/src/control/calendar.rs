@@ -15,6 +15,8 @@ pub(super) struct Calendar<E> {
     /// One bit per slot that holds something.
     taken: [u64; WORDS],
     later: BTreeMap<Cycle, Vec<E>>,
+    /// The first cycle of `later`, or one that never comes.
+    first_later: Cycle,
 }
 
 impl<E> Calendar<E> {
@@ -24,6 +26,7 @@ impl<E> Calendar<E> {
             slots: (0..SLOTS).map(|_| Vec::new()).collect(),
             taken: [0; WORDS],
             later: BTreeMap::new(),
+            first_later: Cycle::MAX,
         }
     }
 
@@ -35,6 +38,7 @@ impl<E> Calendar<E> {
             self.slots[slot].push(event);
             self.taken[slot / 64] |= 1 << (slot % 64);
         } else {
+            self.first_later = self.first_later.min(at);
             self.later.entry(at).or_default().push(event);
         }
     }
@@ -45,15 +49,21 @@ impl<E> Calendar<E> {
         let slot = now as usize % SLOTS;
         due.append(&mut self.slots[slot]);
         self.taken[slot / 64] &= !(1 << (slot % 64));
-        if let Some(mut events) = self.later.remove(&now) {
-            due.append(&mut events);
+        if now >= self.first_later {
+            if let Some(mut events) = self.later.remove(&now) {
+                due.append(&mut events);
+            }
+            self.first_later = self.later.keys().next().copied().unwrap_or(Cycle::MAX);
         }
     }
 
     /// The earliest cycle with an event.
     pub fn next(&self) -> Option<Cycle> {
-        let later = self.later.keys().next().copied();
-        self.next_in_ring().into_iter().chain(later).min()
+        let later = (self.first_later != Cycle::MAX).then_some(self.first_later);
+        match (self.next_in_ring(), later) {
+            (Some(near), Some(later)) => Some(near.min(later)),
+            (near, later) => near.or(later),
+        }
     }
 
     fn next_in_ring(&self) -> Option<Cycle> {

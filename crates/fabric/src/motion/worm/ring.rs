@@ -12,8 +12,10 @@ pub(super) enum Event {
     Stops(ChannelId),
     /// The link's prediction, valid if it is still the latest.
     Due(LinkId),
-    /// Something may have changed for the link.
-    Look(LinkId),
+    /// A place has fallen free in the buffer of the channel, which was full.
+    Room(ChannelId),
+    /// A pause of the adapter begins or ends, if both its links want to move.
+    Turn(u32),
 }
 
 /// Cycles that the ring covers; a power of two.
