@@ -381,7 +381,7 @@ impl Fabric {
             spread: match tag {
                 Tag::Adaptive => {
                     arbitration::spread(flight.spec.source, flight.sequence, hop.switch)
-                },
+                }
                 _ => 0,
             },
         };

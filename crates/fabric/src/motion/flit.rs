@@ -123,7 +123,9 @@ impl FlitMover {
             Multiplexing::RoundRobin => {
                 let lanes = self.wiring.lanes;
                 let first = state.last.map_or(0, |(last, _)| lanes.lane(last) + 1);
-                able.min_by_key(|&channel| (lanes.lane(channel) + lanes.count - first) % lanes.count)
+                able.min_by_key(|&channel| {
+                    (lanes.lane(channel) + lanes.count - first) % lanes.count
+                })
             }
         }
     }

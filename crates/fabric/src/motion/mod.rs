@@ -39,30 +39,33 @@ pub struct Lanes {
     /// Channels of a link.
     pub count: u32,
     bits: u32,
+    mask: u32,
 }
 
 impl Lanes {
     /// The numbering for links of so many channels.
     pub fn new(count: u32) -> Self {
+        let room = count.next_power_of_two();
         Lanes {
             count,
-            bits: count.next_power_of_two().trailing_zeros(),
+            bits: room.trailing_zeros(),
+            mask: room - 1,
         }
     }
 
     /// The link of a channel.
     pub fn link(self, channel: ChannelId) -> LinkId {
-        channel >> self.bits
+        channel.wrapping_shr(self.bits)
     }
 
     /// The place of a channel on its link.
     pub fn lane(self, channel: ChannelId) -> u32 {
-        channel & ((1 << self.bits) - 1)
+        channel & self.mask
     }
 
     /// The channel of a link at a place.
     pub fn channel(self, link: LinkId, lane: u32) -> ChannelId {
-        link << self.bits | lane
+        link.wrapping_shl(self.bits) | lane
     }
 
     /// All channels of a link.
@@ -82,9 +85,6 @@ impl Lanes {
 pub struct Key(u128);
 
 impl Key {
-    /// Behind all worms.
-    pub(crate) const LAST: Key = Key(u128::MAX);
-
     /// High priority before low, then the earlier injection, then the smaller source, then the earlier packet of it.
     pub fn new(high: bool, injected: Cycle, source: u32, sequence: u32) -> Self {
         Key(u128::from(!high) << 127

@@ -1,33 +1,33 @@
 //! Evaluation of links: who moves, how long that can last, and whom a change concerns.
 
 use super::WormMover;
-use super::ring::{Event, HORIZON};
-use super::state::{Channel, NONE};
-use crate::motion::{ChannelId, Key, Moved};
+use super::event::{Event, HORIZON};
+use super::state::NONE;
+use crate::motion::{ChannelId, Moved};
 use crate::{Cycle, LinkId};
 
 impl WormMover {
-    /// The rule: whether a channel can move in this cycle. A closed one has no flits. Three comparisons that are all
-    /// made are faster than a branch that nobody can foresee.
-    fn can(&self, this: &Channel, now: Cycle) -> bool {
+    /// The rule: whether a channel that has flits to send can move in this cycle. Two comparisons that are both made are
+    /// faster than a branch that nobody can foresee.
+    fn can(&self, channel: ChannelId, now: Cycle) -> bool {
+        let this = &self.channels[channel as usize];
         let sent = this.sent.at(now);
-        let unsent = sent < u64::from(this.flits);
         let there = self.channels[this.up as usize].arrived.at(now) > sent;
         let room = self.channels[this.down as usize].sent.at(now) + self.buffer > sent;
-        unsent & there & room
+        there & room
     }
 
     /// The channel that a link would serve, before tokens and sharing.
     fn candidate(&self, link: LinkId, now: Cycle) -> ChannelId {
-        let lanes = self.lanes.of(link);
-        let first = lanes.start;
+        let mut unsent = self.links[link as usize].unsent;
         let mut best = NONE;
-        let mut key = Key::LAST;
-        for (channel, this) in (first..).zip(&self.channels[lanes.start as usize..lanes.end as usize])
-        {
-            if self.can(this, now) & (this.key < key) {
-                (best, key) = (channel, this.key);
+        // Mostly there is one.
+        while unsent != 0 {
+            let channel = self.lanes.channel(link, unsent.trailing_zeros());
+            if self.can(channel, now) && (best == NONE || self.precedes(channel, best)) {
+                best = channel;
             }
+            unsent &= unsent - 1;
         }
         best
     }
@@ -57,13 +57,7 @@ impl WormMover {
     }
 
     /// Evaluates a link of an adapter that shares its memory port, and its partner if that is marked too, or concerned.
-    fn evaluate_adapter(
-        &mut self,
-        number: u32,
-        link: LinkId,
-        now: Cycle,
-        moved: &mut Vec<Moved>,
-    ) {
+    fn evaluate_adapter(&mut self, number: u32, link: LinkId, now: Cycle, moved: &mut Vec<Moved>) {
         let adapter = &self.adapters[number as usize];
         if adapter.looked == now {
             return;
@@ -93,7 +87,12 @@ impl WormMover {
         let pauses = adapter.pauses;
         let mut serve = |side: usize, candidate| {
             let paused = both_want && pauses[side];
-            self.serve(links[side], if paused { NONE } else { candidate }, now, moved);
+            self.serve(
+                links[side],
+                if paused { NONE } else { candidate },
+                now,
+                moved,
+            );
         };
         serve(side, candidates[side]);
         if both_marked {
@@ -186,7 +185,7 @@ impl WormMover {
     }
 
     /// The link's channel ceases to move.
-    fn stop(&mut self, number: LinkId, now: Cycle) {
+    pub(super) fn stop(&mut self, number: LinkId, now: Cycle) {
         let link = &mut self.links[number as usize];
         let channel = std::mem::replace(&mut link.mover, NONE);
         let began = std::mem::replace(&mut link.since, now);

@@ -3,15 +3,16 @@
 //! (essay to come)
 
 mod account;
+mod event;
 mod flow;
 mod line;
-mod ring;
 mod state;
 
 use super::{Carried, ChannelId, FlitCensus, Lanes, Motion, Moved, Wiring, Worm};
+use crate::ring::Ring;
 use crate::{Config, Cycle, LinkId};
 use account::Runs;
-use ring::{Event, Ring};
+use event::Event;
 use state::{Adapter, Channel, Link, NONE, Specials};
 
 /// See the essay of the module.
@@ -22,7 +23,7 @@ pub struct WormMover {
     /// By node: what its ejection link has moved lately.
     runs: Vec<Runs>,
     first_ejection: LinkId,
-    ring: Ring,
+    ring: Ring<Event>,
     specials: Specials,
     lanes: Lanes,
     /// Flits of buffer behind each channel.
@@ -123,7 +124,13 @@ impl WormMover {
                 if mover != NONE {
                     let channel = &self.channels[mover as usize];
                     if channel.sent.at(now) == u64::from(channel.flits) {
+                        state.unsent &= !(1 << self.lanes.lane(mover));
                         moved.push(Moved::Tail(mover, now - 1));
+                        if state.unsent == 0 && state.adapter == NONE {
+                            // Nothing to choose from, and nobody else to ask.
+                            self.stop(link, now);
+                            return;
+                        }
                     }
                 }
                 self.mark(link, now);
@@ -161,6 +168,7 @@ impl Motion for WormMover {
             }
         }
         self.open += 1;
+        self.links[link as usize].unsent |= 1 << self.lanes.lane(channel);
         self.consider(channel, now);
     }
 
@@ -197,7 +205,7 @@ impl Motion for WormMover {
 
     fn next(&self, now: Cycle) -> Option<Cycle> {
         // Where no worm is, what was foreseen concerns worms that have passed.
-        let foreseen = (self.open > 0).then(|| self.ring.next(now)).flatten();
+        let foreseen = (self.open > 0).then(|| self.ring.next(now + 1)).flatten();
         foreseen.or_else(|| (self.settled > now).then_some(self.settled))
     }
 
@@ -218,4 +226,3 @@ impl Motion for WormMover {
         self.reversed = !self.reversed;
     }
 }
-

@@ -1,7 +1,7 @@
 //! What the mover keeps of channels, links and adapters.
 
+use super::event::HORIZON;
 use super::line::Line;
-use super::ring::HORIZON;
 use crate::motion::{ChannelId, Key, Worm};
 use crate::{Cycle, LinkId};
 
@@ -117,6 +117,8 @@ pub(super) struct Link {
     pub tokens: u64,
     /// The cycle in which it was marked last.
     pub marked: Cycle,
+    /// Channels whose worm has flits to send, as bits.
+    pub unsent: u8,
     /// Index of the adapter whose memory port it shares, or [`NONE`]. This and what follows never changes.
     pub adapter: u32,
     /// Cycles from one end to the other.
@@ -126,7 +128,10 @@ pub(super) struct Link {
     pub ejects: bool,
 }
 
-const _: () = assert!(size_of::<Channel>() == 64 && size_of::<Link>() == 64, "cache lines");
+const _: () = assert!(
+    size_of::<Channel>() == 64 && size_of::<Link>() == 64,
+    "cache lines"
+);
 
 impl Link {
     pub fn new(delay: u8, injects: bool, ejects: bool, adapter: u32) -> Self {
@@ -138,6 +143,7 @@ impl Link {
             flits: Line::standing(0),
             tokens: 0,
             marked: Cycle::MAX,
+            unsent: 0,
             adapter,
             delay,
             injects,
