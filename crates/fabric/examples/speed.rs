@@ -62,13 +62,19 @@ impl Random {
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |place: usize, usual: f64| {
-        words.get(place).map_or(usual, |word| word.parse().expect("a number"))
+        words
+            .get(place)
+            .map_or(usual, |word| word.parse().expect("a number"))
     };
     let engine = match words.first().map_or("worm", String::as_str) {
         "flit" => Engine::Flit,
         _ => Engine::Worm,
     };
-    let (levels, wanted, load) = (number(1, 3.0) as usize, number(2, 2e5) as u64, number(3, 1.0));
+    let (levels, wanted, load) = (
+        number(1, 3.0) as usize,
+        number(2, 2e5) as u64,
+        number(3, 1.0),
+    );
     let plain = words.iter().any(|word| word == "plain");
     let mut fabric = Fabric::new(machine(levels, engine, plain));
     let nodes = fabric.tree().nodes();
@@ -85,7 +91,9 @@ fn main() {
     let (mut done, mut last) = (0, 0);
     let begin = Instant::now();
     while done < wanted {
-        let bound = offers.peek().map_or(u64::MAX, |offer| offer.0.0 - u64::from(offer.0.0 > 0));
+        let bound = offers
+            .peek()
+            .map_or(u64::MAX, |offer| offer.0.0 - u64::from(offer.0.0 > 0));
         match fabric.advance(bound, &mut notices) {
             None => {
                 let Reverse((at, node)) = offers.pop().expect("someone offers");

@@ -32,6 +32,7 @@
 pub mod config;
 pub mod control;
 pub mod motion;
+mod ring;
 pub mod topology;
 
 pub use config::{Arbitration, Ascent, Circuit, Config, Engine, Multiplexing};

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{high, one_switch, packet};
-use fabric::{Ack, Config, Cycle, Fabric, Notice, PacketId};
+use fabric::{Ack, Config, Cycle, Fabric, Multiplexing, Notice, PacketId};
 
 /// A packet of one flit from 0 to 1, delivered: the cycle and its handle.
 fn delivered(fabric: &mut Fabric) -> (Cycle, PacketId) {
@@ -91,6 +91,15 @@ fn a_packet_has_a_destination() {
 fn every_level_has_a_hop_delay() {
     Fabric::new(Config {
         hop_delay: vec![3, 3],
+        ..one_switch(3)
+    });
+}
+
+#[test]
+#[should_panic(expected = "only the flit mover serves channels in turns")]
+fn the_worm_mover_serves_the_oldest_first() {
+    Fabric::new(Config {
+        multiplexing: Multiplexing::RoundRobin,
         ..one_switch(3)
     });
 }

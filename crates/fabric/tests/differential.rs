@@ -68,7 +68,9 @@ fn same<T: PartialEq + Debug>(what: &str, flit: T, worm: T) -> Result<(), String
     if flit == worm {
         return Ok(());
     }
-    Err(format!("{what}:\n  flit mover {flit:?}\n  worm mover {worm:?}"))
+    Err(format!(
+        "{what}:\n  flit mover {flit:?}\n  worm mover {worm:?}"
+    ))
 }
 
 /// Compares what has happened up to and including cycle `at`.
@@ -97,10 +99,7 @@ fn forward(flit: &Side, at: Cycle, stride: Cycle) -> Cycle {
 
 /// Runs a case with both movers. Returns the cycles it took, or the first difference.
 fn compare(case: &Case, manner: &Manner) -> Result<Cycle, String> {
-    let mut sides = [
-        Side::new(case, Engine::Flit),
-        Side::new(case, Engine::Worm),
-    ];
+    let mut sides = [Side::new(case, Engine::Flit), Side::new(case, Engine::Worm)];
     if manner.reversed {
         sides[1].bench.fabric.reverse_order_in_cycles();
     }

@@ -13,8 +13,8 @@
 //!   the switch gives, so that no shared random stream couples distant switches.
 
 use super::packet::PacketId;
-use crate::topology::{FatTree, LinkId, SwitchId, Tag};
-use crate::{Ascent, Cycle};
+use crate::topology::{End, LinkId, SwitchId, Tag};
+use crate::{Ascent, Config, Cycle};
 
 /// A header that waits for a channel.
 #[derive(Clone, Copy, Debug)]
@@ -39,92 +39,132 @@ pub(super) struct Group {
     pub flagged: bool,
 }
 
-/// The arrangement of groups, inputs and outputs; immutable.
+/// Where a link leads, and who may send over it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hop {
+    /// Header delay, in cycles.
+    pub delay: u64,
+    /// The other link of the pair.
+    pub reverse: LinkId,
+    /// The group that competes for the link, or [`NO_GROUP`] for that of an adapter into the network.
+    pub group: u32,
+    /// Whether the link ends in a node; what follows is then zero.
+    pub ejects: bool,
+    /// The switch where it ends.
+    pub switch: SwitchId,
+    /// Number of its first channel among the inputs of that switch.
+    first_input: u32,
+    /// First group of that switch.
+    first_group: u32,
+    /// Down-links of that switch.
+    down: u32,
+}
+
+impl Hop {
+    /// Number of a channel of the link among the inputs of the switch where it ends.
+    pub fn input(&self, channel: u32) -> u32 {
+        self.first_input + channel
+    }
+
+    /// The group that a tag names at the switch where the link ends.
+    pub fn next_group(&self, tag: Tag) -> u32 {
+        self.first_group
+            + match tag {
+                Tag::Down(port) => u32::from(port),
+                Tag::Adaptive => self.down,
+                Tag::Up(port) => self.down + u32::from(port),
+            }
+    }
+}
+
+/// The outputs of a group.
+#[derive(Clone, Copy, Debug)]
+struct Outputs {
+    /// In `Crossbar::outputs`, from and up to.
+    range: (u32, u32),
+    /// Input channels of the switch.
+    inputs: u32,
+}
+
+/// The arrangement of links, groups and outputs; immutable.
 pub(super) struct Crossbar {
-    /// Entry `s`: number of the first group of switch `s`; one more entry at the end.
-    first_group: Vec<u32>,
-    /// Entry `g`: index in `outputs` of the first link of group `g`; one more entry at the end.
-    first_output: Vec<u32>,
+    hops: Vec<Hop>,
+    groups: Vec<Outputs>,
     outputs: Vec<LinkId>,
-    /// Entry `l`: the group that link `l` serves, or `u32::MAX` for the link of an adapter into the network.
-    group_of: Vec<u32>,
-    /// Entry `l`: the switch and the port where link `l` ends; `None` for a node.
-    target: Vec<Option<(SwitchId, u32)>>,
-    /// Entry `s`: down-links of switch `s`.
-    down: Vec<u32>,
 }
 
 /// Group number of a link that no switch arbitrates.
 pub(super) const NO_GROUP: u32 = u32::MAX;
 
 impl Crossbar {
-    pub fn new(tree: &FatTree, ascent: Ascent) -> Self {
-        let mut crossbar = Crossbar {
-            first_group: Vec::new(),
-            first_output: Vec::new(),
-            outputs: Vec::new(),
-            group_of: vec![NO_GROUP; tree.links() as usize],
-            target: Vec::with_capacity(tree.links() as usize),
-            down: Vec::new(),
+    pub fn new(config: &Config) -> Self {
+        let tree = &config.tree;
+        let hop = |link| Hop {
+            delay: config.hop_delay[tree.link_level(link)].into(),
+            reverse: tree.reverse(link),
+            group: NO_GROUP,
+            ejects: true,
+            switch: 0,
+            first_input: 0,
+            first_group: 0,
+            down: 0,
         };
+        let mut crossbar = Crossbar {
+            hops: (0..tree.links()).map(hop).collect(),
+            groups: Vec::new(),
+            outputs: Vec::new(),
+        };
+        let mut first_group = Vec::new();
         for switch in 0..tree.switches() {
-            let level = tree.switch_level(switch);
-            let (down, up) = (tree.down_links(level), tree.up_links(level));
-            crossbar.down.push(down);
-            crossbar
-                .first_group
-                .push(crossbar.first_output.len() as u32);
-            for port in 0..down + up {
-                if port <= down || ascent == Ascent::Deterministic {
-                    crossbar.first_output.push(crossbar.outputs.len() as u32);
-                }
-                let link = tree.output(switch, port);
-                crossbar.group_of[link as usize] = crossbar.first_output.len() as u32 - 1;
-                crossbar.outputs.push(link);
+            first_group.push(crossbar.groups.len() as u32);
+            crossbar.add_outputs(config, switch);
+        }
+        for link in 0..tree.links() {
+            if let End::Switch { switch, port } = tree.ends(link).1 {
+                let hop = &mut crossbar.hops[link as usize];
+                hop.ejects = false;
+                hop.switch = switch;
+                hop.first_input = port * config.channels;
+                hop.first_group = first_group[switch as usize];
+                hop.down = tree.down_links(tree.switch_level(switch));
             }
         }
         crossbar
-            .first_group
-            .push(crossbar.first_output.len() as u32);
-        crossbar.first_output.push(crossbar.outputs.len() as u32);
-        for link in 0..tree.links() {
-            crossbar.target.push(match tree.ends(link).1 {
-                crate::topology::End::Node(_) => None,
-                crate::topology::End::Switch { switch, port } => Some((switch, port)),
-            });
+    }
+
+    fn add_outputs(&mut self, config: &Config, switch: SwitchId) {
+        let tree = &config.tree;
+        let level = tree.switch_level(switch);
+        let (down, up) = (tree.down_links(level), tree.up_links(level));
+        for port in 0..down + up {
+            let first = self.outputs.len() as u32;
+            if port <= down || config.ascent == Ascent::Deterministic {
+                self.groups.push(Outputs {
+                    range: (first, first),
+                    inputs: (down + up) * config.channels,
+                });
+            }
+            let group = self.groups.len() - 1;
+            let link = tree.output(switch, port);
+            self.outputs.push(link);
+            self.groups[group].range.1 += 1;
+            self.hops[link as usize].group = group as u32;
         }
-        crossbar
     }
 
     pub fn groups(&self) -> usize {
-        self.first_output.len() - 1
+        self.groups.len()
     }
 
-    /// The switch and input port at the end of a link; none at a node.
-    pub fn target(&self, link: LinkId) -> Option<(SwitchId, u32)> {
-        self.target[link as usize]
+    /// What there is to know of a link.
+    pub fn hop(&self, link: LinkId) -> &Hop {
+        &self.hops[link as usize]
     }
 
-    /// The group that competes for a link, or [`NO_GROUP`].
-    pub fn group_of(&self, link: LinkId) -> u32 {
-        self.group_of[link as usize]
-    }
-
-    /// The group that a tag names at a switch.
-    pub fn group(&self, switch: SwitchId, tag: Tag) -> u32 {
-        let down = self.down[switch as usize];
-        self.first_group[switch as usize]
-            + match tag {
-                Tag::Down(port) => u32::from(port),
-                Tag::Adaptive => down,
-                Tag::Up(port) => down + u32::from(port),
-            }
-    }
-
-    /// The links of a group.
-    pub fn outputs(&self, group: u32) -> &[LinkId] {
-        let group = group as usize;
-        &self.outputs[self.first_output[group] as usize..self.first_output[group + 1] as usize]
+    /// The links of a group, and the number of input channels of its switch.
+    pub fn outputs(&self, group: u32) -> (&[LinkId], u32) {
+        let Outputs { range, inputs } = self.groups[group as usize];
+        (&self.outputs[range.0 as usize..range.1 as usize], inputs)
     }
 }
 
@@ -140,7 +180,8 @@ pub(super) struct AgeRule {
 impl AgeRule {
     /// The age that counts.
     pub fn age(self, injected: Cycle, now: Cycle) -> u64 {
-        (now - injected).min(self.cap) / self.step
+        let age = (now - injected).min(self.cap);
+        if self.step == 1 { age } else { age / self.step }
     }
 }
 
@@ -152,7 +193,16 @@ pub(super) fn winner(
     rule: AgeRule,
     now: Cycle,
 ) -> Option<usize> {
-    let turns = |input: u32| (input + inputs - rotation) % inputs;
+    if waiting.len() < 2 {
+        return waiting.len().checked_sub(1);
+    }
+    let turns = |input: u32| {
+        if input < rotation {
+            input + inputs - rotation
+        } else {
+            input - rotation
+        }
+    };
     (0..waiting.len()).max_by_key(|&index| {
         let header = &waiting[index];
         (
@@ -170,11 +220,13 @@ pub(super) fn least_loaded(
     spread: u64,
     free: impl Fn(LinkId) -> u8,
 ) -> Option<LinkId> {
-    let count = outputs.len();
-    let start = (spread % count as u64) as usize;
+    // Most groups have one output.
+    let start = match outputs.len() {
+        1 => 0,
+        count => (spread % count as u64) as usize,
+    };
     let mut best = None;
-    for turn in 0..count {
-        let link = outputs[(start + turn) % count];
+    for &link in outputs[start..].iter().chain(&outputs[..start]) {
         let channels = free(link).count_ones();
         if channels > 0 && best.is_none_or(|(most, _)| channels > most) {
             best = Some((channels, link));

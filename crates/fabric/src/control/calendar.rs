@@ -1,40 +1,37 @@
-//! Events by cycle: a ring of slots for the near future, an ordered map for the rest.
+//! Events by cycle: a ring for the near future, an ordered map for the rest.
 
 use crate::Cycle;
+use crate::ring::{Ring, SLOTS};
 use std::collections::BTreeMap;
-
-/// Slots of the ring. Nearly all delays (hops, turnaround, circuits) are shorter.
-const SLOTS: usize = 1024;
-const WORDS: usize = SLOTS / 64;
 
 /// Future events. Those of one cycle come out together, in no promised order: phase 0 must not depend on it.
 pub(super) struct Calendar<E> {
-    /// Every event of the ring is due in `from .. from + SLOTS`.
+    /// Every event of the ring is due in `from .. from + SLOTS`. Nearly all delays (hops, turnaround, circuits) are
+    /// shorter.
     from: Cycle,
-    slots: Vec<Vec<E>>,
-    /// One bit per slot that holds something.
-    taken: [u64; WORDS],
+    ring: Ring<E>,
     later: BTreeMap<Cycle, Vec<E>>,
+    /// The first cycle of `later`, or one that never comes.
+    first_later: Cycle,
 }
 
-impl<E> Calendar<E> {
+impl<E: Copy> Calendar<E> {
     pub fn new() -> Self {
         Calendar {
             from: 0,
-            slots: (0..SLOTS).map(|_| Vec::new()).collect(),
-            taken: [0; WORDS],
+            ring: Ring::new(),
             later: BTreeMap::new(),
+            first_later: Cycle::MAX,
         }
     }
 
     /// Adds an event that is due in cycle `at`, not before the last cycle taken.
     pub fn schedule(&mut self, at: Cycle, event: E) {
         assert!(at >= self.from, "an event is scheduled in the past");
-        if at - self.from < SLOTS as u64 {
-            let slot = at as usize % SLOTS;
-            self.slots[slot].push(event);
-            self.taken[slot / 64] |= 1 << (slot % 64);
+        if at - self.from < SLOTS {
+            self.ring.post(at, event);
         } else {
+            self.first_later = self.first_later.min(at);
             self.later.entry(at).or_default().push(event);
         }
     }
@@ -42,36 +39,20 @@ impl<E> Calendar<E> {
     /// Moves the events of cycle `now` to `due`. No earlier event may be left.
     pub fn take(&mut self, now: Cycle, due: &mut Vec<E>) {
         self.from = now;
-        let slot = now as usize % SLOTS;
-        due.append(&mut self.slots[slot]);
-        self.taken[slot / 64] &= !(1 << (slot % 64));
-        if let Some(mut events) = self.later.remove(&now) {
-            due.append(&mut events);
+        self.ring.take(now, due);
+        if now >= self.first_later {
+            due.append(&mut self.later.remove(&now).unwrap_or_default());
+            self.first_later = self.later.keys().next().copied().unwrap_or(Cycle::MAX);
         }
     }
 
     /// The earliest cycle with an event.
     pub fn next(&self) -> Option<Cycle> {
-        let later = self.later.keys().next().copied();
-        self.next_in_ring().into_iter().chain(later).min()
-    }
-
-    fn next_in_ring(&self) -> Option<Cycle> {
-        let start = self.from as usize % SLOTS;
-        // The word of `start` is looked at twice: its upper bits first, its lower bits, a lap later, last.
-        (0..=WORDS).find_map(|step| {
-            let word = (start / 64 + step) % WORDS;
-            let mask = match step {
-                0 => u64::MAX << (start % 64),
-                WORDS => !(u64::MAX << (start % 64)),
-                _ => u64::MAX,
-            };
-            let bits = self.taken[word] & mask;
-            (bits != 0).then(|| {
-                let slot = word * 64 + bits.trailing_zeros() as usize;
-                self.from + ((slot + SLOTS - start) % SLOTS) as u64
-            })
-        })
+        let later = (self.first_later != Cycle::MAX).then_some(self.first_later);
+        match (self.ring.next(self.from), later) {
+            (Some(near), Some(later)) => Some(near.min(later)),
+            (near, later) => near.or(later),
+        }
     }
 }
 

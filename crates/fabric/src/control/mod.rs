@@ -28,7 +28,7 @@ pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
-use crate::motion::{ChannelId, FlitCensus, Key, Motion, Moved, Worm};
+use crate::motion::{ChannelId, FlitCensus, Key, Lanes, Motion, Moved, Worm};
 use crate::topology::{FatTree, LinkId, MAX_TAGS, NodeId, Tag};
 use crate::{Arbitration, Circuit, Config, Cycle, Engine};
 use arbitration::{AgeRule, Crossbar, Group, NO_GROUP, Waiting};
@@ -88,6 +88,7 @@ struct Port {
 pub struct Fabric {
     config: Config,
     crossbar: Crossbar,
+    lanes: Lanes,
     motion: Box<dyn Motion>,
     age: AgeRule,
     /// The next cycle to execute.
@@ -121,7 +122,8 @@ impl Fabric {
         config.assert_valid();
         let tree = &config.tree;
         let links = tree.links() as usize;
-        let crossbar = Crossbar::new(tree, config.ascent);
+        let crossbar = Crossbar::new(&config);
+        let lanes = Lanes::new(config.channels);
         let cap = if config.arbitration == Arbitration::Age {
             config.age_cap
         } else {
@@ -141,7 +143,7 @@ impl Fabric {
             flights: Flights::default(),
             ports: (0..tree.positions()).map(|_| Port::default()).collect(),
             groups: vec![Group::default(); crossbar.groups()],
-            holder: vec![PacketId(0); links * config.channels as usize],
+            holder: vec![PacketId(0); lanes.bound(links)],
             free: vec![((1_u32 << config.channels) - 1) as u8; links],
             packets: vec![0; links],
             waited: vec![0; links],
@@ -154,6 +156,7 @@ impl Fabric {
             moved: Vec::new(),
             watched: None,
             reversed: false,
+            lanes,
             crossbar,
             config,
         }
@@ -293,40 +296,40 @@ impl Fabric {
 
     fn execute(&mut self, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.now = cycle;
-        let mut moved = std::mem::take(&mut self.moved);
-        self.motion.arrive(cycle, &mut moved);
-        self.react(&mut moved);
-        let mut due = std::mem::take(&mut self.due);
-        self.calendar.take(cycle, &mut due);
-        self.events += due.len() as u64;
-        self.reverse(&mut due);
-        for event in due.drain(..) {
-            self.process(event, notices);
+        self.motion.arrive(cycle, &mut self.moved);
+        self.react();
+        self.calendar.take(cycle, &mut self.due);
+        self.events += self.due.len() as u64;
+        if self.reversed {
+            self.due.reverse();
+            self.flagged_groups.reverse();
+            self.flagged_ports.reverse();
         }
-        self.due = due;
-        let mut groups = std::mem::take(&mut self.flagged_groups);
-        self.reverse(&mut groups);
-        for group in groups.drain(..) {
-            self.arbitrate(group);
+        // None of these lists grows while it is worked off.
+        for place in 0..self.due.len() {
+            self.process(self.due[place], notices);
         }
-        self.flagged_groups = groups;
-        let mut ports = std::mem::take(&mut self.flagged_ports);
-        self.reverse(&mut ports);
-        for node in ports.drain(..) {
-            self.inject(node, notices);
+        self.due.clear();
+        for place in 0..self.flagged_groups.len() {
+            self.arbitrate(self.flagged_groups[place]);
         }
-        self.flagged_ports = ports;
-
-        self.motion.step(cycle, &mut moved);
-        self.react(&mut moved);
-        self.moved = moved;
+        self.flagged_groups.clear();
+        for place in 0..self.flagged_ports.len() {
+            self.inject(self.flagged_ports[place], notices);
+        }
+        self.flagged_ports.clear();
+        self.motion.step(cycle, &mut self.moved);
+        self.react();
         self.now = cycle + 1;
     }
 
     /// Takes note of what the mover reports.
-    fn react(&mut self, moved: &mut Vec<Moved>) {
-        self.reverse(moved);
-        for moment in moved.drain(..) {
+    fn react(&mut self) {
+        if self.reversed {
+            self.moved.reverse();
+        }
+        for place in 0..self.moved.len() {
+            let moment = self.moved[place];
             if let Some(watched) = &mut self.watched {
                 let cycle = match moment {
                     Moved::Tail(_, cycle) => cycle,
@@ -340,12 +343,7 @@ impl Fabric {
                 Moved::Tail(channel, cycle) => self.tail_sent(channel, cycle),
             }
         }
-    }
-
-    fn reverse<T>(&self, things: &mut [T]) {
-        if self.reversed {
-            things.reverse();
-        }
+        self.moved.clear();
     }
 
     fn process(&mut self, event: Event, notices: &mut Vec<Notice>) {
@@ -369,14 +367,7 @@ impl Fabric {
     /// A header reaches a switch and joins the group of its next tag.
     fn header(&mut self, channel: ChannelId) {
         let packet = self.holder[channel as usize];
-        let (link, number) = (
-            channel / self.config.channels,
-            channel % self.config.channels,
-        );
-        let (switch, port) = self
-            .crossbar
-            .target(link)
-            .expect("headers are reported at switches only");
+        let hop = *self.crossbar.hop(self.lanes.link(channel));
         let now = self.now;
         self.events += 1;
         let flight = self.flights.get_mut(packet);
@@ -384,15 +375,17 @@ impl Fabric {
         let tag = flight.route.tags()[usize::from(flight.taken) - 1];
         let waiting = Waiting {
             packet,
-            input: port * self.config.channels + number,
+            input: hop.input(self.lanes.lane(channel)),
             injected: flight.injected,
             high: self.config.priorities && flight.spec.priority == Priority::High,
             spread: match tag {
-                Tag::Adaptive => arbitration::spread(flight.spec.source, flight.sequence, switch),
+                Tag::Adaptive => {
+                    arbitration::spread(flight.spec.source, flight.sequence, hop.switch)
+                }
                 _ => 0,
             },
         };
-        let group = self.crossbar.group(switch, tag);
+        let group = hop.next_group(tag);
         self.groups[group as usize].waiting.push(waiting);
         self.flag_group(group);
     }
@@ -401,44 +394,30 @@ impl Fabric {
     fn arbitrate(&mut self, number: u32) {
         self.groups[number as usize].flagged = false;
         loop {
-            let group = &self.groups[number as usize];
-            let outputs = self.crossbar.outputs(number);
-            if !outputs.iter().any(|&link| self.free[link as usize] != 0) {
-                return;
-            }
-            let inputs = self.inputs_of(outputs[0]);
+            let group = &mut self.groups[number as usize];
+            let (outputs, inputs) = self.crossbar.outputs(number);
+            let rotation = group.rotation;
             let Some(index) =
-                arbitration::winner(&group.waiting, group.rotation, inputs, self.age, self.now)
+                arbitration::winner(&group.waiting, rotation, inputs, self.age, self.now)
             else {
                 return;
             };
-            let header = group.waiting[index];
-            let link =
-                arbitration::least_loaded(outputs, header.spread, |link| self.free[link as usize])
-                    .expect("a channel is free");
-            let group = &mut self.groups[number as usize];
-            group.waiting.swap_remove(index);
+            let spread = group.waiting[index].spread;
+            let free = |link: LinkId| self.free[link as usize];
+            let Some(link) = arbitration::least_loaded(outputs, spread, free) else {
+                return;
+            };
+            let header = group.waiting.swap_remove(index);
             group.rotation = (header.input + 1) % inputs;
             self.grant(header.packet, link);
         }
-    }
-
-    /// Input channels of the switch from which a link leads.
-    fn inputs_of(&self, link: LinkId) -> u32 {
-        let tree = self.tree();
-        let level = if tree.is_up(link) {
-            tree.link_level(link)
-        } else {
-            tree.link_level(link) + 1
-        };
-        (tree.down_links(level) + tree.up_links(level)) * self.config.channels
     }
 
     /// Gives the lowest free channel of a link to a packet.
     fn grant(&mut self, packet: PacketId, link: LinkId) {
         let number = self.free[link as usize].trailing_zeros();
         self.free[link as usize] &= !(1 << number);
-        let channel = link * self.config.channels + number;
+        let channel = self.lanes.channel(link, number);
         self.holder[channel as usize] = packet;
         let flight = self.flights.get_mut(packet);
         let upstream = flight.path().last().copied();
@@ -520,21 +499,23 @@ impl Fabric {
 
     /// A channel is free: whoever waits for it hears of it, and the tokens that closed it are charged.
     fn release(&mut self, channel: ChannelId) {
-        let link = channel / self.config.channels;
+        let link = self.lanes.link(channel);
         self.motion.close(channel, self.now);
-        self.free[link as usize] |= 1 << (channel % self.config.channels);
+        self.free[link as usize] |= 1 << self.lanes.lane(channel);
+        let hop = self.crossbar.hop(link);
+        let (reverse, group) = (hop.reverse, hop.group);
         if self.config.tokens {
             self.motion.charge(link, self.now);
-            self.motion.charge(self.tree().reverse(link), self.now);
+            self.motion.charge(reverse, self.now);
         }
-        match self.crossbar.group_of(link) {
+        match group {
             NO_GROUP => self.flag_port(link),
             group => self.flag_group(group),
         }
     }
 
     fn head_sent(&mut self, channel: ChannelId) {
-        let link = channel / self.config.channels;
+        let link = self.lanes.link(channel);
         self.packets[link as usize] += 1;
         self.waited[link as usize] +=
             self.now - self.flights.get(self.holder[channel as usize]).ready;
@@ -543,11 +524,8 @@ impl Fabric {
     /// The last flit of a packet was sent over a channel in cycle `sent`, this one or the one before.
     fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
         let packet = self.holder[channel as usize];
-        let last = self
-            .crossbar
-            .target(channel / self.config.channels)
-            .is_none();
-        let arrival = sent + self.delay(&[channel]);
+        let hop = self.crossbar.hop(self.lanes.link(channel));
+        let (last, arrival) = (hop.ejects, sent + hop.delay);
         if last {
             self.calendar.schedule(arrival, Event::Delivered(packet));
         }
@@ -569,23 +547,23 @@ impl Fabric {
 
     /// Header delay of the links of some channels, in cycles.
     fn delay(&self, channels: &[ChannelId]) -> u64 {
-        let tree = &self.config.tree;
-        channels
-            .iter()
-            .map(|&channel| {
-                u64::from(self.config.hop_delay[tree.link_level(channel / self.config.channels)])
-            })
-            .sum()
+        let delay = |&channel: &ChannelId| self.crossbar.hop(self.lanes.link(channel)).delay;
+        channels.iter().map(delay).sum()
     }
 
-    fn flag_group(&mut self, group: u32) {
-        if !std::mem::replace(&mut self.groups[group as usize].flagged, true) {
-            self.flagged_groups.push(group);
+    /// Has a group arbitrate in this cycle, if a header waits.
+    fn flag_group(&mut self, number: u32) {
+        let group = &mut self.groups[number as usize];
+        if !group.waiting.is_empty() && !std::mem::replace(&mut group.flagged, true) {
+            self.flagged_groups.push(number);
         }
     }
 
+    /// Has an adapter inject in this cycle, if a packet waits.
     fn flag_port(&mut self, node: NodeId) {
-        if !std::mem::replace(&mut self.ports[node as usize].flagged, true) {
+        let port = &mut self.ports[node as usize];
+        let waits = port.waiting.iter().any(|class| !class.is_empty());
+        if waits && !std::mem::replace(&mut port.flagged, true) {
             self.flagged_ports.push(node);
         }
     }

@@ -69,7 +69,7 @@ impl FlitMover {
         let wiring = Wiring::new(config);
         let links = wiring.wires.len();
         FlitMover {
-            channels: vec![Channel::default(); links * wiring.channels as usize],
+            channels: vec![Channel::default(); wiring.lanes.bound(links)],
             links: vec![Link::default(); links],
             wiring,
             busy: Vec::new(),
@@ -82,11 +82,7 @@ impl FlitMover {
     }
 
     fn link_of(&self, channel: ChannelId) -> LinkId {
-        channel / self.wiring.channels
-    }
-
-    fn channels_of(&self, link: LinkId) -> std::ops::Range<ChannelId> {
-        link * self.wiring.channels..(link + 1) * self.wiring.channels
+        self.wiring.lanes.link(channel)
     }
 
     /// Puts a link on the list of those that are visited.
@@ -118,14 +114,18 @@ impl FlitMover {
         }
         let ejects = self.wiring.wires[link as usize].ejects;
         let able = self
-            .channels_of(link)
+            .wiring
+            .lanes
+            .of(link)
             .filter(|&channel| self.can(channel, ejects));
         match self.wiring.multiplexing {
             Multiplexing::OldestFirst => able.min_by_key(|&channel| self.key(channel)),
             Multiplexing::RoundRobin => {
-                let first = state.last.map_or(0, |(last, _)| last + 1);
-                let channels = self.wiring.channels;
-                able.min_by_key(|&channel| (channel + channels - first % channels) % channels)
+                let lanes = self.wiring.lanes;
+                let first = state.last.map_or(0, |(last, _)| lanes.lane(last) + 1);
+                able.min_by_key(|&channel| {
+                    (lanes.lane(channel) + lanes.count - first) % lanes.count
+                })
             }
         }
     }

@@ -1,7 +1,6 @@
 //! # Movers: the data phase of a cycle
 //!
-//! The control plane grants *channels*: virtual channel `c` of link `l` is number `l * channels + c`. A granted channel
-//! carries one *worm*, the flits of one packet, from the channel upstream (or from the adapter) to the channel
+//! The control plane grants *channels*, numbered by [`Lanes`]. A granted channel carries one *worm*, the flits of one packet, from the channel upstream (or from the adapter) to the channel
 //! downstream (or into the node). A mover decides in which cycle which flit crosses which link, and reports the two
 //! moments that matter to the control plane, as [`Moved`].
 //!
@@ -28,9 +27,58 @@ pub mod flit;
 pub mod worm;
 
 use crate::{Config, Cycle, FatTree, LinkId, Multiplexing};
+use std::ops::Range;
 
-/// Number of a virtual channel: `link * channels + channel`.
+/// Number of a virtual channel, given by [`Lanes`].
 pub type ChannelId = u32;
+
+/// The numbering of virtual channels: that of link `l` and lane `c` is `l 2^k + c`, with the least `k` that does, so that
+/// link and lane are found without a division.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes {
+    /// Channels of a link.
+    pub count: u32,
+    bits: u32,
+    mask: u32,
+}
+
+impl Lanes {
+    /// The numbering for links of so many channels.
+    pub fn new(count: u32) -> Self {
+        let room = count.next_power_of_two();
+        Lanes {
+            count,
+            bits: room.trailing_zeros(),
+            mask: room - 1,
+        }
+    }
+
+    /// The link of a channel.
+    pub fn link(self, channel: ChannelId) -> LinkId {
+        channel.wrapping_shr(self.bits)
+    }
+
+    /// The place of a channel on its link.
+    pub fn lane(self, channel: ChannelId) -> u32 {
+        channel & self.mask
+    }
+
+    /// The channel of a link at a place.
+    pub fn channel(self, link: LinkId, lane: u32) -> ChannelId {
+        link.wrapping_shl(self.bits) | lane
+    }
+
+    /// All channels of a link.
+    pub fn of(self, link: LinkId) -> Range<ChannelId> {
+        let first = self.channel(link, 0);
+        first..first + self.count
+    }
+
+    /// The bound of the numbers, some of which are unused.
+    pub fn bound(self, links: usize) -> usize {
+        links << self.bits
+    }
+}
 
 /// Rank of a worm on a link: the smaller goes first. Made by [`Key::new`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,7 +186,7 @@ pub(crate) struct Wire {
 /// What a mover must know of the machine.
 pub(crate) struct Wiring {
     pub wires: Vec<Wire>,
-    pub channels: u32,
+    pub lanes: Lanes,
     pub buffer: u32,
     pub multiplexing: Multiplexing,
     pub share_period: u64,
@@ -168,7 +216,7 @@ impl Wiring {
         }
         Wiring {
             wires,
-            channels: config.channels,
+            lanes: Lanes::new(config.channels),
             buffer: config.buffer,
             multiplexing: config.multiplexing,
             share_period: config.share_period,

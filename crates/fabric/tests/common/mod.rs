@@ -5,8 +5,8 @@ pub mod random;
 
 use fabric::control::PacketCensus;
 use fabric::{
-    Ack, Arbitration, Ascent, Circuit, Config, Cycle, Engine, Fabric, FatTree, LinkCounters, Multiplexing,
-    NodeId, Notice, PacketRecord, PacketSpec, Priority,
+    Ack, Arbitration, Ascent, Circuit, Config, Cycle, Engine, Fabric, FatTree, LinkCounters,
+    Multiplexing, NodeId, Notice, PacketRecord, PacketSpec, Priority,
 };
 
 /// A machine with the mechanisms of the network but round parameters: two channels, two packets in flight, no tokens,

@@ -1,7 +1,9 @@
 //! Random machines and random traffic, small enough that every mechanism meets every other.
 
 use super::{Cycle, named};
-use fabric::{Arbitration, Ascent, Circuit, Config, Engine, FatTree, Multiplexing, PacketSpec, Priority};
+use fabric::{
+    Arbitration, Ascent, Circuit, Config, Engine, FatTree, Multiplexing, PacketSpec, Priority,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -1,6 +1,7 @@
 //! The rules of the essay, against a reading of it that shares no code with the implementation.
 
 use super::*;
+use crate::{Arbitration, Circuit, Engine, FatTree, Multiplexing};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -181,37 +182,72 @@ fn the_hash_spreads_ties() {
 #[test]
 fn groups_of_a_crossbar() {
     let tree = FatTree::new(&[2, 2], &[3], 4).expect("within bounds");
-    let adaptive = Crossbar::new(&tree, Ascent::Adaptive);
-    let fixed = Crossbar::new(&tree, Ascent::Deterministic);
+    let of = |ascent| {
+        Crossbar::new(&Config {
+            tree: tree.clone(),
+            ascent,
+            ..config()
+        })
+    };
+    let (adaptive, fixed) = (of(Ascent::Adaptive), of(Ascent::Deterministic));
     assert_eq!(adaptive.groups(), 2 * (2 + 1) + 3 * 2);
     assert_eq!(fixed.groups(), 2 * (2 + 3) + 3 * 2);
-    for switch in 0..tree.switches() {
+    // From every link into a switch, by tag.
+    for link in 0..tree.links() {
+        let End::Switch { switch, port } = tree.ends(link).1 else {
+            assert!(adaptive.hop(link).ejects);
+            continue;
+        };
         let level = tree.switch_level(switch);
         let (down, up) = (tree.down_links(level), tree.up_links(level));
+        let inputs = 2 * (down + up);
         let ups: Vec<_> = (down..down + up)
             .map(|port| tree.output(switch, port))
             .collect();
         for crossbar in [&adaptive, &fixed] {
+            let hop = crossbar.hop(link);
+            assert_eq!((hop.switch, hop.input(1)), (switch, 2 * port + 1));
+            assert_eq!(hop.reverse, tree.reverse(link));
+            assert_eq!(hop.delay, 3 + tree.link_level(link) as u64);
             for port in 0..down {
-                let group = crossbar.group(switch, Tag::Down(port as u16));
-                assert_eq!(crossbar.outputs(group), [tree.output(switch, port)]);
+                let group = hop.next_group(Tag::Down(port as u16));
+                let output = tree.output(switch, port);
+                assert_eq!(crossbar.outputs(group), (&[output][..], inputs));
             }
         }
         if up > 0 {
-            assert_eq!(adaptive.outputs(adaptive.group(switch, Tag::Adaptive)), ups);
+            let group = adaptive.hop(link).next_group(Tag::Adaptive);
+            assert_eq!(adaptive.outputs(group), (&ups[..], inputs));
         }
-        for (port, &link) in ups.iter().enumerate() {
-            let group = fixed.group(switch, Tag::Up(port as u16));
-            assert_eq!(fixed.outputs(group), [link]);
-            assert_eq!(fixed.group_of(link), group);
+        for (port, &output) in ups.iter().enumerate() {
+            let group = fixed.hop(link).next_group(Tag::Up(port as u16));
+            assert_eq!(fixed.outputs(group), (&[output][..], inputs));
+            assert_eq!(fixed.hop(output).group, group);
         }
     }
     for node in 0..4 {
-        assert_eq!(adaptive.group_of(tree.injection(node)), NO_GROUP);
-        assert_eq!(adaptive.target(tree.ejection(node)), None);
-        assert_eq!(
-            adaptive.target(tree.injection(node)),
-            Some((node / 2, node % 2))
-        );
+        assert_eq!(adaptive.hop(tree.injection(node)).group, NO_GROUP);
+    }
+}
+
+/// Two channels, hop delays 3 and 4; the tree is replaced.
+fn config() -> Config {
+    Config {
+        tree: FatTree::quaternary(2).expect("16 nodes"),
+        hop_delay: vec![3, 4],
+        channels: 2,
+        buffer: 1,
+        packets_in_flight: 1,
+        circuit: Circuit::UntilAcknowledged,
+        ascent: Ascent::Adaptive,
+        arbitration: Arbitration::Age,
+        multiplexing: Multiplexing::OldestFirst,
+        age_cap: 0,
+        age_step: 1,
+        priorities: false,
+        tokens: false,
+        share_period: 1,
+        share_burst: 0,
+        engine: Engine::Worm,
     }
 }

@@ -12,7 +12,7 @@ pub(super) type Runs = VecDeque<(Cycle, Cycle)>;
 impl WormMover {
     /// Notes that a link into a node has moved in cycles `began..now`.
     pub(super) fn note_run(&mut self, link: LinkId, began: Cycle, now: Cycle) {
-        let delay = u64::from(self.statics[link as usize].delay);
+        let delay = u64::from(self.links[link as usize].delay);
         let runs = &mut self.runs[link as usize - self.first_ejection as usize];
         while runs.front().is_some_and(|&(_, end)| end + delay < now) {
             runs.pop_front();
@@ -22,7 +22,7 @@ impl WormMover {
 
     /// Flits of a link into a node that are on the wire after cycle `now - 1`.
     fn on_wire(&self, link: LinkId, now: Cycle) -> u64 {
-        let from = now.saturating_sub(self.statics[link as usize].delay.into());
+        let from = now.saturating_sub(self.links[link as usize].delay.into());
         let state = &self.links[link as usize];
         let present = (state.mover != NONE).then_some((state.since, now));
         let runs = &self.runs[link as usize - self.first_ejection as usize];
@@ -35,19 +35,19 @@ impl WormMover {
 
     pub(super) fn count(&self, now: Cycle) -> FlitCensus {
         let mut census = FlitCensus::default();
-        for (number, fixed) in self.statics.iter().enumerate() {
+        for (number, state) in self.links.iter().enumerate() {
             let link = number as LinkId;
-            let carried = self.links[number].flits.at(now);
-            if fixed.injects {
+            let carried = state.flits.at(now);
+            if state.injects {
                 census.injected += carried;
             }
-            if fixed.ejects {
+            if state.ejects {
                 let on_wire = self.on_wire(link, now);
                 census.delivered += carried - on_wire;
                 census.in_flight += on_wire;
                 continue;
             }
-            for channel in link * self.width..(link + 1) * self.width {
+            for channel in self.lanes.of(link) {
                 census.in_flight += self.held(channel, now);
             }
         }

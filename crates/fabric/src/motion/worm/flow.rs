@@ -1,72 +1,107 @@
 //! Evaluation of links: who moves, how long that can last, and whom a change concerns.
 
 use super::WormMover;
-use super::ring::{Event, HORIZON};
+use super::event::{Event, HORIZON};
 use super::state::NONE;
 use crate::motion::{ChannelId, Moved};
 use crate::{Cycle, LinkId};
 
 impl WormMover {
-    /// The rule: whether a channel can move in this cycle. A closed one has no flits.
+    /// The rule: whether a channel that has flits to send can move in this cycle. Two comparisons that are both made are
+    /// faster than a branch that nobody can foresee.
     fn can(&self, channel: ChannelId, now: Cycle) -> bool {
         let this = &self.channels[channel as usize];
         let sent = this.sent.at(now);
-        sent < u64::from(this.flits)
-            && self.channels[this.up as usize].arrived.at(now) > sent
-            && self.channels[this.down as usize].sent.at(now) + self.buffer > sent
+        let there = self.channels[this.up as usize].arrived.at(now) > sent;
+        let room = self.channels[this.down as usize].sent.at(now) + self.buffer > sent;
+        there & room
     }
 
     /// The channel that a link would serve, before tokens and sharing.
     fn candidate(&self, link: LinkId, now: Cycle) -> ChannelId {
+        let mut unsent = self.links[link as usize].unsent;
         let mut best = NONE;
-        for channel in link * self.width..(link + 1) * self.width {
-            let first = |best: ChannelId| {
-                self.channels[channel as usize].key < self.channels[best as usize].key
-            };
-            if self.can(channel, now) && (best == NONE || first(best)) {
+        // Mostly there is one.
+        while unsent != 0 {
+            let channel = self.lanes.channel(link, unsent.trailing_zeros());
+            if self.can(channel, now) && (best == NONE || self.precedes(channel, best)) {
                 best = channel;
             }
+            unsent &= unsent - 1;
         }
         best
     }
 
+    fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool {
+        self.channels[channel as usize].key < self.channels[other as usize].key
+    }
+
+    /// Has the link of a channel that may have become able looked at, unless it goes on with an older one.
+    pub(super) fn consider(&mut self, channel: ChannelId, now: Cycle) {
+        let link = self.link_of(channel);
+        let state = &self.links[link as usize];
+        if state.mover == NONE || state.next <= now || self.precedes(channel, state.mover) {
+            self.mark(link, now);
+        }
+    }
+
     /// Has a marked link do what the state at the start of the cycle demands. Doing so twice changes nothing.
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, moved: &mut Vec<Moved>) {
-        let adapter = self.statics[link as usize].adapter;
+        let adapter = self.links[link as usize].adapter;
         if adapter == NONE {
             let candidate = self.candidate(link, now);
             self.serve(link, candidate, now, moved);
         } else {
-            self.evaluate_adapter(adapter, now, moved);
+            self.evaluate_adapter(adapter, link, now, moved);
         }
     }
 
-    /// Evaluates both links of an adapter that share its memory port.
-    fn evaluate_adapter(&mut self, number: u32, now: Cycle, moved: &mut Vec<Moved>) {
-        let adapter = &mut self.adapters[number as usize];
-        if std::mem::replace(&mut adapter.looked, now) == now {
+    /// Evaluates a link of an adapter that shares its memory port, and its partner if that is marked too, or concerned.
+    fn evaluate_adapter(&mut self, number: u32, link: LinkId, now: Cycle, moved: &mut Vec<Moved>) {
+        let adapter = &self.adapters[number as usize];
+        if adapter.looked == now {
             return;
         }
-        let (links, phases) = (adapter.links, adapter.phases);
-        let mut candidates = links.map(|link| self.candidate(link, now));
-        if !candidates.contains(&NONE) {
-            let mut turn = HORIZON;
-            for (candidate, phase) in candidates.iter_mut().zip(phases) {
-                let place = (now + phase) % self.share_period;
-                turn = turn.min(if place < self.share_burst {
-                    *candidate = NONE;
-                    self.share_burst - place
-                } else {
-                    self.share_period - place
-                });
-            }
-            let adapter = &mut self.adapters[number as usize];
-            if std::mem::replace(&mut adapter.turn, now + turn) != now + turn {
-                self.ring.post(now + turn, Event::Look(links[0]));
-            }
+        let (links, before) = (adapter.links, adapter.wants);
+        let side = usize::from(link == links[1]);
+        let other = 1 - side;
+        let both_marked = self.links[links[other] as usize].marked == now;
+        let mut candidates = [NONE; 2];
+        let mut wants = before;
+        candidates[side] = self.candidate(link, now);
+        wants[side] = candidates[side] != NONE;
+        if both_marked {
+            candidates[other] = self.candidate(links[other], now);
+            wants[other] = candidates[other] != NONE;
         }
-        for (link, candidate) in links.into_iter().zip(candidates) {
-            self.serve(link, candidate, now, moved);
+        let adapter = &mut self.adapters[number as usize];
+        adapter.wants = wants;
+        if both_marked {
+            adapter.looked = now;
+        }
+        let both_want = wants == [true; 2];
+        if both_want && adapter.turn <= now {
+            adapter.find_windows(now, self.share_period, self.share_burst);
+            self.ring.post(adapter.turn, Event::Turn(number));
+        }
+        let pauses = adapter.pauses;
+        let mut serve = |side: usize, candidate| {
+            let paused = both_want && pauses[side];
+            self.serve(
+                links[side],
+                if paused { NONE } else { candidate },
+                now,
+                moved,
+            );
+        };
+        serve(side, candidates[side]);
+        if both_marked {
+            serve(other, candidates[other]);
+        } else if wants[side] != before[side] && wants[other] && pauses[other] {
+            // The pause of the partner begins or ends with this link's wish to move.
+            let candidate = self.candidate(links[other], now);
+            let paused = if both_want { NONE } else { candidate };
+            self.serve(links[other], paused, now, moved);
         }
     }
 
@@ -132,7 +167,7 @@ impl WormMover {
         if sent == 0 {
             moved.push(Moved::Head(channel));
         }
-        let fixed = self.statics[number as usize];
+        let fixed = self.links[number as usize];
         if !fixed.ejects {
             self.ring
                 .post(now + u64::from(fixed.delay), Event::Starts(channel));
@@ -143,14 +178,14 @@ impl WormMover {
             let up = &self.channels[number as usize];
             let before = up.sent.at(now);
             if before == sent + self.buffer && before < u64::from(up.flits) {
-                self.ring.post(now + 1, Event::Look(self.link_of(number)));
+                self.ring.post(now + 1, Event::Room(number));
             }
         }
         self.predict(number, channel, now);
     }
 
     /// The link's channel ceases to move.
-    fn stop(&mut self, number: LinkId, now: Cycle) {
+    pub(super) fn stop(&mut self, number: LinkId, now: Cycle) {
         let link = &mut self.links[number as usize];
         let channel = std::mem::replace(&mut link.mover, NONE);
         let began = std::mem::replace(&mut link.since, now);
@@ -162,7 +197,7 @@ impl WormMover {
         this.sent.stop(now);
         let sent = this.sent.at(now);
         let (up, ends) = (this.up, sent == u64::from(this.flits));
-        let fixed = self.statics[number as usize];
+        let fixed = self.links[number as usize];
         if fixed.ejects {
             self.note_run(number, began, now);
         } else if !ends {
@@ -197,7 +232,7 @@ impl WormMover {
         }
         let down = this.down;
         if down < self.specials.source && self.channels[down as usize].sent.at(now) == before {
-            self.mark(self.link_of(down), now);
+            self.consider(down, now);
         }
     }
 

@@ -3,30 +3,29 @@
 //! (essay to come)
 
 mod account;
+mod event;
 mod flow;
 mod line;
-mod ring;
 mod state;
 
-use super::{Carried, ChannelId, FlitCensus, Motion, Moved, Wiring, Worm};
+use super::{Carried, ChannelId, FlitCensus, Lanes, Motion, Moved, Wiring, Worm};
+use crate::ring::Ring;
 use crate::{Config, Cycle, LinkId};
 use account::Runs;
-use ring::{Event, Ring};
-use state::{Adapter, Channel, Link, NONE, Specials, Static};
+use event::Event;
+use state::{Adapter, Channel, Link, NONE, Specials};
 
 /// See the essay of the module.
 pub struct WormMover {
     channels: Vec<Channel>,
     links: Vec<Link>,
-    statics: Vec<Static>,
     adapters: Vec<Adapter>,
     /// By node: what its ejection link has moved lately.
     runs: Vec<Runs>,
     first_ejection: LinkId,
-    ring: Ring,
+    ring: Ring<Event>,
     specials: Specials,
-    /// Channels of a link.
-    width: u32,
+    lanes: Lanes,
     /// Flits of buffer behind each channel.
     buffer: u64,
     share_period: u64,
@@ -46,20 +45,19 @@ impl WormMover {
     pub fn new(config: &Config) -> Self {
         let wiring = Wiring::new(config);
         let links = wiring.wires.len();
-        let count = links as u32 * wiring.channels;
-        let specials = Specials::after(count);
-        let mut channels = vec![Channel::closed(specials); count as usize];
+        let bound = wiring.lanes.bound(links);
+        let specials = Specials::after(bound as u32);
+        let mut channels = vec![Channel::closed(specials); bound];
         channels.extend(Channel::specials());
         let mut mover = WormMover {
             channels,
-            links: vec![Link::default(); links],
-            statics: Vec::with_capacity(links),
+            links: Vec::with_capacity(links),
             adapters: Vec::new(),
             runs: vec![Runs::new(); config.tree.positions() as usize],
             first_ejection: config.tree.ejection(0),
             ring: Ring::new(),
             specials,
-            width: wiring.channels,
+            lanes: wiring.lanes,
             buffer: wiring.buffer.into(),
             share_period: wiring.share_period,
             share_burst: wiring.share_burst,
@@ -69,34 +67,32 @@ impl WormMover {
             settled: 0,
             reversed: false,
         };
-        for (link, wire) in wiring.wires.iter().enumerate() {
+        for (link, wire) in (0..).zip(&wiring.wires) {
             let mut adapter = NONE;
             if let Some((partner, phase)) = wire.shared
                 && wiring.share_burst > 0
             {
-                // Injection links are numbered by node, before all ejection links.
-                adapter = partner.min(link as LinkId);
-                if link as LinkId == adapter {
+                // Injection links have the numbers of their nodes, and come first.
+                adapter = partner.min(link);
+                if !wire.ejects {
                     let (_, other) = wiring.wires[partner as usize]
                         .shared
                         .expect("sharing is mutual");
                     mover
                         .adapters
-                        .push(Adapter::new([adapter, partner], [phase, other]));
+                        .push(Adapter::new([link, partner], [phase, other]));
                 }
             }
-            mover.statics.push(Static {
-                delay: wire.delay,
-                adapter,
-                injects: wire.shared.is_some() && !wire.ejects,
-                ejects: wire.ejects,
-            });
+            let injects = wire.shared.is_some() && !wire.ejects;
+            mover
+                .links
+                .push(Link::new(wire.delay as u8, injects, wire.ejects, adapter));
         }
         mover
     }
 
     fn link_of(&self, channel: ChannelId) -> LinkId {
-        channel / self.width
+        self.lanes.link(channel)
     }
 
     /// Has a link looked at in this cycle.
@@ -112,7 +108,12 @@ impl WormMover {
         match event {
             Event::Starts(channel) => self.arrivals_start(channel, now, moved),
             Event::Stops(channel) => self.arrivals_stop(channel, now),
-            Event::Look(link) => self.mark(link, now),
+            Event::Room(channel) => self.consider(channel, now),
+            Event::Turn(adapter) => {
+                for link in self.adapters[adapter as usize].links {
+                    self.mark(link, now);
+                }
+            }
             Event::Due(link) => {
                 let state = &mut self.links[link as usize];
                 if state.next != now {
@@ -123,7 +124,13 @@ impl WormMover {
                 if mover != NONE {
                     let channel = &self.channels[mover as usize];
                     if channel.sent.at(now) == u64::from(channel.flits) {
+                        state.unsent &= !(1 << self.lanes.lane(mover));
                         moved.push(Moved::Tail(mover, now - 1));
+                        if state.unsent == 0 && state.adapter == NONE {
+                            // Nothing to choose from, and nobody else to ask.
+                            self.stop(link, now);
+                            return;
+                        }
                     }
                 }
                 self.mark(link, now);
@@ -134,21 +141,21 @@ impl WormMover {
 
 impl Motion for WormMover {
     fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
-        let mut due = std::mem::take(&mut self.due);
-        self.ring.take(now, &mut due);
+        // Nothing is entered for the present cycle: the list does not grow while it is read.
+        self.ring.take(now, &mut self.due);
         if self.reversed {
-            due.reverse();
+            self.due.reverse();
         }
-        for event in due.drain(..) {
-            self.read(event, now, moved);
+        for place in 0..self.due.len() {
+            self.read(self.due[place], now, moved);
         }
-        self.due = due;
+        self.due.clear();
     }
 
     fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle) {
         let link = self.link_of(channel);
         let specials = self.specials;
-        let ejects = self.statics[link as usize].ejects;
+        let ejects = self.links[link as usize].ejects;
         let state = &mut self.channels[channel as usize];
         assert!(state.flits == 0, "a channel is granted twice");
         state.open(&worm, ejects, specials);
@@ -161,7 +168,8 @@ impl Motion for WormMover {
             }
         }
         self.open += 1;
-        self.mark(link, now);
+        self.links[link as usize].unsent |= 1 << self.lanes.lane(channel);
+        self.consider(channel, now);
     }
 
     fn close(&mut self, channel: ChannelId, now: Cycle) {
@@ -186,19 +194,18 @@ impl Motion for WormMover {
     }
 
     fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
-        let mut marked = std::mem::take(&mut self.marked);
         if self.reversed {
-            marked.reverse();
+            self.marked.reverse();
         }
-        for link in marked.drain(..) {
-            self.evaluate(link, now, moved);
+        for place in 0..self.marked.len() {
+            self.evaluate(self.marked[place], now, moved);
         }
-        self.marked = marked;
+        self.marked.clear();
     }
 
     fn next(&self, now: Cycle) -> Option<Cycle> {
         // Where no worm is, what was foreseen concerns worms that have passed.
-        let foreseen = (self.open > 0).then(|| self.ring.next(now)).flatten();
+        let foreseen = (self.open > 0).then(|| self.ring.next(now + 1)).flatten();
         foreseen.or_else(|| (self.settled > now).then_some(self.settled))
     }
 
@@ -219,4 +226,3 @@ impl Motion for WormMover {
         self.reversed = !self.reversed;
     }
 }
-

@@ -1,5 +1,6 @@
 //! What the mover keeps of channels, links and adapters.
 
+use super::event::HORIZON;
 use super::line::Line;
 use crate::motion::{ChannelId, Key, Worm};
 use crate::{Cycle, LinkId};
@@ -116,10 +117,24 @@ pub(super) struct Link {
     pub tokens: u64,
     /// The cycle in which it was marked last.
     pub marked: Cycle,
+    /// Channels whose worm has flits to send, as bits.
+    pub unsent: u8,
+    /// Index of the adapter whose memory port it shares, or [`NONE`]. This and what follows never changes.
+    pub adapter: u32,
+    /// Cycles from one end to the other.
+    pub delay: u8,
+    /// Whether it starts in a node, and whether it ends in one.
+    pub injects: bool,
+    pub ejects: bool,
 }
 
-impl Default for Link {
-    fn default() -> Self {
+const _: () = assert!(
+    size_of::<Channel>() == 64 && size_of::<Link>() == 64,
+    "cache lines"
+);
+
+impl Link {
+    pub fn new(delay: u8, injects: bool, ejects: bool, adapter: u32) -> Self {
         Link {
             mover: NONE,
             owed: 0,
@@ -128,11 +143,14 @@ impl Default for Link {
             flits: Line::standing(0),
             tokens: 0,
             marked: Cycle::MAX,
+            unsent: 0,
+            adapter,
+            delay,
+            injects,
+            ejects,
         }
     }
-}
 
-impl Link {
     /// Accounts the tokens that a resting link has paid before cycle `now`, one in each cycle.
     pub fn settle(&mut self, now: Cycle) {
         if self.mover == NONE {
@@ -144,26 +162,20 @@ impl Link {
     }
 }
 
-/// What never changes of a link.
-#[derive(Clone, Copy)]
-pub(super) struct Static {
-    /// Cycles from one end to the other.
-    pub delay: u32,
-    /// Index of the adapter whose memory port it shares, or [`NONE`].
-    pub adapter: u32,
-    pub injects: bool,
-    pub ejects: bool,
-}
-
-/// The two links of an adapter that share a memory port.
+/// The two links of an adapter that share a memory port: injection, ejection.
 #[derive(Clone)]
 pub(super) struct Adapter {
     pub links: [LinkId; 2],
     pub phases: [u64; 2],
+    /// Whether each had a candidate when it was looked at last. One that stands stays a candidate, and one that moves
+    /// does until its link is looked at, so that this holds until then.
+    pub wants: [bool; 2],
+    /// Whether each is in a pause, while both want to move; valid before cycle `turn`.
+    pub pauses: [bool; 2],
+    /// While both want to move, the next cycle in which a pause begins or ends, for which a look is entered.
+    pub turn: Cycle,
     /// The cycle in which both were looked at last.
     pub looked: Cycle,
-    /// The last cycle for which a look was entered because a pause begins or ends.
-    pub turn: Cycle,
 }
 
 impl Adapter {
@@ -171,8 +183,21 @@ impl Adapter {
         Adapter {
             links,
             phases,
-            looked: Cycle::MAX,
+            wants: [false; 2],
+            pauses: [false; 2],
             turn: 0,
+            looked: Cycle::MAX,
         }
+    }
+
+    /// Finds who pauses now, and until when that holds.
+    pub fn find_windows(&mut self, now: Cycle, period: u64, burst: u64) {
+        let mut lasts = HORIZON;
+        for (pauses, phase) in self.pauses.iter_mut().zip(self.phases) {
+            let place = (now + phase) % period;
+            *pauses = place < burst;
+            lasts = lasts.min(if *pauses { burst } else { period } - place);
+        }
+        self.turn = now + lasts;
     }
 }

@@ -1,0 +1,23 @@
+//! What the mover foresees.
+
+use crate::motion::ChannelId;
+use crate::ring::SLOTS;
+use crate::{Cycle, LinkId};
+
+/// Nothing is foreseen further ahead than this many cycles. A prediction may always be too early: it is made again then.
+pub(super) const HORIZON: Cycle = SLOTS - 1;
+
+/// What was foreseen for a cycle. The table in the essay of the module says what each does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// Flits begin to arrive at the end of the channel.
+    Starts(ChannelId),
+    /// Flits cease to arrive at the end of the channel, in mid-worm.
+    Stops(ChannelId),
+    /// The link's prediction, valid if it is still the latest.
+    Due(LinkId),
+    /// A place has fallen free in the buffer of the channel, which was full.
+    Room(ChannelId),
+    /// A pause of the adapter begins or ends, if both its links want to move.
+    Turn(u32),
+}
