@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +13,11 @@ import pytest
 
 import elanite as el
 from conftest import SMALL
+from elanite import _core, sources
+from elanite import campaign as campaigns
+from elanite.errors import Exit
+from elanite.plan import Point, plan
+from elanite.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +86,33 @@ def test_stubs_match_the_extension_module(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def broken_point() -> Point:
+    """A point that no plan contains: its ping goes to a node that the machine does not have."""
+    point = plan(sources.read("experiment", SMALL)).points[0]
+    content = json.loads(point.json)
+    content["workload"]["ping"]["to"] = 9999
+    return replace(point, id="0" * 20, json=json.dumps(content))
+
+
+def test_a_broken_invariant_is_an_error_with_its_place(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(el.RunError, match=r"broken invariant .* \(crates/.*\.rs:\d+\)") as caught:
+        _core.simulate(broken_point().json, _core.Cancel())
+    assert caught.value.exit_code == Exit.BROKEN
+    assert capfd.readouterr().err == ""
+
+
+def test_a_broken_invariant_fails_the_campaign_with_its_command(tmp_path: Path) -> None:
+    planned = replace(plan(sources.read("experiment", SMALL)), points=(broken_point(),))
+    outcome = campaigns.run([planned], Store(tmp_path / "store"))
+    assert outcome.exit_code == Exit.BROKEN
+    assert outcome.failures[0].command == f"elanite run {SMALL} --point {'0' * 20}"
+
+
+def test_a_cancelled_point_says_so() -> None:
+    cancel = _core.Cancel()
+    cancel.set()
+    with pytest.raises(el.RunError) as caught:
+        _core.simulate(plan(sources.read("experiment", SMALL)).points[-1].json, cancel)
+    assert caught.value.exit_code == Exit.INTERRUPTED

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from elanite.api import Experiment, Machine, Parameter, PointsFailed, Result, load_results, run
     from elanite.claims import Claim, Verdict, scoreboard
-    from elanite.errors import ConfigError, ElaniteError, UsageError
+    from elanite.errors import ConfigError, ElaniteError, RunError, UsageError
     from elanite.plan import Point
 
 _HOME = {
@@ -30,6 +30,7 @@ _HOME = {
     "Point": "elanite.plan",
     "PointsFailed": "elanite.api",
     "Result": "elanite.api",
+    "RunError": "elanite.errors",
     "UsageError": "elanite.errors",
     "Verdict": "elanite.claims",
     "load_results": "elanite.api",
@@ -47,6 +48,7 @@ __all__ = [
     "Point",
     "PointsFailed",
     "Result",
+    "RunError",
     "UsageError",
     "Verdict",
     "load_results",
