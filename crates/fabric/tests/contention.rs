@@ -124,6 +124,7 @@ fn high_priority_wins_channels() {
 fn multiplexing() {
     let delivered = |multiplexing, buffer| {
         let config = Config {
+            engine: fabric::Engine::Flit,
             multiplexing,
             buffer,
             ..one_switch(3)
