@@ -64,7 +64,7 @@ impl Side {
     }
 }
 
-fn same<T: PartialEq + Debug>(what: &str, flit: T, worm: T) -> Result<(), String> {
+fn same<T: PartialEq + Debug>(what: &str, flit: &T, worm: &T) -> Result<(), String> {
     if flit == worm {
         return Ok(());
     }
@@ -81,12 +81,12 @@ fn check(flit: &mut Side, worm: &mut Side, at: Cycle) -> Result<(), String> {
     };
     let (a, b) = (news(flit), news(worm));
     for place in 0..a.len().max(b.len()) {
-        same("the adapters hear", a.get(place), b.get(place))?;
+        same("the adapters hear", &a.get(place), &b.get(place))?;
     }
     let (a, b) = (flit.state(), worm.state());
-    same(&format!("flits after cycle {at}"), a.0, b.0)?;
+    same(&format!("flits after cycle {at}"), &a.0, &b.0)?;
     for (link, (a, b)) in a.1.into_iter().zip(b.1).enumerate() {
-        same(&format!("link {link} after cycle {at}"), a, b)?;
+        same(&format!("link {link} after cycle {at}"), &a, &b)?;
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ fn compare(case: &Case, manner: &Manner) -> Result<Cycle, String> {
         go_to(flit, worm, at - 1)?;
     }
     let next = [&flit.bench, &worm.bench].map(|bench| bench.fabric.next_cycle());
-    same("rest", next[0], next[1])?;
+    same("rest", &next[0], &next[1])?;
     // Both have come to rest in the same cycle: it is the earliest for whatever comes.
     let late = packet(0, 0, 5);
     for bench in [&mut flit.bench, &mut worm.bench] {
@@ -138,7 +138,7 @@ fn compare(case: &Case, manner: &Manner) -> Result<Cycle, String> {
         watched
     });
     for place in 0..watched[0].len().max(watched[1].len()) {
-        same("motion", watched[0].get(place), watched[1].get(place))?;
+        same("motion", &watched[0].get(place), &watched[1].get(place))?;
     }
     Ok(at)
 }
