@@ -32,6 +32,7 @@ reproduce: build
 
 test: build
 	cargo test --workspace --locked --quiet
+	cargo test --release --locked --quiet --package elanite-experiment --test simulate
 	$(BIN)/python -m pytest
 
 test-all: build
@@ -48,9 +49,13 @@ lint: build
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 
-# A missed claim is an exit code of 1, and what the page is there to tell.
+# A missed claim is an exit code of 1, and what the page is there to tell. A failed point is an exit code of 1, too, and
+# leaves claims that are not run: no page then.
 docs: build
 	$(BIN)/elanite reproduce --out $(OUT) >/dev/null || [ $$? = 1 ]
+	@$(BIN)/elanite claims --out $(OUT) --format json | $(BIN)/python -c 'import json, sys; \
+		lacking = [claim["id"] for claim in json.load(sys.stdin) if claim["state"] == "not run"]; \
+		sys.exit("error: not run: " + ", ".join(lacking) if lacking else 0)'
 	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
 
 lock: $(VENV)/.installed

@@ -316,7 +316,8 @@ impl World {
                 };
                 self.schedule(self.now() + wait, node, Happening::Retried(token));
             }
-            Ack::Error | Ack::TestFailed => {
+            Ack::TestFailed => unreachable!("the packets of a DMA carry no test that could fail"),
+            Ack::Error => {
                 packet.stored = true;
                 self.adapters[node as usize].engine.forget(id);
                 let progress = &mut self.dmas[id as usize];

@@ -6,7 +6,11 @@
 //!
 //! Accepted load is the payload stored at the destinations, per node, in the measured window; offered load the payload
 //! of the messages that arrived in it. A point is *saturated* if the messages that wait have grown in the window by
-//! more than a twentieth of what arrived, and by more than half a message a node.
+//! more than a twentieth of what arrived, and by more than half a message a node; a load just above what is accepted
+//! shows only in windows long enough for that.
+//!
+//! The latency of a message runs from its arrival, its wait behind earlier ones included, until its sender knows that
+//! it is complete. Past saturation it grows with the run, and tells only how long that was.
 
 use crate::records::{Baseline, Records, Row};
 use crate::source::{LARGEST_MESSAGE, Source};
@@ -86,6 +90,7 @@ impl Uniform {
         for batch in 0..window.batches {
             let begin = cluster.now();
             cluster.run_until(window.batch_end(batch))?;
+            cluster.check_conservation();
             let length = (cluster.now() - begin) * u64::from(self.nodes);
             let after = self.state(&cluster, &shared);
             for (metric, bytes) in [

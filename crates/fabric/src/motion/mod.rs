@@ -193,9 +193,9 @@ pub(crate) struct Wiring {
     pub share_burst: u64,
 }
 
-/// Nodes' sharing phases differ by this many cycles, so that they do not beat in step; any number that is coprime to
-/// the usual periods does.
-const PHASE_STEP: u64 = 37;
+/// Nodes' sharing phases differ by this many cycles, so that they do not pause in step. A prime: up to as many nodes as
+/// the period has cycles, all phases differ, unless the period is a multiple of it.
+const PHASE_STEP: u64 = 7919;
 
 impl Wiring {
     pub fn new(config: &Config) -> Self {
@@ -227,5 +227,18 @@ impl Wiring {
     /// Whether a link that shares its adapter with a busy partner pauses in a cycle.
     pub fn pauses(&self, phase: u64, now: Cycle) -> bool {
         (now + phase) % self.share_period < self.share_burst
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PHASE_STEP;
+    use std::collections::BTreeSet;
+
+    /// The published period, 185 cycles, has room for the phases of 64 nodes, and none is used twice.
+    #[test]
+    fn no_two_nodes_of_a_machine_pause_in_step() {
+        let phases: BTreeSet<u64> = (0..64).map(|node| PHASE_STEP * node % 185).collect();
+        assert_eq!(phases.len(), 64);
     }
 }
