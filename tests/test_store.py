@@ -95,33 +95,60 @@ def test_two_processes_with_the_same_points_are_harmless(campaign: Path, tmp_pat
     assert contents(tmp_path) == contents(campaign)
 
 
-def killed(out: Path, moments: list[float]) -> int:
-    """Run the campaign, kill it at each of the moments, then let it end; how many kills met a running process."""
-    line = command("run", SMALL, "--out", str(out), "--format", "csv", "--jobs", "2")
-    met = 0
-    for moment in moments:
-        process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
-        time.sleep(moment)
+# Long enough that a kill finds work under way: 112 points in a few seconds.
+LONG = ("run", SMALL, "--set", "run.window=20 ms", "--set", "run.seeds=4", "--format", "csv", "--jobs", "2")
+
+
+def finished(out: Path) -> int:
+    """How many points a store holds; folders half-written have names that begin with a dot."""
+    return len(list((out / "store").glob("[!.]*/manifest.json")))
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the long campaign after an uninterrupted run."""
+    out = tmp_path_factory.mktemp("uninterrupted")
+    subprocess.run(command(*LONG, "--out", str(out)), check=True, capture_output=True, env=environment(), timeout=300)
+    return out
+
+
+def kill(out: Path, more: int, delay: float) -> None:
+    """Start the campaign and kill it a moment after it finished some more points."""
+    wanted = finished(out) + more
+    process = subprocess.Popen(
+        command(*LONG, "--out", str(out)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while finished(out) < wanted and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        time.sleep(delay)
+    finally:
         process.kill()
-        met += process.wait() == -signal.SIGKILL
-    subprocess.run(line, check=True, capture_output=True, env=environment(), timeout=300)
-    return met
+        code = process.wait()
+    assert code == -signal.SIGKILL, "the campaign ended before the kill"
 
 
-def check_kills(campaign: Path, out: Path, seed: int, times: int) -> None:
+def check_kills(uninterrupted: Path, out: Path, seed: int, times: int) -> None:
+    """Every kill meets a campaign at work; what the last run leaves is what an uninterrupted one leaves."""
     draw = random.Random(seed)
-    moments = [draw.uniform(0.3, 1.2) for _ in range(times)]
-    assert killed(out, moments) > 0
-    assert contents(out) == contents(campaign)
+    total = finished(uninterrupted)
+    for _ in range(times):
+        before = finished(out)
+        kill(out, more=draw.randint(1, 4), delay=draw.uniform(0, 0.03))
+        assert before < finished(out) < total
+    subprocess.run(command(*LONG, "--out", str(out)), check=True, capture_output=True, env=environment(), timeout=300)
+    assert contents(out) == contents(uninterrupted)
 
 
-def test_kill_at_random_moments_then_resume(campaign: Path, tmp_path: Path) -> None:
-    check_kills(campaign, tmp_path, seed=3, times=3)
+def test_kill_at_random_moments_then_resume(uninterrupted: Path, tmp_path: Path) -> None:
+    check_kills(uninterrupted, tmp_path, seed=3, times=3)
 
 
 @pytest.mark.slow
-def test_kill_at_ten_random_moments_then_resume(campaign: Path, tmp_path: Path) -> None:
-    check_kills(campaign, tmp_path, seed=10, times=10)
+def test_kill_at_ten_random_moments_then_resume(uninterrupted: Path, tmp_path: Path) -> None:
+    check_kills(uninterrupted, tmp_path, seed=10, times=10)
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])

@@ -1,0 +1,82 @@
+"""Reproducing the shipped ping experiment: the report, the scoreboard, and a second run that has nothing to do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Ended, command, environment
+from test_report import Loads
+
+PING = [
+    "ping.uni.elan.bandwidth",
+    "ping.uni.elan.wire",
+    "ping.uni.main.bandwidth",
+    "ping.bi.elan.bandwidth",
+    "ping.bi.main.bandwidth",
+    "ping.uni.latency.0B",
+    "ping.uni.latency.64B",
+]
+KEYS = {"id", "kind", "published", "simulated", "low", "high", "error", "holds", "role"}
+
+
+def reproduce(out: Path) -> Ended:
+    line = command("reproduce", "--only", "qsnet/ping", "--out", str(out))
+    ended = subprocess.run(line, capture_output=True, text=True, env=environment(), timeout=300, check=False)
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder after one run."""
+    folder = tmp_path_factory.mktemp("reproduce")
+    ended = reproduce(folder)
+    assert ended.code == 0, str(ended)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def board(out: Path) -> dict[str, dict[str, Any]]:
+    entries = json.loads((out / "scoreboard.json").read_text(encoding="utf-8"))
+    assert isinstance(entries, list)
+    return {entry["id"]: entry for entry in entries}
+
+
+def test_the_report_is_there_and_loads_nothing(out: Path) -> None:
+    parser = Loads()
+    parser.feed((out / "report" / "index.html").read_text(encoding="utf-8"))
+    assert parser.loads == []
+    assert {f"claim-{name}" for name in PING} <= parser.ids
+
+
+def test_every_entry_of_the_scoreboard_has_every_key(board: dict[str, dict[str, Any]]) -> None:
+    assert len(board) > len(PING)
+    assert {name: KEYS - entry.keys() for name, entry in board.items() if KEYS - entry.keys()} == {}
+    assert {entry["role"] for entry in board.values()} == {"fitted", "predicted"}
+
+
+@pytest.mark.parametrize("name", PING)
+def test_the_claims_about_ping_hold(board: dict[str, dict[str, Any]], name: str) -> None:
+    entry = board[name]
+    assert entry["holds"] is True
+    assert abs(entry["error"]) <= 0.03
+    assert entry["error"] == pytest.approx(entry["simulated"] / entry["published"] - 1)
+    assert entry["low"] <= entry["simulated"] <= entry["high"]
+
+
+def test_a_second_run_simulates_nothing(out: Path) -> None:
+    store, board = files(out / "store"), (out / "scoreboard.json").read_bytes()
+    points = sum(name.endswith("manifest.json") for name in store)
+    again = reproduce(out)
+    assert again.code == 0, str(again)
+    assert f"{points} points, {points} already done" in again.err
+    assert files(out / "store") == store
+    assert (out / "scoreboard.json").read_bytes() == board
