@@ -15,7 +15,7 @@
 //! cycle after its flit has left. What a link does in cycle `t` depends on counts up to `t - 1` only, so that the links
 //! may be evaluated in any order.
 //!
-//! *Reads do not see the cycle's own changes.* A [`line::Line`] that starts or stops in cycle `t` has the same value in `t`
+//! *Reads do not see the cycle's own changes.* A line that starts or stops in cycle `t` has the same value in `t`
 //! before and after. Evaluations that are late, early or double are therefore harmless as long as none is *missing*.
 //!
 //! ## What is kept
@@ -54,10 +54,10 @@
 //!
 //! ## Tokens and sharing
 //!
-//! A link that rests pays one token a cycle, which is accounted when somebody asks ([`Link::settle`]); a mover that
+//! A link that rests pays one token a cycle, which is accounted when somebody asks (`Link::settle`); a mover that
 //! goes on pays nothing. A link that turns to a channel with a debt of `n` rests, and is due `n` cycles later; whoever is
 //! the candidate then starts. Whether an adapter's link pauses depends on whether its partner has a candidate, which is kept
-//! ([`state::Adapter`]) and holds until the partner is looked at; if it changes in a pause of the other, both are evaluated.
+//! (`state::Adapter`) and holds until the partner is looked at; if it changes in a pause of the other, both are evaluated.
 //!
 //! ## Counting
 //!
@@ -182,12 +182,12 @@ impl WormMover {
                     return;
                 }
                 state.next = 0;
-                let mover = state.mover;
-                if mover != NONE {
-                    let channel = &self.channels[mover as usize];
+                let number = state.mover;
+                if number != NONE {
+                    let channel = &self.channels[number as usize];
                     if channel.sent.at(now) == u64::from(channel.flits) {
-                        state.unsent &= !(1 << self.lanes.lane(mover));
-                        moved.push(Moved::Tail(mover, now - 1));
+                        state.unsent &= !(1 << self.lanes.lane(number));
+                        moved.push(Moved::Tail(number, now - 1));
                         if state.unsent == 0 && state.adapter == NONE {
                             // Nothing to choose from, and nobody else to ask.
                             self.stop(link, now);
