@@ -129,9 +129,9 @@ fn compare(case: &Case, manner: &Manner) -> Result<Cycle, String> {
     let late = packet(0, 0, 5);
     for bench in [&mut flit.bench, &mut worm.bench] {
         bench.fabric.offer(0, late);
-        bench.finish();
+        bench.run_until(at + 1_000_000);
     }
-    check(flit, worm, Cycle::MAX)?;
+    check(flit, worm, at + 1_000_000)?;
     let watched = [flit, worm].map(|side| {
         let mut watched: Vec<(Cycle, Moved)> = side.bench.fabric.watch();
         watched.sort_unstable();

@@ -86,13 +86,8 @@ impl WormMover {
         }
         let pauses = adapter.pauses;
         let mut serve = |side: usize, candidate| {
-            let paused = both_want && pauses[side];
-            self.serve(
-                links[side],
-                if paused { NONE } else { candidate },
-                now,
-                moved,
-            );
+            let held = both_want && pauses[side];
+            self.serve(links[side], if held { NONE } else { candidate }, now, moved);
         };
         serve(side, candidates[side]);
         if both_marked {
@@ -100,8 +95,8 @@ impl WormMover {
         } else if wants[side] != before[side] && wants[other] && pauses[other] {
             // The pause of the partner begins or ends with this link's wish to move.
             let candidate = self.candidate(links[other], now);
-            let paused = if both_want { NONE } else { candidate };
-            self.serve(links[other], paused, now, moved);
+            let served = if both_want { NONE } else { candidate };
+            self.serve(links[other], served, now, moved);
         }
     }
 

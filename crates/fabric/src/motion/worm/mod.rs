@@ -1,6 +1,68 @@
-//! # The worm mover
+//! # The worm mover: the same motion from events
 //!
-//! (essay to come)
+//! A worm flows at the rate of one flit a cycle or stands still, and between two such changes everything is a straight
+//! line in time. This mover keeps the lines and computes when the next change can come; it visits a link only then. It
+//! makes the motion of the flit mover (the rule of the parent module), the same flit over the same link in every cycle,
+//! at the cost of some thirty events a packet.
+//!
+//! ## Why that is possible
+//!
+//! *One mover a link.* The oldest channel that can move takes the whole link. So each channel moves 0 or 1 flits in a
+//! cycle and a link serves one channel, its *mover*, till something happens: one state and one prediction a link. (Where
+//! channels are served in turns, rates are fractions. That is left to the flit mover.)
+//!
+//! *No cycle without delay.* A flit takes at least a cycle from link to link, and a place in a buffer is seen free one
+//! cycle after its flit has left. What a link does in cycle `t` depends on counts up to `t - 1` only, so that the links
+//! may be evaluated in any order.
+//!
+//! *Reads do not see the cycle's own changes.* A line that starts or stops in cycle `t` has the same value in `t`
+//! before and after. Evaluations that are late, early or double are therefore harmless as long as none is *missing*.
+//!
+//! ## What is kept
+//!
+//! Per channel the lines `S` (sent before a cycle) and `R` (arrived by a cycle), its length, rank and neighbours; the
+//! ends of a path are special channels that always have flits, always have room, or never have any. Per link the mover,
+//! the cycle of its one valid prediction, its debt of tokens, the line of flits carried.
+//!
+//! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able: `R` and the room only
+//! grow while it stands. So the choice of a link changes only if its mover ceases to be able, if another channel becomes
+//! able, or if a debt is paid or a pause begins or ends. Each has its event:
+//!
+//! | event | entered | in its cycle |
+//! |---|---|---|
+//! | `Starts(v)` | when `v` starts, for `D` later | `R` grows. The first flit is the header's arrival. If the channel behind had nothing to send, its link is looked at |
+//! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to that, or the link is looked at |
+//! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
+//! | `Due(l)` | with each prediction | void if the prediction has changed. Else the worm has ended ([`Moved::Tail`] of the cycle before) or may have to stop, or a debt is paid: the link is looked at |
+//! | `Turn(a)` | when both links of adapter `a` want to move, for the next begin or end of a pause | both links are looked at |
+//!
+//! and a link is looked at in the cycle in which a channel of it is granted. To *look at* a link is to mark it in
+//! [`Motion::arrive`] or in phase 0 and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and
+//! start channels accordingly. A mover is predicted to stop after the rest of the worm, or the flits that are there if none
+//! arrives, or the room that is left if none leaves, whichever is least; when the channel behind it stops, the prediction
+//! is lowered. A prediction is a lower bound: if it comes too early the link is looked at in vain and predicted anew.
+//!
+//! ## Why it is exact
+//!
+//! By induction over cycles: let all lines be right before cycle `t`. The decision of a link in `t` follows from the
+//! abilities of its channels, its debt, the pause, and what moved in `t - 1`. If the link is looked at, the rule itself is
+//! applied. If not, nothing of that has changed since `t - 1`: its mover is still able (the prediction is later than `t`,
+//! and whatever could make it wrong, the stop of a neighbour, lowers it in time: the stop of the channel upstream `D`
+//! cycles ahead, that of the channel downstream while there is room for one more flit); a channel that was not able is
+//! not able now, or is younger than the mover (see the events); and debts and pauses change at events. So the link goes on
+//! as it did, and that is what the lines say. The differential test compares both movers in every cycle.
+//!
+//! ## Tokens and sharing
+//!
+//! A link that rests pays one token a cycle, which is accounted when somebody asks (`Link::settle`); a mover that
+//! goes on pays nothing. A link that turns to a channel with a debt of `n` rests, and is due `n` cycles later; whoever is
+//! the candidate then starts. Whether an adapter's link pauses depends on whether its partner has a candidate, which is kept
+//! (`state::Adapter`) and holds until the partner is looked at; if it changes in a pause of the other, both are evaluated.
+//!
+//! ## Counting
+//!
+//! Flits carried are a line per link. Between cycles all counts of any moment are there by arithmetic; of the links into
+//! nodes the last stretches of motion are noted, to know what is on the wire (module `account`).
 
 mod account;
 mod event;
@@ -120,12 +182,12 @@ impl WormMover {
                     return;
                 }
                 state.next = 0;
-                let mover = state.mover;
-                if mover != NONE {
-                    let channel = &self.channels[mover as usize];
+                let number = state.mover;
+                if number != NONE {
+                    let channel = &self.channels[number as usize];
                     if channel.sent.at(now) == u64::from(channel.flits) {
-                        state.unsent &= !(1 << self.lanes.lane(mover));
-                        moved.push(Moved::Tail(mover, now - 1));
+                        state.unsent &= !(1 << self.lanes.lane(number));
+                        moved.push(Moved::Tail(number, now - 1));
                         if state.unsent == 0 && state.adapter == NONE {
                             // Nothing to choose from, and nobody else to ask.
                             self.stop(link, now);
