@@ -3,7 +3,7 @@
 # make build       leaves .venv/bin/elanite
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
 # make bench       packets per processor-second and peak memory, in bench.json
-# make docs        docs/validation.md from the scoreboard
+# make docs        docs/validation.md from the scoreboard, and the figure of the README
 # make lock        requirements.lock from pyproject.toml
 #
 # Everything is installed in .venv; a second run builds nothing. Needs Python >= 3.11 with venv, Rust, a C compiler.
@@ -57,6 +57,7 @@ docs: build
 		lacking = [claim["id"] for claim in json.load(sys.stdin) if claim["state"] == "not run"]; \
 		sys.exit("error: not run: " + ", ".join(lacking) if lacking else 0)'
 	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
+	$(BIN)/python docs/readme_figure.py $(OUT) docs/uniform-64.svg
 
 lock: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet uv
