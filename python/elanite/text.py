@@ -76,6 +76,14 @@ def spread(verdict: Verdict) -> str:
     return f"[{verdict.low:,.{digits}f}, {verdict.high:,.{digits}f}]"
 
 
+def measured(verdict: Verdict) -> str:
+    """What came out: the figure with its interval, or the order with the figures behind it."""
+    words = [simulated(verdict), spread(verdict)]
+    if isinstance(verdict.simulated, list) and verdict.note:
+        words.append(f"({verdict.note})")
+    return " ".join(filter(None, words))
+
+
 def totals(verdicts: Sequence[Verdict]) -> str:
     """One line: how many claims hold, are missed, are not judged."""
     count = {state: sum(v.state == state for v in verdicts) for state in SIGN}
@@ -136,8 +144,7 @@ def _digits(value: float) -> int:
 
 def _table(verdicts: Iterable[Verdict]) -> list[str]:
     rows = [
-        f"| `{v.claim.id}` | {published(v.claim)} | {' '.join(filter(None, (simulated(v), spread(v))))} "
-        f"| {percent(v.error)} | {v.state} | {v.claim.source} |"
+        f"| `{v.claim.id}` | {published(v.claim)} | {measured(v)} | {percent(v.error)} | {v.state} | {v.claim.source} |"
         for v in verdicts
     ]
     if not rows:

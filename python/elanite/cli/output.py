@@ -82,9 +82,7 @@ def _said(verdict: Verdict) -> str:
 
     if verdict.holds is None:
         return verdict.note
-    words = [text.simulated(verdict), text.spread(verdict)]
-    if isinstance(verdict.simulated, list) and verdict.note:
-        words.append(f"({verdict.note})")
+    words = [text.measured(verdict)]
     if verdict.state in ("known miss", "holds again"):
         words.append(f"({verdict.state}: {verdict.claim.known_miss})")
     return " ".join(filter(None, words))
