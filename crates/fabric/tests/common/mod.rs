@@ -3,7 +3,9 @@
 
 pub mod guard;
 pub mod lockstep;
+pub mod paper;
 pub mod random;
+pub mod referee;
 pub mod search;
 
 use fabric::control::PacketCensus;
