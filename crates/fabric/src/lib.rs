@@ -31,14 +31,16 @@
 
 pub mod config;
 pub mod control;
+mod fabric;
 pub mod motion;
 mod ring;
 pub mod topology;
 
 pub use config::{Arbitration, Ascent, Circuit, Config, Engine, Multiplexing};
 pub use control::{
-    Ack, Fabric, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority,
+    Ack, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };
+pub use fabric::Fabric;
 pub use topology::{FatTree, LinkId, NodeId, SwitchId, TopologyError};
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.

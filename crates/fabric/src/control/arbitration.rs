@@ -27,6 +27,8 @@ pub(super) struct Waiting {
     pub high: bool,
     /// Seed of the choice among equally loaded links.
     pub spread: u64,
+    /// Since when it waits.
+    pub since: Cycle,
 }
 
 /// Headers that compete for the same outputs.

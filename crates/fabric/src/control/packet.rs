@@ -1,8 +1,8 @@
 //! Packets: what an adapter hands in, what the control plane keeps while one is under way, what remains as a record.
 
 use crate::motion::ChannelId;
-use crate::topology::{MAX_TAGS, NodeId, Route};
-use crate::{Circuit, Cycle};
+use crate::topology::{FatTree, MAX_TAGS, NodeId, Tag};
+use crate::{Ascent, Circuit, Cycle};
 
 /// Priority level of a packet; the Elite has two (000 s2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,22 +92,41 @@ pub struct PacketRecord {
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub spec: PacketSpec,
-    pub route: Route,
-    pub sequence: u32,
     pub offered: Cycle,
     pub injected: Cycle,
     /// 0 until then.
     pub delivered: Cycle,
+    pub sequence: u32,
+    /// Level of the switch where the path turns.
+    turn: u8,
+    taken: u8,
     /// Whether the acknowledgement has left.
     pub answered: bool,
-    /// Since when the header has waited to enter its next link.
-    pub ready: Cycle,
     /// Channels taken, in order; the first `taken` are valid.
-    pub path: [ChannelId; MAX_TAGS + 1],
-    pub taken: u8,
+    path: [ChannelId; MAX_TAGS + 1],
 }
 
 impl Flight {
+    pub fn new(spec: PacketSpec, turn: u8, sequence: u32, offered: Cycle, injected: Cycle) -> Self {
+        Flight {
+            spec,
+            offered,
+            injected,
+            delivered: 0,
+            sequence,
+            turn,
+            taken: 0,
+            answered: false,
+            path: [0; MAX_TAGS + 1],
+        }
+    }
+
+    /// The tag for the switch that the last of the channels taken leads to.
+    pub fn next_tag(&self, tree: &FatTree, ascent: Ascent) -> Tag {
+        let place = usize::from(self.taken) - 1;
+        tree.tag(self.turn.into(), place, self.spec.destination, ascent)
+    }
+
     /// The channels taken so far, from the source on.
     pub fn path(&self) -> &[ChannelId] {
         &self.path[..usize::from(self.taken)]

@@ -6,7 +6,7 @@
 //! A cycle is three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
 //! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so the order of links is free.
 
-use super::{Carried, ChannelId, FlitCensus, Key, Motion, Moved, Wiring, Worm};
+use super::{Carried, ChannelId, FlitCensus, Key, Motion, Moved, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
 use crate::{Config, Cycle, LinkId, Multiplexing};
 
@@ -61,6 +61,8 @@ pub struct FlitMover {
     /// Whether anything goes on by itself after the last cycle.
     active: bool,
     delivered: u64,
+    /// Flits and tokens moved.
+    events: u64,
 }
 
 impl FlitMover {
@@ -78,6 +80,7 @@ impl FlitMover {
             decisions: Vec::new(),
             active: false,
             delivered: 0,
+            events: 0,
         }
     }
 
@@ -158,7 +161,7 @@ impl FlitMover {
     }
 
     /// Third pass.
-    fn apply(&mut self, decision: Decision, now: Cycle, moved: &mut Vec<Moved>) {
+    fn apply(&mut self, decision: Decision, now: Cycle, witness: &mut impl Witness) {
         let number = match decision {
             Decision::Token(link) => {
                 self.links[link as usize].owed -= 1;
@@ -174,11 +177,11 @@ impl FlitMover {
         let channel = &mut self.channels[number as usize];
         channel.sent += 1;
         if channel.sent == 1 {
-            moved.push(Moved::Head(number));
+            witness.note(Moved::Head(number));
         }
         if channel.worm.is_some_and(|worm| worm.flits == channel.sent) {
             state.unsent -= 1;
-            moved.push(Moved::Tail(number, now));
+            witness.note(Moved::Tail(number, now));
         }
         let arrival = now + Cycle::from(self.wiring.wires[link].delay);
         self.arrivals[arrival as usize % ARRIVALS].push(number);
@@ -197,7 +200,7 @@ impl FlitMover {
 }
 
 impl Motion for FlitMover {
-    fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
+    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness) {
         let mut arrivals = std::mem::take(&mut self.arrivals[now as usize % ARRIVALS]);
         self.on_wires -= arrivals.len();
         for channel in arrivals.drain(..) {
@@ -207,7 +210,7 @@ impl Motion for FlitMover {
             if ejects {
                 self.delivered += 1;
             } else if *arrived == 1 {
-                moved.push(Moved::Header(channel));
+                witness.note(Moved::Header(channel));
             }
         }
         self.arrivals[now as usize % ARRIVALS] = arrivals;
@@ -247,15 +250,16 @@ impl Motion for FlitMover {
         self.list(link);
     }
 
-    fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
         self.active = false;
         let mut decisions = std::mem::take(&mut self.decisions);
         for index in 0..self.busy.len() {
             decisions.extend(self.decide(self.busy[index], now));
         }
         for &decision in &decisions {
-            self.apply(decision, now, moved);
+            self.apply(decision, now, witness);
         }
+        self.events += decisions.len() as u64;
         self.active |= !decisions.is_empty() || self.on_wires > 0;
         decisions.clear();
         self.decisions = decisions;
@@ -298,6 +302,10 @@ impl Motion for FlitMover {
             .map(|(_, link)| link.carried.flits)
             .sum();
         census
+    }
+
+    fn events(&self) -> u64 {
+        self.events
     }
 
     fn reverse(&mut self) {

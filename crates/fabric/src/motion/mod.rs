@@ -82,15 +82,15 @@ impl Lanes {
 
 /// Rank of a worm on a link: the smaller goes first. Made by [`Key::new`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key(u128);
+pub struct Key(u64, u64);
 
 impl Key {
     /// High priority before low, then the earlier injection, then the smaller source, then the earlier packet of it.
     pub fn new(high: bool, injected: Cycle, source: u32, sequence: u32) -> Self {
-        Key(u128::from(!high) << 127
-            | u128::from(injected) << 64
-            | u128::from(source) << 32
-            | u128::from(sequence))
+        Key(
+            u64::from(!high) << 63 | injected,
+            u64::from(source) << 32 | u64::from(sequence),
+        )
     }
 }
 
@@ -136,15 +136,21 @@ pub struct Carried {
     pub tokens: u64,
 }
 
+/// Who is told of the moments that matter: the control plane.
+pub trait Witness {
+    /// Takes note. Headers are told in [`Motion::arrive`], heads in [`Motion::step`], tails in either.
+    fn note(&mut self, moment: Moved);
+}
+
 /// The data phase; see the essay of the module.
 ///
 /// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`open`](Motion::open),
 /// [`close`](Motion::close) and [`charge`](Motion::charge) in its phase 0, then [`step`](Motion::step) for phase 1.
 /// Cycles in which neither has anything to do are skipped.
 pub trait Motion {
-    /// Begins cycle `now`: appends the headers that arrive in it and the tails that were sent in the cycle before, in any
-    /// order.
-    fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>);
+    /// Begins cycle `now`: tells of the headers that arrive in it and of the tails that were sent in the cycle before, in
+    /// any order.
+    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness);
 
     /// Grants a free channel to a worm from cycle `now` on.
     fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle);
@@ -155,9 +161,9 @@ pub trait Motion {
     /// Makes a link owe one slot for a token from cycle `now` on.
     fn charge(&mut self, link: LinkId, now: Cycle);
 
-    /// Moves the flits of cycle `now` and appends the heads that are sent in it, in any order. Tails may be appended
-    /// here, or by [`arrive`](Motion::arrive) of the next cycle.
-    fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>);
+    /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order. Tails may be told here, or
+    /// by [`arrive`](Motion::arrive) of the next cycle.
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness);
 
     /// The next cycle after `now` in which the mover must be called though the control plane has no news for it.
     fn next(&self, now: Cycle) -> Option<Cycle>;
@@ -167,6 +173,9 @@ pub trait Motion {
 
     /// Counts the flits at the start of cycle `now`; asserts on the way that no buffer holds more than it may.
     fn census(&self, now: Cycle) -> FlitCensus;
+
+    /// Events worked off so far.
+    fn events(&self) -> u64;
 
     /// From here on what happens in a cycle is worked off in the opposite order, if there is an order.
     fn reverse(&mut self);

@@ -12,6 +12,7 @@ fn header(input: u32, injected: Cycle, high: bool) -> Waiting {
         injected,
         high,
         spread: 0,
+        since: 0,
     }
 }
 

@@ -37,7 +37,7 @@ impl WormMover {
         let mut census = FlitCensus::default();
         for (number, state) in self.links.iter().enumerate() {
             let link = number as LinkId;
-            let carried = state.flits.at(now);
+            let carried = state.carried(now);
             if state.injects {
                 census.injected += carried;
             }
@@ -62,6 +62,6 @@ impl WormMover {
         }
         let held = this.sent.at(now) - self.channels[this.down as usize].sent.at(now);
         assert!(held <= self.buffer, "a buffer overflows");
-        held
+        held.into()
     }
 }

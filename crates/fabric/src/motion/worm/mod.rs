@@ -70,16 +70,18 @@ mod flow;
 mod line;
 mod state;
 
-use super::{Carried, ChannelId, FlitCensus, Lanes, Motion, Moved, Wiring, Worm};
+use super::{Carried, ChannelId, FlitCensus, Key, Lanes, Motion, Wiring, Witness, Worm};
 use crate::ring::Ring;
 use crate::{Config, Cycle, LinkId};
 use account::Runs;
 use event::Event;
-use state::{Adapter, Channel, Link, NONE, Specials};
+use state::{Adapter, Channel, Link, MOST_FLITS, NONE, Specials};
 
 /// See the essay of the module.
 pub struct WormMover {
     channels: Vec<Channel>,
+    /// By channel: the rank of its worm.
+    keys: Vec<Key>,
     links: Vec<Link>,
     adapters: Vec<Adapter>,
     /// By node: what its ejection link has moved lately.
@@ -89,7 +91,7 @@ pub struct WormMover {
     specials: Specials,
     lanes: Lanes,
     /// Flits of buffer behind each channel.
-    buffer: u64,
+    buffer: u32,
     share_period: u64,
     share_burst: u64,
     /// Links to look at in this cycle.
@@ -99,6 +101,7 @@ pub struct WormMover {
     open: usize,
     /// The first cycle in which no link that rests has debts.
     settled: Cycle,
+    events: u64,
     reversed: bool,
 }
 
@@ -113,6 +116,7 @@ impl WormMover {
         channels.extend(Channel::specials());
         let mut mover = WormMover {
             channels,
+            keys: vec![Key::new(false, 0, 0, 0); bound],
             links: Vec::with_capacity(links),
             adapters: Vec::new(),
             runs: vec![Runs::new(); config.tree.positions() as usize],
@@ -120,13 +124,14 @@ impl WormMover {
             ring: Ring::new(),
             specials,
             lanes: wiring.lanes,
-            buffer: wiring.buffer.into(),
+            buffer: wiring.buffer.min(MOST_FLITS),
             share_period: wiring.share_period,
             share_burst: wiring.share_burst,
             marked: Vec::new(),
             due: Vec::new(),
             open: 0,
             settled: 0,
+            events: 0,
             reversed: false,
         };
         for (link, wire) in (0..).zip(&wiring.wires) {
@@ -166,50 +171,53 @@ impl WormMover {
         }
     }
 
-    fn read(&mut self, event: Event, now: Cycle, moved: &mut Vec<Moved>) {
+    fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness) {
         match event {
-            Event::Starts(channel) => self.arrivals_start(channel, now, moved),
+            Event::Starts(channel) => self.arrivals_start(channel, now, witness),
             Event::Stops(channel) => self.arrivals_stop(channel, now),
             Event::Room(channel) => self.consider(channel, now),
-            Event::Turn(adapter) => {
-                for link in self.adapters[adapter as usize].links {
-                    self.mark(link, now);
+            Event::Turn(adapter) => self.turn(adapter, now),
+            Event::Due(link) => {
+                if self.links[link as usize].next == now {
+                    self.due(link, now, witness);
                 }
             }
-            Event::Due(link) => {
-                let state = &mut self.links[link as usize];
-                if state.next != now {
-                    return;
-                }
-                state.next = 0;
-                let number = state.mover;
-                if number != NONE {
-                    let channel = &self.channels[number as usize];
-                    if channel.sent.at(now) == u64::from(channel.flits) {
-                        state.unsent &= !(1 << self.lanes.lane(number));
-                        moved.push(Moved::Tail(number, now - 1));
-                        if state.unsent == 0 && state.adapter == NONE {
-                            // Nothing to choose from, and nobody else to ask.
-                            self.stop(link, now);
-                            return;
-                        }
-                    }
-                }
-                self.mark(link, now);
+        }
+    }
+
+    /// A pause of an adapter begins or ends: whom it concerns is looked at.
+    fn turn(&mut self, number: u32, now: Cycle) {
+        let adapter = &mut self.adapters[number as usize];
+        let (links, before) = (adapter.links, adapter.pauses);
+        adapter.find_windows(now, self.share_period, self.share_burst);
+        if links
+            .iter()
+            .all(|&link| self.links[link as usize].unsent != 0)
+        {
+            self.ring.post(adapter.turn, Event::Turn(number));
+        } else {
+            // The windows are found anew when both have flits again.
+            adapter.turn = now;
+        }
+        let pauses = adapter.pauses;
+        for side in 0..2 {
+            if pauses[side] != before[side] {
+                self.mark(links[side], now);
             }
         }
     }
 }
 
 impl Motion for WormMover {
-    fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
+    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness) {
         // Nothing is entered for the present cycle: the list does not grow while it is read.
         self.ring.take(now, &mut self.due);
+        self.events += self.due.len() as u64;
         if self.reversed {
             self.due.reverse();
         }
         for place in 0..self.due.len() {
-            self.read(self.due[place], now, moved);
+            self.read(self.due[place], now, witness);
         }
         self.due.clear();
     }
@@ -220,7 +228,9 @@ impl Motion for WormMover {
         let ejects = self.links[link as usize].ejects;
         let state = &mut self.channels[channel as usize];
         assert!(state.flits == 0, "a channel is granted twice");
+        assert!(worm.flits <= MOST_FLITS, "a worm is too long");
         state.open(&worm, ejects, specials);
+        self.keys[channel as usize] = worm.key;
         if let Some(upstream) = worm.upstream {
             self.channels[upstream as usize].down = channel;
         }
@@ -238,10 +248,9 @@ impl Motion for WormMover {
         let specials = self.specials;
         let state = &mut self.channels[channel as usize];
         assert!(
-            state.flits > 0 && state.sent.at(now) == u64::from(state.flits),
+            state.flits > 0 && state.sent.at(now) == state.flits && !state.sent.grows(),
             "a channel is closed before its worm has passed"
         );
-        assert!(!state.sent.grows());
         state.close(specials);
         self.open -= 1;
     }
@@ -255,12 +264,15 @@ impl Motion for WormMover {
         }
     }
 
-    fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
         if self.reversed {
             self.marked.reverse();
         }
-        for place in 0..self.marked.len() {
-            self.evaluate(self.marked[place], now, moved);
+        // A look at one link of an adapter may add the other.
+        let mut place = 0;
+        while let Some(&link) = self.marked.get(place) {
+            self.evaluate(link, now, witness);
+            place += 1;
         }
         self.marked.clear();
     }
@@ -275,13 +287,17 @@ impl Motion for WormMover {
         let mut state = self.links[link as usize];
         state.settle(now);
         Carried {
-            flits: state.flits.at(now),
+            flits: state.carried(now),
             tokens: state.tokens,
         }
     }
 
     fn census(&self, now: Cycle) -> FlitCensus {
         self.count(now)
+    }
+
+    fn events(&self) -> u64 {
+        self.events
     }
 
     fn reverse(&mut self) {

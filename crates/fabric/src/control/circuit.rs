@@ -1,0 +1,104 @@
+//! What follows from the motion: deliveries, acknowledgements, releases.
+
+use super::arbitration::NO_GROUP;
+use super::packet::Flight;
+use super::{Ack, Control, Event, Notice, PacketId, PacketRecord};
+use crate::motion::{ChannelId, Motion};
+use crate::{Circuit, Cycle};
+
+impl Control {
+    /// The last flit of a packet is at its destination.
+    pub(super) fn deliver(&mut self, packet: PacketId) -> Notice {
+        let now = self.now;
+        let flight = self.flights.get_mut(packet);
+        flight.delivered = now;
+        let notice = Notice::Delivered(packet, flight.spec);
+        if self.config.circuit == Circuit::UntilDelivered {
+            for &channel in self.flights.get(packet).path() {
+                self.calendar.schedule(now + 1, Event::Free(channel));
+            }
+        }
+        notice
+    }
+
+    /// The acknowledgement is back: the packet is done, and with circuits the EOP starts.
+    pub(super) fn complete(&mut self, packet: PacketId, ack: Ack) -> Notice {
+        let flight = self.flights.remove(packet);
+        self.acknowledged += 1;
+        let source = flight.spec.source;
+        self.ports[source as usize].outstanding -= 1;
+        self.flag_port(source);
+        if Flight::holds_circuit(self.config.circuit) {
+            let mut passes = self.now + 1;
+            for &channel in flight.path() {
+                self.calendar.schedule(passes, Event::Free(channel));
+                passes += self.delay(&[channel]);
+            }
+        }
+        let record = PacketRecord {
+            sequence: flight.sequence,
+            links: flight.path().len() as u32,
+            offered: flight.offered,
+            injected: flight.injected,
+            delivered: flight.delivered,
+            acknowledged: self.now,
+            ack,
+        };
+        Notice::Acknowledged(record, flight.spec)
+    }
+
+    /// A channel is free: whoever waits for it hears of it, and the tokens that closed it are charged.
+    pub(super) fn release(&mut self, motion: &mut impl Motion, channel: ChannelId) {
+        let link = self.lanes.link(channel);
+        motion.close(channel, self.now);
+        self.free[link as usize] |= 1 << self.lanes.lane(channel);
+        let hop = self.crossbar.hop(link);
+        let (reverse, group) = (hop.reverse, hop.group);
+        if self.config.tokens {
+            motion.charge(link, self.now);
+            motion.charge(reverse, self.now);
+        }
+        match group {
+            NO_GROUP => self.flag_port(link),
+            group => self.flag_group(group),
+        }
+    }
+
+    /// The first flit of a packet is sent over a channel: its wait for the link is over.
+    pub(super) fn head_sent(&mut self, channel: ChannelId) {
+        let waited = self.now - self.seats[channel as usize].ready;
+        let entries = &mut self.entries[self.lanes.link(channel) as usize];
+        entries.packets += 1;
+        entries.waited += waited;
+    }
+
+    /// The last flit of a packet was sent over a channel in cycle `sent`, this one or the one before.
+    pub(super) fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
+        let hop = self.crossbar.hop(self.lanes.link(channel));
+        let (last, arrival) = (hop.ejects, sent + hop.delay);
+        if last {
+            let packet = self.holder(channel);
+            self.calendar.schedule(arrival, Event::Delivered(packet));
+        }
+        if self.config.circuit == Circuit::Wormhole {
+            let path = self.flights.get(self.holder(channel)).path();
+            let place = path
+                .iter()
+                .position(|&taken| taken == channel)
+                .expect("the channel is on the packet's path");
+            if place > 0 {
+                self.calendar
+                    .schedule(sent + 2, Event::Free(path[place - 1]));
+            }
+            if last {
+                self.calendar.schedule(arrival + 2, Event::Free(channel));
+            }
+        }
+    }
+
+    /// Header delay of the links of some channels, in cycles.
+    pub(super) fn delay(&self, channels: &[ChannelId]) -> u64 {
+        let delay = |&channel: &ChannelId| self.crossbar.hop(self.lanes.link(channel)).delay;
+        channels.iter().map(delay).sum()
+    }
+}
