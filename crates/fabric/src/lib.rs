@@ -33,7 +33,6 @@ pub mod config;
 pub mod control;
 mod fabric;
 pub mod motion;
-mod ring;
 pub mod topology;
 
 pub use config::{Arbitration, Ascent, Circuit, Config, Engine, Multiplexing};

@@ -2,7 +2,7 @@
 
 use super::arbitration::NO_GROUP;
 use super::packet::Flight;
-use super::{Ack, Control, Event, Notice, PacketId, PacketRecord};
+use super::{Control, Event, Notice, PacketId, PacketRecord};
 use crate::motion::{ChannelId, Motion};
 use crate::{Circuit, Cycle};
 
@@ -15,14 +15,15 @@ impl Control {
         let notice = Notice::Delivered(packet, flight.spec);
         if self.config.circuit == Circuit::UntilDelivered {
             for &channel in self.flights.get(packet).path() {
-                self.calendar.schedule(now + 1, Event::Free(channel));
+                self.calendar
+                    .schedule(now + 1, Event::Free(channel), now);
             }
         }
         notice
     }
 
     /// The acknowledgement is back: the packet is done, and with circuits the EOP starts.
-    pub(super) fn complete(&mut self, packet: PacketId, ack: Ack) -> Notice {
+    pub(super) fn complete(&mut self, packet: PacketId) -> Notice {
         let flight = self.flights.remove(packet);
         self.acknowledged += 1;
         let source = flight.spec.source;
@@ -31,7 +32,7 @@ impl Control {
         if Flight::holds_circuit(self.config.circuit) {
             let mut passes = self.now + 1;
             for &channel in flight.path() {
-                self.calendar.schedule(passes, Event::Free(channel));
+                self.schedule(passes, Event::Free(channel));
                 passes += self.delay(&[channel]);
             }
         }
@@ -42,7 +43,7 @@ impl Control {
             injected: flight.injected,
             delivered: flight.delivered,
             acknowledged: self.now,
-            ack,
+            ack: flight.ack.expect("an acknowledgement says something"),
         };
         Notice::Acknowledged(record, flight.spec)
     }
@@ -50,13 +51,14 @@ impl Control {
     /// A channel is free: whoever waits for it hears of it, and the tokens that closed it are charged.
     pub(super) fn release(&mut self, motion: &mut impl Motion, channel: ChannelId) {
         let link = self.lanes.link(channel);
-        motion.close(channel, self.now);
+        motion.close(channel, self.now, self);
+        self.calendar.let_go();
         self.free[link as usize] |= 1 << self.lanes.lane(channel);
         let hop = self.crossbar.hop(link);
         let (reverse, group) = (hop.reverse, hop.group);
         if self.config.tokens {
-            motion.charge(link, self.now);
-            motion.charge(reverse, self.now);
+            motion.charge(link, self.now, self);
+            motion.charge(reverse, self.now, self);
         }
         match group {
             NO_GROUP => self.flag_port(link),
@@ -78,7 +80,7 @@ impl Control {
         let (last, arrival) = (hop.ejects, sent + hop.delay);
         if last {
             let packet = self.holder(channel);
-            self.calendar.schedule(arrival, Event::Delivered(packet));
+            self.schedule(arrival, Event::Delivered(packet));
         }
         if self.config.circuit == Circuit::Wormhole {
             let path = self.flights.get(self.holder(channel)).path();
@@ -86,12 +88,11 @@ impl Control {
                 .iter()
                 .position(|&taken| taken == channel)
                 .expect("the channel is on the packet's path");
-            if place > 0 {
-                self.calendar
-                    .schedule(sent + 2, Event::Free(path[place - 1]));
+            if let Some(before) = place.checked_sub(1) {
+                self.schedule(sent + 2, Event::Free(path[before]));
             }
             if last {
-                self.calendar.schedule(arrival + 2, Event::Free(channel));
+                self.schedule(arrival + 2, Event::Free(channel));
             }
         }
     }

@@ -86,7 +86,8 @@ impl Control {
             key: Key::new(high, flight.injected, flight.spec.source, flight.sequence),
             upstream,
         };
-        motion.open(channel, worm, self.now);
+        self.calendar.hold(self.now);
+        motion.open(channel, worm, self.now, self);
     }
 
     /// Injects what an adapter may inject.

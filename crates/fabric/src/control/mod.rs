@@ -26,11 +26,12 @@ mod census;
 mod circuit;
 mod grant;
 mod packet;
+mod ring;
 
 pub use census::{LinkCounters, PacketCensus};
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
-use crate::motion::{ChannelId, Lanes, Motion, Moved, Witness};
+use crate::motion::{self, ChannelId, Lanes, Motion, Moved, Witness};
 use crate::topology::{FatTree, NodeId};
 use crate::{Arbitration, Config, Cycle};
 use arbitration::{AgeRule, Crossbar, Group};
@@ -44,10 +45,14 @@ enum Event {
     /// The last flit of the packet reaches its destination.
     Delivered(PacketId),
     /// The acknowledgement reaches the source.
-    Acknowledged(PacketId, Ack),
+    Acknowledged(PacketId),
     /// The channel is free from this cycle on.
     Free(ChannelId),
+    /// What the mover has foreseen.
+    Motion(motion::Event),
 }
+
+const _: () = assert!(size_of::<Event>() == 8, "one word");
 
 /// The sending side of an adapter, as the fabric sees it.
 #[derive(Default)]
@@ -97,7 +102,6 @@ pub(crate) struct Control {
     events: u64,
     flagged_groups: Vec<u32>,
     flagged_ports: Vec<NodeId>,
-    due: Vec<Event>,
     /// All that the mover has reported, by the cycle it happened in, if it is to be kept.
     watched: Option<Vec<(Cycle, Moved)>>,
     /// Whether all that happens in a cycle is done in the opposite order.
@@ -138,7 +142,6 @@ impl Control {
             events: 0,
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
-            due: Vec::new(),
             watched: None,
             reversed: false,
             lanes,
@@ -185,25 +188,27 @@ impl Control {
     pub fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack) {
         let flight = self.flights.get_mut(packet);
         assert!(
-            flight.delivered > 0 && flight.delivered <= at && !flight.answered,
+            flight.delivered > 0 && flight.delivered <= at && flight.ack.is_none(),
             "an acknowledgement answers a delivery, once"
         );
-        flight.answered = true;
+        flight.ack = Some(ack);
         let back = at + self.delay(self.flights.get(packet).path());
         assert!(back >= self.now, "an acknowledgement comes too late");
-        self.calendar
-            .schedule(back, Event::Acknowledged(packet, ack));
+        self.schedule(back, Event::Acknowledged(packet));
+    }
+
+    fn schedule(&mut self, at: Cycle, event: Event) {
+        self.calendar.schedule(at, event, self.now);
     }
 
     pub fn next_cycle(&self, motion: &impl Motion) -> Option<Cycle> {
         if !self.flagged_groups.is_empty() || !self.flagged_ports.is_empty() {
             return Some(self.now);
         }
-        let last = self.now.checked_sub(1);
-        let moves = last.and_then(|last| motion.next(last));
-        match (self.calendar.next(), moves) {
-            (Some(due), Some(moves)) => Some(due.min(moves)),
-            (due, moves) => due.or(moves),
+        let due = self.calendar.next();
+        match self.now.checked_sub(1) {
+            Some(last) => motion.next(last, due),
+            None => due,
         }
     }
 
@@ -234,23 +239,27 @@ impl Control {
     /// The two phases of a cycle; see the essay of the crate.
     fn execute(&mut self, motion: &mut impl Motion, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.now = cycle;
+        self.calendar.begin(cycle, self.reversed);
         motion.arrive(cycle, self);
-        self.calendar.take(cycle, &mut self.due);
-        self.events += self.due.len() as u64;
+        while let Some(event) = self.calendar.pop(cycle) {
+            if let Event::Motion(event) = event {
+                motion.read(event, cycle, self);
+                continue;
+            }
+            self.events += 1;
+            match event {
+                Event::Free(channel) => self.release(motion, channel),
+                Event::Delivered(packet) => notices.push(self.deliver(packet)),
+                Event::Acknowledged(packet) => notices.push(self.complete(packet)),
+                Event::Motion(_) => unreachable!("worked off above"),
+            }
+            self.calendar.let_go();
+        }
         if self.reversed {
-            self.due.reverse();
             self.flagged_groups.reverse();
             self.flagged_ports.reverse();
         }
-        // None of these lists grows while it is worked off.
-        for place in 0..self.due.len() {
-            match self.due[place] {
-                Event::Free(channel) => self.release(motion, channel),
-                Event::Delivered(packet) => notices.push(self.deliver(packet)),
-                Event::Acknowledged(packet, ack) => notices.push(self.complete(packet, ack)),
-            }
-        }
-        self.due.clear();
+        // Neither list grows while it is worked off.
         for place in 0..self.flagged_groups.len() {
             self.arbitrate(motion, self.flagged_groups[place]);
         }
@@ -296,5 +305,10 @@ impl Witness for Control {
             Moved::Head(channel) => self.head_sent(channel),
             Moved::Tail(channel, cycle) => self.tail_sent(channel, cycle),
         }
+    }
+
+    #[inline]
+    fn foresee(&mut self, at: Cycle, event: motion::Event) {
+        self.calendar.foresee(at, Event::Motion(event));
     }
 }

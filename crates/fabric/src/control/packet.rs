@@ -100,8 +100,8 @@ pub(super) struct Flight {
     /// Level of the switch where the path turns.
     turn: u8,
     taken: u8,
-    /// Whether the acknowledgement has left.
-    pub answered: bool,
+    /// The acknowledgement, once it has left.
+    pub ack: Option<Ack>,
     /// Channels taken, in order; the first `taken` are valid.
     path: [ChannelId; MAX_TAGS + 1],
 }
@@ -116,7 +116,7 @@ impl Flight {
             sequence,
             turn,
             taken: 0,
-            answered: false,
+            ack: None,
             path: [0; MAX_TAGS + 1],
         }
     }

@@ -6,7 +6,7 @@
 //! A cycle is three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
 //! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so the order of links is free.
 
-use super::{Carried, ChannelId, FlitCensus, Key, Motion, Moved, Wiring, Witness, Worm};
+use super::{Carried, ChannelId, Event, FlitCensus, Key, Motion, Moved, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
 use crate::{Config, Cycle, LinkId, Multiplexing};
 
@@ -216,7 +216,11 @@ impl Motion for FlitMover {
         self.arrivals[now as usize % ARRIVALS] = arrivals;
     }
 
-    fn open(&mut self, channel: ChannelId, worm: Worm, _now: Cycle) {
+    fn read(&mut self, event: Event, _now: Cycle, _witness: &mut impl Witness) {
+        unreachable!("the flit mover foresees nothing, and never {event:?}");
+    }
+
+    fn open(&mut self, channel: ChannelId, worm: Worm, _now: Cycle, _witness: &mut impl Witness) {
         assert!(
             self.channels[channel as usize].worm.is_none(),
             "a channel is granted twice"
@@ -233,7 +237,7 @@ impl Motion for FlitMover {
         self.list(link);
     }
 
-    fn close(&mut self, channel: ChannelId, _now: Cycle) {
+    fn close(&mut self, channel: ChannelId, _now: Cycle, _witness: &mut impl Witness) {
         let channel = &mut self.channels[channel as usize];
         let worm = channel
             .worm
@@ -245,7 +249,7 @@ impl Motion for FlitMover {
         );
     }
 
-    fn charge(&mut self, link: LinkId, _now: Cycle) {
+    fn charge(&mut self, link: LinkId, _now: Cycle, _witness: &mut impl Witness) {
         self.links[link as usize].owed += 1;
         self.list(link);
     }
@@ -266,8 +270,8 @@ impl Motion for FlitMover {
         self.forget_idle();
     }
 
-    fn next(&self, now: Cycle) -> Option<Cycle> {
-        self.active.then_some(now + 1)
+    fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle> {
+        if self.active { Some(now + 1) } else { due }
     }
 
     fn carried(&self, link: LinkId, _now: Cycle) -> Carried {

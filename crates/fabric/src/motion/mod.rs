@@ -23,10 +23,14 @@
 //!   sending pauses for `share_burst` cycles of every `share_period`, and receiving for as many, half a period later;
 //!   the phase differs from node to node.
 
+mod event;
 pub mod flit;
 pub mod worm;
 
-use crate::{Config, Cycle, FatTree, LinkId, Multiplexing};
+pub use event::Event;
+pub(crate) use event::HORIZON;
+
+use crate::{Circuit, Config, Cycle, FatTree, LinkId, Multiplexing};
 use std::ops::Range;
 
 /// Number of a virtual channel, given by [`Lanes`].
@@ -112,7 +116,8 @@ pub enum Moved {
     Header(ChannelId),
     /// The first flit of the channel's worm is sent in this cycle.
     Head(ChannelId),
-    /// The last flit of the channel's worm was sent, in the cycle named.
+    /// The last flit of the channel's worm was sent, in the cycle named: that of the report or the one before, if the link
+    /// is the last of the path, or without circuits; else reported at any time until the channel is closed.
     Tail(ChannelId, Cycle),
 }
 
@@ -136,37 +141,43 @@ pub struct Carried {
     pub tokens: u64,
 }
 
-/// Who is told of the moments that matter: the control plane.
+/// What a mover needs of the control plane.
 pub trait Witness {
-    /// Takes note. Headers are told in [`Motion::arrive`], heads in [`Motion::step`], tails in either.
+    /// Takes note. Headers are told in [`Motion::arrive`] and [`Motion::read`], heads in [`Motion::step`], tails anywhere.
     fn note(&mut self, moment: Moved);
+
+    /// Has [`Motion::read`] called with an event in a later cycle, at most [`HORIZON`] ahead, unless all channels are
+    /// closed by then.
+    fn foresee(&mut self, at: Cycle, event: Event);
 }
 
 /// The data phase; see the essay of the module.
 ///
-/// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`open`](Motion::open),
-/// [`close`](Motion::close) and [`charge`](Motion::charge) in its phase 0, then [`step`](Motion::step) for phase 1.
-/// Cycles in which neither has anything to do are skipped.
+/// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`read`](Motion::read) with what was foreseen,
+/// [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase 0;
+/// then [`step`](Motion::step) for phase 1. Cycles in which neither has anything to do are skipped.
 pub trait Motion {
-    /// Begins cycle `now`: tells of the headers that arrive in it and of the tails that were sent in the cycle before, in
-    /// any order.
+    /// Begins cycle `now`: tells of the headers that arrive in it, in any order.
     fn arrive(&mut self, now: Cycle, witness: &mut impl Witness);
 
-    /// Grants a free channel to a worm from cycle `now` on.
-    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle);
+    /// Works off what was foreseen for cycle `now`.
+    fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness);
 
     /// Takes back a channel whose worm has passed entirely; it is free from cycle `now` on.
-    fn close(&mut self, channel: ChannelId, now: Cycle);
+    fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);
 
     /// Makes a link owe one slot for a token from cycle `now` on.
-    fn charge(&mut self, link: LinkId, now: Cycle);
+    fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness);
 
-    /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order. Tails may be told here, or
-    /// by [`arrive`](Motion::arrive) of the next cycle.
+    /// Grants a free channel to a worm from cycle `now` on.
+    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness);
+
+    /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order.
     fn step(&mut self, now: Cycle, witness: &mut impl Witness);
 
-    /// The next cycle after `now` in which the mover must be called though the control plane has no news for it.
-    fn next(&self, now: Cycle) -> Option<Cycle>;
+    /// The next cycle after `now` in which anything happens; `due` is the next for which anything is scheduled or
+    /// foreseen.
+    fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle>;
 
     /// What a link has carried before cycle `now`.
     fn carried(&self, link: LinkId, now: Cycle) -> Carried;
@@ -198,6 +209,8 @@ pub(crate) struct Wiring {
     pub lanes: Lanes,
     pub buffer: u32,
     pub multiplexing: Multiplexing,
+    /// Whether the control plane must know at once when a worm has left a channel: only without circuits.
+    pub reports_tails: bool,
     pub share_period: u64,
     pub share_burst: u64,
 }
@@ -228,6 +241,7 @@ impl Wiring {
             lanes: Lanes::new(config.channels),
             buffer: config.buffer,
             multiplexing: config.multiplexing,
+            reports_tails: config.circuit == Circuit::Wormhole,
             share_period: config.share_period,
             share_burst: config.share_burst,
         }

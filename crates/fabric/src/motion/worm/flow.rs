@@ -1,9 +1,9 @@
 //! Evaluation of links: who moves, how long that can last, and whom a change concerns.
 
 use super::WormMover;
-use super::event::{Event, HORIZON};
+use super::line::Line;
 use super::state::NONE;
-use crate::motion::{ChannelId, Moved, Witness};
+use crate::motion::{ChannelId, Event, HORIZON, Moved, Witness};
 use crate::{Cycle, LinkId};
 
 impl WormMover {
@@ -41,16 +41,17 @@ impl WormMover {
         let link = self.link_of(channel);
         let state = &self.links[link as usize];
         if state.mover == NONE || state.next <= now || self.precedes(channel, state.mover) {
-            self.mark(link, now);
+            self.mark(link);
         }
     }
 
     /// Has a marked link do what the state at the start of the cycle demands. Doing so twice changes nothing.
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
+        self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now);
         let adapter = self.links[link as usize].adapter;
         if adapter != NONE {
-            candidate = self.share(adapter, link, candidate, now);
+            candidate = self.share(adapter, link, candidate, now, witness);
         }
         self.serve(link, candidate, now, witness);
     }
@@ -63,6 +64,7 @@ impl WormMover {
         link: LinkId,
         candidate: ChannelId,
         now: Cycle,
+        witness: &mut impl Witness,
     ) -> ChannelId {
         let adapter = &mut self.adapters[number as usize];
         let side = usize::from(link == adapter.links[1]);
@@ -72,11 +74,11 @@ impl WormMover {
         }
         if adapter.turn <= now {
             adapter.find_windows(now, self.share_period, self.share_burst);
-            self.ring.post(adapter.turn, Event::Turn(number));
+            witness.foresee(adapter.turn, Event::Turn(number));
         }
         let [own, other] = [adapter.pauses[side], adapter.pauses[1 - side]];
         if other {
-            self.mark(partner, now);
+            self.mark(partner);
         }
         if own && self.candidate(partner, now) != NONE {
             return NONE;
@@ -92,73 +94,134 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness,
     ) {
-        let link = &mut self.links[number as usize];
+        let link = &self.links[number as usize];
         if link.mover == candidate {
             if candidate != NONE && link.next <= now {
-                self.predict(number, candidate, now);
+                self.predict(number, candidate, now, witness);
             }
             return;
         }
         if link.mover != NONE {
-            self.stop(number, now);
+            self.stop(number, now, witness);
         }
         if candidate == NONE {
             return;
         }
-        let link = &mut self.links[number as usize];
-        link.settle(now);
-        if link.owed == 0 {
+        let clear = self.links[number as usize].since;
+        if clear <= now {
             self.start(number, candidate, now, witness);
         } else {
-            let paid = now + u64::from(link.owed).min(HORIZON);
-            self.foresee(number, paid);
+            self.foresee(number, clear.min(now + HORIZON), witness);
         }
     }
 
-    /// Makes a cycle the link's prediction.
-    fn foresee(&mut self, link: LinkId, at: Cycle) {
-        if std::mem::replace(&mut self.links[link as usize].next, at) != at {
-            self.ring.post(at, Event::Due(link));
+    /// Makes a cycle the link's prediction, and has it looked at then.
+    pub(super) fn foresee(&mut self, number: LinkId, at: Cycle, witness: &mut impl Witness) {
+        let link = &mut self.links[number as usize];
+        link.next = at;
+        if link.entered != at {
+            link.entered = at;
+            witness.foresee(at, Event::Due(number));
         }
     }
 
     /// Foresees the earliest cycle in which a channel that moves cannot go on, if nothing happens till then.
-    fn predict(&mut self, link: LinkId, channel: ChannelId, now: Cycle) {
+    fn predict(
+        &mut self,
+        number: LinkId,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness,
+    ) {
         let this = &self.channels[channel as usize];
         let sent = this.sent.at(now);
         let rest = this.flits - sent;
         let there = self.channels[this.up as usize].arrived.lead(sent, now);
         let behind = sent.wrapping_sub(self.buffer);
-        let room = self.channels[this.down as usize].sent.lead(behind, now);
-        let lasts = rest.min(there).min(room);
-        self.foresee(link, now + u64::from(lasts).min(HORIZON));
+        let mut room = self.channels[this.down as usize].sent.lead(behind, now);
+        let link = &mut self.links[number as usize];
+        if sent == 0 && self.buffer > u32::from(link.delay) {
+            // Whether the header finds a way on is seen when it arrives.
+            room = u32::MAX;
+        }
+        let blocked = there.min(room);
+        if rest <= blocked && link.quiet && link.unsent.is_power_of_two() {
+            // Nobody waits for the end.
+            link.next = now + u64::from(rest);
+            return;
+        }
+        let lasts = u64::from(rest.min(blocked)).min(HORIZON);
+        self.foresee(number, now + lasts, witness);
+    }
+
+    /// The header of a channel's worm has arrived in this cycle: if it has found no way on, the buffer fills.
+    pub(super) fn limit(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
+        let this = &self.channels[channel as usize];
+        let down = self.channels[this.down as usize].sent;
+        let number = self.link_of(channel);
+        let link = &self.links[number as usize];
+        if link.mover == channel && !down.grows() {
+            let behind = this.sent.at(now).wrapping_sub(self.buffer);
+            let full = now + u64::from(down.lead(behind, now));
+            if full < link.next {
+                self.foresee(number, full, witness);
+            }
+        }
     }
 
     /// A prediction has come: the worm has ended, or the link goes on, or is looked at.
     pub(super) fn due(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
-        let link = &mut self.links[number as usize];
-        link.next = 0;
-        let mover = link.mover;
+        let mover = self.links[number as usize].mover;
         if mover == NONE {
             // A debt is paid.
-            self.mark(number, now);
-            return;
-        }
-        let channel = &self.channels[mover as usize];
-        if channel.sent.at(now) == channel.flits {
-            link.unsent &= !(1 << self.lanes.lane(mover));
-            let alone = link.unsent == 0 && link.adapter == NONE;
-            witness.note(Moved::Tail(mover, now - 1));
-            if alone {
-                // Nothing to choose from, and nobody else to ask.
-                self.stop(number, now);
-                return;
+            self.mark(number);
+        } else if self.look_for_the_end(number, now, witness) {
+            let link = &self.links[number as usize];
+            if link.unsent != 0 || link.adapter != NONE {
+                self.mark(number);
             }
         } else if self.can(mover, now) {
-            self.predict(number, mover, now);
-            return;
+            self.predict(number, mover, now, witness);
+        } else {
+            self.links[number as usize].next = 0;
+            self.mark(number);
         }
-        self.mark(number, now);
+    }
+
+    /// The cycle from which on the worm of a link's mover has ended, if it has.
+    pub(super) fn ended(&self, number: LinkId, now: Cycle) -> Option<Cycle> {
+        let link = &self.links[number as usize];
+        if link.mover == NONE || link.next > now {
+            return None;
+        }
+        let channel = &self.channels[link.mover as usize];
+        let beyond = channel.sent.at(now).checked_sub(channel.flits)?;
+        Some(now - u64::from(beyond))
+    }
+
+    /// Has a link rest from the end of its mover's worm on, if that has come. Whether it has.
+    pub(super) fn look_for_the_end(
+        &mut self,
+        number: LinkId,
+        now: Cycle,
+        witness: &mut impl Witness,
+    ) -> bool {
+        let Some(end) = self.ended(number, now) else {
+            return false;
+        };
+        let link = &mut self.links[number as usize];
+        let channel = link.mover;
+        let began = link.rest(end);
+        self.settled = self.settled.max(link.since);
+        link.unsent &= !(1 << self.lanes.lane(channel));
+        let ejects = link.ejects;
+        let state = &mut self.channels[channel as usize];
+        state.sent = Line::standing(state.flits);
+        if ejects {
+            self.note_run(number, began, end);
+        }
+        witness.note(Moved::Tail(channel, end - 1));
+        true
     }
 
     /// A channel begins to move.
@@ -181,49 +244,43 @@ impl WormMover {
             witness.note(Moved::Head(channel));
         }
         if !ejects {
-            self.ring
-                .post(now + u64::from(delay), Event::Starts(channel));
+            witness.foresee(now + u64::from(delay), Event::Starts(channel));
         }
         if !injects {
             // A place falls free in the next cycle. Whoever waits for it stands.
             let upstream = &self.channels[up as usize];
             let before = upstream.sent.at(now);
             if before == sent + self.buffer && before < upstream.flits {
-                self.ring.post(now + 1, Event::Room(up));
+                witness.foresee(now + 1, Event::Room(up));
             }
         }
-        self.predict(number, channel, now);
+        self.predict(number, channel, now, witness);
     }
 
-    /// The link's channel ceases to move.
-    fn stop(&mut self, number: LinkId, now: Cycle) {
+    /// The link's channel ceases to move, in mid-worm.
+    fn stop(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
         let link = &mut self.links[number as usize];
-        let channel = std::mem::replace(&mut link.mover, NONE);
-        let began = std::mem::replace(&mut link.since, now);
-        link.flits += now - began;
-        if link.owed > 0 {
-            self.settled = self.settled.max(now + u64::from(link.owed));
-        }
         let (delay, injects, ejects) = (link.delay, link.injects, link.ejects);
+        let channel = link.mover;
+        let began = link.rest(now);
+        self.settled = self.settled.max(link.since);
         let this = &mut self.channels[channel as usize];
         this.sent.stop(now);
-        let sent = this.sent.at(now);
-        let (up, ends) = (this.up, sent == this.flits);
+        let (up, sent) = (this.up, this.sent.at(now));
         if ejects {
             self.note_run(number, began, now);
-        } else if !ends {
-            self.ring
-                .post(now + u64::from(delay), Event::Stops(channel));
+        } else {
+            witness.foresee(now + u64::from(delay), Event::Stops(channel));
         }
-        if !injects && !ends {
+        if !injects {
             // From here on the buffer behind the channel upstream fills.
             let link = self.link_of(up);
             let state = &self.links[link as usize];
-            if state.mover == up {
+            if state.mover == up && state.next > now {
                 let room = sent + self.buffer - self.channels[up as usize].sent.at(now);
                 let full = now + u64::from(room);
                 if full < state.next {
-                    self.foresee(link, full);
+                    self.foresee(link, full, witness);
                 }
             }
         }
@@ -241,7 +298,7 @@ impl WormMover {
         this.arrived.start(now - 1);
         let down = this.down;
         if before == 0 {
-            // Nobody has granted it a way on yet.
+            self.headers.push(channel);
             witness.note(Moved::Header(channel));
         } else if down < self.specials.source
             && self.channels[down as usize].sent.at(now) == before
@@ -251,7 +308,12 @@ impl WormMover {
     }
 
     /// Flits cease to arrive behind a channel.
-    pub(super) fn arrivals_stop(&mut self, channel: ChannelId, now: Cycle) {
+    pub(super) fn arrivals_stop(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness,
+    ) {
         let this = &mut self.channels[channel as usize];
         this.arrived.stop(now - 1);
         let (arrived, down) = (this.arrived.at(now), this.down);
@@ -264,9 +326,9 @@ impl WormMover {
             let left = arrived - self.channels[down as usize].sent.at(now);
             let empty = now + u64::from(left);
             if left == 0 {
-                self.mark(link, now);
+                self.mark(link);
             } else if empty < state.next {
-                self.foresee(link, empty);
+                self.foresee(link, empty, witness);
             }
         }
     }

@@ -65,16 +65,13 @@
 //! nodes the last stretches of motion are noted, to know what is on the wire (module `account`).
 
 mod account;
-mod event;
 mod flow;
 mod line;
 mod state;
 
-use super::{Carried, ChannelId, FlitCensus, Key, Lanes, Motion, Wiring, Witness, Worm};
-use crate::ring::Ring;
+use super::{Carried, ChannelId, Event, FlitCensus, HORIZON, Key, Lanes, Motion, Wiring, Witness, Worm};
 use crate::{Config, Cycle, LinkId};
 use account::Runs;
-use event::Event;
 use state::{Adapter, Channel, Link, MOST_FLITS, NONE, Specials};
 
 /// See the essay of the module.
@@ -87,7 +84,6 @@ pub struct WormMover {
     /// By node: what its ejection link has moved lately.
     runs: Vec<Runs>,
     first_ejection: LinkId,
-    ring: Ring<Event>,
     specials: Specials,
     lanes: Lanes,
     /// Flits of buffer behind each channel.
@@ -96,9 +92,8 @@ pub struct WormMover {
     share_burst: u64,
     /// Links to look at in this cycle.
     marked: Vec<LinkId>,
-    due: Vec<Event>,
-    /// Channels that are granted.
-    open: usize,
+    /// Channels whose first flit has arrived in this cycle.
+    headers: Vec<ChannelId>,
     /// The first cycle in which no link that rests has debts.
     settled: Cycle,
     events: u64,
@@ -121,39 +116,35 @@ impl WormMover {
             adapters: Vec::new(),
             runs: vec![Runs::new(); config.tree.positions() as usize],
             first_ejection: config.tree.ejection(0),
-            ring: Ring::new(),
             specials,
             lanes: wiring.lanes,
             buffer: wiring.buffer.min(MOST_FLITS),
             share_period: wiring.share_period,
             share_burst: wiring.share_burst,
             marked: Vec::new(),
-            due: Vec::new(),
-            open: 0,
+            headers: Vec::new(),
             settled: 0,
             events: 0,
             reversed: false,
         };
-        for (link, wire) in (0..).zip(&wiring.wires) {
-            let mut adapter = NONE;
+        for (number, wire) in (0..).zip(&wiring.wires) {
+            let injects = wire.shared.is_some() && !wire.ejects;
+            let mut link = Link::new(wire.delay as u8, injects, wire.ejects);
             if let Some((partner, phase)) = wire.shared
                 && wiring.share_burst > 0
             {
                 // Injection links have the numbers of their nodes, and come first.
-                adapter = partner.min(link);
-                if !wire.ejects {
-                    let (_, other) = wiring.wires[partner as usize]
-                        .shared
-                        .expect("sharing is mutual");
+                link.adapter = partner.min(number);
+                if injects {
+                    let other = wiring.wires[partner as usize].shared;
+                    let (_, other) = other.expect("sharing is mutual");
                     mover
                         .adapters
-                        .push(Adapter::new([link, partner], [phase, other]));
+                        .push(Adapter::new([number, partner], [phase, other]));
                 }
             }
-            let injects = wire.shared.is_some() && !wire.ejects;
-            mover
-                .links
-                .push(Link::new(wire.delay as u8, injects, wire.ejects, adapter));
+            link.quiet = link.adapter == NONE && !link.ejects && !wiring.reports_tails;
+            mover.links.push(link);
         }
         mover
     }
@@ -163,20 +154,48 @@ impl WormMover {
     }
 
     /// Has a link looked at in this cycle.
-    fn mark(&mut self, link: LinkId, now: Cycle) {
-        let state = &mut self.links[link as usize];
-        if state.marked != now {
-            state.marked = now;
+    fn mark(&mut self, link: LinkId) {
+        if !std::mem::replace(&mut self.links[link as usize].marked, true) {
             self.marked.push(link);
         }
     }
 
+    /// A pause of an adapter begins or ends: whom it concerns is looked at.
+    fn turn(&mut self, number: u32, now: Cycle, witness: &mut impl Witness) {
+        let adapter = &mut self.adapters[number as usize];
+        if adapter.turn != now {
+            return;
+        }
+        let (links, before) = (adapter.links, adapter.pauses);
+        adapter.find_windows(now, self.share_period, self.share_burst);
+        if links
+            .iter()
+            .all(|&link| self.links[link as usize].unsent != 0)
+        {
+            witness.foresee(adapter.turn, Event::Turn(number));
+        } else {
+            // The windows are found anew when both have flits again.
+            adapter.turn = now;
+        }
+        let pauses = adapter.pauses;
+        for side in 0..2 {
+            if pauses[side] != before[side] {
+                self.mark(links[side]);
+            }
+        }
+    }
+}
+
+impl Motion for WormMover {
+    fn arrive(&mut self, _now: Cycle, _witness: &mut impl Witness) {}
+
     fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness) {
+        self.events += 1;
         match event {
             Event::Starts(channel) => self.arrivals_start(channel, now, witness),
-            Event::Stops(channel) => self.arrivals_stop(channel, now),
+            Event::Stops(channel) => self.arrivals_stop(channel, now, witness),
             Event::Room(channel) => self.consider(channel, now),
-            Event::Turn(adapter) => self.turn(adapter, now),
+            Event::Turn(adapter) => self.turn(adapter, now, witness),
             Event::Due(link) => {
                 if self.links[link as usize].next == now {
                     self.due(link, now, witness);
@@ -185,66 +204,11 @@ impl WormMover {
         }
     }
 
-    /// A pause of an adapter begins or ends: whom it concerns is looked at.
-    fn turn(&mut self, number: u32, now: Cycle) {
-        let adapter = &mut self.adapters[number as usize];
-        let (links, before) = (adapter.links, adapter.pauses);
-        adapter.find_windows(now, self.share_period, self.share_burst);
-        if links
-            .iter()
-            .all(|&link| self.links[link as usize].unsent != 0)
-        {
-            self.ring.post(adapter.turn, Event::Turn(number));
-        } else {
-            // The windows are found anew when both have flits again.
-            adapter.turn = now;
-        }
-        let pauses = adapter.pauses;
-        for side in 0..2 {
-            if pauses[side] != before[side] {
-                self.mark(links[side], now);
-            }
-        }
-    }
-}
-
-impl Motion for WormMover {
-    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness) {
-        // Nothing is entered for the present cycle: the list does not grow while it is read.
-        self.ring.take(now, &mut self.due);
-        self.events += self.due.len() as u64;
-        if self.reversed {
-            self.due.reverse();
-        }
-        for place in 0..self.due.len() {
-            self.read(self.due[place], now, witness);
-        }
-        self.due.clear();
-    }
-
-    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle) {
+    fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
         let link = self.link_of(channel);
-        let specials = self.specials;
-        let ejects = self.links[link as usize].ejects;
-        let state = &mut self.channels[channel as usize];
-        assert!(state.flits == 0, "a channel is granted twice");
-        assert!(worm.flits <= MOST_FLITS, "a worm is too long");
-        state.open(&worm, ejects, specials);
-        self.keys[channel as usize] = worm.key;
-        if let Some(upstream) = worm.upstream {
-            self.channels[upstream as usize].down = channel;
+        if self.links[link as usize].mover == channel {
+            self.look_for_the_end(link, now, witness);
         }
-        if self.open == 0 && self.ring.clear() {
-            for adapter in &mut self.adapters {
-                adapter.turn = 0;
-            }
-        }
-        self.open += 1;
-        self.links[link as usize].unsent |= 1 << self.lanes.lane(channel);
-        self.consider(channel, now);
-    }
-
-    fn close(&mut self, channel: ChannelId, now: Cycle) {
         let specials = self.specials;
         let state = &mut self.channels[channel as usize];
         assert!(
@@ -252,44 +216,62 @@ impl Motion for WormMover {
             "a channel is closed before its worm has passed"
         );
         state.close(specials);
-        self.open -= 1;
     }
 
-    fn charge(&mut self, link: LinkId, now: Cycle) {
+    fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
+        self.look_for_the_end(link, now, witness);
         let state = &mut self.links[link as usize];
-        state.settle(now);
-        state.owed += 1;
+        state.charge(now);
         if state.mover == NONE {
-            self.settled = self.settled.max(now + u64::from(state.owed));
+            self.settled = self.settled.max(state.since);
         }
+    }
+
+    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness) {
+        assert!(worm.flits <= MOST_FLITS, "a worm is too long");
+        let number = self.link_of(channel);
+        let link = &mut self.links[number as usize];
+        let state = &mut self.channels[channel as usize];
+        assert!(state.flits == 0, "a channel is granted twice");
+        state.open(&worm, link.ejects, self.specials);
+        self.keys[channel as usize] = worm.key;
+        if let Some(upstream) = worm.upstream {
+            self.channels[upstream as usize].down = channel;
+        }
+        link.unsent |= 1 << self.lanes.lane(channel);
+        if link.mover != NONE && link.next > now {
+            // Somebody waits for the end of the mover's worm from here on.
+            let next = link.next.min(now + HORIZON);
+            self.foresee(number, next, witness);
+        }
+        self.consider(channel, now);
     }
 
     fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
         if self.reversed {
             self.marked.reverse();
+            self.headers.reverse();
         }
         // A look at one link of an adapter may add the other.
         let mut place = 0;
         while let Some(&link) = self.marked.get(place) {
+            self.links[link as usize].marked = false;
             self.evaluate(link, now, witness);
             place += 1;
         }
         self.marked.clear();
+        for place in 0..self.headers.len() {
+            self.limit(self.headers[place], now, witness);
+        }
+        self.headers.clear();
     }
 
-    fn next(&self, now: Cycle) -> Option<Cycle> {
-        // Where no worm is, what was foreseen concerns worms that have passed.
-        let foreseen = (self.open > 0).then(|| self.ring.next(now + 1)).flatten();
-        foreseen.or_else(|| (self.settled > now).then_some(self.settled))
+    fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle> {
+        due.or_else(|| (self.settled > now).then_some(self.settled))
     }
 
     fn carried(&self, link: LinkId, now: Cycle) -> Carried {
-        let mut state = self.links[link as usize];
-        state.settle(now);
-        Carried {
-            flits: state.carried(now),
-            tokens: state.tokens,
-        }
+        self.present(link, now).carried(now)
     }
 
     fn census(&self, now: Cycle) -> FlitCensus {

@@ -1,8 +1,7 @@
 //! What the mover keeps of channels, links and adapters.
 
-use super::event::HORIZON;
 use super::line::Line;
-use crate::motion::{ChannelId, Worm};
+use crate::motion::{Carried, ChannelId, HORIZON, Worm};
 use crate::{Cycle, LinkId};
 
 /// No channel, no adapter.
@@ -41,7 +40,8 @@ impl Specials {
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 pub(super) struct Channel {
-    /// `S`: flits sent over the link before a cycle.
+    /// `S`: flits sent over the link before a cycle. It may grow beyond the length of the worm until somebody looks, which
+    /// nobody can tell: who compares with it has then sent all flits, too.
     pub sent: Line,
     /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and
     /// not stopped after a tail, since nobody asks beyond.
@@ -106,29 +106,34 @@ impl Channel {
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Link {
-    /// The channel whose flits it sends, or [`NONE`]: it rests, which is when debts are paid.
+    /// The channel whose flits it sends, or [`NONE`]: it rests. Its worm may have ended in cycle `next`, and nobody has
+    /// looked yet.
     pub mover: ChannelId,
-    /// Slots owed to tokens, as of cycle `since` if the link rests.
+    /// While it moves: the slots that it owes to tokens.
     pub owed: u32,
-    /// The cycle of the one valid prediction; one in the past if there is none.
-    pub next: Cycle,
-    /// While the link moves: since when. While it rests: up to where `owed` and `tokens` are accounted.
+    /// While it moves: since when. While it rests: from when on it owes nothing; till then it pays a slot a cycle.
     pub since: Cycle,
+    /// The prediction: the earliest cycle in which the mover cannot go on. One in the past if there is none.
+    pub next: Cycle,
+    /// The cycle for which a look was entered last.
+    pub entered: Cycle,
     /// Flits sent before it began to move or to rest.
-    pub flits: u64,
-    /// Tokens paid, as of cycle `since` if the link rests.
-    pub tokens: u64,
-    /// The cycle in which it was marked last.
-    pub marked: Cycle,
-    /// Index of the adapter whose memory port it shares, or [`NONE`]. This and what follows but for the last never changes.
-    pub adapter: u32,
-    /// Cycles from one end to the other.
+    flits: u64,
+    /// Tokens charged so far, paid or not.
+    charged: u64,
+    /// Channels whose worm has flits to send, as bits.
+    pub unsent: u8,
+    /// Whether it is to be looked at in this cycle.
+    pub marked: bool,
+    /// Cycles from one end to the other. This and what follows never changes.
     pub delay: u8,
     /// Whether it starts in a node, and whether it ends in one.
     pub injects: bool,
     pub ejects: bool,
-    /// Channels whose worm has flits to send, as bits.
-    pub unsent: u8,
+    /// Whether the end of a worm concerns nobody but another worm of the same link.
+    pub quiet: bool,
+    /// Index of the adapter whose memory port it shares, or [`NONE`].
+    pub adapter: u32,
 }
 
 const _: () = assert!(
@@ -137,35 +142,57 @@ const _: () = assert!(
 );
 
 impl Link {
-    pub fn new(delay: u8, injects: bool, ejects: bool, adapter: u32) -> Self {
+    /// A link at rest between two ends, either of which may be an adapter.
+    pub fn new(delay: u8, injects: bool, ejects: bool) -> Self {
         Link {
             mover: NONE,
             owed: 0,
-            next: 0,
             since: 0,
+            next: 0,
+            entered: 0,
             flits: 0,
-            tokens: 0,
-            marked: Cycle::MAX,
-            adapter,
+            charged: 0,
+            unsent: 0,
+            marked: false,
             delay,
             injects,
             ejects,
-            unsent: 0,
+            quiet: false,
+            adapter: NONE,
         }
     }
 
-    /// Flits sent before a cycle, the present one or one before it in which the link did the same.
-    pub fn carried(&self, now: Cycle) -> u64 {
-        self.flits + if self.mover == NONE { 0 } else { now - self.since }
+    /// Ceases to move. Returns since when it moved.
+    pub fn rest(&mut self, now: Cycle) -> Cycle {
+        self.mover = NONE;
+        self.flits += now - self.since;
+        std::mem::replace(
+            &mut self.since,
+            now + u64::from(std::mem::take(&mut self.owed)),
+        )
     }
 
-    /// Accounts the tokens that a resting link has paid before cycle `now`, one in each cycle.
-    pub fn settle(&mut self, now: Cycle) {
+    /// Owes one more token from cycle `now` on.
+    pub fn charge(&mut self, now: Cycle) {
+        self.charged += 1;
         if self.mover == NONE {
-            let paid = (now - self.since).min(self.owed.into());
-            self.owed -= paid as u32;
-            self.tokens += paid;
-            self.since = now;
+            self.since = self.since.max(now) + 1;
+        } else {
+            self.owed += 1;
+        }
+    }
+
+    /// What it has carried before cycle `now`, in which the worm of its mover has not ended.
+    pub fn carried(&self, now: Cycle) -> Carried {
+        if self.mover == NONE {
+            return Carried {
+                flits: self.flits,
+                tokens: self.charged - self.since.saturating_sub(now),
+            };
+        }
+        Carried {
+            flits: self.flits + (now - self.since),
+            tokens: self.charged - u64::from(self.owed),
         }
     }
 }
