@@ -40,12 +40,12 @@ impl Control {
 
     pub fn counters(&self, motion: &impl Motion, link: LinkId) -> LinkCounters {
         let carried = motion.carried(link, self.now);
-        let entries = self.entries[link as usize];
+        let counted = &self.links[link as usize];
         LinkCounters {
-            packets: entries.packets,
+            packets: counted.packets,
             flits: carried.flits,
             tokens: carried.tokens,
-            waiting: entries.waited,
+            waiting: counted.waited,
         }
     }
 

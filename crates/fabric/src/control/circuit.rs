@@ -50,40 +50,39 @@ impl Control {
 
     /// A channel is free: whoever waits for it hears of it, and the tokens that closed it are charged.
     pub(super) fn release(&mut self, motion: &mut impl Motion, channel: ChannelId) {
-        let link = self.lanes.link(channel);
-        motion.close(channel, self.now, self);
+        let number = self.lanes.link(channel);
         self.calendar.let_go();
-        self.free[link as usize] |= 1 << self.lanes.lane(channel);
-        let hop = self.crossbar.hop(link);
-        let (reverse, group) = (hop.reverse, hop.group);
+        self.free[number as usize] |= 1 << self.lanes.lane(channel);
+        let hop = self.links[number as usize].hop;
+        motion.close(channel, self.now, self);
         if self.config.tokens {
-            motion.charge(link, self.now, self);
-            motion.charge(reverse, self.now, self);
+            motion.charge(number, self.now, self);
+            motion.charge(hop.reverse, self.now, self);
         }
-        match group {
-            NO_GROUP => self.flag_port(link),
+        match hop.group {
+            NO_GROUP => self.flag_port(number),
             group => self.flag_group(group),
         }
     }
 
     /// The first flit of a packet is sent over a channel: its wait for the link is over.
     pub(super) fn head_sent(&mut self, channel: ChannelId) {
-        let waited = self.now - self.seats[channel as usize].ready;
-        let entries = &mut self.entries[self.lanes.link(channel) as usize];
-        entries.packets += 1;
-        entries.waited += waited;
+        let ready = self.flights.get(self.holders[channel as usize]).ready;
+        let link = &mut self.links[self.lanes.link(channel) as usize];
+        link.packets += 1;
+        link.waited += self.now - ready;
     }
 
     /// The last flit of a packet was sent over a channel in cycle `sent`, this one or the one before.
     pub(super) fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
-        let hop = self.crossbar.hop(self.lanes.link(channel));
-        let (last, arrival) = (hop.ejects, sent + hop.delay);
+        let hop = &self.links[self.lanes.link(channel) as usize].hop;
+        let (last, arrival) = (hop.ejects, sent + hop.delay());
         if last {
-            let packet = self.holder(channel);
+            let packet = self.holders[channel as usize];
             self.schedule(arrival, Event::Delivered(packet));
         }
         if self.config.circuit == Circuit::Wormhole {
-            let path = self.flights.get(self.holder(channel)).path();
+            let path = self.flights.get(self.holders[channel as usize]).path();
             let place = path
                 .iter()
                 .position(|&taken| taken == channel)
@@ -99,7 +98,7 @@ impl Control {
 
     /// Header delay of the links of some channels, in cycles.
     pub(super) fn delay(&self, channels: &[ChannelId]) -> u64 {
-        let delay = |&channel: &ChannelId| self.crossbar.hop(self.lanes.link(channel)).delay;
-        channels.iter().map(delay).sum()
+        let link = |&channel: &ChannelId| &self.links[self.lanes.link(channel) as usize];
+        channels.iter().map(|channel| link(channel).hop.delay()).sum()
     }
 }

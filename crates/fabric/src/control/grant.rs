@@ -2,90 +2,104 @@
 
 use super::arbitration::{self, Waiting};
 use super::packet::Flight;
-use super::{Control, Notice, PacketId, Priority, Seat};
-use crate::motion::{ChannelId, Key, Motion, Worm};
-use crate::topology::{LinkId, NodeId, Tag};
+use super::{Control, Notice, PacketId};
+use crate::motion::{ChannelId, Motion, Worm};
+use crate::topology::{LinkId, NodeId};
 use std::collections::VecDeque;
 
 impl Control {
     /// A header reaches a switch and joins the group of its next tag.
     pub(super) fn header(&mut self, channel: ChannelId) {
-        let packet = self.seats[channel as usize].packet;
-        let hop = self.crossbar.hop(self.lanes.link(channel));
         self.events += 1;
-        let flight = self.flights.get(packet);
+        let packet = self.holders[channel as usize];
+        let hop = &self.links[self.lanes.link(channel) as usize].hop;
+        let flight = self.flights.get_mut(packet);
         let tag = flight.next_tag(&self.config.tree, self.config.ascent);
-        let waiting = Waiting {
-            packet,
-            input: hop.input(self.lanes.lane(channel)),
-            injected: flight.injected,
-            high: self.config.priorities && flight.spec.priority == Priority::High,
-            spread: match tag {
-                Tag::Adaptive => {
-                    arbitration::spread(flight.spec.source, flight.sequence, hop.switch)
-                }
-                _ => 0,
-            },
-            since: self.now,
-        };
         let number = hop.next_group(tag);
         let group = &mut self.groups[number as usize];
-        group.waiting.push(waiting);
+        flight.ready = self.now;
+        flight.input = hop.input(self.lanes.lane(channel)) as u16;
+        flight.next = group.waiting.replace(packet);
         if !std::mem::replace(&mut group.flagged, true) {
             self.flagged_groups.push(number);
         }
+    }
+
+    /// The headers that wait in a group, from one of them on.
+    fn waiting(&self, first: Option<PacketId>) -> impl Iterator<Item = Waiting> {
+        let mut next = first;
+        std::iter::from_fn(move || {
+            let packet = next?;
+            let flight = self.flights.get(packet);
+            next = flight.next;
+            Some(Waiting {
+                packet,
+                input: flight.input.into(),
+                injected: flight.injected,
+                high: self.is_high(&flight.spec),
+            })
+        })
     }
 
     /// Grants free channels of a group to waiting headers.
     pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: u32) {
         self.groups[number as usize].flagged = false;
         loop {
-            let group = &mut self.groups[number as usize];
-            let (outputs, inputs) = self.crossbar.outputs(number);
-            let rotation = group.rotation;
-            let Some(index) =
-                arbitration::winner(&group.waiting, rotation, inputs, self.age, self.now)
+            let group = &self.groups[number as usize];
+            let (outputs, switch, inputs) = self.crossbar.outputs(number);
+            let rotation = group.rotation.into();
+            let waiting = self.waiting(group.waiting);
+            let Some(header) =
+                arbitration::winner(waiting, rotation, inputs, self.age, self.now)
             else {
                 return;
             };
-            let spread = group.waiting[index].spread;
+            let flight = self.flights.get(header.packet);
+            let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
             let free = |link: LinkId| self.free[link as usize];
             let Some(link) = arbitration::least_loaded(outputs, spread, free) else {
                 return;
             };
-            let header = group.waiting.swap_remove(index);
-            group.rotation = if header.input + 1 == inputs {
-                0
-            } else {
-                header.input + 1
-            };
-            let last = group.waiting.is_empty();
-            let seat = Seat {
-                packet: header.packet,
-                ready: header.since,
-            };
-            self.grant(motion, seat, link);
-            if last {
-                return;
-            }
+            let behind = header.input + 1;
+            self.groups[number as usize].rotation =
+                if behind == inputs { 0 } else { behind as u16 };
+            self.leave(number, header.packet);
+            self.grant(motion, header.packet, link);
         }
     }
 
+    /// Takes a header out of the list of its group.
+    fn leave(&mut self, number: u32, packet: PacketId) {
+        let next = self.flights.get(packet).next;
+        let group = &mut self.groups[number as usize];
+        if group.waiting == Some(packet) {
+            group.waiting = next;
+            return;
+        }
+        let mut before = group.waiting;
+        while let Some(other) = before {
+            let flight = self.flights.get_mut(other);
+            if flight.next == Some(packet) {
+                flight.next = next;
+                return;
+            }
+            before = flight.next;
+        }
+        unreachable!("the header waits in the group");
+    }
+
     /// Gives the lowest free channel of a link to a packet.
-    fn grant(&mut self, motion: &mut impl Motion, seat: Seat, link: LinkId) {
+    fn grant(&mut self, motion: &mut impl Motion, packet: PacketId, link: LinkId) {
         let number = self.free[link as usize].trailing_zeros();
         self.free[link as usize] &= !(1 << number);
         let channel = self.lanes.channel(link, number);
-        self.seats[channel as usize] = seat;
-        let flight = self.flights.get_mut(seat.packet);
-        let upstream = flight.path().last().copied();
-        flight.extend(channel);
-        let high = self.config.priorities && flight.spec.priority == Priority::High;
+        self.holders[channel as usize] = packet;
+        let flight = self.flights.get_mut(packet);
         let worm = Worm {
             flits: flight.spec.flits,
-            key: Key::new(high, flight.injected, flight.spec.source, flight.sequence),
-            upstream,
+            upstream: flight.path().last().copied(),
         };
+        flight.extend(channel);
         self.calendar.hold(self.now);
         motion.open(channel, worm, self.now, self);
     }
@@ -114,19 +128,10 @@ impl Control {
                 .config
                 .tree
                 .common_level(spec.source, spec.destination);
-            let flight = Flight::new(spec, turn as u8, sequence, offered, self.now);
+            let flight = Flight::new(spec, turn, sequence, offered, self.now);
             let packet = self.flights.insert(flight);
-            let seat = Seat {
-                packet,
-                ready: offered,
-            };
-            self.grant(motion, seat, link);
+            self.grant(motion, packet, link);
             notices.push(Notice::Injected(spec));
         }
-    }
-
-    /// The number of the packet that holds a channel.
-    pub(super) fn holder(&self, channel: ChannelId) -> PacketId {
-        self.seats[channel as usize].packet
     }
 }

@@ -34,7 +34,7 @@ pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 use crate::motion::{self, ChannelId, Lanes, Motion, Moved, Witness};
 use crate::topology::{FatTree, NodeId};
 use crate::{Arbitration, Config, Cycle};
-use arbitration::{AgeRule, Crossbar, Group};
+use arbitration::{AgeRule, Crossbar, Group, Hop};
 use calendar::Calendar;
 use packet::Flights;
 use std::collections::VecDeque;
@@ -64,18 +64,12 @@ struct Port {
     flagged: bool,
 }
 
-/// Who holds a channel; valid while it is taken.
-#[derive(Clone, Copy)]
-struct Seat {
-    packet: PacketId,
-    /// Since when the header waited to enter the link.
-    ready: Cycle,
-}
-
-/// What the control plane counts of a link.
-#[derive(Clone, Copy, Default)]
-struct Entries {
+/// A link, as the control plane sees it.
+struct Link {
+    hop: Hop,
+    /// Packets whose first flit it has sent.
     packets: u64,
+    /// Cycles that they waited to enter it.
     waited: Cycle,
 }
 
@@ -91,12 +85,11 @@ pub(crate) struct Control {
     flights: Flights,
     ports: Vec<Port>,
     groups: Vec<Group>,
-    /// Entry per channel.
-    seats: Vec<Seat>,
+    links: Vec<Link>,
     /// Entry per link: its free channels, as bits.
     free: Vec<u8>,
-    /// Entry per link.
-    entries: Vec<Entries>,
+    /// Entry per channel: the packet that holds it; valid while taken.
+    holders: Vec<PacketId>,
     offered: u64,
     acknowledged: u64,
     events: u64,
@@ -113,16 +106,17 @@ impl Control {
     pub fn new(config: Config) -> Self {
         let tree = &config.tree;
         let links = tree.links() as usize;
-        let crossbar = Crossbar::new(&config);
+        let (crossbar, hops) = Crossbar::new(&config);
         let lanes = Lanes::new(config.channels);
         let cap = if config.arbitration == Arbitration::Age {
             config.age_cap
         } else {
             0
         };
-        let nobody = Seat {
-            packet: PacketId(0),
-            ready: 0,
+        let link = |hop| Link {
+            hop,
+            packets: 0,
+            waited: 0,
         };
         Control {
             age: AgeRule {
@@ -134,9 +128,9 @@ impl Control {
             flights: Flights::default(),
             ports: (0..tree.positions()).map(|_| Port::default()).collect(),
             groups: vec![Group::default(); crossbar.groups()],
-            seats: vec![nobody; lanes.bound(links)],
+            links: hops.into_iter().map(link).collect(),
             free: vec![((1_u32 << config.channels) - 1) as u8; links],
-            entries: vec![Entries::default(); links],
+            holders: vec![PacketId::at(0); lanes.bound(links)],
             offered: 0,
             acknowledged: 0,
             events: 0,
@@ -179,9 +173,14 @@ impl Control {
             "not a packet of this fabric: {spec:?}"
         );
         self.offered += 1;
-        let class = usize::from(!(self.config.priorities && spec.priority == Priority::High));
+        let class = usize::from(!self.is_high(&spec));
         self.ports[spec.source as usize].waiting[class].push_back((spec, self.now));
         self.flag_port(spec.source);
+    }
+
+    /// Whether a packet goes before those of low priority.
+    fn is_high(&self, spec: &PacketSpec) -> bool {
+        self.config.priorities && spec.priority == Priority::High
     }
 
     /// Sends the answer to a delivery on its way back.
@@ -275,7 +274,7 @@ impl Control {
     /// Has a group arbitrate in this cycle, if a header waits.
     fn flag_group(&mut self, number: u32) {
         let group = &mut self.groups[number as usize];
-        if !group.waiting.is_empty() && !std::mem::replace(&mut group.flagged, true) {
+        if group.waiting.is_some() && !std::mem::replace(&mut group.flagged, true) {
             self.flagged_groups.push(number);
         }
     }
@@ -305,6 +304,14 @@ impl Witness for Control {
             Moved::Head(channel) => self.head_sent(channel),
             Moved::Tail(channel, cycle) => self.tail_sent(channel, cycle),
         }
+    }
+
+    fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool {
+        let rank = |channel: ChannelId| {
+            let flight = self.flights.get(self.holders[channel as usize]);
+            (!self.is_high(&flight.spec), flight.rank())
+        };
+        rank(channel) < rank(other)
     }
 
     #[inline]

@@ -6,7 +6,7 @@
 //! A cycle is three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
 //! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so the order of links is free.
 
-use super::{Carried, ChannelId, Event, FlitCensus, Key, Motion, Moved, Wiring, Witness, Worm};
+use super::{Carried, ChannelId, Event, FlitCensus, Motion, Moved, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
 use crate::{Config, Cycle, LinkId, Multiplexing};
 
@@ -110,7 +110,7 @@ impl FlitMover {
     }
 
     /// The channel that a link would serve, before tokens and sharing.
-    fn candidate(&self, link: LinkId) -> Option<ChannelId> {
+    fn candidate(&self, link: LinkId, witness: &impl Witness) -> Option<ChannelId> {
         let state = &self.links[link as usize];
         if state.unsent == 0 {
             return None;
@@ -122,7 +122,13 @@ impl FlitMover {
             .of(link)
             .filter(|&channel| self.can(channel, ejects));
         match self.wiring.multiplexing {
-            Multiplexing::OldestFirst => able.min_by_key(|&channel| self.key(channel)),
+            Multiplexing::OldestFirst => able.reduce(|best, other| {
+                if witness.precedes(other, best) {
+                    other
+                } else {
+                    best
+                }
+            }),
             Multiplexing::RoundRobin => {
                 let lanes = self.wiring.lanes;
                 let first = state.last.map_or(0, |(last, _)| lanes.lane(last) + 1);
@@ -133,20 +139,18 @@ impl FlitMover {
         }
     }
 
-    fn key(&self, channel: ChannelId) -> Key {
-        self.channels[channel as usize]
-            .worm
-            .expect("only an open channel is ranked")
-            .key
-    }
-
     /// Second pass: what a link does, on the state at the start of the cycle.
-    fn decide(&mut self, link: LinkId, now: Cycle) -> Option<Decision> {
-        let mut candidate = self.candidate(link);
+    fn decide(
+        &mut self,
+        link: LinkId,
+        now: Cycle,
+        witness: &impl Witness,
+    ) -> Option<Decision> {
+        let mut candidate = self.candidate(link, witness);
         if let (Some(_), Some((partner, phase))) =
             (candidate, self.wiring.wires[link as usize].shared)
             && self.wiring.pauses(phase, now)
-            && self.candidate(partner).is_some()
+            && self.candidate(partner, witness).is_some()
         {
             candidate = None;
             self.active = true;
@@ -258,7 +262,7 @@ impl Motion for FlitMover {
         self.active = false;
         let mut decisions = std::mem::take(&mut self.decisions);
         for index in 0..self.busy.len() {
-            decisions.extend(self.decide(self.busy[index], now));
+            decisions.extend(self.decide(self.busy[index], now, witness));
         }
         for &decision in &decisions {
             self.apply(decision, now, witness);

@@ -84,27 +84,11 @@ impl Lanes {
     }
 }
 
-/// Rank of a worm on a link: the smaller goes first. Made by [`Key::new`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key(u64, u64);
-
-impl Key {
-    /// High priority before low, then the earlier injection, then the smaller source, then the earlier packet of it.
-    pub fn new(high: bool, injected: Cycle, source: u32, sequence: u32) -> Self {
-        Key(
-            u64::from(!high) << 63 | injected,
-            u64::from(source) << 32 | u64::from(sequence),
-        )
-    }
-}
-
 /// What a channel is granted for.
 #[derive(Clone, Copy, Debug)]
 pub struct Worm {
     /// Length in flits, at least 1.
     pub flits: u32,
-    /// Rank on the link.
-    pub key: Key,
     /// The channel that it arrives by; none at the adapter that injects it.
     pub upstream: Option<ChannelId>,
 }
@@ -145,6 +129,9 @@ pub struct Carried {
 pub trait Witness {
     /// Takes note. Headers are told in [`Motion::arrive`] and [`Motion::read`], heads in [`Motion::step`], tails anywhere.
     fn note(&mut self, moment: Moved);
+
+    /// Whether the worm of a channel goes before that of another: it has priority, or is older.
+    fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;
 
     /// Has [`Motion::read`] called with an event in a later cycle, at most [`HORIZON`] ahead, unless all channels are
     /// closed by then.

@@ -18,13 +18,13 @@ impl WormMover {
     }
 
     /// The channel that a link would serve, before tokens and sharing.
-    fn candidate(&self, link: LinkId, now: Cycle) -> ChannelId {
+    fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness) -> ChannelId {
         let mut unsent = self.links[link as usize].unsent;
         let mut best = NONE;
         // Mostly there is one.
         while unsent != 0 {
             let channel = self.lanes.channel(link, unsent.trailing_zeros());
-            if self.can(channel, now) && (best == NONE || self.precedes(channel, best)) {
+            if self.can(channel, now) && (best == NONE || witness.precedes(channel, best)) {
                 best = channel;
             }
             unsent &= unsent - 1;
@@ -32,15 +32,11 @@ impl WormMover {
         best
     }
 
-    fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool {
-        self.keys[channel as usize] < self.keys[other as usize]
-    }
-
     /// Has the link of a channel that may have become able looked at, unless it goes on with an older one.
-    pub(super) fn consider(&mut self, channel: ChannelId, now: Cycle) {
+    pub(super) fn consider(&mut self, channel: ChannelId, now: Cycle, witness: &impl Witness) {
         let link = self.link_of(channel);
         let state = &self.links[link as usize];
-        if state.mover == NONE || state.next <= now || self.precedes(channel, state.mover) {
+        if state.mover == NONE || state.next <= now || witness.precedes(channel, state.mover) {
             self.mark(link);
         }
     }
@@ -48,7 +44,7 @@ impl WormMover {
     /// Has a marked link do what the state at the start of the cycle demands. Doing so twice changes nothing.
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
         self.look_for_the_end(link, now, witness);
-        let mut candidate = self.candidate(link, now);
+        let mut candidate = self.candidate(link, now, witness);
         let adapter = self.links[link as usize].adapter;
         if adapter != NONE {
             candidate = self.share(adapter, link, candidate, now, witness);
@@ -80,7 +76,7 @@ impl WormMover {
         if other {
             self.mark(partner);
         }
-        if own && self.candidate(partner, now) != NONE {
+        if own && self.candidate(partner, now, witness) != NONE {
             return NONE;
         }
         candidate
@@ -176,15 +172,27 @@ impl WormMover {
             // A debt is paid.
             self.mark(number);
         } else if self.look_for_the_end(number, now, witness) {
-            let link = &self.links[number as usize];
-            if link.unsent != 0 || link.adapter != NONE {
-                self.mark(number);
-            }
+            self.left(number, now);
         } else if self.can(mover, now) {
             self.predict(number, mover, now, witness);
         } else {
             self.links[number as usize].next = 0;
             self.mark(number);
+        }
+    }
+
+    /// A worm has left a link: another may go on, or the partner of an adapter's link, in its pause.
+    fn left(&mut self, number: LinkId, now: Cycle) {
+        let link = &self.links[number as usize];
+        let adapter = link.adapter;
+        if link.unsent != 0 {
+            self.mark(number);
+        } else if adapter != NONE {
+            let adapter = &self.adapters[adapter as usize];
+            let side = usize::from(number == adapter.links[0]);
+            if adapter.turn >= now && adapter.pauses[side] {
+                self.mark(adapter.links[side]);
+            }
         }
     }
 
@@ -303,7 +311,7 @@ impl WormMover {
         } else if down < self.specials.source
             && self.channels[down as usize].sent.at(now) == before
         {
-            self.consider(down, now);
+            self.consider(down, now, witness);
         }
     }
 

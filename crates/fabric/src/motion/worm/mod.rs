@@ -69,7 +69,7 @@ mod flow;
 mod line;
 mod state;
 
-use super::{Carried, ChannelId, Event, FlitCensus, HORIZON, Key, Lanes, Motion, Wiring, Witness, Worm};
+use super::{Carried, ChannelId, Event, FlitCensus, HORIZON, Lanes, Motion, Wiring, Witness, Worm};
 use crate::{Config, Cycle, LinkId};
 use account::Runs;
 use state::{Adapter, Channel, Link, MOST_FLITS, NONE, Specials};
@@ -77,8 +77,6 @@ use state::{Adapter, Channel, Link, MOST_FLITS, NONE, Specials};
 /// See the essay of the module.
 pub struct WormMover {
     channels: Vec<Channel>,
-    /// By channel: the rank of its worm.
-    keys: Vec<Key>,
     links: Vec<Link>,
     adapters: Vec<Adapter>,
     /// By node: what its ejection link has moved lately.
@@ -111,7 +109,6 @@ impl WormMover {
         channels.extend(Channel::specials());
         let mut mover = WormMover {
             channels,
-            keys: vec![Key::new(false, 0, 0, 0); bound],
             links: Vec::with_capacity(links),
             adapters: Vec::new(),
             runs: vec![Runs::new(); config.tree.positions() as usize],
@@ -194,7 +191,7 @@ impl Motion for WormMover {
         match event {
             Event::Starts(channel) => self.arrivals_start(channel, now, witness),
             Event::Stops(channel) => self.arrivals_stop(channel, now, witness),
-            Event::Room(channel) => self.consider(channel, now),
+            Event::Room(channel) => self.consider(channel, now, witness),
             Event::Turn(adapter) => self.turn(adapter, now, witness),
             Event::Due(link) => {
                 if self.links[link as usize].next == now {
@@ -234,7 +231,6 @@ impl Motion for WormMover {
         let state = &mut self.channels[channel as usize];
         assert!(state.flits == 0, "a channel is granted twice");
         state.open(&worm, link.ejects, self.specials);
-        self.keys[channel as usize] = worm.key;
         if let Some(upstream) = worm.upstream {
             self.channels[upstream as usize].down = channel;
         }
@@ -244,7 +240,7 @@ impl Motion for WormMover {
             let next = link.next.min(now + HORIZON);
             self.foresee(number, next, witness);
         }
-        self.consider(channel, now);
+        self.consider(channel, now, witness);
     }
 
     fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
