@@ -1,8 +1,6 @@
 //! The front of the crate: [`Fabric`].
 
-use crate::control::{
-    Ack, Control, LinkCounters, Notice, PacketCensus, PacketId, PacketSpec,
-};
+use crate::control::{Ack, Control, LinkCounters, Notice, PacketCensus, PacketId, PacketSpec};
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
 use crate::motion::{FlitCensus, Motion, Moved};

@@ -1,7 +1,7 @@
 //! Events by cycle: a ring for the near future, an ordered map for the rest.
 
-use crate::Cycle;
 use super::ring::{Ring, SLOTS};
+use crate::Cycle;
 use std::collections::BTreeMap;
 
 /// Future events. Those of one cycle come out together, in no promised order: phase 0 must not depend on it.
@@ -122,7 +122,9 @@ mod tests {
                 let (cycle, mut expected) = reference.pop_first().expect("just filled");
                 calendar.begin(cycle, reversed);
                 let mut found: Vec<usize> = std::iter::from_fn(|| calendar.pop(cycle)).collect();
-                found.iter().for_each(|_| calendar.let_go());
+                for _ in &found {
+                    calendar.let_go();
+                }
                 found.sort_unstable();
                 expected.sort_unstable();
                 prop_assert_eq!(found, expected);

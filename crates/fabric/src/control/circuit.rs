@@ -15,8 +15,7 @@ impl Control {
         let notice = Notice::Delivered(packet, flight.spec);
         if self.config.circuit == Circuit::UntilDelivered {
             for &channel in self.flights.get(packet).path() {
-                self.calendar
-                    .schedule(now + 1, Event::Free(channel), now);
+                self.calendar.schedule(now + 1, Event::Free(channel), now);
             }
         }
         notice
@@ -99,6 +98,9 @@ impl Control {
     /// Header delay of the links of some channels, in cycles.
     pub(super) fn delay(&self, channels: &[ChannelId]) -> u64 {
         let link = |&channel: &ChannelId| &self.links[self.lanes.link(channel) as usize];
-        channels.iter().map(|channel| link(channel).hop.delay()).sum()
+        channels
+            .iter()
+            .map(|channel| link(channel).hop.delay())
+            .sum()
     }
 }

@@ -49,8 +49,7 @@ impl Control {
             let (outputs, switch, inputs) = self.crossbar.outputs(number);
             let rotation = group.rotation.into();
             let waiting = self.waiting(group.waiting);
-            let Some(header) =
-                arbitration::winner(waiting, rotation, inputs, self.age, self.now)
+            let Some(header) = arbitration::winner(waiting, rotation, inputs, self.age, self.now)
             else {
                 return;
             };
@@ -124,10 +123,7 @@ impl Control {
             port.outstanding += 1;
             let sequence = port.sequence;
             port.sequence = sequence.wrapping_add(1);
-            let turn = self
-                .config
-                .tree
-                .common_level(spec.source, spec.destination);
+            let turn = self.config.tree.common_level(spec.source, spec.destination);
             let flight = Flight::new(spec, turn, sequence, offered, self.now);
             let packet = self.flights.insert(flight);
             self.grant(motion, packet, link);

@@ -1,6 +1,6 @@
 //! # The control plane
 //!
-//! [`Control`] owns everything that is decided: which packet enters, which header takes which channel, when circuits
+//! `Control` owns everything that is decided: which packet enters, which header takes which channel, when circuits
 //! open and close, when acknowledgements travel. It drives a mover (trait [`Motion`]) through the data phase and
 //! reacts to the moments that the mover reports: when the first flit of a worm enters a link and leaves it, and when the
 //! last one enters it.
@@ -17,7 +17,7 @@
 //!    waits for a channel. At the source, cycle `t`, the packet is done ([`Notice::Acknowledged`]) and the EOP starts:
 //!    the channel of link `i` of the path is free from cycle `t + 1 + i D` on.
 //!
-//! With [`Circuit::UntilDelivered`] all channels are free one cycle after delivery, with [`Circuit::Wormhole`] each two
+//! With [`Circuit::UntilDelivered`](crate::Circuit::UntilDelivered) all channels are free one cycle after delivery, with [`Circuit::Wormhole`](crate::Circuit::Wormhole) each two
 //! cycles after the next link (or the node) has taken the tail. The acknowledgement takes the same time in all cases.
 
 mod arbitration;

@@ -4,7 +4,7 @@ use super::ChannelId;
 use crate::{Cycle, LinkId};
 
 /// Nothing is foreseen further ahead than this many cycles. A prediction may always be too early: it is made again then.
-pub(crate) const HORIZON: Cycle = 1023;
+pub const HORIZON: Cycle = 1023;
 
 /// What was foreseen for a cycle. The table in the essay of [`worm`](super::worm) says what each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

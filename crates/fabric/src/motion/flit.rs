@@ -140,12 +140,7 @@ impl FlitMover {
     }
 
     /// Second pass: what a link does, on the state at the start of the cycle.
-    fn decide(
-        &mut self,
-        link: LinkId,
-        now: Cycle,
-        witness: &impl Witness,
-    ) -> Option<Decision> {
+    fn decide(&mut self, link: LinkId, now: Cycle, witness: &impl Witness) -> Option<Decision> {
         let mut candidate = self.candidate(link, witness);
         if let (Some(_), Some((partner, phase))) =
             (candidate, self.wiring.wires[link as usize].shared)

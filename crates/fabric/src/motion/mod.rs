@@ -27,8 +27,7 @@ mod event;
 pub mod flit;
 pub mod worm;
 
-pub use event::Event;
-pub(crate) use event::HORIZON;
+pub use event::{Event, HORIZON};
 
 use crate::{Circuit, Config, Cycle, FatTree, LinkId, Multiplexing};
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! A worm flows at the rate of one flit a cycle or stands still, and between two such changes everything is a straight
 //! line in time. This mover keeps the lines and computes when the next change can come; it visits a link only then. It
 //! makes the motion of the flit mover (the rule of the parent module), the same flit over the same link in every cycle,
-//! at the cost of some thirty events a packet.
+//! at the cost of some twenty events a packet.
 //!
 //! ## Why that is possible
 //!
@@ -20,9 +20,9 @@
 //!
 //! ## What is kept
 //!
-//! Per channel the lines `S` (sent before a cycle) and `R` (arrived by a cycle), its length, rank and neighbours; the
-//! ends of a path are special channels that always have flits, always have room, or never have any. Per link the mover,
-//! the cycle of its one valid prediction, its debt of tokens, the line of flits carried.
+//! Per channel the lines `S` (sent before a cycle) and `R` (arrived by a cycle), its length and neighbours; the ends of a
+//! path are special channels that always have flits, always have room, or never have any. Per link the mover, the cycle of
+//! its one valid prediction, its debt of tokens, and what it has carried.
 //!
 //! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able: `R` and the room only
 //! grow while it stands. So the choice of a link changes only if its mover ceases to be able, if another channel becomes
@@ -33,14 +33,23 @@
 //! | `Starts(v)` | when `v` starts, for `D` later | `R` grows. The first flit is the header's arrival. If the channel behind had nothing to send, its link is looked at |
 //! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to that, or the link is looked at |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
-//! | `Due(l)` | with each prediction | void if the prediction has changed. Else the worm has ended ([`Moved::Tail`] of the cycle before) or may have to stop, or a debt is paid: the link is looked at |
-//! | `Turn(a)` | when both links of adapter `a` want to move, for the next begin or end of a pause | both links are looked at |
+//! | `Due(l)` | with each prediction | void if the prediction has changed. Else the worm has ended ([`Moved::Tail`](super::Moved::Tail)), the mover can go on and is predicted anew, it cannot and the link is looked at, or a debt is paid and the link is looked at |
+//! | `Turn(a)` | while both links of adapter `a` have flits to send, for the next begin or end of a pause | the link whose pause it is is looked at |
 //!
-//! and a link is looked at in the cycle in which a channel of it is granted. To *look at* a link is to mark it in
-//! [`Motion::arrive`] or in phase 0 and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and
-//! start channels accordingly. A mover is predicted to stop after the rest of the worm, or the flits that are there if none
-//! arrives, or the room that is left if none leaves, whichever is least; when the channel behind it stops, the prediction
-//! is lowered. A prediction is a lower bound: if it comes too early the link is looked at in vain and predicted anew.
+//! and a link is looked at in the cycle in which a channel of it is granted. To *look at* a link is to mark it in phase 0
+//! and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A
+//! mover is predicted to stop after the rest of the worm, or the flits that are there if none arrives, or the room that is
+//! left if none leaves, whichever is least; when the channel behind it stops, the prediction is lowered. A prediction is a
+//! lower bound: if it comes too early the mover is predicted anew.
+//!
+//! Two kinds of predictions, which would be most of them, are not entered:
+//!
+//! * *Ends that concern nobody.* Where a link serves only one channel and neither the control plane nor a partner waits,
+//!   the end of the worm has no consequence until somebody looks at the link, closes the channel or charges a token; and
+//!   then the end is found by arithmetic (`WormMover::look_for_the_end`). A second channel that is granted meanwhile has
+//!   it entered.
+//! * *Room ahead of a header.* Till the header is at the next switch, `D` cycles, a longer buffer cannot fill. Whether it
+//!   can is seen then, after the links have been evaluated (`WormMover::limit`).
 //!
 //! ## Why it is exact
 //!
@@ -54,10 +63,10 @@
 //!
 //! ## Tokens and sharing
 //!
-//! A link that rests pays one token a cycle, which is accounted when somebody asks (`Link::settle`); a mover that
-//! goes on pays nothing. A link that turns to a channel with a debt of `n` rests, and is due `n` cycles later; whoever is
-//! the candidate then starts. Whether an adapter's link pauses depends on whether its partner has a candidate, which is kept
-//! (`state::Adapter`) and holds until the partner is looked at; if it changes in a pause of the other, both are evaluated.
+//! A link that rests pays one token a cycle: all that is kept is when it will have paid. A mover that goes on pays nothing;
+//! a link that turns to a channel with a debt of `n` rests, and is due `n` cycles later; whoever is the candidate then
+//! starts. A link of an adapter stands in its pause if its partner has a candidate in that cycle. Whether it has can change
+//! only when the partner is looked at, and whoever is looked at in the other's pause has the other looked at too.
 //!
 //! ## Counting
 //!
@@ -67,6 +76,7 @@
 mod account;
 mod flow;
 mod line;
+mod predict;
 mod state;
 
 use super::{Carried, ChannelId, Event, FlitCensus, HORIZON, Lanes, Motion, Wiring, Witness, Worm};
