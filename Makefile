@@ -3,6 +3,7 @@
 # make build       leaves .venv/bin/elanite
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
 # make bench       packets per processor-second and peak memory, in bench.json
+# make speed       the same, and the tables of docs/speed.md from it
 # make docs        docs/validation.md from the scoreboard, and the figure of the README
 # make lock        requirements.lock from pyproject.toml
 #
@@ -22,7 +23,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-all bench lint docs lock clean tools
+.PHONY: build reproduce test test-all bench speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -39,8 +40,11 @@ test-all: build
 	cargo test --workspace --locked --quiet -- --include-ignored
 	$(BIN)/python -m pytest -m ''
 
-bench: build
-	$(BIN)/python benches/bench.py bench.json
+bench: tools
+	$(PYTHON) benches/bench.py bench.json
+
+speed: bench
+	$(PYTHON) docs/speed.py bench.json docs/speed.md
 
 lint: build
 	cargo fmt --all --check
