@@ -178,12 +178,12 @@ impl Case {
         let mut traffic = Traffic::new(&config, pattern, self.load);
         let set_up_seconds = processor_seconds() - begin;
         traffic.run_until(warm_up);
-        let (packets, events) = (traffic.acknowledged, traffic.fabric.events());
+        let (packets, events) = (traffic.acknowledged, traffic.events());
         let begin = processor_seconds();
         traffic.run_until(warm_up + cycles);
         Ok(Measured {
             packets: traffic.acknowledged - packets,
-            events: traffic.fabric.events() - events,
+            events: traffic.events() - events,
             set_up_seconds,
             cpu_seconds: processor_seconds() - begin,
         })
@@ -293,6 +293,11 @@ struct Traffic {
 }
 
 impl Traffic {
+    /// Events of the control plane and of the mover.
+    fn events(&self) -> u64 {
+        self.fabric.events() + self.fabric.motion_events()
+    }
+
     fn new(config: &elan::Config, pattern: Pattern, load: Option<f64>) -> Self {
         let format = config.packet;
         let flits = format.flits(format.payload);

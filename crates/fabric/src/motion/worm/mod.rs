@@ -115,7 +115,8 @@ impl WormMover {
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
         let specials = Specials::after(bound as u32);
-        let mut channels = vec![Channel::closed(specials); bound];
+        let mut channels = Vec::with_capacity(bound + 3);
+        channels.resize(bound, Channel::closed(specials));
         channels.extend(Channel::specials());
         let mut mover = WormMover {
             channels,
