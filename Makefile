@@ -4,6 +4,7 @@
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
 # make fuzz        the worm mover against the flit mover, SECONDS=60 from SEED=0 on; RUNS=100 of production size, too
 # make bench       packets per processor-second and peak memory, in bench.json
+# make speed       the same, and the tables of docs/speed.md from it
 # make docs        docs/validation.md from the scoreboard, and the figure of the README
 # make lock        requirements.lock from pyproject.toml
 #
@@ -26,7 +27,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-all fuzz bench lint docs lock clean tools
+.PHONY: build reproduce test test-all fuzz bench speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -43,13 +44,16 @@ test-all: build
 	cargo test --workspace --locked --quiet -- --include-ignored
 	$(BIN)/python -m pytest -m ''
 
-fuzz:
+fuzz: tools
 	ELANITE_FUZZ_SECONDS=$(SECONDS) ELANITE_FUZZ_SEED=$(SEED) ELANITE_PRODUCTION_RUNS=$(RUNS) \
 		cargo test --release --locked --quiet --package elanite-fabric \
 		--test differential $(if $(RUNS),--test production) -- --include-ignored --nocapture
 
-bench: build
-	$(BIN)/python benches/bench.py bench.json
+bench: tools
+	$(PYTHON) benches/bench.py bench.json
+
+speed: bench
+	$(PYTHON) docs/speed.py bench.json docs/speed.md
 
 lint: build
 	cargo fmt --all --check

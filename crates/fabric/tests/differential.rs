@@ -16,27 +16,24 @@ use common::lockstep::{Manner, compare, compare_closely};
 use common::random::{Case, large_case};
 use common::search::{Tally, search};
 use common::variable;
-use fabric::{Cycle, Multiplexing};
+use fabric::Multiplexing;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::time::{Duration, Instant};
-
-/// Cycles in which a case must come to rest; the last packet is offered long before.
-const PATIENCE: Cycle = 1 << 24;
 
 /// Cases that the worm mover serves, looked at after every cycle or less often.
 fn cases() -> impl Strategy<Value = (Case, Manner)> {
     let stride = prop_oneof![2 => Just(1_u64), 2 => 2_u64..300, 1 => 1000_u64..5000];
     (large_case(), stride, any::<bool>()).prop_map(|(mut case, stride, reversed)| {
         case.config.multiplexing = Multiplexing::OldestFirst;
-        let until = PATIENCE;
+        let patience = 1 << 24;
         (
             case,
             Manner {
                 stride,
                 reversed,
-                until,
+                patience,
             },
         )
     })
@@ -50,6 +47,10 @@ fn runner(seed: u64) -> TestRunner {
     TestRunner::new_with_rng(ProptestConfig::default(), rng)
 }
 
+fn shrink_time() -> Duration {
+    Duration::from_secs(variable("ELANITE_FUZZ_SHRINK").unwrap_or(20))
+}
+
 /// Runs one seed. A difference is that of the smallest case that was found to differ.
 fn run(seed: u64) -> Result<Tally, String> {
     let mut tree = cases()
@@ -58,12 +59,13 @@ fn run(seed: u64) -> Result<Tally, String> {
     let (mut case, mut manner) = tree.current();
     let mut difference = match compare(&case, &manner) {
         Ok(tally) => {
-            assert!(tally.cycles < PATIENCE, "seed {seed} does not come to rest");
+            let packets = case.traffic.len() as u64;
+            assert_eq!(tally.packets, packets, "seed {seed} does not come to rest");
             return Ok(tally);
         }
         Err(difference) => difference,
     };
-    let patience = Duration::from_secs(variable("ELANITE_FUZZ_SHRINK").unwrap_or(20));
+    let patience = shrink_time();
     let begin = Instant::now();
     let mut more = tree.simplify();
     while more && begin.elapsed() < patience {
@@ -87,7 +89,8 @@ fn run(seed: u64) -> Result<Tally, String> {
 #[test]
 fn both_movers_make_the_same_motion() {
     let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
-    let seconds = variable("ELANITE_FUZZ_SECONDS").unwrap_or(10);
+    let patience = Duration::from_secs(variable("ELANITE_FUZZ_SECONDS").unwrap_or(10));
     let limit = variable("ELANITE_FUZZ_CASES").unwrap_or(u64::MAX);
-    search(first, limit, Duration::from_secs(seconds), run);
+    let longest = Duration::from_secs(60) + shrink_time();
+    search(first, limit, patience, longest, run);
 }

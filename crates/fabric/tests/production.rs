@@ -167,7 +167,7 @@ fn run(number: u64) -> Result<Tally, String> {
     let manner = Manner {
         stride: 1,
         reversed: number % 2 == 1,
-        until: 2 * window,
+        patience: window,
     };
     let tally = compare(&case, &manner).map_err(|difference| {
         format!(
@@ -187,5 +187,5 @@ fn run(number: u64) -> Result<Tally, String> {
 fn both_movers_make_the_same_motion_at_work() {
     let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
     let runs = variable("ELANITE_PRODUCTION_RUNS").unwrap_or(3);
-    search(first, runs, Duration::MAX, run);
+    search(first, runs, Duration::MAX, Duration::from_secs(900), run);
 }

@@ -21,6 +21,7 @@ __all__ = ["REGISTRY", "Figure", "draw"]
 REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "qsnet/ping": ping.draw,
     "qsnet/uniform": uniform.draw,
+    "speed/uniform-64": generic.only("accepted", "latency_mean"),
 }
 """Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""
 

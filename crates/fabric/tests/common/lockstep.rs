@@ -11,7 +11,7 @@ use super::{Bench, Heard};
 use fabric::motion::{FlitCensus, Lanes, Moved};
 use fabric::topology::End;
 use fabric::{Config, Cycle, Engine, FatTree, LinkCounters, LinkId, PacketSpec, Priority};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Debug, Display, Formatter};
 
 /// How a case is looked at.
@@ -21,8 +21,8 @@ pub struct Manner {
     pub stride: Cycle,
     /// Whether the worm mover works off each cycle in the opposite order.
     pub reversed: bool,
-    /// Where the comparison ends, if the network has not come to rest before.
-    pub until: Cycle,
+    /// Cycles after the last offer, at which the comparison ends if the network has not come to rest.
+    pub patience: Cycle,
 }
 
 impl Display for Manner {
@@ -87,12 +87,13 @@ impl Display for Difference {
     }
 }
 
+/// A header, a head or a tail, and its cycle.
+type Moment = (Cycle, Moved);
+
 /// A machine with one of the engines, and what has been compared of it.
 struct Side {
     bench: Bench,
     heard: usize,
-    /// Moments that the other mover may not have reported yet.
-    moved: Vec<(Cycle, Moved)>,
     counters: Vec<LinkCounters>,
 }
 
@@ -107,7 +108,6 @@ impl Side {
         Side {
             bench,
             heard: 0,
-            moved: Vec::new(),
             counters: Vec::new(),
         }
     }
@@ -118,16 +118,13 @@ impl Side {
         self.bench.heard[from..].to_vec()
     }
 
-    /// The moments up to cycle `at` since the last call, sorted. A tail of that cycle may still be unreported.
-    fn moments(&mut self, at: Cycle) -> Vec<(Cycle, Moved)> {
-        let mut moments = std::mem::take(&mut self.moved);
-        moments.extend(self.bench.fabric.watch());
+    /// The moments that were reported since the last call, sorted; tails apart.
+    fn moments(&mut self) -> [Vec<Moment>; 2] {
+        let mut moments = self.bench.fabric.watch();
         moments.sort_unstable();
-        let (late, known) = moments
-            .into_iter()
-            .partition(|&(cycle, moved)| cycle == at && matches!(moved, Moved::Tail(..)));
-        self.moved = late;
-        known
+        let is_tail = |&(_, moved): &Moment| matches!(moved, Moved::Tail(..));
+        let (tails, others) = moments.into_iter().partition(is_tail);
+        [others, tails]
     }
 
     fn count(&mut self) -> FlitCensus {
@@ -145,8 +142,10 @@ struct Pair {
     worm: Side,
     tree: FatTree,
     lanes: Lanes,
+    /// Tails that the flit mover has reported. The worm mover may take its time where nothing depends on it.
+    tails: BTreeSet<Moment>,
     /// The last moments.
-    agreed: VecDeque<(Cycle, Moved)>,
+    agreed: VecDeque<Moment>,
     /// By link: flits carried at the last checkpoint, and whether it moved in the cycle before.
     flow: Vec<(u64, bool)>,
     each_cycle: bool,
@@ -168,6 +167,7 @@ impl Pair {
             flit: Side::new(case, Engine::Flit),
             worm,
             lanes: Lanes::new(case.config.channels),
+            tails: BTreeSet::new(),
             agreed: VecDeque::new(),
             flow: vec![(0, false); tree.links() as usize],
             each_cycle: manner.stride == 1,
@@ -200,8 +200,10 @@ impl Pair {
     /// Goes to the end of cycle `at` and compares all that has happened.
     fn go_to(&mut self, at: Cycle) -> Result<(), Difference> {
         self.both(at, |side| side.bench.run_until(at))?;
-        let [flit, worm] = self.both(at, |side| side.moments(at))?;
+        let [[flit, tails], [worm, worm_tails]] = self.both(at, Side::moments)?;
         self.compare_moments(&flit, &worm)?;
+        self.tails.extend(tails);
+        self.compare_tails(&worm_tails)?;
         let [flit, worm] = self.both(at, Side::news)?;
         for place in 0..flit.len().max(worm.len()) {
             self.same(
@@ -217,28 +219,46 @@ impl Pair {
         self.same(at, None, "the flits are", &flit, &worm)
     }
 
-    fn compare_moments(
-        &mut self,
-        flit: &[(Cycle, Moved)],
-        worm: &[(Cycle, Moved)],
-    ) -> Result<(), Difference> {
+    fn compare_moments(&mut self, flit: &[Moment], worm: &[Moment]) -> Result<(), Difference> {
         for place in 0..flit.len().max(worm.len()) {
             let (flit, worm) = (flit.get(place), worm.get(place));
-            if flit == worm {
-                self.agreed.extend(flit);
-                self.tally.moments += 1;
-                continue;
+            if flit != worm {
+                let earliest = flit.into_iter().chain(worm).min().expect("one is there");
+                return Err(self.divergent(*earliest, "the next header or head", flit, worm));
             }
-            let earliest = flit.into_iter().chain(worm).min().expect("one is there");
-            let link = self.link_of(earliest.1);
-            let [flit, worm] = [flit, worm]
-                .map(|moment| moment.map_or("none yet".into(), |&moment| self.describe(moment)));
-            let what = "the next header, head or tail";
-            return Err(self.difference(earliest.0, what, Some(link), flit, worm));
+            self.agree(flit);
         }
+        Ok(())
+    }
+
+    fn compare_tails(&mut self, worm: &[Moment]) -> Result<(), Difference> {
+        for tail in worm {
+            if !self.tails.remove(tail) {
+                return Err(self.divergent(*tail, "a tail", None, Some(tail)));
+            }
+            self.agree(Some(tail));
+        }
+        Ok(())
+    }
+
+    fn agree(&mut self, moment: Option<&Moment>) {
+        self.tally.moments += 1;
+        self.agreed.extend(moment);
         let surplus = self.agreed.len().saturating_sub(AGREED);
         self.agreed.drain(..surplus);
-        Ok(())
+    }
+
+    fn divergent(
+        &self,
+        earliest: Moment,
+        what: &str,
+        flit: Option<&Moment>,
+        worm: Option<&Moment>,
+    ) -> Difference {
+        let [flit, worm] = [flit, worm]
+            .map(|moment| moment.map_or("none yet".into(), |&moment| self.describe(moment)));
+        let link = self.link_of(earliest.1);
+        self.difference(earliest.0, what, Some(link), flit, worm)
     }
 
     fn compare_counters(&mut self, at: Cycle) -> Result<(), Difference> {
@@ -281,24 +301,18 @@ impl Pair {
         flit: String,
         worm: String,
     ) -> Difference {
-        let near = |&&(_, moved): &&(Cycle, Moved)| {
-            link.is_none_or(|link| self.touch(link, self.link_of(moved)))
-        };
-        let mut before: Vec<String> = self
-            .agreed
-            .iter()
-            .rev()
-            .filter(near)
-            .take(SHOWN)
-            .map(|&moment| self.describe(moment))
-            .collect();
-        before.reverse();
+        let near =
+            |&&(_, moved): &&Moment| link.is_none_or(|link| self.touch(link, self.link_of(moved)));
+        let mut before: Vec<_> = self.agreed.iter().filter(near).collect();
+        before.sort_unstable();
+        let shown = before.len().saturating_sub(SHOWN);
+        let before = before[shown..].iter().map(|&&moment| self.describe(moment));
         Difference {
             cycle,
             what: what.to_string(),
             flit,
             worm,
-            before,
+            before: before.collect(),
         }
     }
 
@@ -323,7 +337,7 @@ impl Pair {
         format!("link {link} ({from} -> {to})")
     }
 
-    fn describe(&self, (cycle, moved): (Cycle, Moved)) -> String {
+    fn describe(&self, (cycle, moved): Moment) -> String {
         let (channel, what) = match moved {
             Moved::Header(channel) => (channel, "the header arrives"),
             Moved::Head(channel) => (channel, "the first flit is sent"),
@@ -354,7 +368,11 @@ impl Pair {
             return Err(self.difference(at, what, None, flit, worm));
         }
         self.both(at, |side| side.bench.fabric.offer(0, LATE))?;
-        self.go_to(at + 1_000_000)
+        self.go_to(at + 1_000_000)?;
+        match self.tails.first() {
+            Some(tail) => Err(self.divergent(*tail, "a tail", Some(tail), None)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -370,15 +388,18 @@ pub fn compare(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
         }
         pair.both(at, |side| side.bench.offer(&[(offered, spec)]))?;
     }
-    while pair.flit.bench.fabric.next_cycle().is_some() && at < manner.until {
+    let (first, last) = (case.traffic.first(), case.traffic.last());
+    let [first, last] = [first, last].map(|offer| offer.map_or(0, |offer| offer.0));
+    let until = last + manner.patience;
+    while pair.flit.bench.fabric.next_cycle().is_some() && at < until {
         at = pair.next(at, stride);
         pair.go_to(at - 1)?;
     }
-    if at < manner.until {
+    pair.tally.cycles = at - first;
+    pair.tally.packets = pair.flit.bench.fabric.packet_census().acknowledged;
+    if at < until {
         pair.rest(at)?;
     }
-    pair.tally.cycles = at;
-    pair.tally.packets = pair.flit.bench.fabric.packet_census().acknowledged;
     Ok(pair.tally)
 }
 

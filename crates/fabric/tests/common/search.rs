@@ -1,11 +1,14 @@
 //! Many comparisons on all cores, and what they add up to.
 
 use fabric::Cycle;
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
+use std::io::{Write, stderr};
 use std::ops::AddAssign;
+use std::process::exit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{available_parallelism, scope};
+use std::thread::{ScopedJoinHandle, available_parallelism, scope, sleep};
 use std::time::{Duration, Instant};
 
 /// What has been compared.
@@ -47,16 +50,18 @@ impl Display for Tally {
     }
 }
 
-/// Runs the cases with the numbers from `first` on, at most `limit`, none that would begin after `patience`, on all cores.
-/// Prints what was compared, or panics with the first report.
+/// Runs the cases with the seeds from `first` on, at most `limit`, none that would begin after `patience`, on all cores.
+/// Prints what was compared, or panics with the first report. A case that takes longer than `longest` hangs.
 pub fn search(
     first: u64,
     limit: u64,
     patience: Duration,
+    longest: Duration,
     run: impl Fn(u64) -> Result<Tally, String> + Sync,
 ) {
     let begin = Instant::now();
     let begun = AtomicU64::new(0);
+    let running = Mutex::new(BTreeMap::new());
     let results = Mutex::new((Tally::default(), None));
     let work = || {
         while begin.elapsed() < patience && results.lock().expect("no panic").1.is_none() {
@@ -64,8 +69,10 @@ pub fn search(
             if number >= limit {
                 return;
             }
-            let begins = begin.elapsed();
-            let result = run(first.wrapping_add(number));
+            let (begins, seed) = (begin.elapsed(), first.wrapping_add(number));
+            running.lock().expect("no panic").insert(seed, begins);
+            let result = run(seed);
+            running.lock().expect("no panic").remove(&seed);
             let (tally, report) = &mut *results.lock().expect("no panic");
             match result {
                 Ok(compared) => *tally += compared,
@@ -79,8 +86,23 @@ pub fn search(
         }
     };
     scope(|scope| {
-        for _ in 0..available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
+        let threads = available_parallelism().map_or(1, usize::from);
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
+            sleep(Duration::from_millis(20));
+            let running = running.lock().expect("no panic");
+            let mut hanging = running
+                .iter()
+                .filter(|&(_, &begins)| begin.elapsed() > begins + longest);
+            if let Some((seed, _)) = hanging.next() {
+                // A thread cannot be ended from outside. What is printed in the usual way would be lost.
+                let seconds = longest.as_secs();
+                let _ = writeln!(
+                    stderr(),
+                    "a mover hangs: seed {seed} has not ended after {seconds} s"
+                );
+                exit(101);
+            }
         }
     });
     let (tally, report) = results.into_inner().expect("no panic");
