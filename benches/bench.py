@@ -26,7 +26,8 @@ seeds = 1
 [[series]]
 name = "load"
 title = "More is offered than any network accepts"
-[series.workload.uniform]
+[series.jobs.uniform]
+pattern = "uniform"
 nodes = [16, 32, 64]
 message = "64 KB"
 sizes = "uniform"

@@ -36,13 +36,14 @@ class Cancel:
     def set(self) -> None: ...
     def is_set(self) -> bool: ...
 
-_Column = list[int] | list[float] | list[str] | list[int | None] | list[bool]
+_Column = list[int] | list[float] | list[str] | list[int | None] | list[str | None] | list[bool]
 
 @type_check_only
 class Records(TypedDict):
-    """What `simulate` gives: three tables by columns, and totals of the point."""
+    """What `simulate` gives: four tables by columns, and totals of the point."""
 
     rows: dict[str, _Column]
+    nodes: dict[str, _Column]
     links: dict[str, _Column]
     switches: dict[str, _Column]
     digest: str

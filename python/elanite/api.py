@@ -150,6 +150,10 @@ class Result:
         """Tidy rows: one per (point, metric, batch), with the parameters of the point."""
         return self._table("rows")
 
+    def nodes(self) -> pl.DataFrame:
+        """Offered and accepted load of every node that sends, in MB/s, one row per (point, job, node)."""
+        return self._table("nodes")
+
     def links(self) -> pl.DataFrame:
         """Counters of every link, one row per (point, link)."""
         return self._table("links")

@@ -31,7 +31,7 @@ def finished(plan: Plan, store: Store) -> list[Point]:
 def tidy(points: Sequence[Point], store: Store, table: str = "rows") -> pl.DataFrame:
     """One row per (point, metric, batch), with the parameters of the point.
 
-    ``table`` may be ``links`` or ``switches`` for the counters of each link or switch instead.
+    ``table`` may be ``nodes`` for the loads of each node instead, or ``links`` or ``switches`` for their counters.
     """
     keys = pl.DataFrame([_identity(point) for point in points], infer_schema_length=None, strict=False)
     parts = [
@@ -40,7 +40,7 @@ def tidy(points: Sequence[Point], store: Store, table: str = "rows") -> pl.DataF
     ]
     if not parts:
         columns = {"id": pl.String, "experiment": pl.String, "series": pl.String, "seed": pl.Int64}
-        measured = {"metric": pl.String, "unit": pl.String, "batch": pl.UInt32, "value": pl.Float64}
+        measured = {"job": pl.String, "metric": pl.String, "unit": pl.String, "batch": pl.UInt32, "value": pl.Float64}
         return pl.DataFrame(schema=columns | measured)
     rows = pl.concat(parts, how="vertical_relaxed")
     return keys.with_row_index("_point").join(rows, on="_point", maintain_order="left_right").drop("_point")

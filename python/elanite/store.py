@@ -1,7 +1,7 @@
 """The store: one folder per finished point, found by the content of the point.
 
-``DIR/store/<id>/`` holds ``rows.parquet``, ``links.parquet``, ``switches.parquet`` and ``manifest.json``. A folder is
-written aside (``.partial-<id>-<pid>``), forced to the disk and renamed, so that it is there as a whole or not at all:
+``DIR/store/<id>/`` holds ``rows.parquet``, ``nodes.parquet``, ``links.parquet``, ``switches.parquet`` and
+``manifest.json``. A folder is written aside (``.partial-<id>-<pid>``), forced to the disk and renamed, so that it is there as a whole or not at all:
 a run that is killed at any moment loses no finished point and leaves nothing that looks finished. Two processes that
 simulate the same point are harmless: the first rename wins, and both have the same bytes to offer.
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from elanite._core import Records
     from elanite.plan import Point
 
-TABLES = ("rows", "links", "switches")
+TABLES = ("rows", "nodes", "links", "switches")
 _PARTIAL = ".partial-"
-_LAYOUT = 1
+_LAYOUT = 2
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,8 @@ class Store:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         hashes = {}
-        for table, columns in zip(TABLES, (records["rows"], records["links"], records["switches"]), strict=True):
+        tables = (records["rows"], records["nodes"], records["links"], records["switches"])
+        for table, columns in zip(TABLES, tables, strict=True):
             path = partial / f"{table}.parquet"
             _frame(columns).write_parquet(path, compression="zstd", statistics=False)
             hashes[path.name] = _sha256(path)
@@ -160,11 +161,11 @@ def _frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
 
     # By name, so that a table without rows has the types of one with rows.
     types: dict[str, type[pl.DataType]] = {
-        **dict.fromkeys(("metric", "unit", "name", "from", "to"), pl.String),
-        **dict.fromkeys(("batch", "link", "switch", "level"), pl.UInt32),
+        **dict.fromkeys(("job", "metric", "unit", "name", "from", "to"), pl.String),
+        **dict.fromkeys(("batch", "node", "link", "switch", "level"), pl.UInt32),
         **dict.fromkeys(("packets", "flits", "busy_ps", "waiting_ps"), pl.UInt64),
+        **dict.fromkeys(("value", "offered", "accepted"), pl.Float64),
         "up": pl.Boolean,
-        "value": pl.Float64,
     }
     overrides = {name: types[name] for name in columns if name in types}
     return pl.DataFrame(dict(columns), schema_overrides=overrides)

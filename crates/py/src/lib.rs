@@ -16,7 +16,7 @@ mod _core {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use config::{Override, Problems};
-    use experiment::{Experiment, Point};
+    use experiment::{Experiment, MachineFile, Point};
     use kernel::memory;
     use kernel::statistics::Interval;
     use machine::Machine;
@@ -117,9 +117,13 @@ mod _core {
                 let (for_experiment, for_machine): (Vec<_>, Vec<_>) = overrides
                     .into_iter()
                     .partition(|change| Experiment::owns(&change.key));
-                let machine = Machine::parse(machine_file, machine_text, &for_machine)?;
                 let (experiment, document) =
                     Experiment::parse(experiment_file, experiment_text, &for_experiment)?;
+                let machine = MachineFile {
+                    file: machine_file,
+                    text: machine_text,
+                    overrides: &for_machine,
+                };
                 experiment::plan(experiment_name, (&experiment, &document), &machine, seed)
             };
             let points = points().map_err(|problems| Failure::of_problems(&problems))?;

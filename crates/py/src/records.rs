@@ -15,17 +15,24 @@ macro_rules! table {
     }};
 }
 
-/// `rows`, `links` and `switches` by columns; times in whole picoseconds.
+/// `rows`, `nodes`, `links` and `switches` by columns; loads in MB/s, times in whole picoseconds.
 pub fn to_python<'py>(
     py: Python<'py>,
     records: &Records,
     peak: Bytes,
 ) -> PyResult<Bound<'py, PyDict>> {
     let rows = table!(py, records.rows, {
+        "job": |row| row.job.as_deref(),
         "metric": |row| row.metric,
         "unit": |row| row.unit,
         "batch": |row| row.batch,
         "value": |row| row.value,
+    });
+    let nodes = table!(py, records.nodes, {
+        "job": |row| row.job.as_str(),
+        "node": |row| row.node,
+        "offered": |row| row.offered,
+        "accepted": |row| row.accepted,
     });
     let links = table!(py, records.links, {
         "link": |row| row.link,
@@ -49,6 +56,7 @@ pub fn to_python<'py>(
     });
     let all = PyDict::new(py);
     all.set_item("rows", rows)?;
+    all.set_item("nodes", nodes)?;
     all.set_item("links", links)?;
     all.set_item("switches", switches)?;
     all.set_item("digest", &records.digest)?;

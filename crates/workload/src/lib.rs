@@ -1,22 +1,35 @@
 //! # Workloads: the traffic of the published benchmarks
 //!
-//! Each benchmark is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary,
-//! and returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper.
+//! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
+//! returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper. There are two:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
-//! * [`uniform`]: every node sends to random nodes (4.3, figures 11 and 12).
+//! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
+//!   and a [`Pattern`] that says where these go. All other benchmarks of the paper are jobs:
+//!
+//! | benchmark | jobs |
+//! |---|---|
+//! | uniform traffic (4.3) | one, pattern uniform |
+//! | permutations (4.4) | one, a permutation |
+//! | hot-spot (4.5) | one, uniform, one server |
+//! | multiple hot-spots, I/O (4.6) | one, uniform or one server for each node, several servers, writes and reads |
+//! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window, cut into batches of equal length
 //! whose means are the sample from which intervals are computed.
 
 pub mod distribution;
+pub mod job;
+pub mod pattern;
 pub mod ping;
 pub mod records;
 pub mod source;
-pub mod uniform;
+pub mod traffic;
 
 pub use distribution::Distribution;
-pub use records::{LinkRow, Records, Row, SwitchRow};
+pub use job::Job;
+pub use pattern::Pattern;
+pub use records::{LinkRow, NodeRow, Records, Row, SwitchRow};
 
 use units::Time;
 

@@ -1,13 +1,15 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
 use elan::Cluster;
-use fabric::{FatTree, LinkCounters, SwitchId, topology::End};
+use fabric::{FatTree, LinkCounters, NodeId, SwitchId, topology::End};
 use kernel::Digest;
 use units::Time;
 
 /// One measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// The job that it was measured of; a ping is none.
+    pub job: Option<String>,
     /// What was measured.
     pub metric: &'static str,
     /// Its unit.
@@ -16,6 +18,19 @@ pub struct Row {
     pub batch: Option<u32>,
     /// The value.
     pub value: f64,
+}
+
+/// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRow {
+    /// Its job.
+    pub job: String,
+    /// The node.
+    pub node: NodeId,
+    /// Load of the messages that arrived, in MB/s.
+    pub offered: f64,
+    /// Load of what was stored of its messages, in MB/s.
+    pub accepted: f64,
 }
 
 /// What a directed link did in the measured window.
@@ -65,6 +80,8 @@ pub struct SwitchRow {
 pub struct Records {
     /// Measured values.
     pub rows: Vec<Row>,
+    /// Nodes that sent, of steady traffic.
+    pub nodes: Vec<NodeRow>,
     /// Links that carried anything in the window.
     pub links: Vec<LinkRow>,
     /// Switches that carried anything in the window.
@@ -90,13 +107,14 @@ impl Baseline {
     }
 
     /// The records of a run that ends now.
-    pub fn finish(self, cluster: &Cluster, rows: Vec<Row>) -> Records {
+    pub fn finish(self, cluster: &Cluster, rows: Vec<Row>, nodes: Vec<NodeRow>) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
         let links = self.link_rows(cluster, &config);
         let switches = switch_rows(&config.fabric.tree, &links);
         let mut records = Records {
             rows,
+            nodes,
             links,
             switches,
             digest: cluster.digest(),
