@@ -186,9 +186,14 @@ impl Records {
             .u64(self.simulated.as_ps());
         for row in &self.rows {
             digest
+                .str(row.job.as_deref().unwrap_or_default())
                 .str(row.metric)
                 .u64(row.batch.map_or(u64::MAX, u64::from))
                 .f64(row.value);
+        }
+        for row in &self.nodes {
+            digest.str(&row.job).u64(row.node.into());
+            digest.f64(row.offered).f64(row.accepted);
         }
         for link in &self.links {
             digest
