@@ -37,6 +37,9 @@ pub struct Run {
     pub window: Time,
     /// Equal parts of the window; their means are the sample of the confidence interval.
     pub batches: u32,
+    /// Equal parts of the whole run, warm-up included, of which the delays at every link are kept, to show how
+    /// congestion builds up; 0 keeps none.
+    pub slices: u32,
     /// Runs of each point with different random numbers.
     pub seeds: u32,
     /// A point that needs more events ends with an error.
@@ -51,6 +54,7 @@ impl Default for Run {
             warm_up: Time::ZERO,
             window: Time::from_ms(10),
             batches: 10,
+            slices: 0,
             seeds: 1,
             max_events: 10_000_000_000,
             max_memory: Bytes::from_kb(4 << 20),
@@ -68,6 +72,8 @@ pub struct RunChanges {
     pub window: Option<Time>,
     /// See [`Run`].
     pub batches: Option<u32>,
+    /// See [`Run`].
+    pub slices: Option<u32>,
     /// See [`Run`].
     pub seeds: Option<u32>,
 }
@@ -180,6 +186,7 @@ impl Run {
             warm_up: changes.warm_up.unwrap_or(self.warm_up),
             window: changes.window.unwrap_or(self.window),
             batches: changes.batches.unwrap_or(self.batches),
+            slices: changes.slices.unwrap_or(self.slices),
             seeds: changes.seeds.unwrap_or(self.seeds),
             ..self.clone()
         }

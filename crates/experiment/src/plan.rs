@@ -78,11 +78,14 @@ impl Point {
     /// All that can decide the result, as text: neither titles nor provenance nor bounds. Points with equal keys have
     /// equal results.
     pub fn key(&self) -> String {
-        let run = json!({
+        let mut run = json!({
             "warm_up": self.run.warm_up,
             "window": self.run.window,
             "batches": self.run.batches,
         });
+        if self.run.slices > 0 {
+            run["slices"] = self.run.slices.into();
+        }
         json!({
             "machine": self.machine.values(),
             "run": run,

@@ -72,6 +72,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
                 warm_up: point.run.warm_up,
                 length: point.run.window,
                 batches: point.run.batches,
+                slices: point.run.slices,
             };
             let jobs: Vec<_> = jobs.iter().map(|(name, job)| job.workload(name)).collect();
             workload::traffic::run(&jobs, cluster, window, point.seed)?

@@ -75,6 +75,7 @@ fn keys_depend_on_every_value() {
         "run.window=201 us",
         "run.warm_up=1 us",
         "run.batches=5",
+        "run.slices=5",
         "topology.nodes=63",
         "topology.up=[4, 2]",
         "link.hop_delay=60 ns",

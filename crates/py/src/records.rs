@@ -15,7 +15,7 @@ macro_rules! table {
     }};
 }
 
-/// `rows`, `nodes`, `links` and `switches` by columns; loads in MB/s, times in whole picoseconds.
+/// `rows`, `nodes`, `links`, `switches` and `slices` by columns; loads in MB/s, times in whole picoseconds.
 pub fn to_python<'py>(
     py: Python<'py>,
     records: &Records,
@@ -54,11 +54,17 @@ pub fn to_python<'py>(
         "busy_ps": |row| row.busy.as_ps(),
         "waiting_ps": |row| row.waiting.as_ps(),
     });
+    let slices = table!(py, records.slices, {
+        "slice": |row| row.slice,
+        "link": |row| row.link,
+        "waiting_ps": |row| row.waiting.as_ps(),
+    });
     let all = PyDict::new(py);
     all.set_item("rows", rows)?;
     all.set_item("nodes", nodes)?;
     all.set_item("links", links)?;
     all.set_item("switches", switches)?;
+    all.set_item("slices", slices)?;
     all.set_item("digest", &records.digest)?;
     all.set_item("packets", records.packets)?;
     all.set_item("events", records.events)?;

@@ -16,13 +16,15 @@
 //! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window, cut into batches of equal length
-//! whose means are the sample from which intervals are computed.
+//! whose means are the sample from which intervals are computed. Where a run asks for [`slices`], the delays of every
+//! link are also kept over time.
 
 pub mod distribution;
 pub mod job;
 pub mod pattern;
 pub mod ping;
 pub mod records;
+pub mod slices;
 pub mod source;
 pub mod traffic;
 
@@ -30,6 +32,7 @@ pub use distribution::Distribution;
 pub use job::Job;
 pub use pattern::Pattern;
 pub use records::{LinkRow, NodeRow, Records, Row, SwitchRow};
+pub use slices::SliceRow;
 
 use units::Time;
 
@@ -42,11 +45,18 @@ pub struct Window {
     pub length: Time,
     /// Equal parts of the window, at least 1.
     pub batches: u32,
+    /// Equal parts of the whole run of which the delays of every link are kept; 0 for none.
+    pub slices: u32,
 }
 
 impl Window {
     /// The end of batch `batch`; batch 0 starts at the end of the warm-up.
     pub fn batch_end(&self, batch: u32) -> Time {
         self.warm_up + self.length * u64::from(batch + 1) / u64::from(self.batches)
+    }
+
+    /// The end of slice `slice`; slice 0 starts with the run.
+    pub fn slice_end(&self, slice: u32) -> Time {
+        (self.warm_up + self.length) * u64::from(slice + 1) / u64::from(self.slices)
     }
 }

@@ -82,7 +82,7 @@ impl Ping {
                 value: Rate::of(size * count, total),
             });
         }
-        Ok(baseline.finish(&cluster, rows, Vec::new()))
+        Ok(baseline.finish(&cluster, rows, Vec::new(), Vec::new()))
     }
 
     async fn send(self, a: Node, b: Node, latencies: Rc<RefCell<Vec<Time>>>) {

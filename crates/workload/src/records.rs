@@ -1,5 +1,6 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
+use crate::SliceRow;
 use elan::Cluster;
 use fabric::{FatTree, LinkCounters, NodeId, SwitchId, topology::End};
 use kernel::Digest;
@@ -86,6 +87,8 @@ pub struct Records {
     pub links: Vec<LinkRow>,
     /// Switches that carried anything in the window.
     pub switches: Vec<SwitchRow>,
+    /// Delays of the links over time, where the run asked for them.
+    pub slices: Vec<SliceRow>,
     /// Digest of all packets of the run and of all that is above.
     pub digest: String,
     /// Packets acknowledged in the whole run.
@@ -107,7 +110,13 @@ impl Baseline {
     }
 
     /// The records of a run that ends now.
-    pub fn finish(self, cluster: &Cluster, rows: Vec<Row>, nodes: Vec<NodeRow>) -> Records {
+    pub fn finish(
+        self,
+        cluster: &Cluster,
+        rows: Vec<Row>,
+        nodes: Vec<NodeRow>,
+        slices: Vec<SliceRow>,
+    ) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
         let links = self.link_rows(cluster, &config);
@@ -117,6 +126,7 @@ impl Baseline {
             nodes,
             links,
             switches,
+            slices,
             digest: cluster.digest(),
             packets: cluster.packets(),
             events: cluster.events(),
@@ -201,6 +211,10 @@ impl Records {
                 .u64(link.packets)
                 .u64(link.flits);
             digest.u64(link.busy.as_ps()).u64(link.waiting.as_ps());
+        }
+        for slice in &self.slices {
+            digest.u64(slice.slice.into()).u64(slice.link.into());
+            digest.u64(slice.waiting.as_ps());
         }
         digest.hex()
     }

@@ -15,6 +15,7 @@
 use crate::Window;
 use crate::job::{Job, Running, Totals};
 use crate::records::{Baseline, NodeRow, Records, Row};
+use crate::slices::Slices;
 use elan::{Cluster, Stop};
 use units::{Bytes, Rate, Time};
 
@@ -30,7 +31,8 @@ pub fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Res
         .iter()
         .map(|job| Running::start(job, &mut cluster, seed))
         .collect();
-    cluster.run_until(window.warm_up)?;
+    let mut slices = Slices::new(&cluster, window);
+    slices.run_until(&mut cluster, window.warm_up)?;
     cluster.check_conservation();
     let baseline = Baseline::take(&cluster);
     let start: Vec<_> = running.iter_mut().map(|job| job.totals(&cluster)).collect();
@@ -39,7 +41,7 @@ pub fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Res
     let mut before = start.clone();
     for batch in 0..window.batches {
         let begin = cluster.now();
-        cluster.run_until(window.batch_end(batch))?;
+        slices.run_until(&mut cluster, window.batch_end(batch))?;
         cluster.check_conservation();
         let length = cluster.now() - begin;
         for (job, before) in running.iter_mut().zip(&mut before) {
@@ -61,7 +63,7 @@ pub fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Res
         rows.extend(whole_window(job, start, end));
         nodes.extend(node_rows(job, window.length, start, end));
     }
-    Ok(baseline.finish(&cluster, rows, nodes))
+    Ok(baseline.finish(&cluster, rows, nodes, slices.into_rows()))
 }
 
 /// Loads of a part of the window.

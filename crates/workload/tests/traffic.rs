@@ -7,7 +7,7 @@ mod common;
 use common::{cluster, sixteen_nodes};
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
-use workload::{Distribution, Job, LinkRow, Pattern, Records, Window};
+use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Window};
 
 fn uniform(load: u64) -> Job {
     Job {
@@ -27,6 +27,7 @@ const WINDOW: Window = Window {
     warm_up: Time::from_us(200),
     length: Time::from_ms(2),
     batches: 10,
+    slices: 0,
 };
 
 fn run(job: Job, window: Window, seed: u64) -> Records {
@@ -117,6 +118,7 @@ fn a_short_window_is_not_saturated_by_chance() {
             warm_up: Time::from_us(50),
             length: Time::from_us(200),
             batches: 2,
+            slices: 0,
         };
         let records = run(
             Job {
@@ -173,6 +175,54 @@ fn batches_add_up() {
             assert_eq!(value(&parts, metric), value(&whole, metric));
         }
     }
+}
+
+/// Slices only look on: whatever their number, the network does the same, and what their rows say adds up to the
+/// counters of the links.
+#[test]
+fn slices_add_up() {
+    let whole = run(uniform(350), WINDOW, 1);
+    assert!(whole.slices.is_empty());
+    // The warm-up is an eleventh of the run.
+    for slices in [11, 22] {
+        let parts = run(uniform(350), Window { slices, ..WINDOW }, 1);
+        assert_eq!(
+            (&parts.rows, &parts.links, &parts.switches),
+            (&whole.rows, &whole.links, &whole.switches)
+        );
+        assert_eq!(
+            (parts.packets, parts.events, parts.simulated),
+            (whole.packets, whole.events, whole.simulated)
+        );
+        let measured = |row: &&SliceRow| row.slice >= slices / 11;
+        for link in &whole.links {
+            let rows = parts.slices.iter().filter(|row| row.link == link.link);
+            let waiting: Time = rows.filter(measured).map(|row| row.waiting).sum();
+            assert_eq!(waiting, link.waiting, "{link:?}");
+        }
+        let order = parts.slices.iter().map(|row| (row.slice, row.link));
+        assert!(order.is_sorted());
+        assert_eq!(parts.slices.last().map(|row| row.slice), Some(slices - 1));
+        assert!(parts.slices.iter().all(|row| !row.waiting.is_zero()));
+        assert_ne!(parts.digest, whole.digest);
+    }
+}
+
+/// Slices and batches need not have ends in common, and the last slice ends with the run.
+#[test]
+fn slices_cut_the_whole_run() {
+    let window = Window {
+        slices: 7,
+        ..WINDOW
+    };
+    let ends = (0..7).map(|slice| window.slice_end(slice));
+    assert!(ends.is_sorted());
+    assert_eq!(window.slice_end(6), WINDOW.warm_up + WINDOW.length);
+    let parts = run(uniform(350), window, 1);
+    assert_eq!(parts.links, run(uniform(350), WINDOW, 1).links);
+    let measured: Time = parts.links.iter().map(|row| row.waiting).sum();
+    let all: Time = parts.slices.iter().map(|row| row.waiting).sum();
+    assert!(all > measured, "the warm-up counts: {all}, {measured}");
 }
 
 /// The records stop at the end of the window; numbers of batches number the rows.

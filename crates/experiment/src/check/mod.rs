@@ -9,11 +9,14 @@ use units::Time;
 /// Longest warm-up and window: far more than anybody waits for, far less than overflows.
 const LONGEST: Time = Time::from_secs(1000);
 
-/// Shortest batch.
-const SHORTEST_BATCH: Time = Time::from_ns(1);
+/// Shortest batch, and shortest slice.
+const SHORTEST: Time = Time::from_ns(1);
 
 /// Most batches, seeds and repeats.
 const MOST: u32 = 10_000;
+
+/// Most slices: more than a picture has room for.
+const MOST_SLICES: u32 = 1000;
 
 /// Collects what is wrong.
 struct Check<'a> {
@@ -39,10 +42,12 @@ pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Prob
         warm_up: Some(run.warm_up),
         window: Some(run.window),
         batches: Some(run.batches),
+        slices: Some(run.slices),
         seeds: Some(run.seeds),
     };
     check.run("run", &changes);
     check.batches("run.window", run);
+    check.slices("run.slices", run);
     if run.max_events == 0 {
         check.add(
             "run.max_events",
@@ -70,6 +75,14 @@ pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Prob
                 "batches"
             };
             check.batches(&format!("{path}.run.{key}"), &run.with(&series.run));
+        }
+        let changed = [
+            ("slices", series.run.slices.is_some()),
+            ("window", series.run.window.is_some()),
+            ("warm_up", series.run.warm_up.is_some()),
+        ];
+        if let Some((key, _)) = changed.into_iter().find(|&(_, changed)| changed) {
+            check.slices(&format!("{path}.run.{key}"), &run.with(&series.run));
         }
         check.workload(&path, series);
     }
@@ -136,16 +149,33 @@ impl Check<'_> {
                 );
             }
         }
+        if let Some(slices) = run.slices.filter(|&slices| slices > MOST_SLICES) {
+            self.add(
+                &format!("{path}.slices"),
+                format!("{slices} is out of range"),
+                format!("0 to {MOST_SLICES}"),
+            );
+        }
     }
 
     /// The length of a batch: window and batches may come from different places. `path` is what to blame.
     fn batches(&mut self, path: &str, run: &Run) {
-        let least = SHORTEST_BATCH * u64::from(run.batches.min(MOST));
+        let least = SHORTEST * u64::from(run.batches.min(MOST));
         if !run.window.is_zero() && run.window < least {
             let message = format!(
                 "a window of {} is too short for {} batches",
                 run.window, run.batches
             );
+            self.add(path, message, format!("at least {least} for so many"));
+        }
+    }
+
+    /// The length of a slice, as that of a batch.
+    fn slices(&mut self, path: &str, run: &Run) {
+        let least = SHORTEST * u64::from(run.slices.min(MOST_SLICES));
+        let length = run.warm_up.saturating_add(run.window);
+        if !run.window.is_zero() && length < least {
+            let message = format!("a run of {length} is too short for {} slices", run.slices);
             self.add(path, message, format!("at least {least} for so many"));
         }
     }
