@@ -15,6 +15,7 @@ __all__ = [
     "quantity",
     "schema",
     "simulate",
+    "wiring",
 ]
 
 MODEL_REVISION: str
@@ -46,6 +47,7 @@ class Records(TypedDict):
     nodes: dict[str, _Column]
     links: dict[str, _Column]
     switches: dict[str, _Column]
+    slices: dict[str, _Column]
     digest: str
     packets: int
     events: int
@@ -64,6 +66,7 @@ def plan(
     seed: int,
 ) -> list[tuple[str, str, str]]: ...
 def simulate(point_json: str, cancel: Cancel) -> Records: ...
+def wiring(point_json: str) -> dict[str, _Column]: ...
 def interval(values: list[float]) -> tuple[float, float, float]: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
 def schema(kind: str) -> str: ...

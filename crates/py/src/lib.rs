@@ -138,8 +138,7 @@ mod _core {
         point_json: &str,
         cancel: &Cancel,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let point: Point = serde_json::from_str(point_json)
-            .map_err(|error| PyValueError::new_err(format!("not a point: {error}")))?;
+        let point = point(point_json)?;
         let flag = Arc::clone(&cancel.0);
         let (records, peak) = guarded(py, move || {
             let (outcome, peak) = memory::measure(|| experiment::simulate(&point, Some(flag)));
@@ -147,6 +146,14 @@ mod _core {
             Ok((records, peak))
         })?;
         records::to_python(py, &records, peak)
+    }
+
+    /// Every link of the tree of a point's machine, with its ends.
+    #[pyfunction]
+    fn wiring<'py>(py: Python<'py>, point_json: &str) -> PyResult<Bound<'py, PyDict>> {
+        let machine = point(point_json)?.machine;
+        let nodes = machine.topology.nodes.value;
+        records::wiring(py, &machine.cluster_config(nodes).fabric.tree)
     }
 
     /// Mean, lower and upper end of the 95% confidence interval of independent values.
@@ -191,6 +198,11 @@ mod _core {
             }
         };
         Ok(schema.to_string())
+    }
+
+    fn point(json: &str) -> PyResult<Point> {
+        serde_json::from_str(json)
+            .map_err(|error| PyValueError::new_err(format!("not a point: {error}")))
     }
 
     fn parse_overrides(texts: &[String]) -> Result<Vec<Override>, Problems> {

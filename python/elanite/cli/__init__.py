@@ -13,7 +13,7 @@ import traceback
 
 import typer
 
-from elanite.cli import inspect, results
+from elanite.cli import congestion, inspect, results
 from elanite.cli.common import about_version
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
@@ -45,6 +45,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 results.register(app)
+congestion.register(app)
 inspect.register(app)
 
 
