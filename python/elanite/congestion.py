@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from elanite.plan import Point
     from elanite.store import Store
 
+HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"]
+"""White to dark red (OrRd of ColorBrewer): lightness alone tells the order."""
+
 
 @dataclass(frozen=True)
 class Matrix:

@@ -182,7 +182,7 @@ def _heat(value: float) -> Text:
     """A number of three places, the darker the hotter where there are colours."""
     from rich.text import Text
 
-    from elanite.figures.style import HEAT
+    from elanite.congestion import HEAT
 
     shade = HEAT[min(int(value / 100 * len(HEAT)), len(HEAT) - 1)]
     return Text(f"{value:3.0f}", style=f"{'#ffffff' if value > 55 else '#1b1f24'} on {shade}")

@@ -18,7 +18,8 @@ import altair as alt
 import polars as pl
 
 from elanite import congestion
-from elanite.figures.style import HEAT, RULE, Figure
+from elanite.congestion import HEAT
+from elanite.figures.style import RULE, Figure
 from elanite.text import number, plain
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ def _chart(matrix: Matrix, name: str, title: str) -> alt.LayerChart:
         "relative:Q",
         title="sum of delays, most loaded = 100",
         scale=alt.Scale(domain=[0, 100], range=HEAT),
-        legend=alt.Legend(orient="bottom", direction="horizontal", gradientLength=300, values=[0, 25, 50, 75, 100]),
+        legend=alt.Legend(
+            orient="bottom", direction="horizontal", gradientLength=320, titleLimit=320, values=[0, 25, 50, 75, 100]
+        ),
     )
     tooltip = [
         alt.Tooltip("name:N", title="where"),
@@ -179,7 +182,7 @@ def _layout(matrix: Matrix) -> tuple[pl.DataFrame, pl.DataFrame, int]:
             labels.append((6.0, top + height / 2, label, "left"))
             top += height
             if level == 1 and label == "down":
-                labels += _nodes(placed, top)
+                labels += [(6.0, top + 11.0, "nodes", "left"), *_nodes(placed, top)]
         top += GAP
     schema = {"x": pl.Float64, "y": pl.Float64, "text": pl.String, "align": pl.String}
     return pl.concat(members), pl.DataFrame(labels, schema=schema, orient="row"), top
@@ -220,9 +223,9 @@ def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]
         pl.col("x").min(), pl.col("x2").max(), first=node.first(), last=node.last()
     )
     return [
-        ((row["x"] + row["x2"]) / 2, top + 11.0, f"nodes {row['first']} to {row['last']}", "center")
+        ((row["x"] + row["x2"]) / 2, top + 11.0, f"{row['first']}-{row['last']}", "center")
         for row in spans.iter_rows(named=True)
-        if row["x2"] - row["x"] >= 4 * DIGITS
+        if row["x2"] - row["x"] >= 3 * DIGITS
     ]
 
 

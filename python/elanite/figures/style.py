@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C"]
 """Colours that people with colour-blindness tell apart (Okabe and Ito), readable on light and dark."""
 
-HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"]
-"""White to dark red (OrRd of ColorBrewer): lightness alone tells the order."""
-
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke"]
 
 WIDTH, HEIGHT = 560, 320
