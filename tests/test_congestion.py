@@ -82,7 +82,7 @@ def test_every_switch_is_the_sum_of_its_links_relative_to_the_most_loaded() -> N
 
 
 def test_the_steps_of_the_path() -> None:
-    path = matrix(point([2, 2], [2]), TINY).path()
+    path = congestion.path(matrix(point([2, 2], [2]), TINY).links)
     assert path.select("up", "level").rows() == [(True, 1), (False, 2), (False, 1)]
     assert path["mean"].to_list() == pytest.approx([100 / 12, 250 / 12, 25])
     assert path["least"].to_list() == [0, 0, 0]

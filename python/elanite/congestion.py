@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import _core
+from elanite import _core, frames
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from elanite.plan import Point
     from elanite.store import Store
 
@@ -51,23 +53,6 @@ class Matrix:
         """Length of a slice."""
         return self.window[1] / max(self.slice_count, 1)
 
-    def path(self) -> pl.DataFrame:
-        """The steps of the longest path, from the first switch to the destination, in the order of the way.
-
-        ``level`` and ``up`` as in ``links``; ``least``, ``mean`` and ``most`` of the relative delays of their links.
-        """
-        up = self.links.filter(pl.col("up")).sort("level", maintain_order=True)
-        down = self.links.filter(~pl.col("up")).sort("level", descending=True, maintain_order=True)
-        return (
-            pl.concat([up, down])
-            .group_by("up", "level", maintain_order=True)
-            .agg(
-                pl.col("relative").min().alias("least"),
-                pl.col("relative").mean().alias("mean"),
-                pl.col("relative").max().alias("most"),
-            )
-        )
-
 
 def matrix(point: Point, store: Store) -> Matrix:
     """The congestion matrix of a finished point, for a tree of any arities; idle links and switches have zeros."""
@@ -96,6 +81,30 @@ def matrix(point: Point, store: Store) -> Matrix:
     run = point.run
     begin, length = (_us(run[key]) for key in ("warm_up", "window"))
     return Matrix(links, switches, slices, (begin, begin + length), run["slices"])
+
+
+def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
+    """The links of the congestion matrices of finished points, below one another, with the parameters of each point."""
+    return frames.joined(points, [matrix(point, store).links for point in points])
+
+
+def path(links: pl.DataFrame) -> pl.DataFrame:
+    """The steps of the longest path, from the first switch to the destination, in the order of the way.
+
+    From the links of a matrix, or of several. ``level`` and ``up`` as there; ``least``, ``mean`` and ``most`` of the
+    relative delays of the links of that step.
+    """
+    up = links.filter(pl.col("up")).sort("level", maintain_order=True)
+    down = links.filter(~pl.col("up")).sort("level", descending=True, maintain_order=True)
+    return (
+        pl.concat([up, down])
+        .group_by("up", "level", maintain_order=True)
+        .agg(
+            pl.col("relative").min().alias("least"),
+            pl.col("relative").mean().alias("mean"),
+            pl.col("relative").max().alias("most"),
+        )
+    )
 
 
 def _relative(column: str) -> pl.Expr:

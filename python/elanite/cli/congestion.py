@@ -88,9 +88,9 @@ def congestion(
 
 
 def _links(result: Result) -> pl.DataFrame:
-    from elanite import frames
+    from elanite.congestion import links
 
-    return frames.joined(result.points, [result.congestion(point).links for point in result.points])
+    return links(result.points, result.store)
 
 
 def _json(point: Point, matrix: Matrix) -> dict[str, Any]:
@@ -137,10 +137,12 @@ def _print(result: Result, point: Point) -> None:
 def _path(matrix: Matrix) -> Table:
     from rich.table import Table
 
+    from elanite.congestion import path
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("on the way", "least", "mean", "most"):
         table.add_column(heading, justify="left" if heading == "on the way" else "right")
-    for step in matrix.path().iter_rows(named=True):
+    for step in path(matrix.links).iter_rows(named=True):
         level = step["level"]
         target = f"level {level + 1}" if step["up"] else f"level {level - 1}" if level > 1 else "the nodes"
         table.add_row(
