@@ -109,7 +109,7 @@ def path(links: pl.DataFrame) -> pl.DataFrame:
 
 def _relative(column: str) -> pl.Expr:
     most = pl.col(column).max()
-    return pl.when(most > 0).then(100 * pl.col(column) / most).otherwise(0.0)
+    return pl.when(most > 0).then(pl.col(column) / most * 100).otherwise(0.0)
 
 
 def _us(text: str) -> float:

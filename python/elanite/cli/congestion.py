@@ -117,12 +117,10 @@ def _print(result: Result, point: Point) -> None:
     screen = console()
     screen.print(f"{point.experiment} {point.series}, point {point.id}, seed {point.seed}", style="bold", markup=False)
     screen.print(", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items()), markup=False)
-    links, switches = (
-        table.sort("waiting_us", descending=True).row(0, named=True) for table in (matrix.links, matrix.switches)
-    )
+    link, switch = (table.top_k(1, by="waiting_us").row(0, named=True) for table in (matrix.links, matrix.switches))
     screen.print(
-        f"100 is {number(links['waiting_us'])} us of delays for a link ({links['from']} to {links['to']}),"
-        f" {number(switches['waiting_us'])} us for a switch ({switches['name']})",
+        f"100 of links: {number(link['waiting_us'])} us of delays, {link['from']} to {link['to']};"
+        f" 100 of switches: {number(switch['waiting_us'])} us, {switch['name']}",
         markup=False,
     )
     screen.print(_path(matrix))
