@@ -22,8 +22,10 @@ from elanite.plan import FIRST_SEED, Plan, Point, plan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import polars as pl
+
     from elanite.measures import Measurement
-    from elanite.store import Store
+    from elanite.store import Store, Table
 
 Kind = Literal["value", "max", "min", "range", "order", "shape"]
 Role = Literal["fitted", "predicted"]
@@ -48,6 +50,8 @@ class Claim:
     where: tuple[tuple[str, Any], ...] = ()
     """Parameters that select the points."""
     measure: str = ""
+    table: Table | Literal["congestion"] = "rows"
+    """What is measured: a table of the store, or the links of the congestion matrix."""
     metric: str = ""
     tolerance: float | None = None
     """How far a value may be off and still hold, as a fraction."""
@@ -180,9 +184,9 @@ def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
         return Verdict(claim, role, note=f"{claim.experiment} has no point with these parameters")
     if missing:
         return Verdict(claim, role, note=f"not run: {missing} of {len(points)} points are missing")
-    from elanite import frames, measures
+    from elanite import measures
 
-    return judge(claim, measures.REGISTRY[claim.measure](frames.tidy(points, store), claim))
+    return judge(claim, measures.REGISTRY[claim.measure](_table(claim, points, store), claim))
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED) -> list[Verdict]:
@@ -204,6 +208,14 @@ def plans_of(chosen: Iterable[Claim], seed: int = FIRST_SEED) -> dict[str, Plan]
 def failed(verdicts: Sequence[Verdict]) -> bool:
     """Whether a command that shows these verdicts fails."""
     return any(verdict.failed for verdict in verdicts)
+
+
+def _table(claim: Claim, points: Sequence[Point], store: Store) -> pl.DataFrame:
+    from elanite import congestion, frames
+
+    if claim.table == "congestion":
+        return congestion.links(points, store)
+    return frames.tidy(points, store, claim.table)
 
 
 def _compare(claim: Claim, simulated: float) -> tuple[float, bool]:

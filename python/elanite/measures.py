@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import _core
+from elanite import _core, congestion
 from elanite.frames import summarise, sustained
 
 if TYPE_CHECKING:
@@ -25,6 +26,18 @@ SHORT_MESSAGES = 16 * 1024
 
 NARROW_GAP = 0.05
 """A gap between distributions of no more than this fraction has "almost disappeared" (000 s5.3 gives no figure)."""
+
+EVEN = 0.1
+"""Sums of delays this close to their mean, as a fraction of it, are even (000 s5.4 gives no figure)."""
+
+HOT = 50.0
+"""A link with this many per cent of the delays of the most loaded one is hot (000 s5.4 gives no figure)."""
+
+UNEVEN = 0.1
+"""A difference between destinations of more than this fraction of their mean is uneven (000 s5.4 gives no figure)."""
+
+UNHARMED = 0.95
+"""A performance of at least this fraction is not harmed (000 s5.4 gives no figure)."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +146,53 @@ def message_size(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
         for row in best.iter_rows(named=True)
     )
     return Finding(holds, text + " MB/s")
+
+
+@measure("even-and-growing")
+def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
+    """Delays that are even over the switches of a level and grow with every step of the path to the destination."""
+    switches = rows.group_by("id", "level", "from").agg(pl.col("waiting_us").sum())
+    switches = switches.with_columns(
+        off=(pl.col("waiting_us") / pl.col("waiting_us").mean().over("id", "level") - 1).abs()
+    )
+    (off,) = switches.select(pl.col("off").max()).row(0)
+    path = congestion.path(rows).to_dicts()
+    growing = all(before["mean"] < after["mean"] for before, after in pairwise(path))
+    words = [
+        f"{'up' if step['up'] else 'down'} from level {step['level']} {step['mean']:.1f}"
+        f" [{step['least']:.1f}, {step['most']:.1f}]"
+        for step in path
+    ]
+    text = f"{', '.join(words)}; the switches of a level within {off:.1%} of their mean"
+    return Finding(off <= EVEN and growing and path[-1]["most"] == 100, text)
+
+
+@measure("hot-links")
+def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
+    """A few hot links at the first level of switches, and destinations that are served unevenly."""
+    above = (pl.col("level") == 2) & ~pl.col("up")
+    hot = rows.filter(pl.col("relative") >= HOT)
+    at_first = hot.filter(above | (pl.col("level") == 1))
+    candidates = rows.filter(above)
+    packets = pl.col("packets")
+    served = rows.filter((pl.col("level") == 1) & ~pl.col("up") & (packets > 0))
+    least, most = served.select(packets.min() / packets.mean(), most=packets.max() / packets.mean()).row(0)
+    few = len(hot) < len(candidates) / 2
+    text = (
+        f"{len(hot)} hot links, {len(at_first)} of them at the first level, which has {len(candidates)} from above;"
+        f" destinations get {least:.2f} to {most:.2f} of the mean"
+    )
+    return Finding(len(at_first) == len(hot) and few and most - least > UNEVEN, text)
+
+
+@measure("unharmed")
+def unharmed(rows: pl.DataFrame, claim: Claim) -> Finding:
+    """The metric on the last of the series' machines against that on the first."""
+    here = rows.filter(pl.col("metric") == claim.metric)
+    machines = here["machine"].unique(maintain_order=True).to_list()
+    found = {name: _number(here.filter(pl.col("machine") == name)["value"].to_list()) for name in machines}
+    text = "; ".join(f"{name}: {_with_interval(found[name])}" for name in machines)
+    return Finding(found[machines[-1]].mean >= UNHARMED * found[machines[0]].mean, text)
 
 
 def _number(values: list[float], note: str = "") -> Number:

@@ -120,10 +120,12 @@ fn mismatched(found: &str, needed: &str) -> Words {
     let allowed = match needed {
         "u32" => "a whole number, 0 to 4294967295",
         "u64" => "a whole number, 0 or more",
+        "f64" => "a number",
         "a string" => "a text in quotes",
         "a boolean" => "true or false",
         "a sequence" => "a list in brackets",
         "newtype variant" => "a table with the keys of what is chosen",
+        "a map" => "a table of keys",
         other if other.starts_with("struct ") => "a table of keys",
         other => other,
     };

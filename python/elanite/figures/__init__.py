@@ -2,6 +2,7 @@
 
 ``draw`` finds the drawing functions of an experiment by its name; an experiment without any gets a plain figure per
 series and metric. A figure carries the number that it has in the paper, and what is published is drawn as dashed rules.
+``matrices`` draws the congestion matrices of whatever points have slices of time.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite.figures import generic, ping, uniform
+from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["REGISTRY", "Figure", "draw"]
+__all__ = ["REGISTRY", "Figure", "draw", "matrices"]
 
 REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "qsnet/ping": ping.draw,

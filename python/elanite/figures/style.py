@@ -43,6 +43,8 @@ class Figure:
     """The figure of the paper that it corresponds to; empty if there is none."""
     caption: str
     chart: alt.LayerChart = field(repr=False)
+    wide: bool = False
+    """Whether it needs the whole width of a page."""
 
     def spec(self) -> dict[str, Any]:
         """The chart as a Vega-Lite specification with its data inside."""
