@@ -13,7 +13,7 @@ import pytest
 
 from conftest import SMALL
 from elanite import congestion, figures, sources
-from elanite.figures import congestion as picture
+from elanite.figures import matrix as picture
 from elanite.plan import Point, plan
 
 if TYPE_CHECKING:

@@ -152,8 +152,7 @@ mod _core {
     #[pyfunction]
     fn wiring<'py>(py: Python<'py>, point_json: &str) -> PyResult<Bound<'py, PyDict>> {
         let machine = point(point_json)?.machine;
-        let nodes = machine.topology.nodes.value;
-        records::wiring(py, &machine.cluster_config(nodes).fabric.tree)
+        records::wiring(py, &machine.cluster_config().fabric.tree)
     }
 
     /// Mean, lower and upper end of the 95% confidence interval of independent values.
