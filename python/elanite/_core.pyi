@@ -41,7 +41,7 @@ _Column = list[int] | list[float] | list[str] | list[int | None] | list[str | No
 
 @type_check_only
 class Records(TypedDict):
-    """What `simulate` gives: four tables by columns, and totals of the point."""
+    """What `simulate` gives: five tables by columns, and totals of the point."""
 
     rows: dict[str, _Column]
     nodes: dict[str, _Column]

@@ -30,9 +30,6 @@ NARROW_GAP = 0.05
 EVEN = 0.1
 """Sums of delays this close to their mean, as a fraction of it, are even (000 s5.4 gives no figure)."""
 
-HOT = 50.0
-"""A link with this many per cent of the delays of the most loaded one is hot (000 s5.4 gives no figure)."""
-
 UNEVEN = 0.1
 """A difference between destinations of more than this fraction of their mean is uneven (000 s5.4 gives no figure)."""
 
@@ -169,20 +166,22 @@ def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG0
 
 @measure("hot-links")
 def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
-    """A few hot links at the first level of switches, and destinations that are served unevenly."""
-    above = (pl.col("level") == 2) & ~pl.col("up")
-    hot = rows.filter(pl.col("relative") >= HOT)
-    at_first = hot.filter(above | (pl.col("level") == 1))
-    candidates = rows.filter(above)
+    """Hot links at the first level of switches, some and not all of them, and destinations that are served unevenly."""
     packets = pl.col("packets")
+    down = (pl.col("level") == 2) & ~pl.col("up")
+    hot = rows.top_k(-(-len(rows) // 10), by="waiting_us")
+    at_first = hot.filter(down | (pl.col("level") == 1))
+    into_first = sorted(rows.filter(down)["waiting_us"].to_list())
+    half = len(into_first) // 2
+    ratio = sum(into_first[-half:]) / sum(into_first[:half])
     served = rows.filter((pl.col("level") == 1) & ~pl.col("up") & (packets > 0))
     least, most = served.select(packets.min() / packets.mean(), most=packets.max() / packets.mean()).row(0)
-    few = len(hot) < len(candidates) / 2
     text = (
-        f"{len(hot)} hot links, {len(at_first)} of them at the first level, which has {len(candidates)} from above;"
-        f" destinations get {least:.2f} to {most:.2f} of the mean"
+        f"{len(at_first)} of the {len(hot)} most loaded links are at the first level; of the links down to it the more"
+        f" loaded half has {ratio:.1f} times the delays of the other; destinations get {least:.2f} to {most:.2f} of the"
+        " mean"
     )
-    return Finding(len(at_first) == len(hot) and few and most - least > UNEVEN, text)
+    return Finding(len(at_first) == len(hot) and ratio >= 2 and most - least > UNEVEN, text)
 
 
 @measure("unharmed")

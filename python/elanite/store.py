@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Table = Literal["rows", "nodes", "links", "switches", "slices"]
 TABLES: tuple[Table, ...] = ("rows", "nodes", "links", "switches", "slices")
-"""Measured values; loads of nodes, counters of links and switches in the window; delays of links over time, if asked for."""
+"""Measured values; loads of nodes; counters of links and switches in the window; delays of links by slice of time."""
 
 _PARTIAL = ".partial-"
 _LAYOUT = 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite.figures import generic, ping, uniform
+from elanite.figures import congestion, generic, ping, uniform
 from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
 
@@ -23,6 +23,7 @@ __all__ = ["REGISTRY", "Figure", "draw", "matrices"]
 REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "qsnet/ping": ping.draw,
     "qsnet/uniform": uniform.draw,
+    "qsnet/congestion": congestion.draw,
     "speed/uniform-64": generic.only("accepted", "latency_mean"),
 }
 """Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""
