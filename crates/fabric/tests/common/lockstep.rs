@@ -11,7 +11,7 @@ use super::{Bench, Heard};
 use fabric::motion::{FlitCensus, Lanes, Moved};
 use fabric::topology::End;
 use fabric::{Config, Cycle, Engine, FatTree, LinkCounters, LinkId, PacketSpec, Priority};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Debug, Display, Formatter};
 
 /// How a case is looked at.
@@ -91,8 +91,6 @@ impl Display for Difference {
 struct Side {
     bench: Bench,
     heard: usize,
-    /// Moments that the other mover may not have reported yet.
-    moved: Vec<(Cycle, Moved)>,
     counters: Vec<LinkCounters>,
 }
 
@@ -107,7 +105,6 @@ impl Side {
         Side {
             bench,
             heard: 0,
-            moved: Vec::new(),
             counters: Vec::new(),
         }
     }
@@ -118,16 +115,13 @@ impl Side {
         self.bench.heard[from..].to_vec()
     }
 
-    /// The moments up to cycle `at` since the last call, sorted. A tail of that cycle may still be unreported.
-    fn moments(&mut self, at: Cycle) -> Vec<(Cycle, Moved)> {
-        let mut moments = std::mem::take(&mut self.moved);
-        moments.extend(self.bench.fabric.watch());
+    /// The headers and heads, and the tails, that have been reported since the last call, each sorted.
+    fn moments(&mut self) -> [Vec<(Cycle, Moved)>; 2] {
+        let mut moments = self.bench.fabric.watch();
         moments.sort_unstable();
-        let (late, known) = moments
-            .into_iter()
-            .partition(|&(cycle, moved)| cycle == at && matches!(moved, Moved::Tail(..)));
-        self.moved = late;
-        known
+        let is_tail = |&(_, moved): &(Cycle, Moved)| matches!(moved, Moved::Tail(..));
+        let (tails, others) = moments.into_iter().partition(is_tail);
+        [others, tails]
     }
 
     fn count(&mut self) -> FlitCensus {
@@ -147,6 +141,8 @@ struct Pair {
     lanes: Lanes,
     /// The last moments.
     agreed: VecDeque<(Cycle, Moved)>,
+    /// Tails that the flit mover has reported and the worm mover has not.
+    tails: BTreeSet<(Cycle, Moved)>,
     /// By link: flits carried at the last checkpoint, and whether it moved in the cycle before.
     flow: Vec<(u64, bool)>,
     each_cycle: bool,
@@ -169,6 +165,7 @@ impl Pair {
             worm,
             lanes: Lanes::new(case.config.channels),
             agreed: VecDeque::new(),
+            tails: BTreeSet::new(),
             flow: vec![(0, false); tree.links() as usize],
             each_cycle: manner.stride == 1,
             tally: Tally {
@@ -200,8 +197,9 @@ impl Pair {
     /// Goes to the end of cycle `at` and compares all that has happened.
     fn go_to(&mut self, at: Cycle) -> Result<(), Difference> {
         self.both(at, |side| side.bench.run_until(at))?;
-        let [flit, worm] = self.both(at, |side| side.moments(at))?;
+        let [[flit, flit_tails], [worm, worm_tails]] = self.both(at, Side::moments)?;
         self.compare_moments(&flit, &worm)?;
+        self.compare_tails(flit_tails, &worm_tails)?;
         let [flit, worm] = self.both(at, Side::news)?;
         for place in 0..flit.len().max(worm.len()) {
             self.same(
@@ -233,12 +231,40 @@ impl Pair {
             let link = self.link_of(earliest.1);
             let [flit, worm] = [flit, worm]
                 .map(|moment| moment.map_or("none yet".into(), |&moment| self.describe(moment)));
-            let what = "the next header, head or tail";
+            let what = "the next header or head";
             return Err(self.difference(earliest.0, what, Some(link), flit, worm));
         }
+        self.forget();
+        Ok(())
+    }
+
+    /// The flit mover reports a tail at once, the worm mover when it finds it: the same, and none that the other has not.
+    fn compare_tails(
+        &mut self,
+        flit: Vec<(Cycle, Moved)>,
+        worm: &[(Cycle, Moved)],
+    ) -> Result<(), Difference> {
+        self.tails.extend(flit);
+        for tail in worm {
+            if !self.tails.remove(tail) {
+                let (what, link) = ("a tail", self.link_of(tail.1));
+                let of_the_link = |other: &&(Cycle, Moved)| self.link_of(other.1) == link;
+                let flit = self.tails.iter().find(of_the_link);
+                let flit = flit.map_or("none yet".into(), |&tail| self.describe(tail));
+                let worm = self.describe(*tail);
+                return Err(self.difference(tail.0, what, Some(link), flit, worm));
+            }
+            self.agreed.push_back(*tail);
+            self.tally.moments += 1;
+        }
+        self.forget();
+        Ok(())
+    }
+
+    /// Keeps the last moments only.
+    fn forget(&mut self) {
         let surplus = self.agreed.len().saturating_sub(AGREED);
         self.agreed.drain(..surplus);
-        Ok(())
     }
 
     fn compare_counters(&mut self, at: Cycle) -> Result<(), Difference> {
@@ -354,7 +380,12 @@ impl Pair {
             return Err(self.difference(at, what, None, flit, worm));
         }
         self.both(at, |side| side.bench.fabric.offer(0, LATE))?;
-        self.go_to(at + 1_000_000)
+        self.go_to(at + 1_000_000)?;
+        let Some(&(cycle, tail)) = self.tails.first() else {
+            return Ok(());
+        };
+        let (flit, link) = (self.describe((cycle, tail)), self.link_of(tail));
+        Err(self.difference(cycle, "a tail", Some(link), flit, "never".into()))
     }
 }
 
