@@ -46,13 +46,16 @@ class Claim:
     order: tuple[str, ...] = ()
     experiment: str = ""
     """The shipped experiment that produces the data; empty: not yet simulated."""
-    series: str = ""
-    where: tuple[tuple[str, Any], ...] = ()
-    """Parameters that select the points."""
+    series: tuple[str, ...] = ()
+    """Series that produce the data; empty: all of them."""
+    where: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    """Parameters that select the points, each with the values that it may have."""
     measure: str = ""
     table: Table | Literal["congestion"] = "rows"
     """What is measured: a table of the store, or the links of the congestion matrix."""
     metric: str = ""
+    nodes: tuple[int, ...] = ()
+    """First and last of the nodes that are measured, in the table of nodes."""
     tolerance: float | None = None
     """How far a value may be off and still hold, as a fraction."""
     test: str = ""
@@ -69,8 +72,8 @@ class Claim:
 
     def asks_for(self, point: Point) -> bool:
         """Whether the claim is measured on this point (of its experiment)."""
-        return (not self.series or point.series == self.series) and all(
-            point.parameters.get(name) == value for name, value in self.where
+        return (not self.series or point.series in self.series) and all(
+            point.parameters.get(name) in value for name, value in self.where
         )
 
 
@@ -235,6 +238,12 @@ def _compare(claim: Claim, simulated: float) -> tuple[float, bool]:
 
 def _claim(entry: dict[str, Any]) -> Claim:
     fields = dict(entry)
-    fields["order"] = tuple(fields.get("order", ()))
-    fields["where"] = tuple(fields.get("where", {}).items())
+    fields["series"] = _several(fields.get("series", []))
+    for name in ("order", "nodes"):
+        fields[name] = tuple(fields.get(name, ()))
+    fields["where"] = tuple((name, _several(values)) for name, values in fields.get("where", {}).items())
     return Claim(**fields)
+
+
+def _several(values: Any) -> tuple[Any, ...]:
+    return tuple(values) if isinstance(values, list) else (values,)

@@ -30,13 +30,16 @@ impl Changes {
         keys.collect()
     }
 
-    /// How the changed machine is called in tables: `switch.circuit=wormhole`.
+    /// How the changed machine is called in tables: `switch.circuit=wormhole`. The engine is left out, because it
+    /// changes no result.
     pub fn label(&self) -> String {
         let words = |(key, value): (String, &Value)| match value {
             Value::String(text) => format!("{key}={text}"),
             other => format!("{key}={other}"),
         };
-        let labels: Vec<_> = self.entries().into_iter().map(words).collect();
+        let physics = self.entries().into_iter();
+        let physics = physics.filter(|(key, _)| !key.starts_with("fabric."));
+        let labels: Vec<_> = physics.map(words).collect();
         if labels.is_empty() {
             UNCHANGED.to_string()
         } else {

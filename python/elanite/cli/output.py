@@ -92,7 +92,8 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
     from elanite import frames
 
     manifest = result.manifest(point)
-    summary = frames.summarise(frames.tidy([point], result.store), ["metric", "unit"])
+    summary = frames.summarise(frames.tidy([point], result.store), ["job", "metric", "unit"])
+    several = summary["job"].n_unique() > 1
     return {
         "id": point.id,
         "experiment": point.experiment,
@@ -101,7 +102,9 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
         "parameters": point.parameters,
         "seed": point.seed,
         "results": {
-            row["metric"]: {key: row[key] for key in ("mean", "low", "high", "n", "unit")}
+            f"{row['job']}.{row['metric']}" if several else row["metric"]: {
+                key: row[key] for key in ("mean", "low", "high", "n", "unit")
+            }
             for row in summary.iter_rows(named=True)
         },
         "packets": manifest["packets"],
