@@ -55,6 +55,13 @@ def parameters(frame: pl.DataFrame) -> list[str]:
     return [name for name in frame.columns if name not in other]
 
 
+def padded(frame: pl.DataFrame, **columns: type[pl.DataType]) -> pl.DataFrame:
+    """The frame with columns of these types: null where no finished point has such a parameter yet."""
+    return frame.with_columns(
+        pl.lit(None, dtype).alias(name) for name, dtype in columns.items() if name not in frame.columns
+    )
+
+
 def varying(frame: pl.DataFrame) -> list[str]:
     """The parameters that differ within the frame, without their numeric twins."""
     twins = {name + suffix for name in frame.columns for suffix in SUFFIX.values()}

@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from elanite.figures.style import HOT, PALETTE, Figure, layered
+from elanite.frames import padded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,7 @@ UNCHANGED = "unchanged"
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """One table: changes of the machine down, kinds of traffic across."""
+    rows = padded(rows, servers=pl.String, machine=pl.String)
     hot = pl.col("servers").is_not_null()
     metric = pl.when(hot).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))
     traffic = pl.when(hot).then(pl.format("hot-spot, {} nodes", pl.col("nodes"))).otherwise(pl.col("pattern"))

@@ -9,7 +9,7 @@ import polars as pl
 
 from elanite.figures.curves import SATURATED, loads, of_loads
 from elanite.figures.style import HOT, Figure, layered, published
-from elanite.measures.jobs import UNDISTURBED, kept
+from elanite.measures.jobs import UNDISTURBED, jobs, kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ MAPPINGS = ("clustered 1c", "clustered 1i", "distributed")
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Accepted over offered load of the compute job for each I/O load, and what it keeps at saturation."""
-    rows = rows.filter(pl.col("job") == "compute").with_columns(
+    rows = jobs(rows).filter(pl.col("job") == "compute").with_columns(
         load=pl.coalesce("load_MBps", "compute.load_MBps"),
         place=pl.coalesce("nodes", "compute.nodes"),
         io_nodes=pl.col("series").str.split("-").list.first(),

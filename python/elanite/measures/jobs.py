@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite.frames import padded
 from elanite.measures.base import Finding, Number, measure, number, with_interval
 
 if TYPE_CHECKING:
@@ -107,12 +108,22 @@ def _means(rows: pl.DataFrame, metric: str, keys: list[str]) -> pl.DataFrame:
     return here.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
 
 
+def jobs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `qsnet/combined` with the parameters of one job and of two, whatever is finished."""
+    return padded(
+        rows,
+        **{"load_MBps": pl.Float64, "compute.load_MBps": pl.Float64, "io.load_MBps": pl.Float64},
+        **{"nodes": pl.String, "compute.nodes": pl.String},
+    )
+
+
 def kept(rows: pl.DataFrame, metric: str = "accepted") -> pl.DataFrame:
     """What the compute job keeps of its bandwidth at its highest load, by series and load of the I/O job.
 
     Columns: series, compute_nodes, io_load (MB/s), value (mean), values, alone (mean on the same nodes without an I/O
     job) and kept, the ratio of the two means.
     """
+    rows = jobs(rows)
     compute = rows.filter((pl.col("job") == "compute") & (pl.col("metric") == metric))
     compute = compute.with_columns(
         compute_load=pl.coalesce("load_MBps", "compute.load_MBps"),
