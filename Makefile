@@ -2,7 +2,9 @@
 # make test        all quick tests of Rust and Python
 # make build       leaves .venv/bin/elanite
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
+# make fuzz        the worm mover against the flit mover, SECONDS=60 from SEED=0 on; RUNS=100 of production size, too
 # make bench       packets per processor-second and peak memory, in bench.json
+# make speed       the same, and the tables of docs/speed.md from it
 # make docs        docs/validation.md from the scoreboard, and the figure of the README
 # make lock        requirements.lock from pyproject.toml
 #
@@ -13,6 +15,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= out
 ARGS ?=
+SECONDS ?= 60
+SEED ?= 0
+RUNS ?=
 
 # The same interpreter for every build of the extension module, so that none undoes another's work.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
@@ -22,7 +27,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-all bench lint docs lock clean tools
+.PHONY: build reproduce test test-all fuzz bench speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -39,8 +44,16 @@ test-all: build
 	cargo test --workspace --locked --quiet -- --include-ignored
 	$(BIN)/python -m pytest -m ''
 
-bench: build
-	$(BIN)/python benches/bench.py bench.json
+fuzz:
+	ELANITE_FUZZ_SECONDS=$(SECONDS) ELANITE_FUZZ_SEED=$(SEED) ELANITE_PRODUCTION_RUNS=$(RUNS) \
+		cargo test --release --locked --quiet --package elanite-fabric \
+		--test differential $(if $(RUNS),--test production) -- --include-ignored --nocapture
+
+bench: tools
+	$(PYTHON) benches/bench.py bench.json
+
+speed: bench
+	$(PYTHON) docs/speed.py bench.json docs/speed.md
 
 lint: build
 	cargo fmt --all --check

@@ -84,9 +84,9 @@ def test_errors_are_for_people(elanite: Run, snapshot: SnapshotAssertion, argume
 
 
 def test_check_and_show_shipped_files(elanite: Run) -> None:
-    checked = elanite("check", "es40-qsnet", "qsnet/ping", "qsnet/uniform", SMALL)
+    checked = elanite("check", "es40-qsnet", "qsnet/ping", "qsnet/uniform", "speed/uniform-64", SMALL)
     assert checked.code == 0, checked.err
-    assert checked.out.count(": ok, ") == 4
+    assert checked.out.count(": ok, ") == 5
     shown = elanite("show", "es40-qsnet")
     assert shown.code == 0
     assert "link.rate" in shown.out

@@ -170,3 +170,23 @@ def test_the_slider_is_there_if_the_run_has_slices() -> None:
     assert "bind" not in still
     (slider,) = parameters(picture.draw(matrix(point([2, 2], [2], 2), TINY), "x", "x"))
     assert slider["value"] == slider["bind"]["max"] == 3, "two slices and the window"
+
+
+def test_the_shipped_experiment_gives_figure_15() -> None:
+    points = plan(sources.read("experiment", "qsnet/congestion")).points
+    store = cast("Store", Results({64: 2.0}, [{64: 1.0}, {64: 1.0}]))
+    drawn = figures.matrices(points, store)
+    assert [figure.paper for figure in drawn] == ["figure 15 a", "figure 15 b", "", ""]
+    assert len({figure.name for figure in drawn}) == 4
+    assert drawn[2].title == "Congestion matrix: build-up, complement"
+    assert all(figure.wide for figure in drawn)
+    assert "load 1 GB/s" in drawn[0].caption
+
+
+def test_only_points_with_slices_are_drawn_once_for_all_seeds() -> None:
+    small = plan(sources.read("experiment", SMALL), overrides=["series.load.run.slices=3"])
+    delays, none = (cast("Store", results) for results in (Results({64: 1.0}, [{64: 1.0}]), Results({})))
+    assert len(small.series("load")) == 2 * 4, "two seeds"
+    assert len(figures.matrices(small.series("load"), delays)) == 4
+    assert figures.matrices(small.series("ping"), delays) == []
+    assert figures.matrices(small.series("load"), none) == []

@@ -39,6 +39,27 @@ fn load(cluster: &mut Cluster, seed: u64) {
     }
 }
 
+/// Every node posts three messages to others, and nobody waits for any of them.
+fn load_unawaited(cluster: &Cluster) {
+    let nodes = cluster.nodes();
+    let size = Bytes::from_kb(4);
+    let regions: Vec<_> = (0..nodes)
+        .map(|number| {
+            cluster
+                .node(number)
+                .reserve(Placement::Adapter, size)
+                .start()
+        })
+        .collect();
+    for number in 0..nodes {
+        for step in 1..=3 {
+            let to = regions[((number + 5 * step) % nodes) as usize];
+            let dma = Dma::new(regions[number as usize], to, size);
+            drop(cluster.node(number).dma(dma));
+        }
+    }
+}
+
 /// A process that never ends and is always about to do something.
 fn idle_away(cluster: &mut Cluster) {
     let node = cluster.node(0);
@@ -320,6 +341,35 @@ fn engines_agree() {
         (cluster.digest(), cluster.packets(), counters, stored)
     };
     assert_eq!(run(fabric::Engine::Flit), run(fabric::Engine::Worm));
+}
+
+/// A run that ends with its last process ends in the midst of worms: the counters are those of that moment, whichever
+/// engine moves the flits.
+#[test]
+fn counters_are_exact_where_a_run_ends() {
+    let run = |engine| {
+        let mut config = sixteen_nodes();
+        config.fabric.engine = engine;
+        let mut cluster = cluster(&config);
+        load_unawaited(&cluster);
+        let mut moments = Vec::new();
+        let mut stream = Stream::new(11, "moments");
+        for number in 0..400 {
+            let node = cluster.node(number % 16);
+            let pause = Time::from_ps(stream.uniform_u64(0..400_000));
+            cluster.spawn("ends", async move { node.sleep(pause).await });
+            cluster.run().expect("it ends");
+            cluster.check_conservation();
+            let links = config.fabric.tree.links();
+            let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
+            moments.push((cluster.now(), counters));
+        }
+        moments
+    };
+    let (flit, worm) = (run(fabric::Engine::Flit), run(fabric::Engine::Worm));
+    for (flit, worm) in flit.into_iter().zip(worm) {
+        assert_eq!(flit, worm);
+    }
 }
 
 /// Packets and flits are conserved whenever one looks, on a loaded machine and on one with odd times.

@@ -8,6 +8,9 @@ use crate::topology::FatTree;
 /// Longest header delay of one link, in cycles. It bounds the flit mover's record of what is on the wire.
 pub const MAX_HOP_DELAY: u32 = 127;
 
+/// Most virtual channels of each direction of a link.
+pub const MAX_CHANNELS: u32 = 8;
+
 /// When the virtual channels of a packet's path are given back (000 s2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Circuit {
@@ -113,7 +116,7 @@ impl Config {
                 .iter()
                 .all(|&delay| (1..=MAX_HOP_DELAY).contains(&delay))
         );
-        assert!((1..=8).contains(&self.channels));
+        assert!((1..=MAX_CHANNELS).contains(&self.channels));
         assert!(self.buffer >= 1 && self.packets_in_flight >= 1 && self.age_step >= 1);
         assert!(self.share_period >= 1 && 2 * self.share_burst <= self.share_period);
         assert!(

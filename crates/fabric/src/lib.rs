@@ -15,30 +15,50 @@
 //!   [`motion::flit`] visits every link in every cycle and is written to be read: it is the definition of the motion.
 //!   [`motion::worm`] makes the same motion from events, and fast. Nothing outside of the room can tell them apart.
 //!
-//! ## Time
+//! ## The cycle
 //!
-//! The fabric lives in integer cycles of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). A cycle has two phases:
+//! The fabric lives in integer cycles of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). This is what happens in
+//! cycle `T`, whichever mover runs.
 //!
-//! 0. *control*: all events that are due (their order must not matter), then each output group with news arbitrates
-//!    once, then each adapter with news injects;
-//! 1. *data*: every link moves at most one flit, decided on the state at the start of the cycle.
+//! *Phase 0, control.* First all that is due in `T`, in any order:
 //!
-//! With header delays of at least one cycle and a credit delay of one, what happens in cycle `t` depends only on counts
-//! up to `t - 1`, so that the order of evaluation within a phase is free.
+//! | what | when | consequence |
+//! |---|---|---|
+//! | a header arrives at a switch | `D` cycles after its flit was sent | it waits in the output group that its tag names |
+//! | a packet is delivered | `D` cycles after its last flit was sent on the last link | the adapter hears of it, and answers when it pleases |
+//! | an acknowledgement is back | answer + the delays of all links of the path | the packet is done; the EOP starts, and frees the channel of link `i` at `T + 1 + i D` |
+//! | a channel falls free | see there | its group, or its adapter, has news; the link, and the one opposite, owe a slot for the tokens that have passed |
+//!
+//! Then each output group with news arbitrates once: while a header waits and a channel is free, the winner ([`control`])
+//! gets the channel. Then each adapter with news injects: while it has fewer packets unacknowledged than it may, the link
+//! has a free channel and a packet waits, that is stamped and takes the channel.
+//!
+//! *Phase 1, data.* Each link moves at most one flit: that of the oldest channel that has one and has room behind the link
+//! ([`motion`]), decided on the counts before the cycle. Flits on the wire occupy the buffer; a place that is left in `T` is
+//! free in `T + 1`.
+//!
+//! ## Why the order within a cycle is free, and events suffice
+//!
+//! With header delays of at least one cycle and a credit delay of one, what happens in `T` depends only on counts up to
+//! `T - 1`; so in phase 1 the links may be taken in any order, or only those taken for which something has changed. As a
+//! link serves the oldest channel that can move, and each channel moves 0 or 1 flits, all counts are straight lines between
+//! changes of a link's choice; and that can change only when a channel is granted, when flits begin or cease to arrive, when
+//! a full buffer gets room, when a worm ends, or when a debt or a pause ends. Each of these moments is known ahead or
+//! follows from another by at least one cycle. That is the whole idea of [`motion::worm`]; its essay has the proof by
+//! induction over cycles, and `tests/differential.rs` compares both movers in every cycle on random machines.
 //!
 //! The fabric knows nothing of nodes' memory, of messages or of picoseconds: adapters (crate `elan`) offer packets,
 //! are told by [`Notice`]s what became of them, and answer deliveries with [`Fabric::acknowledge`].
 
 pub mod config;
 pub mod control;
+mod fabric;
 pub mod motion;
-mod ring;
 pub mod topology;
 
 pub use config::{Arbitration, Ascent, Circuit, Config, Engine, Multiplexing};
-pub use control::{
-    Ack, Fabric, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority,
-};
+pub use control::{Ack, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority};
+pub use fabric::Fabric;
 pub use topology::{FatTree, LinkId, NodeId, SwitchId, TopologyError};
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.

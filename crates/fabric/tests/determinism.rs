@@ -23,11 +23,7 @@ fn run(
     traffic: &[(Cycle, PacketSpec)],
     manner: &Manner,
 ) -> (Vec<Heard>, Vec<LinkCounters>) {
-    // Acknowledgements overtake each other and meet.
-    let turnaround = case.turnaround;
-    let mut bench = Bench::with_turnaround(case.config.clone(), move |spec| {
-        turnaround + u64::from(spec.flits) % 7
-    });
+    let mut bench = Bench::with_turnaround(case.config.clone(), case.answer());
     bench.reversed = manner.adapters_reversed;
     if manner.fabric_reversed {
         bench.fabric.reverse_order_in_cycles();

@@ -141,23 +141,25 @@ impl Baseline {
         let row = |(link, before): (usize, &LinkCounters)| {
             let link = link as u32;
             let after = cluster.link(link);
-            let (from, to) = tree.ends(link);
             let slots = (after.flits + after.tokens) - (before.flits + before.tokens);
-            LinkRow {
-                link,
-                from: tree.end_name(from),
-                to: tree.end_name(to),
-                level: tree.link_level(link) as u32,
-                up: tree.is_up(link),
-                packets: after.packets - before.packets,
-                flits: after.flits - before.flits,
-                busy: config.cycle * slots,
-                waiting: config.cycle * (after.waiting - before.waiting),
-            }
+            let waiting = after.waiting - before.waiting;
+            // Most links of a large machine may have been idle: names only for those that are kept.
+            (slots > 0 || waiting > 0).then(|| {
+                let (from, to) = tree.ends(link);
+                LinkRow {
+                    link,
+                    from: tree.end_name(from),
+                    to: tree.end_name(to),
+                    level: tree.link_level(link) as u32,
+                    up: tree.is_up(link),
+                    packets: after.packets - before.packets,
+                    flits: after.flits - before.flits,
+                    busy: config.cycle * slots,
+                    waiting: config.cycle * waiting,
+                }
+            })
         };
-        let rows = self.0.iter().enumerate().map(row);
-        rows.filter(|row| !row.busy.is_zero() || !row.waiting.is_zero())
-            .collect()
+        self.0.iter().enumerate().filter_map(row).collect()
     }
 }
 

@@ -33,6 +33,7 @@ REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "qsnet/io": io.draw,
     "qsnet/combined": combined.draw,
     "qsnet/ablations": ablations.draw,
+    "speed/uniform-64": generic.only("accepted", "latency_mean"),
 }
 """Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""
 

@@ -46,10 +46,13 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def matrices(points: Sequence[Point], store: Store) -> list[Figure]:
-    """The congestion matrices of the points that have slices: one for each configuration, of its first seed."""
+    """The congestion matrices of the points that have slices: one for each configuration, of its first seed.
+
+    A ping has none, and no delays either.
+    """
     chosen: dict[str, Point] = {}
     for point in points:
-        if point.run["slices"]:
+        if point.run["slices"] and not store.table(point.id, "slices").is_empty():
             chosen.setdefault(json.dumps([point.experiment, point.series, point.parameters]), point)
     figures = []
     for point in chosen.values():

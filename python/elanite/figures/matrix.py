@@ -152,7 +152,7 @@ def _layout(matrix: Matrix) -> tuple[pl.DataFrame, pl.DataFrame, int]:
             labels.append((6.0, top + height / 2, label, "left"))
             top += height
             if level == 1 and label == "down":
-                labels += [(6.0, top + 11.0, "nodes", "left"), *_nodes(placed, top)]
+                labels += _nodes(placed, top)
         top += GAP
     schema = {"x": pl.Float64, "y": pl.Float64, "text": pl.String, "align": pl.String}
     return pl.concat(members), pl.DataFrame(labels, schema=schema, orient="row"), top
@@ -187,16 +187,17 @@ def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
 
 
 def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]]:
-    """The nodes below each block of the first level, as labels."""
+    """The nodes below each block of the first level, as labels, if there is room for them."""
     node = pl.col("name").str.split("node ").list.last()
     spans = placed.group_by("block", maintain_order=True).agg(
         pl.col("x").min(), pl.col("x2").max(), first=node.first(), last=node.last()
     )
-    return [
+    found = [
         ((row["x"] + row["x2"]) / 2, top + 11.0, f"{row['first']}-{row['last']}", "center")
         for row in spans.iter_rows(named=True)
         if row["x2"] - row["x"] >= 3 * DIGITS
     ]
+    return [(6.0, top + 11.0, "nodes", "left"), *found] if found else []
 
 
 def _parts(members: pl.DataFrame, matrix: Matrix) -> pl.DataFrame:

@@ -198,7 +198,9 @@ impl Cluster {
 
     /// What a link has done so far.
     pub fn link(&self, link: LinkId) -> LinkCounters {
-        self.world.borrow().fabric.counters(link)
+        let mut world = self.world.borrow_mut();
+        world.catch_up();
+        world.fabric.counters(link)
     }
 
     /// The parameters.
@@ -208,6 +210,6 @@ impl Cluster {
 
     /// Asserts that packets and flits are conserved, now.
     pub fn check_conservation(&self) {
-        self.world.borrow().check_conservation();
+        self.world.borrow_mut().check_conservation();
     }
 }

@@ -13,7 +13,8 @@
 //!   the switch gives, so that no shared random stream couples distant switches.
 
 use super::packet::PacketId;
-use crate::topology::{End, LinkId, SwitchId, Tag};
+use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
+use crate::topology::{End, LinkId, MAX_ARITY, SwitchId, Tag};
 use crate::{Ascent, Config, Cycle};
 
 /// A header that waits for a channel.
@@ -25,16 +26,15 @@ pub(super) struct Waiting {
     /// Priority and age, as far as they count; the larger wins.
     pub injected: Cycle,
     pub high: bool,
-    /// Seed of the choice among equally loaded links.
-    pub spread: u64,
 }
 
 /// Headers that compete for the same outputs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
-    pub waiting: Vec<Waiting>,
+    /// One of the headers that wait; each knows the next ([`Flight`](super::packet::Flight)), in no order.
+    pub waiting: Option<PacketId>,
     /// The input that is looked at first.
-    pub rotation: u32,
+    pub rotation: u16,
     /// Whether the group is on the list of this cycle.
     pub flagged: bool,
 }
@@ -42,28 +42,31 @@ pub(super) struct Group {
 /// Where a link leads, and who may send over it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
-    /// Header delay, in cycles.
-    pub delay: u64,
     /// The other link of the pair.
     pub reverse: LinkId,
     /// The group that competes for the link, or [`NO_GROUP`] for that of an adapter into the network.
     pub group: u32,
+    /// Header delay, in cycles.
+    delay: u8,
     /// Whether the link ends in a node; what follows is then zero.
     pub ejects: bool,
-    /// The switch where it ends.
-    pub switch: SwitchId,
-    /// Number of its first channel among the inputs of that switch.
-    first_input: u32,
+    /// Down-links of the switch where it ends.
+    down: u16,
     /// First group of that switch.
     first_group: u32,
-    /// Down-links of that switch.
-    down: u32,
+    /// Number of its first channel among the inputs of that switch.
+    first_input: u16,
 }
 
 impl Hop {
+    /// Header delay, in cycles.
+    pub fn delay(&self) -> Cycle {
+        self.delay.into()
+    }
+
     /// Number of a channel of the link among the inputs of the switch where it ends.
-    pub fn input(&self, channel: u32) -> u32 {
-        self.first_input + channel
+    pub fn input(&self, lane: u32) -> u32 {
+        u32::from(self.first_input) + lane
     }
 
     /// The group that a tag names at the switch where the link ends.
@@ -71,8 +74,8 @@ impl Hop {
         self.first_group
             + match tag {
                 Tag::Down(port) => u32::from(port),
-                Tag::Adaptive => self.down,
-                Tag::Up(port) => self.down + u32::from(port),
+                Tag::Adaptive => self.down.into(),
+                Tag::Up(port) => u32::from(self.down) + u32::from(port),
             }
     }
 }
@@ -80,15 +83,15 @@ impl Hop {
 /// The outputs of a group.
 #[derive(Clone, Copy, Debug)]
 struct Outputs {
+    switch: SwitchId,
     /// In `Crossbar::outputs`, from and up to.
     range: (u32, u32),
     /// Input channels of the switch.
     inputs: u32,
 }
 
-/// The arrangement of links, groups and outputs; immutable.
+/// The arrangement of groups and outputs; immutable.
 pub(super) struct Crossbar {
-    hops: Vec<Hop>,
     groups: Vec<Outputs>,
     outputs: Vec<LinkId>,
 }
@@ -97,42 +100,40 @@ pub(super) struct Crossbar {
 pub(super) const NO_GROUP: u32 = u32::MAX;
 
 impl Crossbar {
-    pub fn new(config: &Config) -> Self {
+    /// The groups of all switches, and what there is to know of each link.
+    pub fn new(config: &Config) -> (Self, Vec<Hop>) {
         let tree = &config.tree;
         let hop = |link| Hop {
-            delay: config.hop_delay[tree.link_level(link)].into(),
+            delay: config.hop_delay[tree.link_level(link)] as u8,
             reverse: tree.reverse(link),
             group: NO_GROUP,
             ejects: true,
-            switch: 0,
             first_input: 0,
             first_group: 0,
             down: 0,
         };
+        let mut hops: Vec<Hop> = (0..tree.links()).map(hop).collect();
         let mut crossbar = Crossbar {
-            hops: (0..tree.links()).map(hop).collect(),
             groups: Vec::new(),
             outputs: Vec::new(),
         };
         let mut first_group = Vec::new();
         for switch in 0..tree.switches() {
             first_group.push(crossbar.groups.len() as u32);
-            crossbar.add_outputs(config, switch);
+            crossbar.add_outputs(config, switch, &mut hops);
         }
-        for link in 0..tree.links() {
+        for (link, hop) in (0..).zip(&mut hops) {
             if let End::Switch { switch, port } = tree.ends(link).1 {
-                let hop = &mut crossbar.hops[link as usize];
                 hop.ejects = false;
-                hop.switch = switch;
-                hop.first_input = port * config.channels;
+                hop.first_input = (port * config.channels) as u16;
                 hop.first_group = first_group[switch as usize];
-                hop.down = tree.down_links(tree.switch_level(switch));
+                hop.down = tree.down_links(tree.switch_level(switch)) as u16;
             }
         }
-        crossbar
+        (crossbar, hops)
     }
 
-    fn add_outputs(&mut self, config: &Config, switch: SwitchId) {
+    fn add_outputs(&mut self, config: &Config, switch: SwitchId, hops: &mut [Hop]) {
         let tree = &config.tree;
         let level = tree.switch_level(switch);
         let (down, up) = (tree.down_links(level), tree.up_links(level));
@@ -140,6 +141,7 @@ impl Crossbar {
             let first = self.outputs.len() as u32;
             if port <= down || config.ascent == Ascent::Deterministic {
                 self.groups.push(Outputs {
+                    switch,
                     range: (first, first),
                     inputs: (down + up) * config.channels,
                 });
@@ -148,7 +150,7 @@ impl Crossbar {
             let link = tree.output(switch, port);
             self.outputs.push(link);
             self.groups[group].range.1 += 1;
-            self.hops[link as usize].group = group as u32;
+            hops[link as usize].group = group as u32;
         }
     }
 
@@ -156,17 +158,22 @@ impl Crossbar {
         self.groups.len()
     }
 
-    /// What there is to know of a link.
-    pub fn hop(&self, link: LinkId) -> &Hop {
-        &self.hops[link as usize]
-    }
-
-    /// The links of a group, and the number of input channels of its switch.
-    pub fn outputs(&self, group: u32) -> (&[LinkId], u32) {
-        let Outputs { range, inputs } = self.groups[group as usize];
-        (&self.outputs[range.0 as usize..range.1 as usize], inputs)
+    /// The links of a group, its switch, and the number of input channels of that.
+    pub fn outputs(&self, group: u32) -> (&[LinkId], SwitchId, u32) {
+        let Outputs {
+            switch,
+            range,
+            inputs,
+        } = self.groups[group as usize];
+        let outputs = &self.outputs[range.0 as usize..range.1 as usize];
+        (outputs, switch, inputs)
     }
 }
+
+const _: () = assert!(
+    2 * MAX_ARITY * MAX_CHANNELS <= u16::MAX as u32 && MAX_HOP_DELAY <= u8::MAX as u32,
+    "numbers of inputs, and delays, are kept short"
+);
 
 /// How ages are compared; see the essay of the module.
 #[derive(Clone, Copy, Debug)]
@@ -185,46 +192,47 @@ impl AgeRule {
     }
 }
 
-/// Index in `waiting` of the winner, by priority, age and rotation over `inputs` inputs.
+/// The winner among the headers that wait, by priority, age and rotation over `inputs` inputs.
 pub(super) fn winner(
-    waiting: &[Waiting],
+    mut waiting: impl Iterator<Item = Waiting>,
     rotation: u32,
     inputs: u32,
     rule: AgeRule,
     now: Cycle,
-) -> Option<usize> {
-    if waiting.len() < 2 {
-        return waiting.len().checked_sub(1);
-    }
-    let turns = |input: u32| {
-        if input < rotation {
-            input + inputs - rotation
+) -> Option<Waiting> {
+    let rank = |header: &Waiting| {
+        let turns = if header.input < rotation {
+            header.input + inputs - rotation
         } else {
-            input - rotation
-        }
+            header.input - rotation
+        };
+        let age = rule.age(header.injected, now);
+        (header.high, age, std::cmp::Reverse(turns))
     };
-    (0..waiting.len()).max_by_key(|&index| {
-        let header = &waiting[index];
-        (
-            header.high,
-            rule.age(header.injected, now),
-            std::cmp::Reverse(turns(header.input)),
-        )
-    })
+    let mut best = waiting.next()?;
+    // Mostly there is one.
+    if let Some(second) = waiting.next() {
+        best = std::cmp::max_by_key(best, second, rank);
+        for other in waiting {
+            best = std::cmp::max_by_key(best, other, rank);
+        }
+    }
+    Some(best)
 }
 
 /// The output of the group with a free channel and the fewest busy ones; `free` gives the free channels of a link as
-/// bits. Ties go to the first output at or after `spread`, counted around.
+/// bits. Ties go to the first output at or after `spread`,
+/// a number that is asked for if there is a choice, counted around.
 pub(super) fn least_loaded(
     outputs: &[LinkId],
-    spread: u64,
+    spread: impl Fn() -> u64,
     free: impl Fn(LinkId) -> u8,
 ) -> Option<LinkId> {
     // Most groups have one output.
-    let start = match outputs.len() {
-        1 => 0,
-        count => (spread % count as u64) as usize,
-    };
+    if let [link] = *outputs {
+        return (free(link) != 0).then_some(link);
+    }
+    let start = (spread() % outputs.len() as u64) as usize;
     let mut best = None;
     for &link in outputs[start..].iter().chain(&outputs[..start]) {
         let channels = free(link).count_ones();

@@ -1,10 +1,14 @@
 //! Events by cycle: a ring for the near future, an ordered map for the rest.
 
+use super::ring::{Ring, SLOTS};
 use crate::Cycle;
-use crate::ring::{Ring, SLOTS};
 use std::collections::BTreeMap;
 
 /// Future events. Those of one cycle come out together, in no promised order: phase 0 must not depend on it.
+///
+/// What is *foreseen* need not happen: the mover enters the cycle in which a link may have to be looked at. It is void
+/// once nothing is *live*, that is, nothing is scheduled and no channel is held; so that the fabric comes to rest
+/// whatever was foreseen.
 pub(super) struct Calendar<E> {
     /// Every event of the ring is due in `from .. from + SLOTS`. Nearly all delays (hops, turnaround, circuits) are
     /// shorter.
@@ -13,6 +17,8 @@ pub(super) struct Calendar<E> {
     later: BTreeMap<Cycle, Vec<E>>,
     /// The first cycle of `later`, or one that never comes.
     first_later: Cycle,
+    /// Events that are scheduled, and channels that are held.
+    live: usize,
 }
 
 impl<E: Copy> Calendar<E> {
@@ -22,11 +28,13 @@ impl<E: Copy> Calendar<E> {
             ring: Ring::new(),
             later: BTreeMap::new(),
             first_later: Cycle::MAX,
+            live: 0,
         }
     }
 
-    /// Adds an event that is due in cycle `at`, not before the last cycle taken.
-    pub fn schedule(&mut self, at: Cycle, event: E) {
+    /// Adds an event that is due in cycle `at`, not before `now`, the present one.
+    pub fn schedule(&mut self, at: Cycle, event: E, now: Cycle) {
+        self.hold(now);
         assert!(at >= self.from, "an event is scheduled in the past");
         if at - self.from < SLOTS {
             self.ring.post(at, event);
@@ -36,23 +44,57 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// Moves the events of cycle `now` to `due`. No earlier event may be left.
-    pub fn take(&mut self, now: Cycle, due: &mut Vec<E>) {
+    /// Adds an event that may be vain, for a cycle less than [`SLOTS`] ahead of the present one.
+    pub fn foresee(&mut self, at: Cycle, event: E) {
+        self.ring.post(at, event);
+    }
+
+    /// Something is held from cycle `now` on: what is foreseen concerns it.
+    pub fn hold(&mut self, now: Cycle) {
+        if self.live == 0 {
+            // What was foreseen for the cycles that have been passed over is void.
+            while let Some(cycle) = self.ring.next(self.from)
+                && cycle < now
+            {
+                while self.ring.pop(cycle).is_some() {}
+            }
+            self.from = now;
+        }
+        self.live += 1;
+    }
+
+    /// Something held is let go, or a scheduled event has happened.
+    pub fn let_go(&mut self) {
+        self.live -= 1;
+    }
+
+    /// Begins cycle `now`. No earlier event may be left.
+    pub fn begin(&mut self, now: Cycle, reversed: bool) {
         self.from = now;
-        self.ring.take(now, due);
         if now >= self.first_later {
-            due.append(&mut self.later.remove(&now).unwrap_or_default());
+            for event in self.later.remove(&now).unwrap_or_default() {
+                self.ring.post(now, event);
+            }
             self.first_later = self.later.keys().next().copied().unwrap_or(Cycle::MAX);
+        }
+        if reversed {
+            self.ring.reverse(now);
         }
     }
 
-    /// The earliest cycle with an event.
+    /// Takes an event of cycle `now` out.
+    pub fn pop(&mut self, now: Cycle) -> Option<E> {
+        self.ring.pop(now)
+    }
+
+    /// The earliest cycle with an event that is not void.
     pub fn next(&self) -> Option<Cycle> {
-        let later = (self.first_later != Cycle::MAX).then_some(self.first_later);
-        match (self.ring.next(self.from), later) {
-            (Some(near), Some(later)) => Some(near.min(later)),
-            (near, later) => near.or(later),
+        if self.live == 0 {
+            return None;
         }
+        let near = self.ring.next(self.from).unwrap_or(Cycle::MAX);
+        let next = near.min(self.first_later);
+        (next != Cycle::MAX).then_some(next)
     }
 }
 
@@ -64,22 +106,48 @@ mod tests {
     proptest! {
         /// Against a sorted list: every event comes out in its cycle, and `next` names that cycle.
         #[test]
-        fn events_come_out_in_their_cycle(steps in prop::collection::vec((0_u64..3000, 1_usize..4), 1..60)) {
+        fn events_come_out_in_their_cycle(
+            steps in prop::collection::vec((0_u64..3000, 1_usize..4), 1..60),
+            reversed in any::<bool>(),
+        ) {
             let mut calendar = Calendar::new();
-            let mut reference: BTreeMap<Cycle, usize> = BTreeMap::new();
+            let mut reference: BTreeMap<Cycle, Vec<usize>> = BTreeMap::new();
             let mut now = 0;
-            for (delay, count) in steps {
+            for (number, (delay, count)) in steps.into_iter().enumerate() {
                 for _ in 0..count {
-                    calendar.schedule(now + delay, ());
+                    calendar.schedule(now + delay, number, now);
+                    reference.entry(now + delay).or_default().push(number);
                 }
-                *reference.entry(now + delay).or_default() += count;
                 prop_assert_eq!(calendar.next(), reference.keys().next().copied());
-                let (cycle, expected) = reference.pop_first().expect("just filled");
-                let mut due = Vec::new();
-                calendar.take(cycle, &mut due);
-                prop_assert_eq!(due.len(), expected);
+                let (cycle, mut expected) = reference.pop_first().expect("just filled");
+                calendar.begin(cycle, reversed);
+                let mut found: Vec<usize> = std::iter::from_fn(|| calendar.pop(cycle)).collect();
+                for _ in &found {
+                    calendar.let_go();
+                }
+                found.sort_unstable();
+                expected.sort_unstable();
+                prop_assert_eq!(found, expected);
                 now = cycle;
             }
         }
+    }
+
+    #[test]
+    fn what_is_foreseen_is_void_when_nothing_is_live() {
+        let mut calendar = Calendar::new();
+        calendar.hold(5);
+        calendar.foresee(9, 'a');
+        calendar.foresee(700, 'b');
+        assert_eq!(calendar.next(), Some(9));
+        calendar.let_go();
+        assert_eq!(calendar.next(), None);
+        // Much later the same slots are used anew; what lies ahead is still foreseen.
+        calendar.schedule(9 + SLOTS, 'c', 650);
+        assert_eq!(calendar.next(), Some(700));
+        calendar.begin(700, false);
+        assert_eq!(calendar.pop(700), Some('b'));
+        assert_eq!(calendar.pop(700), None);
+        assert_eq!(calendar.next(), Some(9 + SLOTS));
     }
 }

@@ -1,8 +1,9 @@
 //! Packets: what an adapter hands in, what the control plane keeps while one is under way, what remains as a record.
 
 use crate::motion::ChannelId;
-use crate::topology::{MAX_TAGS, NodeId, Route};
-use crate::{Circuit, Cycle};
+use crate::topology::{FatTree, MAX_TAGS, NodeId, Tag};
+use crate::{Ascent, Circuit, Cycle};
+use std::num::NonZeroU32;
 
 /// Priority level of a packet; the Elite has two (000 s2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +45,19 @@ pub struct PacketSpec {
 
 /// A packet under way. The number is re-used after the acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PacketId(pub(super) u32);
+pub struct PacketId(NonZeroU32);
+
+impl PacketId {
+    /// The number of a place in a list.
+    pub(super) fn at(place: usize) -> Self {
+        let number = u32::try_from(place + 1).ok().and_then(NonZeroU32::new);
+        PacketId(number.expect("fewer than 2^32 packets are under way"))
+    }
+
+    fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// News for the adapters, in the order in which they must hear them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,22 +105,56 @@ pub struct PacketRecord {
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub spec: PacketSpec,
-    pub route: Route,
-    pub sequence: u32,
-    pub offered: Cycle,
     pub injected: Cycle,
-    /// 0 until then.
-    pub delivered: Cycle,
-    /// Whether the acknowledgement has left.
-    pub answered: bool,
     /// Since when the header has waited to enter its next link.
     pub ready: Cycle,
+    pub sequence: u32,
+    /// While the header waits at a switch: number of the input channel, over the switch.
+    pub input: u16,
+    /// Level of the switch where the path turns.
+    turn: u8,
+    taken: u8,
+    /// While the header waits at a switch: another that does in the same group.
+    pub next: Option<PacketId>,
     /// Channels taken, in order; the first `taken` are valid.
-    pub path: [ChannelId; MAX_TAGS + 1],
-    pub taken: u8,
+    path: [ChannelId; MAX_TAGS + 1],
+    pub offered: Cycle,
+    /// 0 until then.
+    pub delivered: Cycle,
+    /// The acknowledgement, once it has left.
+    pub ack: Option<Ack>,
 }
 
 impl Flight {
+    pub fn new(spec: PacketSpec, turn: usize, sequence: u32, offered: Cycle, now: Cycle) -> Self {
+        Flight {
+            spec,
+            injected: now,
+            ready: offered,
+            sequence,
+            input: 0,
+            turn: turn as u8,
+            taken: 0,
+            next: None,
+            path: [0; MAX_TAGS + 1],
+            offered,
+            delivered: 0,
+            ack: None,
+        }
+    }
+
+    /// The tag for the switch that the last of the channels taken leads to.
+    pub fn next_tag(&self, tree: &FatTree, ascent: Ascent) -> Tag {
+        let place = usize::from(self.taken) - 1;
+        tree.tag(self.turn.into(), place, self.spec.destination, ascent)
+    }
+
+    /// Rank among the worms of a link: the smaller goes first. The earlier injection, then the smaller source, then the
+    /// earlier packet of it.
+    pub fn rank(&self) -> (Cycle, NodeId, u32) {
+        (self.injected, self.spec.source, self.sequence)
+    }
+
     /// The channels taken so far, from the source on.
     pub fn path(&self) -> &[ChannelId] {
         &self.path[..usize::from(self.taken)]
@@ -128,34 +175,34 @@ impl Flight {
 #[derive(Default)]
 pub(super) struct Flights {
     flights: Vec<Option<Flight>>,
-    unused: Vec<u32>,
+    unused: Vec<PacketId>,
 }
 
 impl Flights {
     pub fn insert(&mut self, flight: Flight) -> PacketId {
-        if let Some(number) = self.unused.pop() {
-            self.flights[number as usize] = Some(flight);
-            return PacketId(number);
+        if let Some(packet) = self.unused.pop() {
+            self.flights[packet.place()] = Some(flight);
+            return packet;
         }
         self.flights.push(Some(flight));
-        PacketId(self.flights.len() as u32 - 1)
+        PacketId::at(self.flights.len() - 1)
     }
 
     pub fn get(&self, packet: PacketId) -> &Flight {
-        self.flights[packet.0 as usize]
+        self.flights[packet.place()]
             .as_ref()
             .expect("the packet is under way")
     }
 
     pub fn get_mut(&mut self, packet: PacketId) -> &mut Flight {
-        self.flights[packet.0 as usize]
+        self.flights[packet.place()]
             .as_mut()
             .expect("the packet is under way")
     }
 
     pub fn remove(&mut self, packet: PacketId) -> Flight {
-        self.unused.push(packet.0);
-        self.flights[packet.0 as usize]
+        self.unused.push(packet);
+        self.flights[packet.place()]
             .take()
             .expect("the packet is under way")
     }

@@ -6,7 +6,7 @@
 //! A cycle is three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
 //! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so the order of links is free.
 
-use super::{Carried, ChannelId, FlitCensus, Key, Motion, Moved, Wiring, Worm};
+use super::{Carried, ChannelId, Event, FlitCensus, Motion, Moved, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
 use crate::{Config, Cycle, LinkId, Multiplexing};
 
@@ -61,6 +61,8 @@ pub struct FlitMover {
     /// Whether anything goes on by itself after the last cycle.
     active: bool,
     delivered: u64,
+    /// Flits and tokens moved.
+    events: u64,
 }
 
 impl FlitMover {
@@ -78,6 +80,7 @@ impl FlitMover {
             decisions: Vec::new(),
             active: false,
             delivered: 0,
+            events: 0,
         }
     }
 
@@ -107,7 +110,7 @@ impl FlitMover {
     }
 
     /// The channel that a link would serve, before tokens and sharing.
-    fn candidate(&self, link: LinkId) -> Option<ChannelId> {
+    fn candidate(&self, link: LinkId, witness: &impl Witness) -> Option<ChannelId> {
         let state = &self.links[link as usize];
         if state.unsent == 0 {
             return None;
@@ -119,7 +122,13 @@ impl FlitMover {
             .of(link)
             .filter(|&channel| self.can(channel, ejects));
         match self.wiring.multiplexing {
-            Multiplexing::OldestFirst => able.min_by_key(|&channel| self.key(channel)),
+            Multiplexing::OldestFirst => able.reduce(|best, other| {
+                if witness.precedes(other, best) {
+                    other
+                } else {
+                    best
+                }
+            }),
             Multiplexing::RoundRobin => {
                 let lanes = self.wiring.lanes;
                 let first = state.last.map_or(0, |(last, _)| lanes.lane(last) + 1);
@@ -130,20 +139,13 @@ impl FlitMover {
         }
     }
 
-    fn key(&self, channel: ChannelId) -> Key {
-        self.channels[channel as usize]
-            .worm
-            .expect("only an open channel is ranked")
-            .key
-    }
-
     /// Second pass: what a link does, on the state at the start of the cycle.
-    fn decide(&mut self, link: LinkId, now: Cycle) -> Option<Decision> {
-        let mut candidate = self.candidate(link);
+    fn decide(&mut self, link: LinkId, now: Cycle, witness: &impl Witness) -> Option<Decision> {
+        let mut candidate = self.candidate(link, witness);
         if let (Some(_), Some((partner, phase))) =
             (candidate, self.wiring.wires[link as usize].shared)
             && self.wiring.pauses(phase, now)
-            && self.candidate(partner).is_some()
+            && self.candidate(partner, witness).is_some()
         {
             candidate = None;
             self.active = true;
@@ -158,7 +160,7 @@ impl FlitMover {
     }
 
     /// Third pass.
-    fn apply(&mut self, decision: Decision, now: Cycle, moved: &mut Vec<Moved>) {
+    fn apply(&mut self, decision: Decision, now: Cycle, witness: &mut impl Witness) {
         let number = match decision {
             Decision::Token(link) => {
                 self.links[link as usize].owed -= 1;
@@ -174,11 +176,11 @@ impl FlitMover {
         let channel = &mut self.channels[number as usize];
         channel.sent += 1;
         if channel.sent == 1 {
-            moved.push(Moved::Head(number));
+            witness.note(Moved::Head(number));
         }
         if channel.worm.is_some_and(|worm| worm.flits == channel.sent) {
             state.unsent -= 1;
-            moved.push(Moved::Tail(number, now));
+            witness.note(Moved::Tail(number, now));
         }
         let arrival = now + Cycle::from(self.wiring.wires[link].delay);
         self.arrivals[arrival as usize % ARRIVALS].push(number);
@@ -197,7 +199,7 @@ impl FlitMover {
 }
 
 impl Motion for FlitMover {
-    fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
+    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness) {
         let mut arrivals = std::mem::take(&mut self.arrivals[now as usize % ARRIVALS]);
         self.on_wires -= arrivals.len();
         for channel in arrivals.drain(..) {
@@ -207,13 +209,17 @@ impl Motion for FlitMover {
             if ejects {
                 self.delivered += 1;
             } else if *arrived == 1 {
-                moved.push(Moved::Header(channel));
+                witness.note(Moved::Header(channel));
             }
         }
         self.arrivals[now as usize % ARRIVALS] = arrivals;
     }
 
-    fn open(&mut self, channel: ChannelId, worm: Worm, _now: Cycle) {
+    fn read(&mut self, event: Event, _now: Cycle, _witness: &mut impl Witness) {
+        unreachable!("the flit mover foresees nothing, and never {event:?}");
+    }
+
+    fn open(&mut self, channel: ChannelId, worm: Worm, _now: Cycle, _witness: &mut impl Witness) {
         assert!(
             self.channels[channel as usize].worm.is_none(),
             "a channel is granted twice"
@@ -230,7 +236,7 @@ impl Motion for FlitMover {
         self.list(link);
     }
 
-    fn close(&mut self, channel: ChannelId, _now: Cycle) {
+    fn close(&mut self, channel: ChannelId, _now: Cycle, _witness: &mut impl Witness) {
         let channel = &mut self.channels[channel as usize];
         let worm = channel
             .worm
@@ -242,28 +248,29 @@ impl Motion for FlitMover {
         );
     }
 
-    fn charge(&mut self, link: LinkId, _now: Cycle) {
+    fn charge(&mut self, link: LinkId, _now: Cycle, _witness: &mut impl Witness) {
         self.links[link as usize].owed += 1;
         self.list(link);
     }
 
-    fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
         self.active = false;
         let mut decisions = std::mem::take(&mut self.decisions);
         for index in 0..self.busy.len() {
-            decisions.extend(self.decide(self.busy[index], now));
+            decisions.extend(self.decide(self.busy[index], now, witness));
         }
         for &decision in &decisions {
-            self.apply(decision, now, moved);
+            self.apply(decision, now, witness);
         }
+        self.events += decisions.len() as u64;
         self.active |= !decisions.is_empty() || self.on_wires > 0;
         decisions.clear();
         self.decisions = decisions;
         self.forget_idle();
     }
 
-    fn next(&self, now: Cycle) -> Option<Cycle> {
-        self.active.then_some(now + 1)
+    fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle> {
+        if self.active { Some(now + 1) } else { due }
     }
 
     fn carried(&self, link: LinkId, _now: Cycle) -> Carried {
@@ -298,6 +305,10 @@ impl Motion for FlitMover {
             .map(|(_, link)| link.carried.flits)
             .sum();
         census
+    }
+
+    fn events(&self) -> u64 {
+        self.events
     }
 
     fn reverse(&mut self) {

@@ -23,10 +23,13 @@
 //!   sending pauses for `share_burst` cycles of every `share_period`, and receiving for as many, half a period later;
 //!   the phase differs from node to node.
 
+mod event;
 pub mod flit;
 pub mod worm;
 
-use crate::{Config, Cycle, FatTree, LinkId, Multiplexing};
+pub use event::{Event, HORIZON};
+
+use crate::{Circuit, Config, Cycle, FatTree, LinkId, Multiplexing};
 use std::ops::Range;
 
 /// Number of a virtual channel, given by [`Lanes`].
@@ -80,27 +83,11 @@ impl Lanes {
     }
 }
 
-/// Rank of a worm on a link: the smaller goes first. Made by [`Key::new`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key(u128);
-
-impl Key {
-    /// High priority before low, then the earlier injection, then the smaller source, then the earlier packet of it.
-    pub fn new(high: bool, injected: Cycle, source: u32, sequence: u32) -> Self {
-        Key(u128::from(!high) << 127
-            | u128::from(injected) << 64
-            | u128::from(source) << 32
-            | u128::from(sequence))
-    }
-}
-
 /// What a channel is granted for.
 #[derive(Clone, Copy, Debug)]
 pub struct Worm {
     /// Length in flits, at least 1.
     pub flits: u32,
-    /// Rank on the link.
-    pub key: Key,
     /// The channel that it arrives by; none at the adapter that injects it.
     pub upstream: Option<ChannelId>,
 }
@@ -112,7 +99,8 @@ pub enum Moved {
     Header(ChannelId),
     /// The first flit of the channel's worm is sent in this cycle.
     Head(ChannelId),
-    /// The last flit of the channel's worm was sent, in the cycle named.
+    /// The last flit of the channel's worm was sent, in the cycle named: that of the report or the one before, if the link
+    /// is the last of the path, or without circuits; else reported at any time until the channel is closed.
     Tail(ChannelId, Cycle),
 }
 
@@ -136,37 +124,55 @@ pub struct Carried {
     pub tokens: u64,
 }
 
+/// What a mover needs of the control plane.
+pub trait Witness {
+    /// Takes note. Headers are told in [`Motion::arrive`] and [`Motion::read`], heads in [`Motion::step`], tails anywhere.
+    fn note(&mut self, moment: Moved);
+
+    /// Whether the worm of a channel goes before that of another: it has priority, or is older.
+    fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;
+
+    /// Has [`Motion::read`] called with an event in a later cycle, at most [`HORIZON`] ahead, unless all channels are
+    /// closed by then.
+    fn foresee(&mut self, at: Cycle, event: Event);
+}
+
 /// The data phase; see the essay of the module.
 ///
-/// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`open`](Motion::open),
-/// [`close`](Motion::close) and [`charge`](Motion::charge) in its phase 0, then [`step`](Motion::step) for phase 1.
-/// Cycles in which neither has anything to do are skipped.
+/// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`read`](Motion::read) with what was foreseen,
+/// [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase 0;
+/// then [`step`](Motion::step) for phase 1. Cycles in which neither has anything to do are skipped.
 pub trait Motion {
-    /// Begins cycle `now`: appends the headers that arrive in it and the tails that were sent in the cycle before, in any
-    /// order.
-    fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>);
+    /// Begins cycle `now`: tells of the headers that arrive in it, in any order.
+    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness);
 
-    /// Grants a free channel to a worm from cycle `now` on.
-    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle);
+    /// Works off what was foreseen for cycle `now`.
+    fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness);
 
     /// Takes back a channel whose worm has passed entirely; it is free from cycle `now` on.
-    fn close(&mut self, channel: ChannelId, now: Cycle);
+    fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);
 
     /// Makes a link owe one slot for a token from cycle `now` on.
-    fn charge(&mut self, link: LinkId, now: Cycle);
+    fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness);
 
-    /// Moves the flits of cycle `now` and appends the heads that are sent in it, in any order. Tails may be appended
-    /// here, or by [`arrive`](Motion::arrive) of the next cycle.
-    fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>);
+    /// Grants a free channel to a worm from cycle `now` on.
+    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness);
 
-    /// The next cycle after `now` in which the mover must be called though the control plane has no news for it.
-    fn next(&self, now: Cycle) -> Option<Cycle>;
+    /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order.
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness);
+
+    /// The next cycle after `now` in which anything happens; `due` is the next for which anything is scheduled or
+    /// foreseen.
+    fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle>;
 
     /// What a link has carried before cycle `now`.
     fn carried(&self, link: LinkId, now: Cycle) -> Carried;
 
     /// Counts the flits at the start of cycle `now`; asserts on the way that no buffer holds more than it may.
     fn census(&self, now: Cycle) -> FlitCensus;
+
+    /// Events worked off so far.
+    fn events(&self) -> u64;
 
     /// From here on what happens in a cycle is worked off in the opposite order, if there is an order.
     fn reverse(&mut self);
@@ -189,6 +195,8 @@ pub(crate) struct Wiring {
     pub lanes: Lanes,
     pub buffer: u32,
     pub multiplexing: Multiplexing,
+    /// Whether the control plane must know at once when a worm has left a channel: only without circuits.
+    pub reports_tails: bool,
     pub share_period: u64,
     pub share_burst: u64,
 }
@@ -219,6 +227,7 @@ impl Wiring {
             lanes: Lanes::new(config.channels),
             buffer: config.buffer,
             multiplexing: config.multiplexing,
+            reports_tails: config.circuit == Circuit::Wormhole,
             share_period: config.share_period,
             share_burst: config.share_burst,
         }

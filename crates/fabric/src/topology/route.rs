@@ -48,18 +48,27 @@ impl FatTree {
             tags: [Tag::Adaptive; MAX_TAGS],
             len: (2 * turn - 1) as u8,
         };
-        for level in 1..turn {
-            route.tags[level - 1] = match ascent {
-                Ascent::Adaptive => Tag::Adaptive,
-                Ascent::Deterministic => Tag::Up((destination % self.up_links(level)) as u16),
-            };
-        }
-        for (tag, level) in route.tags[turn - 1..2 * turn - 1]
-            .iter_mut()
-            .zip((1..=turn).rev())
-        {
-            *tag = Tag::Down(self.down_port(level, destination) as u16);
+        for (place, tag) in route.tags[..2 * turn - 1].iter_mut().enumerate() {
+            *tag = self.tag(turn, place, destination, ascent);
         }
         route
+    }
+
+    /// The tag number `place` of the route to a destination that turns in level `turn`.
+    pub(crate) fn tag(
+        &self,
+        turn: usize,
+        place: usize,
+        destination: NodeId,
+        ascent: Ascent,
+    ) -> Tag {
+        if place + 1 >= turn {
+            let level = 2 * turn - 1 - place;
+            return Tag::Down(self.down_port(level, destination) as u16);
+        }
+        match ascent {
+            Ascent::Adaptive => Tag::Adaptive,
+            Ascent::Deterministic => Tag::Up((destination % self.up_links(place + 1)) as u16),
+        }
     }
 }

@@ -1,13 +1,27 @@
 //! What the tests of the fabric share: machines, packets, and a bench that plays the adapters.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod guard;
+pub mod lockstep;
+pub mod paper;
 pub mod random;
+pub mod referee;
+pub mod search;
 
 use fabric::control::PacketCensus;
 use fabric::{
     Ack, Arbitration, Ascent, Circuit, Config, Cycle, Engine, Fabric, FatTree, LinkCounters,
     Multiplexing, NodeId, Notice, PacketRecord, PacketSpec, Priority,
 };
+use std::str::FromStr;
+
+/// A number that whoever runs the test may give.
+pub fn variable<T: FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    let value = text.parse().ok();
+    assert!(value.is_some(), "{name}={text} is not a number");
+    value
+}
 
 /// A machine with the mechanisms of the network but round parameters: two channels, two packets in flight, no tokens,
 /// no sharing, no priorities, buffers that never fill.

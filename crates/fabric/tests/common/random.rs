@@ -6,6 +6,8 @@ use fabric::{
 };
 use proptest::prelude::*;
 use proptest::sample::select;
+use std::fmt::{self, Display, Formatter};
+use std::ops::RangeInclusive;
 
 /// Many cases, since few of them have all that makes trouble; `PROPTEST_CASES` scales their number.
 pub fn many() -> ProptestConfig {
@@ -27,13 +29,100 @@ pub struct Case {
     pub traffic: Vec<(Cycle, PacketSpec)>,
 }
 
+impl Case {
+    /// A turnaround that differs from packet to packet: acknowledgements overtake each other and meet.
+    pub fn answer(&self) -> impl Fn(&PacketSpec) -> Cycle + 'static {
+        let turnaround = self.turnaround;
+        move |spec| turnaround + u64::from(spec.flits) % 7
+    }
+}
+
+impl Display for Case {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let Config {
+            tree,
+            hop_delay,
+            channels,
+            buffer,
+            packets_in_flight,
+            ..
+        } = &self.config;
+        let Config {
+            circuit,
+            ascent,
+            arbitration,
+            multiplexing,
+            ..
+        } = &self.config;
+        let Config {
+            age_cap,
+            age_step,
+            priorities,
+            tokens,
+            share_period,
+            share_burst,
+            ..
+        } = &self.config;
+        let links = |links: fn(&FatTree, usize) -> u32| -> Vec<u32> {
+            (1..=tree.levels())
+                .map(|level| links(tree, level))
+                .collect()
+        };
+        let (down, up) = (links(FatTree::down_links), links(FatTree::up_links));
+        writeln!(
+            f,
+            "  {} nodes; links of a switch by level: down {down:?}, up {up:?}",
+            tree.nodes()
+        )?;
+        writeln!(
+            f,
+            "  hop delays {hop_delay:?}, channels {channels}, buffer {buffer}, packets in flight {packets_in_flight}"
+        )?;
+        writeln!(
+            f,
+            "  {circuit:?}, {ascent:?} ascent, {arbitration:?} arbitration (cap {age_cap}, step {age_step}), {multiplexing:?}"
+        )?;
+        writeln!(
+            f,
+            "  priorities {priorities}, tokens {tokens}, sharing {share_burst} of {share_period}, turnaround {}",
+            self.turnaround
+        )?;
+        for (at, spec) in &self.traffic {
+            let PacketSpec {
+                source,
+                destination,
+                flits,
+                priority,
+                ..
+            } = spec;
+            writeln!(
+                f,
+                "  cycle {at}: {source} -> {destination}, {flits} flits, {priority:?}"
+            )?;
+        }
+        Ok(())
+    }
+}
+
 /// Arities of `1..=4` on 1 to 3 levels, more or fewer links up than down, some positions empty.
-pub fn tree() -> impl Strategy<Value = FatTree> {
-    (1_usize..=3)
-        .prop_flat_map(|levels| {
+fn small_tree() -> impl Strategy<Value = FatTree> {
+    tree(1..=3, 1..=4)
+}
+
+/// Up to some hundred nodes: 2 to 4 levels, arities of `1..=6`, but no more links than a case can be patient with.
+fn large_tree() -> impl Strategy<Value = FatTree> {
+    tree(2..=4, 1..=6).prop_filter("too many links", |tree| tree.links() <= 2000)
+}
+
+fn tree(
+    levels: RangeInclusive<usize>,
+    arities: RangeInclusive<u32>,
+) -> impl Strategy<Value = FatTree> {
+    levels
+        .prop_flat_map(move |levels| {
             (
-                prop::collection::vec(1_u32..=4, levels),
-                prop::collection::vec(1_u32..=4, levels - 1),
+                prop::collection::vec(arities.clone(), levels),
+                prop::collection::vec(arities.clone(), levels - 1),
                 0.3_f64..=1.0,
             )
         })
@@ -64,7 +153,14 @@ fn service() -> impl Strategy<Value = (Multiplexing, Engine)> {
     ])
 }
 
-fn config() -> impl Strategy<Value = Config> {
+/// Period and burst of the memory port: short and odd ones, that of `QsNET`, and longer ones than any look ahead.
+fn sharing() -> impl Strategy<Value = (u64, u64)> {
+    let period = prop_oneof![6 => 1_u64..60, 3 => 60_u64..400, 1 => 400_u64..3000];
+    let any = period.prop_flat_map(|period| (Just(period), 0..=period / 2));
+    prop_oneof![9 => any, 1 => Just((185, 32))]
+}
+
+fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config> {
     let sizes = (1_u32..=4, buffer(), 1_u32..=4, 0_u64..40, 1_u64..6);
     let modes = (
         select(&[
@@ -77,8 +173,7 @@ fn config() -> impl Strategy<Value = Config> {
         service(),
     );
     let switches = (any::<bool>(), any::<bool>(), any::<bool>());
-    let sharing = (1_u64..60).prop_flat_map(|period| (Just(period), 0..=period / 2));
-    (tree(), sizes, modes, switches, sharing)
+    (tree, sizes, modes, switches, sharing())
         .prop_flat_map(|(tree, sizes, modes, switches, sharing)| {
             let delays = prop::collection::vec(hop_delay(), tree.levels());
             (Just((tree, sizes, modes, switches, sharing)), delays)
@@ -111,7 +206,7 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
         0..nodes,
         0..nodes,
         any::<bool>(),
-        prop_oneof![20 => 1_u32..=60, 1 => Just(189_u32)],
+        prop_oneof![300 => 1_u32..=60, 15 => Just(189_u32), 1 => 1000_u32..3000],
         any::<bool>(),
         prop_oneof![3 => Just(0_u64), 2 => 0_u64..30, 1 => 0_u64..1500],
     );
@@ -133,12 +228,13 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
     })
 }
 
-/// Any machine under any traffic of less than so many packets.
-pub fn case_of(packets: usize) -> impl Strategy<Value = Case> {
-    config()
-        .prop_flat_map(move |config| {
+/// Any machine with such a tree under any traffic of less than so many packets.
+fn case_of(tree: impl Strategy<Value = FatTree>, packets: usize) -> impl Strategy<Value = Case> {
+    let turnaround = prop_oneof![19 => 0_u64..30, 1 => 30_u64..3000];
+    (config(tree), turnaround)
+        .prop_flat_map(move |(config, turnaround)| {
             let nodes = config.tree.nodes();
-            (Just(config), 0_u64..30, traffic(nodes, packets))
+            (Just(config), Just(turnaround), traffic(nodes, packets))
         })
         .prop_map(|(config, turnaround, traffic)| Case {
             config,
@@ -147,7 +243,15 @@ pub fn case_of(packets: usize) -> impl Strategy<Value = Case> {
         })
 }
 
-/// Any machine under any traffic.
+/// A small machine under any traffic.
 pub fn case() -> impl Strategy<Value = Case> {
-    case_of(60)
+    case_of(small_tree(), 60)
+}
+
+/// A machine under twice the traffic, and now and then a large one under more.
+pub fn large_case() -> impl Strategy<Value = Case> {
+    prop_oneof![
+        19 => case_of(small_tree(), 120),
+        1 => case_of(large_tree(), 600),
+    ]
 }

@@ -7,11 +7,10 @@ use std::collections::BTreeSet;
 
 fn header(input: u32, injected: Cycle, high: bool) -> Waiting {
     Waiting {
-        packet: PacketId(input),
+        packet: PacketId::at(input as usize),
         input,
         injected,
         high,
-        spread: 0,
     }
 }
 
@@ -38,6 +37,12 @@ fn brute_force(waiting: &[Waiting], first: u32, inputs: u32, rule: AgeRule, now:
         .expect("somebody is oldest")
 }
 
+/// The winner at a switch of 12 inputs.
+fn wins(waiting: &[Waiting], rotation: u32, rule: AgeRule, now: Cycle) -> Waiting {
+    let headers = waiting.iter().copied();
+    winner(headers, rotation, 12, rule, now).expect("somebody waits")
+}
+
 /// Headers at different inputs in any order, with few distinct ages, so that many are equal.
 fn waiting() -> impl Strategy<Value = Vec<Waiting>> {
     prop::collection::btree_map(0_u32..12, (0_u64..50, any::<bool>()), 1..8)
@@ -58,8 +63,8 @@ proptest! {
         now in 50_u64..100,
     ) {
         let rule = AgeRule { cap, step };
-        let index = winner(&waiting, first, 12, rule, now).expect("somebody waits");
-        prop_assert_eq!(waiting[index].input, brute_force(&waiting, first, 12, rule, now));
+        let header = wins(&waiting, first, rule, now);
+        prop_assert_eq!(header.input, brute_force(&waiting, first, 12, rule, now));
     }
 
     /// Whatever the start: the output is the first of those with the most free channels, and all of these are taken as
@@ -71,7 +76,7 @@ proptest! {
         let most = outputs.iter().map(|&link| channels(link)).max().expect("an output");
         let mut taken = BTreeSet::new();
         for start in 0..free.len() as u64 {
-            let found = least_loaded(&outputs, start, |link| free[link as usize - 100]);
+            let found = least_loaded(&outputs, || start, |link| free[link as usize - 100]);
             if most == 0 {
                 prop_assert_eq!(found, None);
                 continue;
@@ -88,7 +93,8 @@ proptest! {
 
 #[test]
 fn nobody_wins_if_nobody_waits() {
-    assert_eq!(winner(&[], 3, 12, AgeRule { cap: 100, step: 1 }, 10), None);
+    let rule = AgeRule { cap: 100, step: 1 };
+    assert!(winner(std::iter::empty(), 3, 12, rule, 10).is_none());
 }
 
 /// Grants one by one, as `Fabric::arbitrate` does; equal ages are served in turn, whatever the order of arrival.
@@ -100,8 +106,9 @@ fn equal_ages_are_served_in_turn() {
         .into();
     let mut rotation = 3;
     let mut served = Vec::new();
-    while let Some(index) = winner(&waiting, rotation, 12, rule, 20) {
-        let input = waiting.swap_remove(index).input;
+    while !waiting.is_empty() {
+        let input = wins(&waiting, rotation, rule, 20).input;
+        waiting.retain(|header| header.input != input);
         served.push(input);
         rotation = (input + 1) % 12;
     }
@@ -116,9 +123,9 @@ fn rotation_is_fair() {
     let mut rotation = 0;
     let mut served = Vec::new();
     for now in 0..300 {
-        let index = winner(&waiting, rotation, 12, rule, now).expect("somebody waits");
-        served.push(waiting[index].input);
-        rotation = (waiting[index].input + 1) % 12;
+        let input = wins(&waiting, rotation, rule, now).input;
+        served.push(input);
+        rotation = (input + 1) % 12;
     }
     assert!(served.chunks(3).all(|round| round == [0, 4, 9]));
 }
@@ -127,11 +134,7 @@ fn rotation_is_fair() {
 #[test]
 fn ages_saturate_and_are_coarse() {
     let waiting = [header(5, 0, false), header(2, 60, false)];
-    let wins = |cap, step, now| {
-        let rule = AgeRule { cap, step };
-        let index = winner(&waiting, 0, 12, rule, now).expect("somebody waits");
-        waiting[index].input
-    };
+    let wins = |cap, step, now| wins(&waiting, 0, AgeRule { cap, step }, now).input;
     assert_eq!(wins(1000, 1, 100), 5, "100 cycles against 40");
     assert_eq!(wins(41, 1, 100), 5, "41 against 40");
     assert_eq!(wins(40, 1, 100), 2, "equal: rotation");
@@ -151,7 +154,7 @@ fn priority_comes_first() {
         header(3, 98, true),
     ];
     let rule = AgeRule { cap: 1000, step: 1 };
-    assert_eq!(winner(&waiting, 0, 12, rule, 100), Some(2));
+    assert_eq!(wins(&waiting, 0, rule, 100).input, 3);
 }
 
 /// Ties are spread evenly, for the packets of one source at one switch as for one packet at all switches.
@@ -161,7 +164,7 @@ fn the_hash_spreads_ties() {
     let share = |seeds: &mut dyn Iterator<Item = u64>| {
         let mut taken = [0_u32; 4];
         for seed in seeds {
-            let link = least_loaded(&outputs, seed, |_| 0b11).expect("all are free");
+            let link = least_loaded(&outputs, || seed, |_| 0b11).expect("all are free");
             taken[link as usize - 10] += 1;
         }
         taken
@@ -189,13 +192,13 @@ fn groups_of_a_crossbar() {
             ..config()
         })
     };
-    let (adaptive, fixed) = (of(Ascent::Adaptive), of(Ascent::Deterministic));
+    let ((adaptive, hops), (fixed, fixed_hops)) = (of(Ascent::Adaptive), of(Ascent::Deterministic));
     assert_eq!(adaptive.groups(), 2 * (2 + 1) + 3 * 2);
     assert_eq!(fixed.groups(), 2 * (2 + 3) + 3 * 2);
     // From every link into a switch, by tag.
     for link in 0..tree.links() {
         let End::Switch { switch, port } = tree.ends(link).1 else {
-            assert!(adaptive.hop(link).ejects);
+            assert!(hops[link as usize].ejects);
             continue;
         };
         let level = tree.switch_level(switch);
@@ -204,29 +207,29 @@ fn groups_of_a_crossbar() {
         let ups: Vec<_> = (down..down + up)
             .map(|port| tree.output(switch, port))
             .collect();
-        for crossbar in [&adaptive, &fixed] {
-            let hop = crossbar.hop(link);
-            assert_eq!((hop.switch, hop.input(1)), (switch, 2 * port + 1));
+        for (crossbar, hops) in [(&adaptive, &hops), (&fixed, &fixed_hops)] {
+            let hop = hops[link as usize];
+            assert_eq!(hop.input(1), 2 * port + 1);
             assert_eq!(hop.reverse, tree.reverse(link));
-            assert_eq!(hop.delay, 3 + tree.link_level(link) as u64);
+            assert_eq!(hop.delay(), 3 + tree.link_level(link) as u64);
             for port in 0..down {
                 let group = hop.next_group(Tag::Down(port as u16));
                 let output = tree.output(switch, port);
-                assert_eq!(crossbar.outputs(group), (&[output][..], inputs));
+                assert_eq!(crossbar.outputs(group), (&[output][..], switch, inputs));
             }
         }
         if up > 0 {
-            let group = adaptive.hop(link).next_group(Tag::Adaptive);
-            assert_eq!(adaptive.outputs(group), (&ups[..], inputs));
+            let group = hops[link as usize].next_group(Tag::Adaptive);
+            assert_eq!(adaptive.outputs(group), (&ups[..], switch, inputs));
         }
         for (port, &output) in ups.iter().enumerate() {
-            let group = fixed.hop(link).next_group(Tag::Up(port as u16));
-            assert_eq!(fixed.outputs(group), (&[output][..], inputs));
-            assert_eq!(fixed.hop(output).group, group);
+            let group = fixed_hops[link as usize].next_group(Tag::Up(port as u16));
+            assert_eq!(fixed.outputs(group), (&[output][..], switch, inputs));
+            assert_eq!(fixed_hops[output as usize].group, group);
         }
     }
     for node in 0..4 {
-        assert_eq!(adaptive.hop(tree.injection(node)).group, NO_GROUP);
+        assert_eq!(hops[tree.injection(node) as usize].group, NO_GROUP);
     }
 }
 

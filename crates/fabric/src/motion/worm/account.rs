@@ -1,7 +1,7 @@
 //! Counting flits without one event per flit.
 
 use super::WormMover;
-use super::state::NONE;
+use super::state::{Link, NONE};
 use crate::motion::{ChannelId, FlitCensus};
 use crate::{Cycle, LinkId};
 use std::collections::VecDeque;
@@ -20,11 +20,21 @@ impl WormMover {
         runs.push_back((began, now));
     }
 
+    /// The link as it is in cycle `now`: at rest if its mover's worm has ended.
+    pub(super) fn present(&self, link: LinkId, now: Cycle) -> Link {
+        let mut state = self.links[link as usize];
+        if let Some(end) = self.ended(link, now) {
+            state.rest(end);
+        }
+        state
+    }
+
     /// Flits of a link into a node that are on the wire after cycle `now - 1`.
     fn on_wire(&self, link: LinkId, now: Cycle) -> u64 {
         let from = now.saturating_sub(self.links[link as usize].delay.into());
         let state = &self.links[link as usize];
-        let present = (state.mover != NONE).then_some((state.since, now));
+        let end = self.ended(link, now).unwrap_or(now);
+        let present = (state.mover != NONE).then_some((state.since, end));
         let runs = &self.runs[link as usize - self.first_ejection as usize];
         runs.iter()
             .copied()
@@ -35,9 +45,9 @@ impl WormMover {
 
     pub(super) fn count(&self, now: Cycle) -> FlitCensus {
         let mut census = FlitCensus::default();
-        for (number, state) in self.links.iter().enumerate() {
-            let link = number as LinkId;
-            let carried = state.flits.at(now);
+        for link in 0..self.links.len() as LinkId {
+            let state = self.present(link, now);
+            let carried = state.carried(now).flits;
             if state.injects {
                 census.injected += carried;
             }
@@ -60,8 +70,9 @@ impl WormMover {
         if this.flits == 0 {
             return 0;
         }
-        let held = this.sent.at(now) - self.channels[this.down as usize].sent.at(now);
+        let down = &self.channels[this.down as usize];
+        let held = this.sent.at(now).min(this.flits) - down.sent.at(now).min(this.flits);
         assert!(held <= self.buffer, "a buffer overflows");
-        held
+        held.into()
     }
 }

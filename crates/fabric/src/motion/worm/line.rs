@@ -6,41 +6,49 @@ use crate::Cycle;
 ///
 /// The value of a line in the cycle in which it starts or stops is the same before and after: in that cycle the order of
 /// those who read and those who change does not matter.
+///
+/// Counts are below 2^32, and so is the difference of two cycles within the life of a worm; the arithmetic is modulo 2^32,
+/// whatever the cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// The count while it stands; the count at cycle 0, modulo 2^64, while it grows.
-    offset: u64,
+    /// The count while it stands; the count at cycle 0 while it grows.
+    offset: u32,
     /// All ones while it grows, else zero.
-    slope: u64,
+    slope: u32,
 }
 
 impl Line {
-    pub const fn standing(count: u64) -> Self {
+    pub const fn standing(count: u32) -> Self {
         Line {
             offset: count,
             slope: 0,
         }
     }
 
-    pub fn at(self, now: Cycle) -> u64 {
-        self.offset.wrapping_add(now & self.slope)
+    pub fn at(self, now: Cycle) -> u32 {
+        self.offset.wrapping_add(now as u32 & self.slope)
     }
 
     pub fn grows(self) -> bool {
         self.slope != 0
     }
 
+    /// How far the line is ahead of a count for good: its lead now if it stands, no bound if it grows.
+    pub fn lead(self, count: u32, now: Cycle) -> u32 {
+        self.at(now).wrapping_sub(count) | self.slope
+    }
+
     /// Grows from cycle `now` on: one more at `now + 1`.
     pub fn start(&mut self, now: Cycle) {
         debug_assert!(!self.grows());
-        self.offset = self.offset.wrapping_sub(now);
-        self.slope = u64::MAX;
+        self.offset = self.offset.wrapping_sub(now as u32);
+        self.slope = u32::MAX;
     }
 
     /// Stands from cycle `now` on.
     pub fn stop(&mut self, now: Cycle) {
         debug_assert!(self.grows());
-        self.offset = self.offset.wrapping_add(now);
+        self.offset = self.offset.wrapping_add(now as u32);
         self.slope = 0;
     }
 }
@@ -51,10 +59,16 @@ mod tests {
 
     #[test]
     fn a_change_does_not_show_in_its_cycle() {
-        let mut line = Line::standing(3);
-        line.start(10);
-        assert_eq!((line.at(10), line.at(11), line.at(15)), (3, 4, 8));
-        line.stop(15);
-        assert_eq!((line.at(15), line.at(1000)), (8, 8));
+        // The second start is just before a cycle count of 2^32.
+        for begin in [10, (1 << 32) - 2] {
+            let mut line = Line::standing(3);
+            line.start(begin);
+            let grown = [0, 1, 5].map(|cycles| line.at(begin + cycles));
+            assert_eq!(grown, [3, 4, 8]);
+            assert_eq!(line.lead(4, begin + 5), u32::MAX);
+            line.stop(begin + 5);
+            assert_eq!((line.at(begin + 5), line.at(begin + 1000)), (8, 8));
+            assert_eq!(line.lead(4, begin + 1000), 4);
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! A worm flows at the rate of one flit a cycle or stands still, and between two such changes everything is a straight
 //! line in time. This mover keeps the lines and computes when the next change can come; it visits a link only then. It
 //! makes the motion of the flit mover (the rule of the parent module), the same flit over the same link in every cycle,
-//! at the cost of some thirty events a packet.
+//! at the cost of some twenty events a packet.
 //!
 //! ## Why that is possible
 //!
@@ -20,9 +20,9 @@
 //!
 //! ## What is kept
 //!
-//! Per channel the lines `S` (sent before a cycle) and `R` (arrived by a cycle), its length, rank and neighbours; the
-//! ends of a path are special channels that always have flits, always have room, or never have any. Per link the mover,
-//! the cycle of its one valid prediction, its debt of tokens, the line of flits carried.
+//! Per channel the lines `S` (sent before a cycle) and `R` (arrived by a cycle), its length and neighbours; the ends of a
+//! path are special channels that always have flits, always have room, or never have any. Per link the mover, the cycle of
+//! its one valid prediction, its debt of tokens, and what it has carried.
 //!
 //! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able: `R` and the room only
 //! grow while it stands. So the choice of a link changes only if its mover ceases to be able, if another channel becomes
@@ -33,14 +33,23 @@
 //! | `Starts(v)` | when `v` starts, for `D` later | `R` grows. The first flit is the header's arrival. If the channel behind had nothing to send, its link is looked at |
 //! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to that, or the link is looked at |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
-//! | `Due(l)` | with each prediction | void if the prediction has changed. Else the worm has ended ([`Moved::Tail`] of the cycle before) or may have to stop, or a debt is paid: the link is looked at |
-//! | `Turn(a)` | when both links of adapter `a` want to move, for the next begin or end of a pause | both links are looked at |
+//! | `Due(l)` | with each prediction | void if the prediction has changed. Else the worm has ended ([`Moved::Tail`](super::Moved::Tail)), the mover can go on and is predicted anew, it cannot and the link is looked at, or a debt is paid and the link is looked at |
+//! | `Turn(a)` | while both links of adapter `a` have flits to send, for the next begin or end of a pause | the link whose pause it is is looked at |
 //!
-//! and a link is looked at in the cycle in which a channel of it is granted. To *look at* a link is to mark it in
-//! [`Motion::arrive`] or in phase 0 and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and
-//! start channels accordingly. A mover is predicted to stop after the rest of the worm, or the flits that are there if none
-//! arrives, or the room that is left if none leaves, whichever is least; when the channel behind it stops, the prediction
-//! is lowered. A prediction is a lower bound: if it comes too early the link is looked at in vain and predicted anew.
+//! and a link is looked at in the cycle in which a channel of it is granted. To *look at* a link is to mark it in phase 0
+//! and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A
+//! mover is predicted to stop after the rest of the worm, or the flits that are there if none arrives, or the room that is
+//! left if none leaves, whichever is least; when the channel behind it stops, the prediction is lowered. A prediction is a
+//! lower bound: if it comes too early the mover is predicted anew.
+//!
+//! Two kinds of predictions, which would be most of them, are not entered:
+//!
+//! * *Ends that concern nobody.* Where a link serves only one channel and neither the control plane nor a partner waits,
+//!   the end of the worm has no consequence until somebody looks at the link, closes the channel or charges a token; and
+//!   then the end is found by arithmetic (`WormMover::look_for_the_end`). A second channel that is granted meanwhile has
+//!   it entered.
+//! * *Room ahead of a header.* Till the header is at the next switch, `D` cycles, a longer buffer cannot fill. Whether it
+//!   can is seen then, after the links have been evaluated (`WormMover::limit`).
 //!
 //! ## Why it is exact
 //!
@@ -54,10 +63,10 @@
 //!
 //! ## Tokens and sharing
 //!
-//! A link that rests pays one token a cycle, which is accounted when somebody asks (`Link::settle`); a mover that
-//! goes on pays nothing. A link that turns to a channel with a debt of `n` rests, and is due `n` cycles later; whoever is
-//! the candidate then starts. Whether an adapter's link pauses depends on whether its partner has a candidate, which is kept
-//! (`state::Adapter`) and holds until the partner is looked at; if it changes in a pause of the other, both are evaluated.
+//! A link that rests pays one token a cycle: all that is kept is when it will have paid. A mover that goes on pays nothing;
+//! a link that turns to a channel with a debt of `n` rests, and is due `n` cycles later; whoever is the candidate then
+//! starts. A link of an adapter stands in its pause if its partner has a candidate in that cycle. Whether it has can change
+//! only when the partner is looked at, and whoever is looked at in the other's pause has the other looked at too.
 //!
 //! ## Counting
 //!
@@ -65,17 +74,15 @@
 //! nodes the last stretches of motion are noted, to know what is on the wire (module `account`).
 
 mod account;
-mod event;
 mod flow;
 mod line;
+mod predict;
 mod state;
 
-use super::{Carried, ChannelId, FlitCensus, Lanes, Motion, Moved, Wiring, Worm};
-use crate::ring::Ring;
+use super::{Carried, ChannelId, Event, FlitCensus, HORIZON, Lanes, Motion, Wiring, Witness, Worm};
 use crate::{Config, Cycle, LinkId};
 use account::Runs;
-use event::Event;
-use state::{Adapter, Channel, Link, NONE, Specials};
+use state::{Adapter, Channel, Link, MOST_FLITS, NONE, Specials};
 
 /// See the essay of the module.
 pub struct WormMover {
@@ -85,20 +92,19 @@ pub struct WormMover {
     /// By node: what its ejection link has moved lately.
     runs: Vec<Runs>,
     first_ejection: LinkId,
-    ring: Ring<Event>,
     specials: Specials,
     lanes: Lanes,
     /// Flits of buffer behind each channel.
-    buffer: u64,
+    buffer: u32,
     share_period: u64,
     share_burst: u64,
     /// Links to look at in this cycle.
     marked: Vec<LinkId>,
-    due: Vec<Event>,
-    /// Channels that are granted.
-    open: usize,
+    /// Channels whose first flit has arrived in this cycle.
+    headers: Vec<ChannelId>,
     /// The first cycle in which no link that rests has debts.
     settled: Cycle,
+    events: u64,
     reversed: bool,
 }
 
@@ -109,7 +115,8 @@ impl WormMover {
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
         let specials = Specials::after(bound as u32);
-        let mut channels = vec![Channel::closed(specials); bound];
+        let mut channels = Vec::with_capacity(bound + 3);
+        channels.resize(bound, Channel::closed(specials));
         channels.extend(Channel::specials());
         let mut mover = WormMover {
             channels,
@@ -117,38 +124,35 @@ impl WormMover {
             adapters: Vec::new(),
             runs: vec![Runs::new(); config.tree.positions() as usize],
             first_ejection: config.tree.ejection(0),
-            ring: Ring::new(),
             specials,
             lanes: wiring.lanes,
-            buffer: wiring.buffer.into(),
+            buffer: wiring.buffer.min(MOST_FLITS),
             share_period: wiring.share_period,
             share_burst: wiring.share_burst,
             marked: Vec::new(),
-            due: Vec::new(),
-            open: 0,
+            headers: Vec::new(),
             settled: 0,
+            events: 0,
             reversed: false,
         };
-        for (link, wire) in (0..).zip(&wiring.wires) {
-            let mut adapter = NONE;
+        for (number, wire) in (0..).zip(&wiring.wires) {
+            let injects = wire.shared.is_some() && !wire.ejects;
+            let mut link = Link::new(wire.delay as u8, injects, wire.ejects);
             if let Some((partner, phase)) = wire.shared
                 && wiring.share_burst > 0
             {
                 // Injection links have the numbers of their nodes, and come first.
-                adapter = partner.min(link);
-                if !wire.ejects {
-                    let (_, other) = wiring.wires[partner as usize]
-                        .shared
-                        .expect("sharing is mutual");
+                link.adapter = partner.min(number);
+                if injects {
+                    let other = wiring.wires[partner as usize].shared;
+                    let (_, other) = other.expect("sharing is mutual");
                     mover
                         .adapters
-                        .push(Adapter::new([link, partner], [phase, other]));
+                        .push(Adapter::new([number, partner], [phase, other]));
                 }
             }
-            let injects = wire.shared.is_some() && !wire.ejects;
-            mover
-                .links
-                .push(Link::new(wire.delay as u8, injects, wire.ejects, adapter));
+            link.quiet = link.adapter == NONE && !link.ejects && !wiring.reports_tails;
+            mover.links.push(link);
         }
         mover
     }
@@ -158,130 +162,131 @@ impl WormMover {
     }
 
     /// Has a link looked at in this cycle.
-    fn mark(&mut self, link: LinkId, now: Cycle) {
-        let state = &mut self.links[link as usize];
-        if state.marked != now {
-            state.marked = now;
+    fn mark(&mut self, link: LinkId) {
+        if !std::mem::replace(&mut self.links[link as usize].marked, true) {
             self.marked.push(link);
         }
     }
 
-    fn read(&mut self, event: Event, now: Cycle, moved: &mut Vec<Moved>) {
-        match event {
-            Event::Starts(channel) => self.arrivals_start(channel, now, moved),
-            Event::Stops(channel) => self.arrivals_stop(channel, now),
-            Event::Room(channel) => self.consider(channel, now),
-            Event::Turn(adapter) => {
-                for link in self.adapters[adapter as usize].links {
-                    self.mark(link, now);
-                }
-            }
-            Event::Due(link) => {
-                let state = &mut self.links[link as usize];
-                if state.next != now {
-                    return;
-                }
-                state.next = 0;
-                let number = state.mover;
-                if number != NONE {
-                    let channel = &self.channels[number as usize];
-                    if channel.sent.at(now) == u64::from(channel.flits) {
-                        state.unsent &= !(1 << self.lanes.lane(number));
-                        moved.push(Moved::Tail(number, now - 1));
-                        if state.unsent == 0 && state.adapter == NONE {
-                            // Nothing to choose from, and nobody else to ask.
-                            self.stop(link, now);
-                            return;
-                        }
-                    }
-                }
-                self.mark(link, now);
+    /// A pause of an adapter begins or ends: whom it concerns is looked at.
+    fn turn(&mut self, number: u32, now: Cycle, witness: &mut impl Witness) {
+        let adapter = &mut self.adapters[number as usize];
+        if adapter.turn != now {
+            return;
+        }
+        let (links, before) = (adapter.links, adapter.pauses);
+        adapter.find_windows(now, self.share_period, self.share_burst);
+        if links
+            .iter()
+            .all(|&link| self.links[link as usize].unsent != 0)
+        {
+            witness.foresee(adapter.turn, Event::Turn(number));
+        } else {
+            // The windows are found anew when both have flits again.
+            adapter.turn = now;
+        }
+        let pauses = adapter.pauses;
+        for side in 0..2 {
+            if pauses[side] != before[side] {
+                self.mark(links[side]);
             }
         }
     }
 }
 
 impl Motion for WormMover {
-    fn arrive(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
-        // Nothing is entered for the present cycle: the list does not grow while it is read.
-        self.ring.take(now, &mut self.due);
-        if self.reversed {
-            self.due.reverse();
-        }
-        for place in 0..self.due.len() {
-            self.read(self.due[place], now, moved);
-        }
-        self.due.clear();
-    }
+    fn arrive(&mut self, _now: Cycle, _witness: &mut impl Witness) {}
 
-    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle) {
-        let link = self.link_of(channel);
-        let specials = self.specials;
-        let ejects = self.links[link as usize].ejects;
-        let state = &mut self.channels[channel as usize];
-        assert!(state.flits == 0, "a channel is granted twice");
-        state.open(&worm, ejects, specials);
-        if let Some(upstream) = worm.upstream {
-            self.channels[upstream as usize].down = channel;
-        }
-        if self.open == 0 && self.ring.clear() {
-            for adapter in &mut self.adapters {
-                adapter.turn = 0;
+    fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness) {
+        self.events += 1;
+        match event {
+            Event::Starts(channel) => self.arrivals_start(channel, now, witness),
+            Event::Stops(channel) => self.arrivals_stop(channel, now, witness),
+            Event::Room(channel) => self.consider(channel, now, witness),
+            Event::Turn(adapter) => self.turn(adapter, now, witness),
+            Event::Due(link) => {
+                if self.links[link as usize].next == now {
+                    self.due(link, now, witness);
+                }
             }
         }
-        self.open += 1;
-        self.links[link as usize].unsent |= 1 << self.lanes.lane(channel);
-        self.consider(channel, now);
     }
 
-    fn close(&mut self, channel: ChannelId, now: Cycle) {
+    fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
+        let link = self.link_of(channel);
+        if self.links[link as usize].mover == channel {
+            self.look_for_the_end(link, now, witness);
+        }
         let specials = self.specials;
         let state = &mut self.channels[channel as usize];
         assert!(
-            state.flits > 0 && state.sent.at(now) == u64::from(state.flits),
+            state.flits > 0 && state.sent.at(now) == state.flits && !state.sent.grows(),
             "a channel is closed before its worm has passed"
         );
-        assert!(!state.sent.grows());
         state.close(specials);
-        self.open -= 1;
     }
 
-    fn charge(&mut self, link: LinkId, now: Cycle) {
+    fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
+        self.look_for_the_end(link, now, witness);
         let state = &mut self.links[link as usize];
-        state.settle(now);
-        state.owed += 1;
+        state.charge(now);
         if state.mover == NONE {
-            self.settled = self.settled.max(now + u64::from(state.owed));
+            self.settled = self.settled.max(state.since);
         }
     }
 
-    fn step(&mut self, now: Cycle, moved: &mut Vec<Moved>) {
+    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness) {
+        assert!(worm.flits <= MOST_FLITS, "a worm is too long");
+        let number = self.link_of(channel);
+        let link = &mut self.links[number as usize];
+        let state = &mut self.channels[channel as usize];
+        assert!(state.flits == 0, "a channel is granted twice");
+        state.open(&worm, link.ejects, self.specials);
+        if let Some(upstream) = worm.upstream {
+            self.channels[upstream as usize].down = channel;
+        }
+        link.unsent |= 1 << self.lanes.lane(channel);
+        if link.mover != NONE && link.next > now {
+            // Somebody waits for the end of the mover's worm from here on.
+            let next = link.next.min(now + HORIZON);
+            self.foresee(number, next, witness);
+        }
+        self.consider(channel, now, witness);
+    }
+
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
         if self.reversed {
             self.marked.reverse();
+            self.headers.reverse();
         }
-        for place in 0..self.marked.len() {
-            self.evaluate(self.marked[place], now, moved);
+        // A look at one link of an adapter may add the other.
+        let mut place = 0;
+        while let Some(&link) = self.marked.get(place) {
+            self.links[link as usize].marked = false;
+            self.evaluate(link, now, witness);
+            place += 1;
         }
         self.marked.clear();
+        for place in 0..self.headers.len() {
+            self.limit(self.headers[place], now, witness);
+        }
+        self.headers.clear();
     }
 
-    fn next(&self, now: Cycle) -> Option<Cycle> {
-        // Where no worm is, what was foreseen concerns worms that have passed.
-        let foreseen = (self.open > 0).then(|| self.ring.next(now + 1)).flatten();
-        foreseen.or_else(|| (self.settled > now).then_some(self.settled))
+    fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle> {
+        due.or_else(|| (self.settled > now).then_some(self.settled))
     }
 
     fn carried(&self, link: LinkId, now: Cycle) -> Carried {
-        let mut state = self.links[link as usize];
-        state.settle(now);
-        Carried {
-            flits: state.flits.at(now),
-            tokens: state.tokens,
-        }
+        self.present(link, now).carried(now)
     }
 
     fn census(&self, now: Cycle) -> FlitCensus {
         self.count(now)
+    }
+
+    fn events(&self) -> u64 {
+        self.events
     }
 
     fn reverse(&mut self) {

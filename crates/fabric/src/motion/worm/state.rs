@@ -1,15 +1,17 @@
 //! What the mover keeps of channels, links and adapters.
 
-use super::event::HORIZON;
 use super::line::Line;
-use crate::motion::{ChannelId, Key, Worm};
+use crate::motion::{Carried, ChannelId, HORIZON, Worm};
 use crate::{Cycle, LinkId};
 
 /// No channel, no adapter.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Longest worm, and largest buffer that makes a difference, in flits.
+pub(super) const MOST_FLITS: u32 = 1 << 30;
+
 /// A count that no worm reaches and no buffer holds.
-const BOUNDLESS: u64 = 1 << 40;
+const BOUNDLESS: u32 = 1 << 31;
 
 /// Channels of no link, which stand for the ends of paths and save a case wherever a neighbour is asked.
 #[derive(Clone, Copy)]
@@ -33,15 +35,17 @@ impl Specials {
     }
 }
 
-/// One virtual channel of one link and its present worm; a cache line.
+/// One virtual channel of one link and its present worm; half a cache line. The rank of the worm is kept elsewhere: it
+/// is asked for only where two worms compete.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 pub(super) struct Channel {
-    /// `S`: flits sent over the link before a cycle.
+    /// `S`: flits sent over the link before a cycle. It may grow beyond the length of the worm until somebody looks, which
+    /// nobody can tell: who compares with it has then sent all flits, too.
     pub sent: Line,
     /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and
     /// not stopped after a tail, since nobody asks beyond.
     pub arrived: Line,
-    pub key: Key,
     /// Length of the worm; 0 if the channel is free.
     pub flits: u32,
     /// The channel that the worm arrives by, or the source.
@@ -51,11 +55,10 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    fn standing(sent: u64, arrived: u64) -> Self {
+    fn standing(sent: u32, arrived: u32) -> Self {
         Channel {
             sent: Line::standing(sent),
             arrived: Line::standing(arrived),
-            key: Key::new(false, 0, 0, 0),
             flits: 0,
             up: 0,
             down: 0,
@@ -81,7 +84,6 @@ impl Channel {
         *self = Channel {
             sent: Line::standing(0),
             arrived: Line::standing(0),
-            key: worm.key,
             flits: worm.flits,
             up: worm.upstream.unwrap_or(specials.source),
             down: if ejects {
@@ -100,64 +102,97 @@ impl Channel {
     }
 }
 
-/// One directed link.
+/// One directed link; a cache line.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct Link {
-    /// The channel whose flits it sends, or [`NONE`]: it rests, which is when debts are paid.
+    /// The channel whose flits it sends, or [`NONE`]: it rests. Its worm may have ended in cycle `next`, and nobody has
+    /// looked yet.
     pub mover: ChannelId,
-    /// Slots owed to tokens, as of cycle `since` if the link rests.
+    /// While it moves: the slots that it owes to tokens.
     pub owed: u32,
-    /// The cycle of the one valid prediction; one in the past if there is none.
-    pub next: Cycle,
-    /// While the link moves: since when. While it rests: up to where `owed` and `tokens` are accounted.
+    /// While it moves: since when. While it rests: from when on it owes nothing; till then it pays a slot a cycle.
     pub since: Cycle,
-    /// Flits sent before a cycle.
-    pub flits: Line,
-    /// Tokens paid, as of cycle `since` if the link rests.
-    pub tokens: u64,
-    /// The cycle in which it was marked last.
-    pub marked: Cycle,
+    /// The prediction: the earliest cycle in which the mover cannot go on. One in the past if there is none.
+    pub next: Cycle,
+    /// The cycle for which a look was entered last.
+    pub entered: Cycle,
+    /// Flits sent before it began to move or to rest.
+    flits: u64,
+    /// Tokens charged so far, paid or not.
+    charged: u64,
     /// Channels whose worm has flits to send, as bits.
     pub unsent: u8,
-    /// Index of the adapter whose memory port it shares, or [`NONE`]. This and what follows never changes.
-    pub adapter: u32,
-    /// Cycles from one end to the other.
+    /// Whether it is to be looked at in this cycle.
+    pub marked: bool,
+    /// Cycles from one end to the other. This and what follows never changes.
     pub delay: u8,
     /// Whether it starts in a node, and whether it ends in one.
     pub injects: bool,
     pub ejects: bool,
+    /// Whether the end of a worm concerns nobody but another worm of the same link.
+    pub quiet: bool,
+    /// Index of the adapter whose memory port it shares, or [`NONE`].
+    pub adapter: u32,
 }
 
 const _: () = assert!(
-    size_of::<Channel>() == 64 && size_of::<Link>() == 64,
+    size_of::<Channel>() == 32 && size_of::<Link>() == 64,
     "cache lines"
 );
 
 impl Link {
-    pub fn new(delay: u8, injects: bool, ejects: bool, adapter: u32) -> Self {
+    /// A link at rest between two ends, either of which may be an adapter.
+    pub fn new(delay: u8, injects: bool, ejects: bool) -> Self {
         Link {
             mover: NONE,
             owed: 0,
-            next: 0,
             since: 0,
-            flits: Line::standing(0),
-            tokens: 0,
-            marked: Cycle::MAX,
+            next: 0,
+            entered: 0,
+            flits: 0,
+            charged: 0,
             unsent: 0,
-            adapter,
+            marked: false,
             delay,
             injects,
             ejects,
+            quiet: false,
+            adapter: NONE,
         }
     }
 
-    /// Accounts the tokens that a resting link has paid before cycle `now`, one in each cycle.
-    pub fn settle(&mut self, now: Cycle) {
+    /// Ceases to move. Returns since when it moved.
+    pub fn rest(&mut self, now: Cycle) -> Cycle {
+        self.mover = NONE;
+        self.flits += now - self.since;
+        std::mem::replace(
+            &mut self.since,
+            now + u64::from(std::mem::take(&mut self.owed)),
+        )
+    }
+
+    /// Owes one more token from cycle `now` on.
+    pub fn charge(&mut self, now: Cycle) {
+        self.charged += 1;
         if self.mover == NONE {
-            let paid = (now - self.since).min(self.owed.into());
-            self.owed -= paid as u32;
-            self.tokens += paid;
-            self.since = now;
+            self.since = self.since.max(now) + 1;
+        } else {
+            self.owed += 1;
+        }
+    }
+
+    /// What it has carried before cycle `now`, in which the worm of its mover has not ended.
+    pub fn carried(&self, now: Cycle) -> Carried {
+        if self.mover == NONE {
+            return Carried {
+                flits: self.flits,
+                tokens: self.charged - self.since.saturating_sub(now),
+            };
+        }
+        Carried {
+            flits: self.flits + (now - self.since),
+            tokens: self.charged - u64::from(self.owed),
         }
     }
 }
@@ -166,16 +201,11 @@ impl Link {
 #[derive(Clone)]
 pub(super) struct Adapter {
     pub links: [LinkId; 2],
-    pub phases: [u64; 2],
-    /// Whether each had a candidate when it was looked at last. One that stands stays a candidate, and one that moves
-    /// does until its link is looked at, so that this holds until then.
-    pub wants: [bool; 2],
-    /// Whether each is in a pause, while both want to move; valid before cycle `turn`.
+    phases: [u64; 2],
+    /// Whether each is in a pause, if both want to move; valid before cycle `turn`.
     pub pauses: [bool; 2],
-    /// While both want to move, the next cycle in which a pause begins or ends, for which a look is entered.
+    /// The next cycle in which a pause begins or ends. A look is entered for it while both have flits to send.
     pub turn: Cycle,
-    /// The cycle in which both were looked at last.
-    pub looked: Cycle,
 }
 
 impl Adapter {
@@ -183,10 +213,8 @@ impl Adapter {
         Adapter {
             links,
             phases,
-            wants: [false; 2],
             pauses: [false; 2],
             turn: 0,
-            looked: Cycle::MAX,
         }
     }
 

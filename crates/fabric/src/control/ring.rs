@@ -6,7 +6,7 @@
 use crate::Cycle;
 
 /// Cycles that a ring covers; a power of two.
-pub(crate) const SLOTS: u64 = 1024;
+pub(super) const SLOTS: u64 = 1024;
 
 const WORDS: usize = SLOTS as usize / 64;
 
@@ -14,8 +14,8 @@ const WORDS: usize = SLOTS as usize / 64;
 const END: u32 = u32::MAX;
 
 /// Future events. Those of one cycle come out together, in no promised order.
-pub(crate) struct Ring<E> {
-    /// First place of each slot's list; stale unless the slot is taken.
+pub(super) struct Ring<E> {
+    /// First place of each slot's list.
     first: Box<[u32; SLOTS as usize]>,
     /// An event, and the next place of its list.
     places: Vec<(E, u32)>,
@@ -50,15 +50,25 @@ impl<E: Copy> Ring<E> {
         self.taken[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Appends the events of cycle `now` to a list. None earlier may be left.
-    pub fn take(&mut self, now: Cycle, due: &mut Vec<E>) {
+    /// Takes an event of cycle `now` out. None earlier may be left.
+    pub fn pop(&mut self, now: Cycle) -> Option<E> {
         let slot = (now % SLOTS) as usize;
-        self.taken[slot / 64] &= !(1 << (slot % 64));
-        let mut place = std::mem::replace(&mut self.first[slot], END);
-        while let Some(entry) = self.places.get_mut(place as usize) {
-            due.push(entry.0);
-            let next = std::mem::replace(&mut entry.1, self.free);
-            self.free = std::mem::replace(&mut place, next);
+        let place = self.first[slot];
+        let Some(entry) = self.places.get_mut(place as usize) else {
+            self.taken[slot / 64] &= !(1 << (slot % 64));
+            return None;
+        };
+        self.first[slot] = std::mem::replace(&mut entry.1, self.free);
+        self.free = place;
+        Some(entry.0)
+    }
+
+    /// Has the events of a cycle come out in the opposite order.
+    pub fn reverse(&mut self, now: Cycle) {
+        let mut events = Vec::new();
+        events.extend(std::iter::from_fn(|| self.pop(now)));
+        for event in events {
+            self.post(now, event);
         }
     }
 
@@ -80,17 +90,5 @@ impl<E: Copy> Ring<E> {
             passed += 64;
         }
         None
-    }
-
-    /// Forgets everything. Whether there was anything.
-    pub fn clear(&mut self) -> bool {
-        let any = self.taken != [0; WORDS];
-        if any {
-            self.first.fill(END);
-            self.places.clear();
-            self.free = END;
-            self.taken = [0; WORDS];
-        }
-        any
     }
 }

@@ -1,15 +1,14 @@
-//! What the mover foresees.
+//! What a mover foresees.
 
-use crate::motion::ChannelId;
-use crate::ring::SLOTS;
+use super::ChannelId;
 use crate::{Cycle, LinkId};
 
 /// Nothing is foreseen further ahead than this many cycles. A prediction may always be too early: it is made again then.
-pub(super) const HORIZON: Cycle = SLOTS - 1;
+pub const HORIZON: Cycle = 1023;
 
-/// What was foreseen for a cycle. The table in the essay of the module says what each does.
+/// What was foreseen for a cycle. The table in the essay of [`worm`](super::worm) says what each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub enum Event {
     /// Flits begin to arrive at the end of the channel.
     Starts(ChannelId),
     /// Flits cease to arrive at the end of the channel, in mid-worm.

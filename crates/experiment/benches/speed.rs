@@ -1,0 +1,388 @@
+//! # How fast the simulator is
+//!
+//! Runs one case on one core and prints its figures as a line of JSON; `benches/bench.py` makes the table.
+//!
+//! ```text
+//! cargo bench -p elanite-experiment --bench speed -- level=fabric levels=5 load=0.3 fabric.engine=flit
+//! ```
+//!
+//! | key | usually | |
+//! |---|---|---|
+//! | `level` | `fabric` | `fabric`: switches and links, packets handed to adapters by a generator, as other network simulators do. `machine`: the shipped experiment `speed/uniform-64`, programs, adapters and buses included |
+//! | `levels` | 3 | levels of switches of the quaternary tree: 4, 16, 64, ... 65,536 nodes |
+//! | `load` | 0.3 | flits that each node offers in a cycle, on average; with `saturated`, each adapter always has a packet waiting |
+//! | `pattern` | `uniform` | where packets go: `uniform`, `hot-spot` (all to node 0), `transpose` (the halves of the node's number exchanged) |
+//! | `warm_up` | 2000 | cycles before those that count |
+//! | `cycles` | 200000 | cycles that count |
+//!
+//! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at the level of the machine, of the experiment.
+//! Packets are as long as the machine's format makes full ones, 189 flits.
+
+use config::{Override, Problems};
+use experiment::{Experiment, MachineFile, Point, plan, simulate};
+use fabric::{Ack, Cycle, Fabric, NodeId, Notice, PacketSpec, Priority};
+use kernel::random::Stream;
+use machine::Machine;
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::process::ExitCode;
+use std::str::FromStr;
+use units::{Bytes, Rate};
+
+const MACHINE_FILE: &str = "es40-qsnet.toml";
+const MACHINE: &str = include_str!("../../../machines/es40-qsnet.toml");
+const EXPERIMENT: &str = include_str!("../../../experiments/speed/uniform-64.toml");
+
+/// The keys of this program, and what they usually are.
+const KEYS: [(&str, &str); 6] = [
+    ("level", "fabric"),
+    ("levels", "3"),
+    ("load", "0.3"),
+    ("pattern", "uniform"),
+    ("warm_up", "2000"),
+    ("cycles", "200000"),
+];
+
+fn main() -> ExitCode {
+    // Cargo adds a `--bench` of its own.
+    let words = std::env::args().skip(1);
+    match row(words.filter(|word| word != "--bench")) {
+        Ok(row) => println!("{row}"),
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// The figures of the case that the words describe.
+fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
+    let mut keys: BTreeMap<&str, String> = KEYS.map(|(key, value)| (key, value.into())).into();
+    let mut overrides = Vec::new();
+    for word in words {
+        let change = Override::parse(&word).map_err(told)?;
+        match keys.get_mut(change.key.as_str()) {
+            Some(value) => *value = change.value,
+            None => overrides.push(word),
+        }
+    }
+    let levels = number(&keys, "levels")?;
+    let load = match keys["load"].as_str() {
+        "saturated" => None,
+        _ => Some(number(&keys, "load")?),
+    };
+    let (warm_up, cycles) = (number(&keys, "warm_up")?, number(&keys, "cycles")?);
+    let case = Case {
+        levels,
+        load,
+        overrides,
+    };
+    let measured = match keys["level"].as_str() {
+        "fabric" => case.fabric(keys["pattern"].parse()?, warm_up, cycles)?,
+        "machine" if keys["pattern"] == "uniform" => case.machine(warm_up, cycles)?,
+        "machine" => return Err("the machine runs the pattern `uniform` only".into()),
+        other => {
+            return Err(format!(
+                "there is no level `{other}`; there are: fabric, machine"
+            ));
+        }
+    };
+    Ok(json!({
+        "level": keys["level"],
+        "pattern": keys["pattern"],
+        "nodes": case.nodes(),
+        "load": load,
+        "set": case.overrides,
+        "cycles": cycles,
+        "packets": measured.packets,
+        "events": measured.events,
+        "set_up_seconds": measured.set_up_seconds,
+        "cpu_seconds": measured.cpu_seconds,
+        "peak_memory_bytes": peak_memory_bytes(),
+    }))
+}
+
+/// A number above 0.
+fn number<T: FromStr + Default + PartialOrd>(
+    keys: &BTreeMap<&str, String>,
+    key: &str,
+) -> Result<T, String> {
+    let value = keys[key].parse().ok().filter(|value| *value > T::default());
+    value.ok_or_else(|| format!("{key}={} is not a number above 0, or too large", keys[key]))
+}
+
+#[allow(clippy::needless_pass_by_value)] // for `map_err`
+fn told(problems: Problems) -> String {
+    let text = problems.render(false);
+    text.trim_start_matches("error: ").to_string()
+}
+
+/// Processor seconds of this process so far.
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// The most main memory that this process has used, where the system tells.
+fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+/// What the cycles that count took and moved.
+struct Measured {
+    packets: u64,
+    events: u64,
+    set_up_seconds: f64,
+    cpu_seconds: f64,
+}
+
+/// A machine and the load on it.
+struct Case {
+    levels: u32,
+    load: Option<f64>,
+    overrides: Vec<String>,
+}
+
+impl Case {
+    fn nodes(&self) -> u64 {
+        4_u64.saturating_pow(self.levels)
+    }
+
+    /// The parameters of the machine and of the experiment, the latter with some of ours.
+    fn overrides(&self, ours: &[String]) -> Result<[Vec<Override>; 2], Problems> {
+        let arities = |levels: u32| format!("[{}]", vec!["4"; levels as usize].join(", "));
+        let tree = [
+            format!("topology.nodes={}", self.nodes()),
+            format!("topology.down={}", arities(self.levels)),
+            format!("topology.up={}", arities(self.levels - 1)),
+        ];
+        let all = tree.iter().chain(ours).chain(&self.overrides);
+        let all: Result<Vec<_>, _> = all.map(|text| Override::parse(text)).collect();
+        let (experiment, machine): (Vec<_>, Vec<_>) = all?
+            .into_iter()
+            .partition(|change| Experiment::owns(&change.key));
+        Ok([machine, experiment])
+    }
+
+    fn machine_as_changed(&self) -> Result<Machine, Problems> {
+        let [overrides, _] = self.overrides(&[])?;
+        Machine::parse(MACHINE_FILE, MACHINE, &overrides)
+    }
+
+    /// The fabric alone.
+    fn fabric(&self, pattern: Pattern, warm_up: Cycle, cycles: Cycle) -> Result<Measured, String> {
+        let machine = self.machine_as_changed().map_err(told)?;
+        let config = machine.cluster_config();
+        let begin = processor_seconds();
+        let mut traffic = Traffic::new(&config, pattern, self.load);
+        let set_up_seconds = processor_seconds() - begin;
+        traffic.run_until(warm_up);
+        let (packets, events) = (traffic.acknowledged, traffic.events());
+        let begin = processor_seconds();
+        traffic.run_until(warm_up + cycles);
+        Ok(Measured {
+            packets: traffic.acknowledged - packets,
+            events: traffic.events() - events,
+            set_up_seconds,
+            cpu_seconds: processor_seconds() - begin,
+        })
+    }
+
+    /// The whole machine. A run is a function of its point, so that set-up and warm-up are runs of their own, which are
+    /// subtracted.
+    fn machine(&self, warm_up: Cycle, cycles: Cycle) -> Result<Measured, String> {
+        let run = |cycles| {
+            let point = self.point(cycles).map_err(told)?;
+            let begin = processor_seconds();
+            let records = simulate(&point, None).map_err(|error| error.to_string())?;
+            Ok::<_, String>((records, processor_seconds() - begin))
+        };
+        let (_, set_up_seconds) = run(1)?;
+        let (before, first) = run(warm_up)?;
+        let (after, whole) = run(warm_up + cycles)?;
+        Ok(Measured {
+            packets: after.packets - before.packets,
+            events: after.events - before.events,
+            set_up_seconds,
+            cpu_seconds: whole - first,
+        })
+    }
+
+    /// The point that runs so many cycles from the start.
+    fn point(&self, cycles: Cycle) -> Result<Point, Problems> {
+        let machine = self.machine_as_changed()?;
+        let config = machine.cluster_config();
+        let format = config.packet;
+        // The load is of the wire; the experiment's is of payload.
+        let [payload, wire] = [format.payload, format.wire(format.payload)].map(Bytes::as_u64);
+        let share = self.load.unwrap_or(1.0) * payload as f64 / wire as f64;
+        let load = machine.link.rate.value.as_bytes_per_second() as f64 * share;
+        let ours = [
+            format!("series.load.nodes={}", self.nodes()),
+            format!(
+                "series.load.load={}",
+                Rate::from_bytes_per_second(load as u64)
+            ),
+            "run.warm_up=0 s".to_string(),
+            format!("run.window={}", config.cycle * cycles),
+            "run.batches=1".to_string(),
+        ];
+        let [machine, overrides] = self.overrides(&ours)?;
+        let machine = MachineFile {
+            file: MACHINE_FILE,
+            text: MACHINE,
+            overrides: &machine,
+        };
+        let (experiment, document) =
+            Experiment::parse("speed/uniform-64.toml", EXPERIMENT, &overrides)?;
+        let points = plan("speed/uniform-64", (&experiment, &document), &machine, 1)?;
+        Ok(points.into_iter().next().expect("a series has a point"))
+    }
+}
+
+/// Where the packets of a node go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pattern {
+    Uniform,
+    HotSpot,
+    Transpose,
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "uniform" => Ok(Pattern::Uniform),
+            "hot-spot" => Ok(Pattern::HotSpot),
+            "transpose" => Ok(Pattern::Transpose),
+            _ => Err(format!(
+                "there is no pattern `{text}`; there are: uniform, hot-spot, transpose"
+            )),
+        }
+    }
+}
+
+impl Pattern {
+    /// Where the next packet of a node goes, among `nodes`; a node that is its own destination is silent.
+    fn destination(self, node: NodeId, nodes: u32, random: &mut Stream) -> NodeId {
+        match self {
+            Pattern::Uniform => {
+                let draw = random.uniform_u64(0..u64::from(nodes) - 1) as NodeId;
+                if draw < node { draw } else { draw + 1 }
+            }
+            Pattern::HotSpot => 0,
+            Pattern::Transpose => {
+                let half = nodes.trailing_zeros() / 2;
+                node >> half | (node << half & (nodes - 1))
+            }
+        }
+    }
+}
+
+/// Packets that are offered to a fabric and answered.
+struct Traffic {
+    fabric: Fabric,
+    pattern: Pattern,
+    flits: u32,
+    /// Cycles from a delivery to its acknowledgement.
+    turnaround: Cycle,
+    random: Stream,
+    /// Mean cycles between two packets of a node; none if each adapter always has one waiting.
+    gap: Option<f64>,
+    /// When each node offers its next packet.
+    offers: BinaryHeap<Reverse<(Cycle, NodeId)>>,
+    notices: Vec<Notice>,
+    acknowledged: u64,
+}
+
+impl Traffic {
+    /// Events of the control plane and of the mover.
+    fn events(&self) -> u64 {
+        self.fabric.events() + self.fabric.motion_events()
+    }
+
+    fn new(config: &elan::Config, pattern: Pattern, load: Option<f64>) -> Self {
+        let format = config.packet;
+        let flits = format.flits(format.payload);
+        let gap = load.map(|load| f64::from(flits) / load);
+        let mut random = Stream::new(1, "bench");
+        let fabric = Fabric::new(config.fabric.clone());
+        let nodes = fabric.tree().nodes();
+        let mut offers = BinaryHeap::new();
+        for node in 0..nodes {
+            let first = random.uniform_f64() * gap.unwrap_or(flits.into());
+            if pattern.destination(node, nodes, &mut random) != node {
+                offers.push(Reverse((1 + first as Cycle, node)));
+            }
+        }
+        Traffic {
+            fabric,
+            pattern,
+            flits,
+            turnaround: config.adapter.turnaround.div_ceil(config.cycle),
+            random,
+            gap,
+            offers,
+            notices: Vec::new(),
+            acknowledged: 0,
+        }
+    }
+
+    /// Runs to a cycle, that cycle included.
+    fn run_until(&mut self, end: Cycle) {
+        loop {
+            let next = self.offers.peek().map_or(Cycle::MAX, |offer| offer.0.0);
+            let bound = end.min(next - 1);
+            if let Some(now) = self.fabric.advance(bound, &mut self.notices) {
+                self.hear(now);
+            } else if next <= end {
+                let Reverse((now, node)) = self.offers.pop().expect("someone offers");
+                self.offer(now, node);
+                if let Some(gap) = self.gap {
+                    let gap = self.random.exponential(gap).round().max(1.0) as Cycle;
+                    self.offers.push(Reverse((now + gap, node)));
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn offer(&mut self, now: Cycle, source: NodeId) {
+        let nodes = self.fabric.tree().nodes();
+        let packet = PacketSpec {
+            source,
+            destination: self.pattern.destination(source, nodes, &mut self.random),
+            flits: self.flits,
+            priority: Priority::Low,
+            token: 0,
+        };
+        self.fabric.offer(now, packet);
+    }
+
+    fn hear(&mut self, now: Cycle) {
+        let mut notices = std::mem::take(&mut self.notices);
+        for notice in notices.drain(..) {
+            match notice {
+                Notice::Injected(packet) => {
+                    if self.gap.is_none() {
+                        self.offer(now + 1, packet.source);
+                    }
+                }
+                Notice::Delivered(packet, _) => {
+                    let at = now + self.turnaround;
+                    self.fabric.acknowledge(at, packet, Ack::Accepted);
+                }
+                Notice::Acknowledged(..) => self.acknowledged += 1,
+            }
+        }
+        self.notices = notices;
+    }
+}

@@ -1,0 +1,74 @@
+//! What is counted: links, packets.
+
+use super::Control;
+use crate::motion::Motion;
+use crate::topology::{LinkId, NodeId};
+use std::collections::VecDeque;
+
+/// What a link has done since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Packets whose first flit it has sent.
+    pub packets: u64,
+    /// Flits of packets.
+    pub flits: u64,
+    /// Acknowledgements and EOPs. The link was busy for `flits + tokens` cycles.
+    pub tokens: u64,
+    /// Cycles that packets waited to enter it: from the header's arrival at the switch (or the offer, at an adapter)
+    /// to its first flit on the link.
+    pub waiting: u64,
+}
+
+/// Packets by their state: `offered = queued + under_way + acknowledged`, at any time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketCensus {
+    /// Handed in so far.
+    pub offered: u64,
+    /// Waiting at adapters.
+    pub queued: u64,
+    /// Injected and not yet acknowledged.
+    pub under_way: u64,
+    /// Done.
+    pub acknowledged: u64,
+}
+
+impl Control {
+    pub fn queued(&self, node: NodeId) -> usize {
+        let classes = &self.ports[node as usize].waiting;
+        classes.iter().map(VecDeque::len).sum()
+    }
+
+    pub fn counters(&self, motion: &impl Motion, link: LinkId) -> LinkCounters {
+        let carried = motion.carried(link, self.now);
+        let counted = &self.links[link as usize];
+        LinkCounters {
+            packets: counted.packets,
+            flits: carried.flits,
+            tokens: carried.tokens,
+            waiting: counted.waited,
+        }
+    }
+
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    pub fn packet_census(&self) -> PacketCensus {
+        PacketCensus {
+            offered: self.offered,
+            queued: (0..self.ports.len())
+                .map(|node| self.queued(node as NodeId) as u64)
+                .sum(),
+            under_way: self.flights.len() as u64,
+            acknowledged: self.acknowledged,
+        }
+    }
+
+    pub fn flits_under_way(&self) -> u64 {
+        self.flights
+            .iter()
+            .filter(|flight| flight.delivered == 0)
+            .map(|flight| u64::from(flight.spec.flits))
+            .sum()
+    }
+}

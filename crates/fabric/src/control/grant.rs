@@ -1,0 +1,133 @@
+//! How a packet gets channels: headers, arbitration, injection.
+
+use super::arbitration::{self, Waiting};
+use super::packet::Flight;
+use super::{Control, Notice, PacketId};
+use crate::motion::{ChannelId, Motion, Worm};
+use crate::topology::{LinkId, NodeId};
+use std::collections::VecDeque;
+
+impl Control {
+    /// A header reaches a switch and joins the group of its next tag.
+    pub(super) fn header(&mut self, channel: ChannelId) {
+        self.events += 1;
+        let packet = self.holders[channel as usize];
+        let hop = &self.links[self.lanes.link(channel) as usize].hop;
+        let flight = self.flights.get_mut(packet);
+        let tag = flight.next_tag(&self.config.tree, self.config.ascent);
+        let number = hop.next_group(tag);
+        let group = &mut self.groups[number as usize];
+        flight.ready = self.now;
+        flight.input = hop.input(self.lanes.lane(channel)) as u16;
+        flight.next = group.waiting.replace(packet);
+        if !std::mem::replace(&mut group.flagged, true) {
+            self.flagged_groups.push(number);
+        }
+    }
+
+    /// The headers that wait in a group, from one of them on.
+    fn waiting(&self, first: Option<PacketId>) -> impl Iterator<Item = Waiting> {
+        let mut next = first;
+        std::iter::from_fn(move || {
+            let packet = next?;
+            let flight = self.flights.get(packet);
+            next = flight.next;
+            Some(Waiting {
+                packet,
+                input: flight.input.into(),
+                injected: flight.injected,
+                high: self.is_high(&flight.spec),
+            })
+        })
+    }
+
+    /// Grants free channels of a group to waiting headers.
+    pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: u32) {
+        self.groups[number as usize].flagged = false;
+        loop {
+            let group = &self.groups[number as usize];
+            let (outputs, switch, inputs) = self.crossbar.outputs(number);
+            let rotation = group.rotation.into();
+            let waiting = self.waiting(group.waiting);
+            let Some(header) = arbitration::winner(waiting, rotation, inputs, self.age, self.now)
+            else {
+                return;
+            };
+            let flight = self.flights.get(header.packet);
+            let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
+            let free = |link: LinkId| self.free[link as usize];
+            let Some(link) = arbitration::least_loaded(outputs, spread, free) else {
+                return;
+            };
+            let behind = header.input + 1;
+            self.groups[number as usize].rotation =
+                if behind == inputs { 0 } else { behind as u16 };
+            self.leave(number, header.packet);
+            self.grant(motion, header.packet, link);
+        }
+    }
+
+    /// Takes a header out of the list of its group.
+    fn leave(&mut self, number: u32, packet: PacketId) {
+        let next = self.flights.get(packet).next;
+        let group = &mut self.groups[number as usize];
+        if group.waiting == Some(packet) {
+            group.waiting = next;
+            return;
+        }
+        let mut before = group.waiting;
+        while let Some(other) = before {
+            let flight = self.flights.get_mut(other);
+            if flight.next == Some(packet) {
+                flight.next = next;
+                return;
+            }
+            before = flight.next;
+        }
+        unreachable!("the header waits in the group");
+    }
+
+    /// Gives the lowest free channel of a link to a packet.
+    fn grant(&mut self, motion: &mut impl Motion, packet: PacketId, link: LinkId) {
+        let number = self.free[link as usize].trailing_zeros();
+        self.free[link as usize] &= !(1 << number);
+        let channel = self.lanes.channel(link, number);
+        self.holders[channel as usize] = packet;
+        let flight = self.flights.get_mut(packet);
+        let worm = Worm {
+            flits: flight.spec.flits,
+            upstream: flight.path().last().copied(),
+        };
+        flight.extend(channel);
+        self.calendar.hold(self.now);
+        motion.open(channel, worm, self.now, self);
+    }
+
+    /// Injects what an adapter may inject.
+    pub(super) fn inject(
+        &mut self,
+        motion: &mut impl Motion,
+        node: NodeId,
+        notices: &mut Vec<Notice>,
+    ) {
+        let link = self.tree().injection(node);
+        self.ports[node as usize].flagged = false;
+        while self.ports[node as usize].outstanding < self.config.packets_in_flight
+            && self.free[link as usize] != 0
+        {
+            let port = &mut self.ports[node as usize];
+            let Some((spec, offered)) = port.waiting.iter_mut().find_map(VecDeque::pop_front)
+            else {
+                return;
+            };
+            port.outstanding += 1;
+            let sequence = port.sequence;
+            port.sequence = sequence.wrapping_add(1);
+            let turn = self.config.tree.common_level(spec.source, spec.destination);
+            let flight = Flight::new(spec, turn, sequence, offered, self.now);
+            let packet = self.flights.insert(flight);
+            self.grant(motion, packet, link);
+            notices.push(Notice::Injected(spec));
+        }
+    }
+}

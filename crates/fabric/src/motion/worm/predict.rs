@@ -1,0 +1,130 @@
+//! Predictions: how long a link can do what it does, and the ends of worms.
+
+use super::WormMover;
+use super::line::Line;
+use super::state::NONE;
+use crate::motion::{ChannelId, Event, HORIZON, Moved, Witness};
+use crate::{Cycle, LinkId};
+
+impl WormMover {
+    /// Makes a cycle the link's prediction, and has it looked at then.
+    pub(super) fn foresee(&mut self, number: LinkId, at: Cycle, witness: &mut impl Witness) {
+        let link = &mut self.links[number as usize];
+        link.next = at;
+        if link.entered != at {
+            link.entered = at;
+            witness.foresee(at, Event::Due(number));
+        }
+    }
+
+    /// Foresees the earliest cycle in which a channel that moves cannot go on, if nothing happens till then.
+    pub(super) fn predict(
+        &mut self,
+        number: LinkId,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness,
+    ) {
+        let this = &self.channels[channel as usize];
+        let sent = this.sent.at(now);
+        let rest = this.flits - sent;
+        let there = self.channels[this.up as usize].arrived.lead(sent, now);
+        let behind = sent.wrapping_sub(self.buffer);
+        let mut room = self.channels[this.down as usize].sent.lead(behind, now);
+        let link = &mut self.links[number as usize];
+        if sent == 0 && self.buffer > u32::from(link.delay) {
+            // Whether the header finds a way on is seen when it arrives.
+            room = u32::MAX;
+        }
+        let blocked = there.min(room);
+        if rest <= blocked && link.quiet && link.unsent.is_power_of_two() {
+            // Nobody waits for the end.
+            link.next = now + u64::from(rest);
+            return;
+        }
+        let lasts = u64::from(rest.min(blocked)).min(HORIZON);
+        self.foresee(number, now + lasts, witness);
+    }
+
+    /// The header of a channel's worm has arrived in this cycle: if it has found no way on, the buffer fills.
+    pub(super) fn limit(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
+        let this = &self.channels[channel as usize];
+        let down = self.channels[this.down as usize].sent;
+        let number = self.link_of(channel);
+        let link = &self.links[number as usize];
+        if link.mover == channel && !down.grows() {
+            let behind = this.sent.at(now).wrapping_sub(self.buffer);
+            let full = now + u64::from(down.lead(behind, now));
+            if full < link.next {
+                self.foresee(number, full, witness);
+            }
+        }
+    }
+
+    /// A prediction has come: the worm has ended, or the link goes on, or is looked at.
+    pub(super) fn due(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
+        let mover = self.links[number as usize].mover;
+        if mover == NONE {
+            // A debt is paid.
+            self.mark(number);
+        } else if self.look_for_the_end(number, now, witness) {
+            self.left(number, now);
+        } else if self.can(mover, now) {
+            self.predict(number, mover, now, witness);
+        } else {
+            self.links[number as usize].next = 0;
+            self.mark(number);
+        }
+    }
+
+    /// A worm has left a link: another may go on, or the partner of an adapter's link, in its pause.
+    fn left(&mut self, number: LinkId, now: Cycle) {
+        let link = &self.links[number as usize];
+        let adapter = link.adapter;
+        if link.unsent != 0 {
+            self.mark(number);
+        } else if adapter != NONE {
+            let adapter = &self.adapters[adapter as usize];
+            let side = usize::from(number == adapter.links[0]);
+            if adapter.turn >= now && adapter.pauses[side] {
+                self.mark(adapter.links[side]);
+            }
+        }
+    }
+
+    /// The cycle from which on the worm of a link's mover has ended, if it has.
+    pub(super) fn ended(&self, number: LinkId, now: Cycle) -> Option<Cycle> {
+        let link = &self.links[number as usize];
+        if link.mover == NONE || link.next > now {
+            return None;
+        }
+        let channel = &self.channels[link.mover as usize];
+        let beyond = channel.sent.at(now).checked_sub(channel.flits)?;
+        Some(now - u64::from(beyond))
+    }
+
+    /// Has a link rest from the end of its mover's worm on, if that has come. Whether it has.
+    pub(super) fn look_for_the_end(
+        &mut self,
+        number: LinkId,
+        now: Cycle,
+        witness: &mut impl Witness,
+    ) -> bool {
+        let Some(end) = self.ended(number, now) else {
+            return false;
+        };
+        let link = &mut self.links[number as usize];
+        let channel = link.mover;
+        let began = link.rest(end);
+        self.settled = self.settled.max(link.since);
+        link.unsent &= !(1 << self.lanes.lane(channel));
+        let ejects = link.ejects;
+        let state = &mut self.channels[channel as usize];
+        state.sent = Line::standing(state.flits);
+        if ejects {
+            self.note_run(number, began, end);
+        }
+        witness.note(Moved::Tail(channel, end - 1));
+        true
+    }
+}

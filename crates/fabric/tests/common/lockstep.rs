@@ -1,0 +1,425 @@
+//! Two fabrics in lockstep, one with each mover, under the same traffic; and the earliest record in which they differ.
+//!
+//! Compared are, at every checkpoint: what the adapters hear, the headers, heads and tails of all channels with their
+//! cycles, what each link has carried and how long packets have waited for it, and where the flits are. If there is a
+//! checkpoint after every cycle, that is every change of flow of every link.
+
+use super::guard::guarded;
+use super::random::Case;
+use super::search::Tally;
+use super::{Bench, Heard};
+use fabric::motion::{FlitCensus, Lanes, Moved};
+use fabric::topology::End;
+use fabric::{Config, Cycle, Engine, FatTree, LinkCounters, LinkId, PacketSpec, Priority};
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt::{self, Debug, Display, Formatter};
+
+/// How a case is looked at.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    /// Cycles between checkpoints.
+    pub stride: Cycle,
+    /// Whether the worm mover works off each cycle in the opposite order.
+    pub reversed: bool,
+    /// Where the comparison ends, if the network has not come to rest before.
+    pub until: Cycle,
+}
+
+impl Display for Manner {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let Manner {
+            stride, reversed, ..
+        } = self;
+        let order = if *reversed { "opposite" } else { "usual" };
+        let PacketSpec {
+            source,
+            destination,
+            flits,
+            ..
+        } = LATE;
+        write!(
+            f,
+            "compared every {stride} cycles, the worm mover in the {order} order; when all is at rest, \
+             {source} -> {destination}, {flits} flits"
+        )
+    }
+}
+
+/// Sent when nothing moves any more, to see whether both movers notice.
+const LATE: PacketSpec = PacketSpec {
+    source: 0,
+    destination: 0,
+    flits: 5,
+    priority: Priority::Low,
+    token: 0,
+};
+
+/// The earliest divergent record, and what both movers agree on before it.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    cycle: Cycle,
+    what: String,
+    flit: String,
+    worm: String,
+    before: Vec<String>,
+}
+
+impl Display for Difference {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        writeln!(
+            f,
+            "earliest divergent record: cycle {}, {}",
+            self.cycle, self.what
+        )?;
+        writeln!(f, "  flit mover: {}", self.flit)?;
+        writeln!(f, "  worm mover: {}", self.worm)?;
+        writeln!(
+            f,
+            "what both agree on just before, on links that meet there:"
+        )?;
+        for line in &self.before {
+            writeln!(f, "  {line}")?;
+        }
+        if self.before.is_empty() {
+            writeln!(f, "  nothing")?;
+        }
+        Ok(())
+    }
+}
+
+/// A machine with one of the engines, and what has been compared of it.
+struct Side {
+    bench: Bench,
+    heard: usize,
+    counters: Vec<LinkCounters>,
+}
+
+impl Side {
+    fn new(case: &Case, engine: Engine) -> Self {
+        let config = Config {
+            engine,
+            ..case.config.clone()
+        };
+        let mut bench = Bench::with_turnaround(config, case.answer());
+        bench.fabric.watch();
+        Side {
+            bench,
+            heard: 0,
+            counters: Vec::new(),
+        }
+    }
+
+    /// What the adapters have heard since the last call.
+    fn news(&mut self) -> Vec<Heard> {
+        let from = std::mem::replace(&mut self.heard, self.bench.heard.len());
+        self.bench.heard[from..].to_vec()
+    }
+
+    /// The headers and heads, and the tails, that have been reported since the last call, each sorted.
+    fn moments(&mut self) -> [Vec<(Cycle, Moved)>; 2] {
+        let mut moments = self.bench.fabric.watch();
+        moments.sort_unstable();
+        let is_tail = |&(_, moved): &(Cycle, Moved)| matches!(moved, Moved::Tail(..));
+        let (tails, others) = moments.into_iter().partition(is_tail);
+        [others, tails]
+    }
+
+    fn count(&mut self) -> FlitCensus {
+        let fabric = &self.bench.fabric;
+        self.counters.clear();
+        self.counters
+            .extend((0..fabric.tree().links()).map(|link| fabric.counters(link)));
+        fabric.flit_census()
+    }
+}
+
+/// Both sides, and what they agree on.
+struct Pair {
+    flit: Side,
+    worm: Side,
+    tree: FatTree,
+    lanes: Lanes,
+    /// The last moments.
+    agreed: VecDeque<(Cycle, Moved)>,
+    /// Tails that the flit mover has reported and the worm mover has not.
+    tails: BTreeSet<(Cycle, Moved)>,
+    /// By link: flits carried at the last checkpoint, and whether it moved in the cycle before.
+    flow: Vec<(u64, bool)>,
+    each_cycle: bool,
+    tally: Tally,
+}
+
+/// Moments that are kept for a report.
+const AGREED: usize = 4096;
+const SHOWN: usize = 12;
+
+impl Pair {
+    fn new(case: &Case, manner: &Manner) -> Self {
+        let mut worm = Side::new(case, Engine::Worm);
+        if manner.reversed {
+            worm.bench.fabric.reverse_order_in_cycles();
+        }
+        let tree = case.config.tree.clone();
+        Pair {
+            flit: Side::new(case, Engine::Flit),
+            worm,
+            lanes: Lanes::new(case.config.channels),
+            agreed: VecDeque::new(),
+            tails: BTreeSet::new(),
+            flow: vec![(0, false); tree.links() as usize],
+            each_cycle: manner.stride == 1,
+            tally: Tally {
+                cases: 1,
+                ..Tally::default()
+            },
+            tree,
+        }
+    }
+
+    /// Does something with both sides; a broken invariant of one is a difference.
+    fn both<T>(
+        &mut self,
+        cycle: Cycle,
+        act: impl Fn(&mut Side) -> T,
+    ) -> Result<[T; 2], Difference> {
+        let flit = guarded(|| act(&mut self.flit));
+        let worm = guarded(|| act(&mut self.worm));
+        match (flit, worm) {
+            (Ok(flit), Ok(worm)) => Ok([flit, worm]),
+            ends => {
+                let [flit, worm] = <[Result<T, String>; 2]>::from(ends)
+                    .map(|end| end.err().unwrap_or_else(|| "goes on".into()));
+                Err(self.difference(cycle, "an invariant is broken", None, flit, worm))
+            }
+        }
+    }
+
+    /// Goes to the end of cycle `at` and compares all that has happened.
+    fn go_to(&mut self, at: Cycle) -> Result<(), Difference> {
+        self.both(at, |side| side.bench.run_until(at))?;
+        let [[flit, flit_tails], [worm, worm_tails]] = self.both(at, Side::moments)?;
+        self.compare_moments(&flit, &worm)?;
+        self.compare_tails(flit_tails, &worm_tails)?;
+        let [flit, worm] = self.both(at, Side::news)?;
+        for place in 0..flit.len().max(worm.len()) {
+            self.same(
+                at,
+                None,
+                "an adapter hears",
+                &flit.get(place),
+                &worm.get(place),
+            )?;
+        }
+        let [flit, worm] = self.both(at, Side::count)?;
+        self.compare_counters(at)?;
+        self.same(at, None, "the flits are", &flit, &worm)
+    }
+
+    fn compare_moments(
+        &mut self,
+        flit: &[(Cycle, Moved)],
+        worm: &[(Cycle, Moved)],
+    ) -> Result<(), Difference> {
+        for place in 0..flit.len().max(worm.len()) {
+            let (flit, worm) = (flit.get(place), worm.get(place));
+            if flit == worm {
+                self.agreed.extend(flit);
+                self.tally.moments += 1;
+                continue;
+            }
+            let earliest = flit.into_iter().chain(worm).min().expect("one is there");
+            let link = self.link_of(earliest.1);
+            let [flit, worm] = [flit, worm]
+                .map(|moment| moment.map_or("none yet".into(), |&moment| self.describe(moment)));
+            let what = "the next header or head";
+            return Err(self.difference(earliest.0, what, Some(link), flit, worm));
+        }
+        self.forget();
+        Ok(())
+    }
+
+    /// The flit mover reports a tail at once, the worm mover when it finds it: the same, and none that the other has not.
+    fn compare_tails(
+        &mut self,
+        flit: Vec<(Cycle, Moved)>,
+        worm: &[(Cycle, Moved)],
+    ) -> Result<(), Difference> {
+        self.tails.extend(flit);
+        for tail in worm {
+            if !self.tails.remove(tail) {
+                let (what, link) = ("a tail", self.link_of(tail.1));
+                let of_the_link = |other: &&(Cycle, Moved)| self.link_of(other.1) == link;
+                let flit = self.tails.iter().find(of_the_link);
+                let flit = flit.map_or("none yet".into(), |&tail| self.describe(tail));
+                let worm = self.describe(*tail);
+                return Err(self.difference(tail.0, what, Some(link), flit, worm));
+            }
+            self.agreed.push_back(*tail);
+            self.tally.moments += 1;
+        }
+        self.forget();
+        Ok(())
+    }
+
+    /// Keeps the last moments only.
+    fn forget(&mut self) {
+        let surplus = self.agreed.len().saturating_sub(AGREED);
+        self.agreed.drain(..surplus);
+    }
+
+    fn compare_counters(&mut self, at: Cycle) -> Result<(), Difference> {
+        let (flit, worm) = (&self.flit.counters, &self.worm.counters);
+        let mut links = (0..).zip(flit.iter().zip(worm));
+        if let Some((link, (flit, worm))) = links.find(|(_, (flit, worm))| flit != worm) {
+            self.same(at, Some(link), "has so far", flit, worm)?;
+        }
+        if self.each_cycle {
+            for (counters, (before, moved)) in flit.iter().zip(&mut self.flow) {
+                let moves = counters.flits > *before;
+                self.tally.changes += u64::from(moves != *moved);
+                (*before, *moved) = (counters.flits, moves);
+            }
+        }
+        Ok(())
+    }
+
+    fn same<T: PartialEq + Debug>(
+        &self,
+        cycle: Cycle,
+        link: Option<LinkId>,
+        what: &str,
+        flit: &T,
+        worm: &T,
+    ) -> Result<(), Difference> {
+        if flit == worm {
+            return Ok(());
+        }
+        let name = link.map_or(String::new(), |link| self.name(link) + " ");
+        let (flit, worm) = (format!("{flit:?}"), format!("{worm:?}"));
+        Err(self.difference(cycle, &(name + what), link, flit, worm))
+    }
+
+    fn difference(
+        &self,
+        cycle: Cycle,
+        what: &str,
+        link: Option<LinkId>,
+        flit: String,
+        worm: String,
+    ) -> Difference {
+        let near = |&&(_, moved): &&(Cycle, Moved)| {
+            link.is_none_or(|link| self.touch(link, self.link_of(moved)))
+        };
+        let mut before: Vec<String> = self
+            .agreed
+            .iter()
+            .rev()
+            .filter(near)
+            .take(SHOWN)
+            .map(|&moment| self.describe(moment))
+            .collect();
+        before.reverse();
+        Difference {
+            cycle,
+            what: what.to_string(),
+            flit,
+            worm,
+            before,
+        }
+    }
+
+    /// Whether two links have an end in common.
+    fn touch(&self, a: LinkId, b: LinkId) -> bool {
+        let place = |end| match end {
+            End::Node(node) => (true, node),
+            End::Switch { switch, .. } => (false, switch),
+        };
+        let ends = |link| <[End; 2]>::from(self.tree.ends(link)).map(place);
+        ends(a).iter().any(|end| ends(b).contains(end))
+    }
+
+    fn link_of(&self, moved: Moved) -> LinkId {
+        let (Moved::Header(channel) | Moved::Head(channel) | Moved::Tail(channel, _)) = moved;
+        self.lanes.link(channel)
+    }
+
+    fn name(&self, link: LinkId) -> String {
+        let (from, to) = self.tree.ends(link);
+        let [from, to] = [from, to].map(|end| self.tree.end_name(end));
+        format!("link {link} ({from} -> {to})")
+    }
+
+    fn describe(&self, (cycle, moved): (Cycle, Moved)) -> String {
+        let (channel, what) = match moved {
+            Moved::Header(channel) => (channel, "the header arrives"),
+            Moved::Head(channel) => (channel, "the first flit is sent"),
+            Moved::Tail(channel, _) => (channel, "the last flit is sent"),
+        };
+        let (link, lane) = (
+            self.name(self.lanes.link(channel)),
+            self.lanes.lane(channel),
+        );
+        format!("cycle {cycle}: {link}, channel {lane}: {what}")
+    }
+
+    /// The next checkpoint: in cycles in which the flit mover has nothing to do, nothing changes.
+    fn next(&self, at: Cycle, stride: Cycle) -> Cycle {
+        let quiet = self.flit.bench.fabric.next_cycle().unwrap_or(Cycle::MAX);
+        (at + stride).max(quiet)
+    }
+
+    /// Nothing moves any more: both must have come to rest in the same cycle, which is the earliest for whatever comes.
+    fn rest(&mut self, at: Cycle) -> Result<(), Difference> {
+        let [flit, worm] = self.both(at, |side| side.bench.fabric.next_cycle())?;
+        self.same(at, None, "the next cycle with anything to do", &flit, &worm)?;
+        let [flit, worm] = self.both(at, |side| side.bench.fabric.packet_census())?;
+        self.same(at, None, "the packets are", &flit, &worm)?;
+        if flit.acknowledged < flit.offered {
+            let [flit, worm] = [flit, worm].map(|census| format!("{census:?}"));
+            let what = "packets are left over: a deadlock or a loss";
+            return Err(self.difference(at, what, None, flit, worm));
+        }
+        self.both(at, |side| side.bench.fabric.offer(0, LATE))?;
+        self.go_to(at + 1_000_000)?;
+        let Some(&(cycle, tail)) = self.tails.first() else {
+            return Ok(());
+        };
+        let (flit, link) = (self.describe((cycle, tail)), self.link_of(tail));
+        Err(self.difference(cycle, "a tail", Some(link), flit, "never".into()))
+    }
+}
+
+/// Runs a case with both movers, and compares.
+pub fn compare(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
+    let stride = manner.stride;
+    let mut pair = Pair::new(case, manner);
+    let mut at = 0;
+    for &(offered, spec) in &case.traffic {
+        while at + stride <= offered {
+            at = pair.next(at, stride).min(offered);
+            pair.go_to(at - 1)?;
+        }
+        pair.both(at, |side| side.bench.offer(&[(offered, spec)]))?;
+    }
+    while pair.flit.bench.fabric.next_cycle().is_some() && at < manner.until {
+        at = pair.next(at, stride);
+        pair.go_to(at - 1)?;
+    }
+    if at < manner.until {
+        pair.rest(at)?;
+    }
+    pair.tally.cycles = at;
+    pair.tally.packets = pair.flit.bench.fabric.packet_census().acknowledged;
+    Ok(pair.tally)
+}
+
+/// The same; a difference between two checkpoints is sought again cycle by cycle.
+pub fn compare_closely(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
+    compare(case, manner).map_err(|difference| {
+        let closely = Manner {
+            stride: 1,
+            ..manner.clone()
+        };
+        compare(case, &closely).err().unwrap_or(difference)
+    })
+}

@@ -1,0 +1,165 @@
+//! Times on paper: when the flits of a packet cross its links, and when its channels are free, from the rules alone.
+//!
+//! Link `i` of the way has the delay `D_i`; a header has come to it after `A_i = D_0 + ... + D_{i-1}` cycles if nothing
+//! held it up.
+
+use fabric::motion::{Lanes, Moved};
+use fabric::topology::{End, Tag};
+use fabric::{Ack, Ascent, Circuit, Config, Cycle, LinkId, PacketRecord, PacketSpec};
+
+/// The links from source to destination, where the tree or the fixed ascent leaves no choice.
+pub fn way(config: &Config, spec: &PacketSpec) -> Vec<LinkId> {
+    let tree = &config.tree;
+    let mut links = vec![tree.injection(spec.source)];
+    let route = tree.route(spec.source, spec.destination, Ascent::Deterministic);
+    for tag in route.tags() {
+        let End::Switch { switch, .. } = tree.ends(links[links.len() - 1]).1 else {
+            panic!("a tag is for a switch");
+        };
+        let down = tree.down_links(tree.switch_level(switch));
+        links.push(match *tag {
+            Tag::Down(port) => tree.output(switch, port.into()),
+            Tag::Up(port) => tree.output(switch, down + u32::from(port)),
+            Tag::Adaptive => panic!("the ascent is fixed"),
+        });
+    }
+    links
+}
+
+/// A packet on its way.
+#[derive(Clone, Debug)]
+pub struct Passage {
+    pub links: Vec<LinkId>,
+    pub delays: Vec<Cycle>,
+    /// Entry `[i][k]`: the cycle in which link `i` sends flit `k`.
+    pub sent: Vec<Vec<Cycle>>,
+}
+
+impl Passage {
+    /// A packet that enters in cycle `start` and meets nobody.
+    pub fn alone(config: &Config, start: Cycle, spec: &PacketSpec) -> Self {
+        Passage::held_up(config, start, spec, |_, _, earliest| earliest)
+    }
+
+    /// Flit `k` crosses link `i` as soon as it is there, `D` cycles after it crossed the link before; as the flit before
+    /// it is gone; and as there is room: flit `k - B` has left the buffer of `B` flits behind the link, a cycle ago. The
+    /// node takes everything. So `s_i(k) = max(s_{i-1}(k) + D_{i-1}, s_i(k-1) + 1, s_{i+1}(k-B) + 1)`; as long as no buffer
+    /// fills that is `start + A_i + k`. `others(i, k, earliest)` tells when the others on the link let it pass.
+    pub fn held_up(
+        config: &Config,
+        start: Cycle,
+        spec: &PacketSpec,
+        others: impl Fn(usize, u32, Cycle) -> Cycle,
+    ) -> Self {
+        let links = way(config, spec);
+        let delay = |&link| Cycle::from(config.hop_delay[config.tree.link_level(link)]);
+        let delays: Vec<_> = links.iter().map(delay).collect();
+        let mut sent: Vec<Vec<Cycle>> = vec![Vec::new(); links.len()];
+        for flit in 0..spec.flits {
+            for link in 0..links.len() {
+                let place = flit as usize;
+                let there = match link {
+                    0 => start,
+                    _ => sent[link - 1][place] + delays[link - 1],
+                };
+                let follows = sent[link].last().map_or(0, |last| last + 1);
+                let behind = place.checked_sub(config.buffer as usize);
+                let room = match (behind, sent.get(link + 1)) {
+                    (Some(behind), Some(next)) => next[behind] + 1,
+                    _ => 0,
+                };
+                let earliest = there.max(follows).max(room);
+                sent[link].push(others(link, flit, earliest));
+            }
+        }
+        Passage {
+            links,
+            delays,
+            sent,
+        }
+    }
+
+    /// Where a link is on the way.
+    pub fn place(&self, link: LinkId) -> Option<usize> {
+        self.links.iter().position(|&other| other == link)
+    }
+
+    /// When link `i` sends the first flit, and when it sends the last.
+    pub fn head(&self, link: usize) -> Cycle {
+        self.sent[link][0]
+    }
+
+    pub fn tail(&self, link: usize) -> Cycle {
+        self.sent[link][self.sent[link].len() - 1]
+    }
+
+    /// The last flit reaches the node.
+    pub fn delivered(&self) -> Cycle {
+        let last = self.links.len() - 1;
+        self.tail(last) + self.delays[last]
+    }
+
+    /// The acknowledgement, which leaves the destination after `turnaround` cycles, has come back over all links.
+    pub fn acknowledged(&self, turnaround: Cycle) -> Cycle {
+        self.delivered() + turnaround + self.delays.iter().sum::<Cycle>()
+    }
+
+    /// The cycle from which the channel of link `i` is free: when the EOP has passed, which starts one cycle after the
+    /// acknowledgement; one cycle after the delivery; or two after the tail has left the buffer or has come to the node.
+    pub fn free(&self, circuit: Circuit, link: usize, turnaround: Cycle) -> Cycle {
+        match circuit {
+            Circuit::UntilAcknowledged => {
+                let passed: Cycle = self.delays[..link].iter().sum();
+                self.acknowledged(turnaround) + 1 + passed
+            }
+            Circuit::UntilDelivered => self.delivered() + 1,
+            Circuit::Wormhole if link + 1 == self.links.len() => self.delivered() + 2,
+            Circuit::Wormhole => self.tail(link + 1) + 2,
+        }
+    }
+
+    /// The record of the packet, the `sequence`-th of its source.
+    pub fn record(
+        &self,
+        offered: Cycle,
+        injected: Cycle,
+        sequence: u32,
+        turnaround: Cycle,
+    ) -> PacketRecord {
+        PacketRecord {
+            sequence,
+            links: self.links.len() as u32,
+            offered,
+            injected,
+            delivered: self.delivered(),
+            acknowledged: self.acknowledged(turnaround),
+            ack: Ack::Accepted,
+        }
+    }
+
+    /// Heads, headers and tails.
+    pub fn moments(&self) -> Vec<Moment> {
+        let mut moments = Vec::new();
+        for (place, &link) in self.links.iter().enumerate() {
+            moments.push((self.head(place), link, "head"));
+            moments.push((self.tail(place), link, "tail"));
+            if place + 1 < self.links.len() {
+                moments.push((self.head(place) + self.delays[place], link, "header"));
+            }
+        }
+        moments
+    }
+}
+
+/// A head or tail is sent over a link, or a header arrives at its end.
+pub type Moment = (Cycle, LinkId, &'static str);
+
+/// What a mover has reported, whatever the channel of the link.
+pub fn moments(lanes: Lanes, watched: &[(Cycle, Moved)]) -> Vec<Moment> {
+    let moment = |&(cycle, moved)| match moved {
+        Moved::Header(channel) => (cycle, lanes.link(channel), "header"),
+        Moved::Head(channel) => (cycle, lanes.link(channel), "head"),
+        Moved::Tail(channel, _) => (cycle, lanes.link(channel), "tail"),
+    };
+    watched.iter().map(moment).collect()
+}

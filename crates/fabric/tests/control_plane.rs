@@ -1,0 +1,62 @@
+//! The control plane, audited on random machines under random traffic; see the essay of `common::referee`.
+
+mod common;
+
+use common::random::{Case, case, many};
+use common::referee::{Happened, Referee};
+use common::{Bench, Heard};
+use fabric::{Cycle, LinkCounters, PacketRecord};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Runs a case. What has happened, by cycles, and what each link has done.
+fn run(case: &Case) -> (BTreeMap<Cycle, Happened>, Vec<LinkCounters>) {
+    let mut bench = Bench::with_turnaround(case.config.clone(), case.answer());
+    bench.fabric.watch();
+    bench.offer(&case.traffic);
+    bench.finish();
+    let mut cycles: BTreeMap<Cycle, Happened> = BTreeMap::new();
+    for &(cycle, spec) in &case.traffic {
+        cycles.entry(cycle).or_default().offered.push(spec);
+    }
+    for (cycle, moved) in bench.fabric.watch() {
+        cycles.entry(cycle).or_default().moved.push(moved);
+    }
+    let counters = bench.counters();
+    for heard in bench.heard {
+        let (Heard::Injected(cycle, spec)
+        | Heard::Delivered(cycle, spec)
+        | Heard::Acknowledged(
+            PacketRecord {
+                acknowledged: cycle,
+                ..
+            },
+            spec,
+        )) = heard;
+        let happened = cycles.entry(cycle).or_default();
+        match heard {
+            Heard::Injected(..) => happened.injected.push(spec),
+            Heard::Delivered(..) => happened.delivered.push(spec),
+            Heard::Acknowledged(..) => happened.acknowledged.push(spec),
+        }
+    }
+    (cycles, counters)
+}
+
+proptest! {
+    #![proptest_config(many())]
+
+    #[test]
+    fn the_referee_agrees(case in case()) {
+        let (mut happened, counters) = run(&case);
+        let mut referee = Referee::new(&case);
+        loop {
+            let next = [happened.keys().next().copied(), referee.next()];
+            let Some(now) = next.into_iter().flatten().min() else {
+                break;
+            };
+            referee.cycle(now, &happened.remove(&now).unwrap_or_default());
+        }
+        prop_assert_eq!(referee.close(), counters);
+    }
+}

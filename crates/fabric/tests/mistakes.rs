@@ -1,0 +1,239 @@
+//! Deliberate mistakes: do the tests find what they are there to find?
+//!
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff: `motion` those of the worm
+//! mover, which the differential test must find, `control` those of the control plane, which both movers share, for the
+//! tests that know better. The slow test makes each in a copy of the workspace below the target directory (the sources
+//! know nothing of this), runs those tests there, and demands that they fail. Without a mistake they must pass.
+//!
+//! The diffs have no line numbers. The lines of a hunk that are kept or removed must stand in the source exactly once;
+//! where they do not, because the source has changed, the mistake must be made anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Folders of mistakes, the least number of them, and the tests that must find them.
+const KINDS: [(&str, usize, &[&str]); 2] = [
+    ("motion", 10, &["differential"]),
+    (
+        "control",
+        5,
+        &["control_plane", "one_packet", "two_packets"],
+    ),
+];
+
+/// Time for the differential test to find a mistake, in seconds.
+const PATIENCE: u32 = 30;
+
+/// Lines of a source that are replaced.
+struct Hunk {
+    /// Relative to the crate.
+    source: String,
+    old: String,
+    new: String,
+}
+
+/// The lines of a hunk that are kept, or have this sign.
+fn side(hunk: &str, sign: char) -> String {
+    let lines = hunk.lines().filter_map(|line| {
+        let kept = line.strip_prefix([' ', sign]);
+        kept.or(line.is_empty().then_some(""))
+    });
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// See the essay of the module.
+struct Mistake {
+    /// Relative to the crate.
+    file: String,
+    hunks: Vec<Hunk>,
+}
+
+impl Mistake {
+    fn read(path: &Path) -> Self {
+        let file = path.strip_prefix(package()).expect("it is ours");
+        let file = file.display().to_string();
+        let text = fs::read_to_string(path).expect("it can be read");
+        let (essay, diff) = text.split_once("\n--- ").unwrap_or_default();
+        assert!(
+            !essay.trim().is_empty(),
+            "{file} does not say what is wrong and why somebody might write it, and then --- the source"
+        );
+        let mut hunks = Vec::new();
+        for part in format!("\n{diff}").split("\n--- ") {
+            let mut parts = part.trim_start().split("\n@@\n");
+            let source = parts.next().expect("a split has a part").to_string();
+            hunks.extend(parts.map(|lines| Hunk {
+                source: source.clone(),
+                old: side(lines, '-'),
+                new: side(lines, '+'),
+            }));
+        }
+        Mistake { file, hunks }
+    }
+
+    /// The sources that the mistake changes in the crate at a path, with what they become; or why it cannot be made.
+    fn changed(&self, package: &Path) -> Result<Vec<(PathBuf, String)>, String> {
+        let mut changed: Vec<(PathBuf, String)> = Vec::new();
+        for Hunk { source, old, new } in &self.hunks {
+            let path = package.join(source);
+            let before = match changed.iter().position(|(other, _)| *other == path) {
+                Some(place) => changed.swap_remove(place).1,
+                None => fs::read_to_string(&path).unwrap_or_default(),
+            };
+            let found = before.matches(old.as_str()).count();
+            if found != 1 || old == new {
+                return Err(format!(
+                    "{} no longer fits; make the mistake anew. In {source} these lines occur {found} times, not once:\n{old}",
+                    self.file
+                ));
+            }
+            changed.push((path, before.replacen(old, new, 1)));
+        }
+        Ok(changed)
+    }
+}
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn mistakes(folder: &str) -> Vec<Mistake> {
+    let folder = package().join("tests/mistakes").join(folder);
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| Mistake::read(path)).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        fs::copy(from, to).expect("a file is copied");
+        return;
+    }
+    fs::create_dir_all(to).expect("a folder is made");
+    for entry in fs::read_dir(from).expect("a folder is read") {
+        let entry = entry.expect("a folder is read");
+        copy(&entry.path(), &to.join(entry.file_name()));
+    }
+}
+
+/// A copy of the workspace.
+struct Copy {
+    root: PathBuf,
+}
+
+impl Copy {
+    fn new() -> Self {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistakes");
+        let workspace = package().join("../..");
+        // What was built there before is used again.
+        let _ = fs::remove_dir_all(root.join("crates"));
+        fs::create_dir_all(&root).expect("the target directory can be written");
+        for part in ["Cargo.toml", "Cargo.lock", "crates"] {
+            copy(&workspace.join(part), &root.join(part));
+        }
+        Copy { root }
+    }
+
+    fn package(&self) -> PathBuf {
+        self.root.join("crates/fabric")
+    }
+
+    fn cargo(&self, tests: &[&str], seconds: u32, more: &[&str]) -> Output {
+        Command::new(env!("CARGO"))
+            .args(
+                "test --release --offline --locked --no-fail-fast --package elanite-fabric"
+                    .split(' '),
+            )
+            .args(tests.iter().flat_map(|test| ["--test", test]))
+            .args(more)
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", self.root.join("target"))
+            .env("ELANITE_FUZZ_SECONDS", seconds.to_string())
+            .env("ELANITE_FUZZ_SHRINK", "2")
+            .env_remove("ELANITE_FUZZ_SEED")
+            .env_remove("ELANITE_FUZZ_CASES")
+            .output()
+            .expect("cargo can be run")
+    }
+
+    /// Runs some tests. Whether they pass, and what they say.
+    fn run(&self, tests: &[&str], seconds: u32) -> (bool, String) {
+        let built = self.cargo(tests, seconds, &["--no-run"]);
+        let said = String::from_utf8_lossy(&built.stderr);
+        assert!(built.status.success(), "the copy does not compile:\n{said}");
+        let ran = self.cargo(tests, seconds, &[]);
+        let said = String::from_utf8_lossy(&ran.stdout);
+        (ran.status.success(), said.into_owned())
+    }
+
+    /// The same with a mistake.
+    fn run_with(&self, mistake: &Mistake, tests: &[&str]) -> (bool, String) {
+        let changed = mistake
+            .changed(&self.package())
+            .unwrap_or_else(|misfit| panic!("{misfit}"));
+        for (path, wrong) in &changed {
+            fs::write(path, wrong).expect("the copy can be written");
+        }
+        let result = self.run(tests, PATIENCE);
+        for (path, _) in &changed {
+            let source = path.strip_prefix(self.package()).expect("it is there");
+            copy(&package().join(source), path);
+        }
+        result
+    }
+}
+
+#[test]
+fn every_mistake_fits_the_sources() {
+    let mut misfits = Vec::new();
+    for (folder, least, _) in KINDS {
+        let mistakes = mistakes(folder);
+        assert!(
+            mistakes.len() >= least,
+            "{folder} has only {} mistakes",
+            mistakes.len()
+        );
+        let fits = |mistake: &Mistake| mistake.changed(package()).err();
+        misfits.extend(mistakes.iter().filter_map(fits));
+    }
+    assert!(misfits.is_empty(), "{}", misfits.join("\n"));
+}
+
+#[test]
+#[ignore = "builds the fabric once for each mistake: minutes"]
+fn every_mistake_is_found() {
+    let copy = Copy::new();
+    let mut missed = Vec::new();
+    for (folder, _, tests) in KINDS {
+        let (pass, said) = copy.run(tests, 5);
+        assert!(pass, "without a mistake:\n{said}");
+        for mistake in mistakes(folder) {
+            println!("{}", mistake.file);
+            let (pass, said) = copy.run_with(&mistake, tests);
+            // How soon, the earliest divergent record, and which tests.
+            let telling = |line: &&str| {
+                [
+                    "the movers differ",
+                    "earliest",
+                    "  flit mover",
+                    "  worm mover",
+                ]
+                .iter()
+                .any(|start| line.starts_with(start))
+                    || line.ends_with(" ... FAILED")
+            };
+            for line in said.lines().filter(telling) {
+                println!("  {}", line.trim());
+            }
+            if pass {
+                println!("  not found");
+                missed.push(mistake.file);
+            }
+        }
+    }
+    assert!(missed.is_empty(), "nobody finds {missed:?}");
+}

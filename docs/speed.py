@@ -1,0 +1,85 @@
+"""Write the tables of docs/speed.md from bench.json and the figures of other simulators: ``make speed`` runs this."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+PEERS = Path(__file__).parents[1] / "benches" / "peers.toml"
+
+
+def main() -> None:
+    """Replace what stands between the marks of the page."""
+    source, page = map(Path, sys.argv[1:])
+    bench = json.loads(source.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    text = filled(text, "measured", measured(bench))
+    text = filled(text, "compared", compared(bench["rows"]))
+    page.write_text(text, encoding="utf-8")
+
+
+def filled(text: str, name: str, lines: Iterable[str]) -> str:
+    """The text with these lines between the marks of a name."""
+    marks = re.compile(rf"(<!-- {name}: .*? -->\n).*(<!-- end of {name} -->)", re.DOTALL)
+    block = "\n" + "\n".join(lines) + "\n\n"
+    text, found = marks.subn(lambda match: match[1] + block + match[2], text)
+    if found != 1:
+        sys.exit(f"error: the marks of `{name}` are not on the page, or more than once")
+    return text
+
+
+def measured(bench: dict[str, Any]) -> Iterator[str]:
+    """All rows of the benchmark."""
+    yield f"Measured with one core of: {bench['processor']}."
+    yield ""
+    yield (
+        "| level | nodes | traffic | load | changed | packets per CPU second | events per packet | set-up, s"
+        " | peak memory, MB |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for row in bench["rows"]:
+        load = "saturated" if row["load"] is None else row["load"]
+        changed = ", ".join(f"`{change}`" for change in row["set"])
+        peak = "" if row["peak_memory_bytes"] is None else f"{row['peak_memory_bytes'] / 1e6:,.0f}"
+        yield (
+            f"| {row['level']} | {row['nodes']:,} | {row['pattern']} | {load} | {changed}"
+            f" | {rounded(row['packets_per_cpu_second'])} | {row['events_per_packet']:.1f}"
+            f" | {row['set_up_seconds']:.2f} | {peak} |"
+        )
+
+
+def compared(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Packets per CPU second over those of the others."""
+    peers = tomllib.loads(PEERS.read_text(encoding="utf-8"))["peer"]
+    works = list(dict.fromkeys((figure["nodes"], figure["load"]) for peer in peers for figure in peer["figures"]))
+    yield "| simulator | what it moves |" + "".join(f" {nodes:,} nodes, {load} |" for nodes, load in works)
+    yield "|---|---|" + "---|" * len(works)
+    for peer in peers:
+        times = {(figure["nodes"], figure["load"]): ratio(peer, figure, rows) for figure in peer["figures"]}
+        yield f"| {peer['simulator']} | {peer['model']} |" + "".join(f" {times.get(work, '')} |" for work in works)
+
+
+def ratio(peer: dict[str, Any], figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
+    """How many times as many packets as the other."""
+    wanted = {"level": "fabric", "pattern": "uniform", "set": []} | figure
+    theirs = wanted.pop("packets_per_cpu_second")
+    ours = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+    if len(ours) != 1:
+        sys.exit(f"error: {PEERS}: {peer['simulator']}: {len(ours)} rows of the benchmark are {wanted}, not 1")
+    return rounded(ours[0]["packets_per_cpu_second"] / theirs)
+
+
+def rounded(value: float) -> str:
+    """Two significant digits: a second run agrees with no more."""
+    return f"{float(f'{value:.1e}'):,g}" if value < 1e6 else f"{value / 1e6:.2g} million"
+
+
+if __name__ == "__main__":
+    main()
