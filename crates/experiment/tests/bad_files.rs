@@ -49,10 +49,12 @@ fn any_cut_and_any_gap() {
             );
         }
     };
-    for (index, letter) in EXPERIMENT.char_indices() {
-        let (before, after) = EXPERIMENT.split_at(index);
-        outcome(before);
-        outcome(&[before, &after[letter.len_utf8()..]].concat());
-        outcome(&[before, "é=", after].concat());
+    for text in [EXPERIMENT, include_str!("two_jobs.toml")] {
+        for (index, letter) in text.char_indices() {
+            let (before, after) = text.split_at(index);
+            outcome(before);
+            outcome(&[before, &after[letter.len_utf8()..]].concat());
+            outcome(&[before, "é=", after].concat());
+        }
     }
 }

@@ -108,6 +108,29 @@ fn overrides_name_a_job_where_there_are_several() {
     );
 }
 
+/// Everything that a job says is part of the identity of its points, its name too: that names its random numbers.
+#[test]
+fn keys_depend_on_every_field_of_a_job() {
+    let text = include_str!("two_jobs.toml");
+    let key = |text: &str| plan_file("two.toml", text, &[]).unwrap()[0].key();
+    let changes = [
+        ("pattern = \"complement\"", "pattern = \"shuffle\""),
+        ("nodes = \"32-55\"", "nodes = \"32-54\""),
+        ("servers = \"0-63:8\"", "servers = \"1-63:8\""),
+        ("message = \"16 KB\"", "message = \"17 KB\""),
+        ("sizes = \"uniform\"", "sizes = \"fixed\""),
+        ("load = \"50 MB/s\"", "load = \"51 MB/s\""),
+        ("writes = 0.5", "writes = 0.25"),
+        ("arrivals = \"exponential\"", "arrivals = \"uniform\""),
+        ("jobs.io", "jobs.storage"),
+    ];
+    for (from, to) in changes {
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text, "{from}");
+        assert_ne!(key(&changed), key(text), "{from}");
+    }
+}
+
 /// What a series changes is told apart from the machine file and from the command line, whose overrides it comes after.
 #[test]
 fn a_series_changes_the_machine() {

@@ -58,7 +58,7 @@ def _table(data: pl.DataFrame) -> Figure:
         color=alt.Color(
             "ratio:Q",
             title="of unchanged",
-            scale=alt.Scale(domain=[0.5, 1.0, 1.5], range=[HOT, "#ffffff", PALETTE[0]], clamp=True),
+            scale=alt.Scale(domain=[0.5, 1.0, 1.5], range=[HOT, "#ffffff", PALETTE[0]], interpolate="rgb", clamp=True),
             legend=alt.Legend(format="%"),
         )
     )

@@ -71,7 +71,7 @@ def _summary(found: pl.DataFrame) -> Figure:
         color=alt.Color(
             "kept:Q",
             title="bandwidth kept",
-            scale=alt.Scale(domain=[0.5, 1.0], range=[HOT, "#ffffff"], clamp=True),
+            scale=alt.Scale(domain=[0.5, 1.0], range=[HOT, "#ffffff"], interpolate="rgb", clamp=True),
             legend=alt.Legend(format="%"),
         )
     )

@@ -59,7 +59,8 @@ def _table(rows: pl.DataFrame) -> Figure:
         written=pl.format("{}%", (100 * pl.col("writes")).cast(pl.Int64)),
     )
     keys = ["cell", "written", "mapping"]
-    data = summarise(rows.sort("traffic", "series", "writes", maintain_order=True), keys)
+    order = pl.col("traffic").replace_strict({name: place for place, name in enumerate(TRAFFIC.values())})
+    data = summarise(rows.sort(order, "series", "writes", maintain_order=True), keys)
     cells = data["cell"].unique(maintain_order=True).to_list()
     written = data["written"].unique(maintain_order=True).to_list()
     points = (

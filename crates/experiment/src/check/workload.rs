@@ -6,7 +6,7 @@ use crate::nodes::Nodes;
 use crate::sweep::{Grid, Sweep};
 use units::{Bytes, Time};
 
-/// More nodes than any machine has; whether so many are any need not be counted.
+/// More nodes than any machine has. A set that reaches so far is not listed here: planning refuses it.
 const MOST_NODES: u32 = 1 << 20;
 
 /// Longest mean time between two messages of a node. Rare gaps of an exponential distribution are 40 times as long.
