@@ -143,14 +143,22 @@ def claims() -> tuple[Claim, ...]:
 
 
 @cache
-def fitted() -> frozenset[str]:
-    """Claims that some parameter of a shipped machine was fitted to."""
-    found: set[str] = set()
+def fitted_parameters() -> dict[str, dict[str, tuple[str, ...]]]:
+    """By shipped machine: its fitted parameters, and the claims that each was fitted to."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
     for name in sources.shipped("machine"):
         source = sources.read("machine", name)
-        for parameter in json.loads(_core.load_machine(source.text, source.file, []))["parameters"]:
-            found.update(parameter.get("fitted_to") or ())
-    return frozenset(found)
+        parameters = json.loads(_core.load_machine(source.text, source.file, []))["parameters"]
+        found[name] = {p["key"]: tuple(p["fitted_to"]) for p in parameters if p.get("fitted_to")}
+    return found
+
+
+@cache
+def fitted() -> frozenset[str]:
+    """Claims that some parameter of a shipped machine was fitted to."""
+    return frozenset(
+        claim for machine in fitted_parameters().values() for fitted_to in machine.values() for claim in fitted_to
+    )
 
 
 def judge(claim: Claim, measurement: Measurement) -> Verdict:

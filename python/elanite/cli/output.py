@@ -43,6 +43,7 @@ def results(result: Result, format_: Format) -> None:
 def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, brief: bool = False) -> None:
     """Print the scoreboard; in brief without the names of what is not yet simulated."""
     from elanite import text
+    from elanite.claims import fitted_parameters
 
     if format_ is BoardFormat.JSON:
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
@@ -74,6 +75,8 @@ def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, brief: bool
     waiting = [verdict.claim.id for verdict in verdicts if not verdict.claim.experiment]
     if waiting and not brief:
         screen.print(f"not yet simulated: {', '.join(waiting)}", style="dim", markup=False)
+    for machine, parameters in fitted_parameters().items():
+        screen.print(text.fitted(machine, parameters), style="dim", markup=False)
     screen.print(text.totals(verdicts))
 
 

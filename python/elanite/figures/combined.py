@@ -20,11 +20,15 @@ MAPPINGS = ("clustered 1c", "clustered 1i", "distributed")
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Accepted over offered load of the compute job for each I/O load, and what it keeps at saturation."""
-    rows = jobs(rows).filter(pl.col("job") == "compute").with_columns(
-        load=pl.coalesce("load_MBps", "compute.load_MBps"),
-        place=pl.coalesce("nodes", "compute.nodes"),
-        io_nodes=pl.col("series").str.split("-").list.first(),
-        curve=pl.col("series").str.split("-").list.last().replace({"1c": MAPPINGS[0], "1i": MAPPINGS[1]}),
+    rows = (
+        jobs(rows)
+        .filter(pl.col("job") == "compute")
+        .with_columns(
+            load=pl.coalesce("load_MBps", "compute.load_MBps"),
+            place=pl.coalesce("nodes", "compute.nodes"),
+            io_nodes=pl.col("series").str.split("-").list.first(),
+            curve=pl.col("series").str.split("-").list.last().replace({"1c": MAPPINGS[0], "1i": MAPPINGS[1]}),
+        )
     )
     io_loads = rows["io.load_MBps"].drop_nulls().unique().sort().to_list()
     letters = iter("abcdef")
