@@ -18,7 +18,9 @@ from conftest import FILES, SMALL, Ended, command, environment
 Run = Callable[..., Ended]
 
 
-@pytest.mark.parametrize("name", [None, "reproduce", "run", "claims", "report", "check", "show", "schema"])
+@pytest.mark.parametrize(
+    "name", [None, "reproduce", "run", "congestion", "claims", "report", "check", "show", "schema"]
+)
 def test_help(elanite: Run, snapshot: SnapshotAssertion, name: str | None) -> None:
     ended = elanite(*([name] if name else []), "--help")
     assert ended.code == 0
@@ -64,6 +66,8 @@ def test_version_has_the_model_revision(elanite: Run) -> None:
         pytest.param(["run", "qsnet/ping", "--point", "zz"], id="no such point"),
         pytest.param(["reproduce", "--only", "qsnet/ping,qsnt"], id="no such folder"),
         pytest.param(["report"], id="nothing to report"),
+        pytest.param(["congestion", "qsnet/ping"], id="no finished points"),
+        pytest.param(["congestion", "qsnet/ping", "--point", "zz"], id="no such finished point"),
         pytest.param(["show", "es40"], id="nothing to show"),
         pytest.param(["schema", "machines"], id="no such schema"),
         pytest.param(["frobnicate"], id="no such command"),
@@ -156,3 +160,44 @@ def test_claims_without_results(elanite: Run) -> None:
     assert {"id", "kind", "published", "simulated", "low", "high", "error", "holds", "role"} <= set(board[0])
     assert any(entry["role"] == "fitted" for entry in board)
     assert "nothing is simulated" in ended.err
+
+
+TINY = (
+    *("--set", "topology.down=[2, 2]", "--set", "topology.up=[2]", "--set", "topology.nodes=4"),
+    *("--set", "series.ping.to=1", "--set", "series.load.nodes=4", "--set", "series.load.run.slices=2"),
+)
+"""The small campaign on a tree of four nodes."""
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("tiny")
+    arguments = command("run", SMALL, *TINY, "--out", str(out), "--format", "csv")
+    subprocess.run(arguments, check=True, capture_output=True, env=environment(), timeout=300)
+    return out
+
+
+def test_congestion_as_text(elanite: Run, snapshot: SnapshotAssertion, tiny: Path) -> None:
+    points = json.loads(elanite("congestion", SMALL, *TINY, "--out", str(tiny), "--format", "json").out)
+    last = points[-1]["id"]
+    ended = elanite("congestion", SMALL, *TINY, "--out", str(tiny), "--point", last)
+    assert ended.code == 0, ended.err
+    assert ended.out.replace(last, "ID") == snapshot
+
+
+def test_congestion_as_data(elanite: Run, tiny: Path) -> None:
+    arguments = ("congestion", SMALL, *TINY, "--out", str(tiny), "--format")
+    points = json.loads(elanite(*arguments, "json").out)
+    loaded = points[-1]
+    assert len(loaded["links"]) == 12
+    assert max(link["relative"] for link in loaded["links"]) == 100
+    assert max(switch["relative"] for switch in loaded["switches"]) == 100
+    for switch in loaded["switches"]:
+        of_links = (link["waiting_us"] for link in loaded["links"] if link["from"] == switch["name"])
+        assert sum(of_links) == pytest.approx(switch["waiting_us"])
+    assert {entry["slice"] for entry in loaded["slices"]} == {0, 1}
+    assert points[0]["slices"] == []
+    csv = elanite(*arguments, "csv").out.splitlines()
+    assert len(csv) == 12 * len(points) + 1
+    parquet = subprocess.run(command(*arguments, "parquet"), capture_output=True, env=environment(), check=True)
+    assert pl.read_parquet(parquet.stdout).columns == csv[0].split(",")

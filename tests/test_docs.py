@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from elanite import sources
 from elanite.claims import claims
+from elanite.plan import plan
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -36,6 +38,15 @@ def test_relative_links_lead_to_files() -> None:
         if not (page.parent / target.split("#")[0]).exists()
     ]
     assert broken == []
+
+
+def test_the_example_of_an_experiment_file_is_right(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    example = re.search(r"```toml\n(title.*?)```", page, re.DOTALL)
+    assert example
+    file = tmp_path / "example.toml"
+    file.write_text(example[1], encoding="utf-8")
+    assert len(plan(sources.read("experiment", str(file))).points) == 12
 
 
 def test_validation_page_says_how_claims_are_tested_and_why_they_are_missed() -> None:

@@ -82,3 +82,20 @@ def test_an_experiment_of_ones_own_gets_plain_figures() -> None:
     drawn = figures.draw("mine", ping())
     assert [figure.name for figure in drawn] == ["ping-latency", "ping-bandwidth"]
     names(drawn)
+
+
+def test_congestion_compares_top_levels() -> None:
+    rows = [
+        {
+            "series": "top-level",
+            "machine": machine,
+            "metric": "accepted",
+            "unit": "MB/s",
+            "batch": batch,
+            "value": value,
+        }
+        for machine, value in (("unchanged", 280.0), ("topology.up=[4, 2]", 140.0))
+        for batch in range(3)
+    ]
+    (drawn,) = figures.draw("qsnet/congestion", pl.DataFrame(rows))
+    names([drawn])

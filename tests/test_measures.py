@@ -139,3 +139,67 @@ def test_claims_are_complete() -> None:
             assert chosen.kind not in ("order", "shape") or chosen.test, f"{chosen.id} needs its test in words"
             assert chosen.measure != "mean" or chosen.metric, chosen.id
     assert len({chosen.id for chosen in claims()}) == len(claims()) == 82
+
+
+STEPS = [(1, True), (2, True), (3, False), (2, False), (1, False)]
+"""The steps of the longest path through three levels of switches: the level that is left, and whether upwards."""
+
+
+def matrix(delays: list[float], odd: dict[tuple[int, bool, int], float] | None = None) -> pl.DataFrame:
+    """Two switches a level, two links each way; every step of the path with its delay, but for odd links."""
+    rows = [
+        {
+            "id": "x", "seed": 1, "switch": 2 * level + link // 2, "from": f"switch {level}.{link // 2}", "to": "there",
+            "level": level, "up": up, "link": link, "packets": 1000,
+            "waiting_us": (odd or {}).get((level, up, link), delay),
+        }
+        for (level, up), delay in zip(STEPS, delays, strict=True)
+        for link in range(4)
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows)
+    return frame.with_columns(relative=100 * pl.col("waiting_us") / pl.col("waiting_us").max())
+
+
+@pytest.mark.parametrize(
+    ("delays", "odd", "holds"),
+    [
+        pytest.param([17, 37, 50, 70, 100], {}, True, id="as published"),
+        pytest.param([17, 37, 36, 70, 100], {}, False, id="less on the third step"),
+        pytest.param([17, 37, 50, 100, 90], {}, False, id="most above the first level"),
+        pytest.param([17, 37, 50, 70, 100], {(3, False, 0): 80.0}, False, id="one switch at the top is hotter"),
+        pytest.param([17, 37, 50, 70, 95], {(1, False, 0): 100.0, (1, False, 1): 90.0}, True, id="links may differ"),
+    ],
+)
+def test_delays_are_even_and_grow(delays: list[float], odd: dict[tuple[int, bool, int], float], holds: bool) -> None:
+    verdict = judged("congestion.complement", matrix(delays, odd))
+    assert verdict.holds is holds
+    assert "up from level 1" in str(verdict.simulated)
+
+
+@pytest.mark.parametrize(
+    ("odd", "uneven", "holds"),
+    [
+        pytest.param({(2, False, 0): 100.0, (2, False, 3): 90.0}, True, True, id="some links down to the first level"),
+        pytest.param({(2, False, 0): 100.0, (2, False, 3): 90.0}, False, False, id="destinations get the same"),
+        pytest.param({(2, False, 0): 100.0, (3, False, 3): 90.0}, True, False, id="a link at the top, too"),
+        pytest.param(
+            {(2, False, link): 100.0 for link in range(4)}, True, False, id="all links down to the first level"
+        ),
+    ],
+)
+def test_some_links_are_hot(odd: dict[tuple[int, bool, int], float], uneven: bool, holds: bool) -> None:
+    rows = matrix([10, 10, 10, 10, 10], odd)
+    ejects = (pl.col("level") == 1) & ~pl.col("up") & (pl.col("link") == 0)
+    rows = rows.with_columns(packets=pl.when(ejects & uneven).then(800).otherwise("packets"))
+    verdict = judged("congestion.bit-reversal", rows)
+    assert verdict.holds is holds, verdict.simulated
+
+
+@pytest.mark.parametrize(("after", "holds"), [(280.0, True), (267.0, True), (265.0, False), (144.0, False)])
+def test_half_the_top_level_does_no_harm(after: float, holds: bool) -> None:
+    rows = [
+        {"seed": 1, "machine": machine, "metric": "accepted", "batch": batch, "value": value + batch % 2}
+        for machine, value in (("unchanged", 280.0), ("topology.up=[4, 2]", after))
+        for batch in range(4)
+    ]
+    assert judged("congestion.complement.top-level", pl.DataFrame(rows)).holds is holds

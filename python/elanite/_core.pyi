@@ -15,6 +15,7 @@ __all__ = [
     "quantity",
     "schema",
     "simulate",
+    "wiring",
 ]
 
 MODEL_REVISION: str
@@ -36,15 +37,17 @@ class Cancel:
     def set(self) -> None: ...
     def is_set(self) -> bool: ...
 
-_Column = list[int] | list[float] | list[str] | list[int | None] | list[bool]
+_Column = list[int] | list[float] | list[str] | list[int | None] | list[str | None] | list[bool]
 
 @type_check_only
 class Records(TypedDict):
-    """What `simulate` gives: three tables by columns, and totals of the point."""
+    """What `simulate` gives: five tables by columns, and totals of the point."""
 
     rows: dict[str, _Column]
+    nodes: dict[str, _Column]
     links: dict[str, _Column]
     switches: dict[str, _Column]
+    slices: dict[str, _Column]
     digest: str
     packets: int
     events: int
@@ -63,6 +66,7 @@ def plan(
     seed: int,
 ) -> list[tuple[str, str, str]]: ...
 def simulate(point_json: str, cancel: Cancel) -> Records: ...
+def wiring(point_json: str) -> dict[str, _Column]: ...
 def interval(values: list[float]) -> tuple[float, float, float]: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
 def schema(kind: str) -> str: ...

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.campaign import Failure, Observer
+    from elanite.congestion import Matrix
     from elanite.figures import Figure
     from elanite.sources import Source
-    from elanite.store import Manifest
+    from elanite.store import Manifest, Table
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,10 @@ class Result:
         """Tidy rows: one per (point, metric, batch), with the parameters of the point."""
         return self._table("rows")
 
+    def nodes(self) -> pl.DataFrame:
+        """Offered and accepted load of every node that sends, in MB/s, one row per (point, job, node)."""
+        return self._table("nodes")
+
     def links(self) -> pl.DataFrame:
         """Counters of every link, one row per (point, link)."""
         return self._table("links")
@@ -157,6 +162,16 @@ class Result:
     def switches(self) -> pl.DataFrame:
         """Counters of every switch, one row per (point, switch)."""
         return self._table("switches")
+
+    def slices(self) -> pl.DataFrame:
+        """Delays at every link over time, one row per (point, slice, link) with any, where runs have slices."""
+        return self._table("slices")
+
+    def congestion(self, point: Point) -> Matrix:
+        """The congestion matrix of a finished point: delays by link and by switch, relative to the most loaded."""
+        from elanite.congestion import matrix
+
+        return matrix(point, self.store)
 
     def summary(self) -> pl.DataFrame:
         """Mean and 95% confidence interval of every metric, over batches and seeds."""
@@ -168,7 +183,7 @@ class Result:
         """The figures of the experiment, each with its title, caption and chart."""
         from elanite import figures
 
-        return figures.draw(self.plan.experiment.name, self.frame())
+        return figures.drawn(self.plan.experiment.name, self.points, self.store)
 
     def chart(self) -> alt.VConcatChart:
         """All figures below one another, as one Altair chart."""
@@ -182,7 +197,7 @@ class Result:
         """The tidy rows as an Arrow stream, for any data-frame library."""
         return self.frame().__arrow_c_stream__(requested_schema)
 
-    def _table(self, table: str) -> pl.DataFrame:
+    def _table(self, table: Table) -> pl.DataFrame:
         from elanite import frames
 
         return frames.tidy(self.points, self.store, table)

@@ -22,8 +22,10 @@ from elanite.plan import FIRST_SEED, Plan, Point, plan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import polars as pl
+
     from elanite.measures import Measurement
-    from elanite.store import Store
+    from elanite.store import Store, Table
 
 Kind = Literal["value", "max", "min", "range", "order", "shape"]
 Role = Literal["fitted", "predicted"]
@@ -44,11 +46,16 @@ class Claim:
     order: tuple[str, ...] = ()
     experiment: str = ""
     """The shipped experiment that produces the data; empty: not yet simulated."""
-    series: str = ""
-    where: tuple[tuple[str, Any], ...] = ()
-    """Parameters that select the points."""
+    series: tuple[str, ...] = ()
+    """Series that produce the data; empty: all of them."""
+    where: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    """Parameters that select the points, each with the values that it may have."""
     measure: str = ""
+    table: Table | Literal["congestion"] = "rows"
+    """What is measured: a table of the store, or the links of the congestion matrix."""
     metric: str = ""
+    nodes: tuple[int, ...] = ()
+    """First and last of the nodes that are measured, in the table of nodes."""
     tolerance: float | None = None
     """How far a value may be off and still hold, as a fraction."""
     test: str = ""
@@ -65,8 +72,8 @@ class Claim:
 
     def asks_for(self, point: Point) -> bool:
         """Whether the claim is measured on this point (of its experiment)."""
-        return (not self.series or point.series == self.series) and all(
-            point.parameters.get(name) == value for name, value in self.where
+        return (not self.series or point.series in self.series) and all(
+            point.parameters.get(name) in value for name, value in self.where
         )
 
 
@@ -136,14 +143,22 @@ def claims() -> tuple[Claim, ...]:
 
 
 @cache
-def fitted() -> frozenset[str]:
-    """Claims that some parameter of a shipped machine was fitted to."""
-    found: set[str] = set()
+def fitted_parameters() -> dict[str, dict[str, tuple[str, ...]]]:
+    """By shipped machine: its fitted parameters, and the claims that each was fitted to."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
     for name in sources.shipped("machine"):
         source = sources.read("machine", name)
-        for parameter in json.loads(_core.load_machine(source.text, source.file, []))["parameters"]:
-            found.update(parameter.get("fitted_to") or ())
-    return frozenset(found)
+        parameters = json.loads(_core.load_machine(source.text, source.file, []))["parameters"]
+        found[name] = {p["key"]: tuple(p["fitted_to"]) for p in parameters if p.get("fitted_to")}
+    return found
+
+
+@cache
+def fitted() -> frozenset[str]:
+    """Claims that some parameter of a shipped machine was fitted to."""
+    return frozenset(
+        claim for machine in fitted_parameters().values() for fitted_to in machine.values() for claim in fitted_to
+    )
 
 
 def judge(claim: Claim, measurement: Measurement) -> Verdict:
@@ -180,9 +195,9 @@ def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
         return Verdict(claim, role, note=f"{claim.experiment} has no point with these parameters")
     if missing:
         return Verdict(claim, role, note=f"not run: {missing} of {len(points)} points are missing")
-    from elanite import frames, measures
+    from elanite import measures
 
-    return judge(claim, measures.REGISTRY[claim.measure](frames.tidy(points, store), claim))
+    return judge(claim, measures.REGISTRY[claim.measure](_table(claim, points, store), claim))
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED) -> list[Verdict]:
@@ -206,6 +221,14 @@ def failed(verdicts: Sequence[Verdict]) -> bool:
     return any(verdict.failed for verdict in verdicts)
 
 
+def _table(claim: Claim, points: Sequence[Point], store: Store) -> pl.DataFrame:
+    from elanite import congestion, frames
+
+    if claim.table == "congestion":
+        return congestion.links(points, store)
+    return frames.tidy(points, store, claim.table)
+
+
 def _compare(claim: Claim, simulated: float) -> tuple[float, bool]:
     if claim.kind == "range":
         low, high = claim.low or 0.0, claim.high or 0.0
@@ -223,6 +246,12 @@ def _compare(claim: Claim, simulated: float) -> tuple[float, bool]:
 
 def _claim(entry: dict[str, Any]) -> Claim:
     fields = dict(entry)
-    fields["order"] = tuple(fields.get("order", ()))
-    fields["where"] = tuple(fields.get("where", {}).items())
+    fields["series"] = _several(fields.get("series", []))
+    for name in ("order", "nodes"):
+        fields[name] = tuple(fields.get(name, ()))
+    fields["where"] = tuple((name, _several(values)) for name, values in fields.get("where", {}).items())
     return Claim(**fields)
+
+
+def _several(values: Any) -> tuple[Any, ...]:
+    return tuple(values) if isinstance(values, list) else (values,)

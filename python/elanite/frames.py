@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elanite.plan import Plan, Point
-    from elanite.store import Store
+    from elanite.store import Store, Table
 
 SUFFIX = {"B": "_bytes", "MB/s": "_MBps", "us": "_us"}
 """A parameter that is a quantity also has a numeric column, named with its unit: ``message`` and ``message_bytes``."""
@@ -28,21 +28,24 @@ def finished(plan: Plan, store: Store) -> list[Point]:
     return [point for point in plan.points if store.get(point.id) is not None]
 
 
-def tidy(points: Sequence[Point], store: Store, table: str = "rows") -> pl.DataFrame:
+def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.DataFrame:
     """One row per (point, metric, batch), with the parameters of the point.
 
-    ``table`` may be ``links`` or ``switches`` for the counters of each link or switch instead.
+    ``table`` may be ``nodes`` for the loads of each node instead, ``links`` or ``switches`` for their counters, or
+    ``slices`` for the delays of each link over time.
     """
-    keys = pl.DataFrame([_identity(point) for point in points], infer_schema_length=None, strict=False)
-    parts = [
-        store.table(point.id, table).with_columns(pl.lit(index, pl.UInt32).alias("_point"))
-        for index, point in enumerate(points)
-    ]
-    if not parts:
+    if not points:
         columns = {"id": pl.String, "experiment": pl.String, "series": pl.String, "seed": pl.Int64}
-        measured = {"metric": pl.String, "unit": pl.String, "batch": pl.UInt32, "value": pl.Float64}
+        measured = {"job": pl.String, "metric": pl.String, "unit": pl.String, "batch": pl.UInt32, "value": pl.Float64}
         return pl.DataFrame(schema=columns | measured)
-    rows = pl.concat(parts, how="vertical_relaxed")
+    return joined(points, [store.table(point.id, table) for point in points])
+
+
+def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """One table of each point, below one another, each row with the parameters of its point."""
+    keys = pl.DataFrame([_identity(point) for point in points], infer_schema_length=None, strict=False)
+    numbered = [table.with_columns(pl.lit(index, pl.UInt32).alias("_point")) for index, table in enumerate(tables)]
+    rows = pl.concat(numbered, how="vertical_relaxed")
     return keys.with_row_index("_point").join(rows, on="_point", maintain_order="left_right").drop("_point")
 
 
@@ -50,6 +53,13 @@ def parameters(frame: pl.DataFrame) -> list[str]:
     """The columns of a tidy or summarised frame that say which configuration a row belongs to (the seed is none)."""
     other = {*MEASURED, "id", "seed", "mean", "low", "high", "n"}
     return [name for name in frame.columns if name not in other]
+
+
+def padded(frame: pl.DataFrame, **columns: type[pl.DataType]) -> pl.DataFrame:
+    """The frame with columns of these types: null where no finished point has such a parameter yet."""
+    return frame.with_columns(
+        pl.lit(None, dtype).alias(name) for name, dtype in columns.items() if name not in frame.columns
+    )
 
 
 def varying(frame: pl.DataFrame) -> list[str]:

@@ -38,6 +38,12 @@ class Point:
     json: str
     """The point as the simulator reads it."""
 
+    @property
+    def run(self) -> dict[str, Any]:
+        """How it is run and measured: the keys of ``[run]`` with their values for this point."""
+        run: dict[str, Any] = json.loads(self.json)["run"]
+        return run
+
 
 @dataclass(frozen=True)
 class Plan:

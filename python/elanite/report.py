@@ -61,7 +61,7 @@ def sections(store: Store, names: Sequence[str], seed: int = FIRST_SEED) -> list
             Section(
                 plan=planned,
                 finished=len(points),
-                figures=figures.draw(name, frames.tidy(points, store)),
+                figures=figures.drawn(name, points, store),
                 packets=sum(manifest["packets"] for manifest in manifests),
                 events=sum(manifest["events"] for manifest in manifests),
                 cpu_seconds=sum(manifest.cpu_seconds for manifest in manifests),

@@ -1,8 +1,8 @@
 """The store: one folder per finished point, found by the content of the point.
 
-``DIR/store/<id>/`` holds ``rows.parquet``, ``links.parquet``, ``switches.parquet`` and ``manifest.json``. A folder is
-written aside (``.partial-<id>-<pid>``), forced to the disk and renamed, so that it is there as a whole or not at all:
-a run that is killed at any moment loses no finished point and leaves nothing that looks finished. Two processes that
+``DIR/store/<id>/`` holds ``manifest.json`` and one Parquet file for each of the ``TABLES``. A folder is written aside
+(``.partial-<id>-<pid>``), forced to the disk and renamed, so that it is there as a whole or not at all: a run that is
+killed at any moment loses no finished point and leaves nothing that looks finished. Two processes that
 simulate the same point are harmless: the first rename wins, and both have the same bytes to offer.
 
 Everything that may differ from run to run of the same point stands under ``times`` in the manifest; all other bytes
@@ -19,7 +19,7 @@ import platform
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from elanite import _core
 
@@ -32,9 +32,12 @@ if TYPE_CHECKING:
     from elanite._core import Records
     from elanite.plan import Point
 
-TABLES = ("rows", "links", "switches")
+Table = Literal["rows", "nodes", "links", "switches", "slices"]
+TABLES: tuple[Table, ...] = ("rows", "nodes", "links", "switches", "slices")
+"""Measured values; loads of nodes; counters of links and switches in the window; delays of links by slice of time."""
+
 _PARTIAL = ".partial-"
-_LAYOUT = 1
+_LAYOUT = 2
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Store:
         shutil.rmtree(doomed, ignore_errors=True)
         return True
 
-    def table(self, identity: str, table: str) -> pl.DataFrame:
+    def table(self, identity: str, table: Table) -> pl.DataFrame:
         """One table of a finished point."""
         import polars as pl
 
@@ -99,9 +102,9 @@ class Store:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         hashes = {}
-        for table, columns in zip(TABLES, (records["rows"], records["links"], records["switches"]), strict=True):
+        for table in TABLES:
             path = partial / f"{table}.parquet"
-            _frame(columns).write_parquet(path, compression="zstd", statistics=False)
+            _frame(records[table]).write_parquet(path, compression="zstd", statistics=False)
             hashes[path.name] = _sha256(path)
             _sync(path)
         data = {
@@ -160,11 +163,11 @@ def _frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
 
     # By name, so that a table without rows has the types of one with rows.
     types: dict[str, type[pl.DataType]] = {
-        **dict.fromkeys(("metric", "unit", "name", "from", "to"), pl.String),
-        **dict.fromkeys(("batch", "link", "switch", "level"), pl.UInt32),
+        **dict.fromkeys(("job", "metric", "unit", "name", "from", "to"), pl.String),
+        **dict.fromkeys(("batch", "node", "link", "switch", "level", "slice"), pl.UInt32),
         **dict.fromkeys(("packets", "flits", "busy_ps", "waiting_ps"), pl.UInt64),
+        **dict.fromkeys(("value", "offered", "accepted"), pl.Float64),
         "up": pl.Boolean,
-        "value": pl.Float64,
     }
     overrides = {name: types[name] for name in columns if name in types}
     return pl.DataFrame(dict(columns), schema_overrides=overrides)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from elanite import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from elanite.claims import Claim, Verdict
 
@@ -96,8 +96,20 @@ def totals(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(parts)
 
 
+def fitted(machine: str, parameters: Mapping[str, Sequence[str]]) -> str:
+    """How many parameters of a machine are fitted, which, and to what."""
+    words = [f"{key} ({', '.join(claims)})" for key, claims in parameters.items()]
+    return (
+        f"{machine}: {len(words)} fitted parameters: {'; '.join(words)}. All other claims about it are predictions."
+        if words
+        else f"{machine}: no parameter is fitted."
+    )
+
+
 def markdown(verdicts: Sequence[Verdict]) -> str:
     """The page docs/validation.md: fitted, predicted, missed and not yet simulated claims."""
+    from elanite.claims import fitted_parameters
+
     judged = [v for v in verdicts if v.holds is not None]
     lines = [
         "# Validation",
@@ -119,6 +131,8 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         *_table(v for v in judged if v.role == "predicted"),
         "",
         "## Fitted",
+        "",
+        *(fitted(machine, parameters) for machine, parameters in fitted_parameters().items()),
         "",
         *_table(v for v in judged if v.role == "fitted"),
         "",

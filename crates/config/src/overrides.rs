@@ -1,21 +1,23 @@
-//! What a command line replaces in a file.
+//! What a command line, or another file, replaces in a file.
 
 use crate::problem::{Problem, Problems};
 use crate::words;
 use std::ops::Range;
 use toml_edit::Value;
 
-/// A key that a command line replaces: `KEY=VALUE`.
+/// A key that is replaced: `KEY=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
     /// Dotted path.
     pub key: String,
     /// TOML, or text that stands for a string.
     pub value: String,
+    /// Who replaces it: "command line", "experiment".
+    pub source: &'static str,
 }
 
 impl Override {
-    /// Reads `KEY=VALUE`.
+    /// Reads `KEY=VALUE` of a command line.
     ///
     /// # Errors
     /// If there is no `=`, or nothing before it, or what looks like a list or a quoted string is not TOML.
@@ -33,6 +35,7 @@ impl Override {
         let change = Override {
             key: key.trim().into(),
             value: value.trim().into(),
+            source: "command line",
         };
         match change.value.parse::<Value>() {
             Err(error) if change.value.starts_with(['[', '{', '"', '\'']) => {

@@ -56,16 +56,6 @@ pub(crate) fn of_type_error(message: &str, on_key: bool) -> Words {
             ..Words::new("this key is missing")
         };
     }
-    if message.starts_with("wanted exactly 1 element") {
-        return if message.contains("found 0") {
-            Words::new("nothing is chosen here").allowed("exactly one key")
-        } else {
-            let hint = "keep one of them, and give each of the others a section of its own";
-            Words::new("more than one is chosen here")
-                .allowed("exactly one key")
-                .hint(Some(hint.into()))
-        };
-    }
     if wants_names(message) {
         return Words::new("this is no name").allowed("a name in quotes");
     }
@@ -114,16 +104,16 @@ fn mismatched(found: &str, needed: &str) -> Words {
         "boolean" => content.to_string(),
         "sequence" => "a list".to_string(),
         "map" => "a table".to_string(),
-        "unit" | "newtype" => "a single name".to_string(),
         _ => found.to_string(),
     };
     let allowed = match needed {
         "u32" => "a whole number, 0 to 4294967295",
         "u64" => "a whole number, 0 or more",
+        "f64" => "a number",
         "a string" => "a text in quotes",
         "a boolean" => "true or false",
         "a sequence" => "a list in brackets",
-        "newtype variant" => "a table with the keys of what is chosen",
+        "a map" => "a table of keys",
         other if other.starts_with("struct ") => "a table of keys",
         other => other,
     };

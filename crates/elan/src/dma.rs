@@ -12,11 +12,14 @@
 //! DMA; packets already under way finish.
 //!
 //! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
+//! A DMA whose source lies in another node is a *get*, which that node's adapter executes: see [`crate::get`].
 
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::event::{EventId, News};
+use crate::get::{DESCRIPTOR, Get};
 use crate::memory::{Address, Placement};
+use crate::meter::Meter;
 use fabric::{Ack, NodeId, PacketSpec, Priority};
 use kernel::Signal;
 use std::cell::Cell;
@@ -38,10 +41,12 @@ pub struct Dma {
     pub(crate) length: Bytes,
     pub(crate) priority: Priority,
     pub(crate) notify: Option<EventId>,
+    pub(crate) meter: Option<Meter>,
 }
 
 impl Dma {
-    /// A transfer of `length` bytes; zero bytes are one packet that carries only the notification.
+    /// A transfer of `length` bytes; zero bytes are one packet that carries only the notification. One end lies in the
+    /// node that posts it: the source of a put, the destination of a get.
     pub fn new(from: Address, to: Address, length: Bytes) -> Self {
         Dma {
             from,
@@ -49,6 +54,7 @@ impl Dma {
             length,
             priority: Priority::Low,
             notify: None,
+            meter: None,
         }
     }
 
@@ -59,6 +65,21 @@ impl Dma {
             notify: Some(event),
             ..self
         }
+    }
+
+    /// Counts its payload, as it is stored, on a meter.
+    #[must_use]
+    pub fn metered(self, meter: Meter) -> Self {
+        Dma {
+            meter: Some(meter),
+            ..self
+        }
+    }
+
+    /// Whether a node holds all bytes of the destination, and the event.
+    pub(crate) fn reaches(self, node: NodeId) -> bool {
+        let event = self.notify.is_none_or(|event| event.node == node);
+        self.to.region.node == node && self.to.covers(self.length) && event
     }
 
     /// Sets the priority of its packets.
@@ -79,10 +100,10 @@ pub enum DmaError {
         /// The queue's bound.
         queue: u32,
     },
-    /// The source buffer does not hold the bytes, or belongs to another node.
+    /// The node does not hold the bytes of the source: the node that posted, or the one that it wants to get them from.
     #[error("the source of the DMA does not lie within a region of node {0}")]
     BadSource(NodeId),
-    /// The destination refused for good: the bytes or the event do not lie within its regions.
+    /// The bytes or the event do not lie within the destination's regions; the destination refused for good.
     #[error("node {0} reports that the destination of the DMA does not lie within its regions")]
     BadDestination(NodeId),
 }
@@ -107,8 +128,10 @@ pub(crate) type DmaId = u32;
 /// A DMA in progress.
 pub(crate) struct Progress {
     pub dma: Dma,
-    /// The node whose process posted it.
-    pub poster: NodeId,
+    /// The node whose engine works on it.
+    pub node: NodeId,
+    /// What it is in a get, if it belongs to one.
+    pub get: Option<Get>,
     /// Bytes cut into packets.
     pub cut: Bytes,
     /// Whether the last packet has been cut.
@@ -117,7 +140,7 @@ pub(crate) struct Progress {
     pub open: u32,
     /// Refused packets that wait to be sent again; while there are any, the DMA is parked.
     pub refused: u32,
-    /// Packets whose payload is not yet stored at the destination.
+    /// Packets that the other end has not yet dealt with.
     pub unstored: u32,
     /// Why it failed, if it did; shared with the process that awaits it.
     pub failed: Rc<Cell<Option<DmaError>>>,
@@ -126,9 +149,36 @@ pub(crate) struct Progress {
     pub reported: bool,
 }
 
+impl Progress {
+    /// Nothing done yet.
+    pub fn new(dma: Dma, node: NodeId, get: Option<Get>) -> Self {
+        Progress {
+            dma,
+            node,
+            get,
+            cut: Bytes::ZERO,
+            cut_all: false,
+            open: 0,
+            refused: 0,
+            unstored: 0,
+            failed: Rc::new(Cell::new(None)),
+            done: Signal::new(),
+            reported: false,
+        }
+    }
+
+    /// Whether all is done for which its process waits.
+    pub fn complete(&self) -> bool {
+        let data = self.get == Some(Get::Asking { stored: false }) && self.failed.get().is_none();
+        self.cut_all && self.open == 0 && !data
+    }
+}
+
 /// A packet of a DMA, from its cutting to its last use at either end.
 pub(crate) struct Packet {
     pub dma: DmaId,
+    /// Whether it carries a descriptor for the other end's engine, not payload.
+    pub request: bool,
     pub offset: Bytes,
     pub length: Bytes,
     pub payload: Option<Box<[u8]>>,
@@ -152,9 +202,16 @@ pub(crate) struct Engine {
     pub starting: bool,
     /// Packets whose payload is being read, in order of the bus.
     pub reading: u32,
+    /// Requests of gets that the inputter has accepted and still works on.
+    pub announced: u32,
 }
 
 impl Engine {
+    /// Descriptors that wait, and those that requests have announced.
+    pub fn waiting(&self) -> u32 {
+        self.queue.len() as u32 + self.announced
+    }
+
     /// Ends a DMA that has failed, wherever it stands: its number may soon be another's.
     fn forget(&mut self, id: DmaId) {
         self.queue.retain(|&other| other != id);
@@ -175,14 +232,18 @@ impl World {
 
     /// The descriptor enters the queue, or is refused.
     pub(crate) fn enqueue(&mut self, node: NodeId, id: DmaId) {
-        let limit = self.config.adapter.queue;
+        let queue = self.config.adapter.queue;
+        let engine = &self.adapters[node as usize].engine;
         let progress = &mut self.dmas[id as usize];
         let dma = progress.dma;
-        let queue = &mut self.adapters[node as usize].engine.queue;
-        let refused = if dma.from.region.node != node || !dma.from.covers(dma.length) {
+        let put = dma.from.region.node == node;
+        let get = !put && dma.to.region.node == node;
+        let refused = if !put && !get || put && !dma.from.covers(dma.length) {
             Some(DmaError::BadSource(node))
-        } else if queue.len() >= limit as usize {
-            Some(DmaError::QueueFull { node, queue: limit })
+        } else if get && !dma.reaches(node) {
+            Some(DmaError::BadDestination(node))
+        } else if engine.waiting() >= queue {
+            Some(DmaError::QueueFull { node, queue })
         } else {
             None
         };
@@ -191,9 +252,17 @@ impl World {
             progress.cut_all = true;
             self.complete_if_done(id);
         } else {
-            queue.push_back(id);
-            self.run_engine(node);
+            if get {
+                progress.get = Some(Get::Asking { stored: false });
+            }
+            self.enter_queue(node, id);
         }
+    }
+
+    /// A descriptor that has been accepted enters the queue.
+    pub(crate) fn enter_queue(&mut self, node: NodeId, id: DmaId) {
+        self.adapters[node as usize].engine.queue.push_back(id);
+        self.run_engine(node);
     }
 
     /// Lets the engine do what it can: take up a DMA, prepare packets, yield.
@@ -229,20 +298,30 @@ impl World {
         }
     }
 
-    /// Cuts the next packet of a DMA and has its payload read; returns its payload's length.
+    /// Cuts the next packet of a DMA, or of a get its only one, and has its payload read; returns its payload's length.
     fn cut_packet(&mut self, node: NodeId, id: DmaId) -> Bytes {
         let format = self.config.packet;
         let progress = &mut self.dmas[id as usize];
         let (dma, offset) = (progress.dma, progress.cut);
-        let length = (dma.length - offset).min(format.payload);
+        let request = matches!(progress.get, Some(Get::Asking { .. }));
+        let length = if request {
+            Bytes::ZERO
+        } else {
+            (dma.length - offset).min(format.payload)
+        };
         progress.cut += length;
-        progress.cut_all = progress.cut == dma.length;
+        progress.cut_all = request || progress.cut == dma.length;
         progress.open += 1;
         progress.unstored += 1;
         let from = dma.from.advanced(offset);
-        let payload = self.adapters[node as usize].memory.load(from, length);
+        let payload = if request {
+            None
+        } else {
+            self.adapters[node as usize].memory.load(from, length)
+        };
         let packet = Packet {
             dma: id,
+            request,
             offset,
             length,
             payload,
@@ -275,12 +354,17 @@ impl World {
     /// Hands a packet to the fabric.
     pub(crate) fn send(&mut self, token: Token) {
         let packet = &self.packets[token as usize];
-        let dma = self.dmas[packet.dma as usize].dma;
-        let source = dma.from.region.node;
+        let progress = &self.dmas[packet.dma as usize];
+        let dma = progress.dma;
+        let (other_end, length) = if packet.request {
+            (dma.from, DESCRIPTOR)
+        } else {
+            (dma.to, packet.length)
+        };
         let spec = PacketSpec {
-            source,
-            destination: dma.to.region.node,
-            flits: self.config.packet.flits(packet.length),
+            source: progress.node,
+            destination: other_end.region.node,
+            flits: self.config.packet.flits(length),
             priority: dma.priority,
             token,
         };
@@ -293,7 +377,7 @@ impl World {
         let id = self.packets[token as usize].dma;
         let progress = &mut self.dmas[id as usize];
         progress.refused -= 1;
-        let node = progress.dma.from.region.node;
+        let node = progress.node;
         self.send(token);
         self.run_engine(node);
     }
@@ -302,7 +386,7 @@ impl World {
     pub(crate) fn answered(&mut self, token: Token, ack: Ack) {
         let packet = &mut self.packets[token as usize];
         let (id, refusals) = (packet.dma, packet.refusals);
-        let node = self.dmas[id as usize].dma.from.region.node;
+        let node = self.dmas[id as usize].node;
         match ack {
             Ack::Accepted => self.settled(id, token),
             Ack::Discarded => {
@@ -320,10 +404,14 @@ impl World {
             Ack::Error => {
                 packet.stored = true;
                 self.adapters[node as usize].engine.forget(id);
+                let request = packet.request;
                 let progress = &mut self.dmas[id as usize];
-                progress
-                    .failed
-                    .set(Some(DmaError::BadDestination(progress.dma.to.region.node)));
+                let error = if request {
+                    DmaError::BadSource(progress.dma.from.region.node)
+                } else {
+                    DmaError::BadDestination(progress.dma.to.region.node)
+                };
+                progress.failed.set(Some(error));
                 progress.cut_all = true;
                 progress.unstored -= 1;
                 self.settled(id, token);
@@ -340,11 +428,17 @@ impl World {
         self.complete_if_done(id);
     }
 
-    /// Sets the source event of a DMA whose last packet is settled.
+    /// Sets the source event of a DMA whose last packet is settled. Nobody awaits that of what serves a get.
     fn complete_if_done(&mut self, id: DmaId) {
-        let progress = &self.dmas[id as usize];
-        if progress.cut_all && progress.open == 0 {
-            let node = progress.poster;
+        let progress = &mut self.dmas[id as usize];
+        if !progress.complete() {
+            return;
+        }
+        if matches!(progress.get, Some(Get::Serving(_))) {
+            progress.reported = true;
+            self.drop_dma_if_over(id);
+        } else {
+            let node = progress.node;
             let at = self.now() + self.config.adapter.event;
             self.schedule(at, node, Happening::Occurred(News::Completed(node, id)));
         }

@@ -8,13 +8,15 @@
 //! The packets of one DMA are complete when its event is set. Separate DMAs are not ordered: a short one can be stored
 //! before a longer one that was posted earlier, and one without payload does not wait for the bus.
 //!
-//! Its answers: *accepted*, which for main memory means that the packet has its buffer, not yet that it is written; *discarded* while the node does not accept ([`crate::Node::accept`]); *error* if the bytes
-//! do not lie within the destination's regions.
+//! Its answers: *accepted*, which for main memory means that the packet has its buffer, not yet that it is written;
+//! *discarded* while the node does not accept ([`crate::Node::accept`]); *error* if the bytes do not lie within the
+//! destination's regions. Requests of gets are another matter: see [`crate::get`].
 
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::dma::Token;
 use crate::event::News;
+use crate::get::Get;
 use crate::memory::Placement;
 use fabric::{Ack, NodeId, PacketId};
 use std::collections::VecDeque;
@@ -36,12 +38,13 @@ impl World {
     /// The last flit of a packet has arrived.
     pub(crate) fn arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
         let arrival = &self.packets[token as usize];
+        if arrival.request {
+            return self.requested(node, packet, token);
+        }
         let dma = self.dmas[arrival.dma as usize].dma;
         let length = arrival.length;
-        let covered =
-            dma.to.covers(dma.length) && dma.notify.is_none_or(|event| event.node == node);
         let inputter = &mut self.adapters[node as usize].inputter;
-        if !covered {
+        if !dma.reaches(node) {
             self.answer(packet, Ack::Error);
         } else if inputter.refusing {
             self.answer(packet, Ack::Discarded);
@@ -98,19 +101,24 @@ impl World {
                 .store(progress.dma.to.advanced(offset), &bytes);
         }
         progress.unstored -= 1;
-        if progress.cut_all
-            && progress.unstored == 0
-            && progress.failed.get().is_none()
-            && let Some(event) = progress.dma.notify
-        {
+        if let Some(meter) = progress.dma.meter {
+            self.meters[meter.index()] += length;
+        }
+        if progress.cut_all && progress.unstored == 0 && progress.failed.get().is_none() {
+            let (event, get) = (progress.dma.notify, progress.get);
             let at = self.now() + self.config.adapter.input + self.config.adapter.event;
-            self.schedule(at, node, Happening::Occurred(News::Event(event)));
+            if let Some(event) = event {
+                self.schedule(at, node, Happening::Occurred(News::Event(event)));
+            }
+            if let Some(Get::Serving(get)) = get {
+                self.got(node, get, at);
+            }
         }
         self.drop_dma_if_over(id);
     }
 
     /// Sends an acknowledgement, a turnaround from now.
-    fn answer(&mut self, packet: PacketId, ack: Ack) {
+    pub(crate) fn answer(&mut self, packet: PacketId, ack: Ack) {
         let cycle = self.cycle_from(self.now() + self.config.adapter.turnaround);
         self.fabric.acknowledge(cycle, packet, ack);
     }

@@ -33,7 +33,8 @@
 //! | the event's block is copied to main memory, where the process polls | bus, processor | one bus transaction, `poll` |
 //!
 //! The rooms: [`packet`] (formats), [`memory`], [`event`], [`bus`], [`dma`] (the sending side), [`input`] (the
-//! receiving side), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
+//! receiving side), [`get`] (DMAs that another adapter executes), [`meter`] (what is counted), [`cluster`] (time, the run
+//! loop and the processes' view, [`Node`]).
 //!
 //! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network").
 
@@ -42,8 +43,10 @@ pub mod cluster;
 pub mod config;
 pub mod dma;
 pub mod event;
+pub mod get;
 pub mod input;
 pub mod memory;
+pub mod meter;
 pub mod packet;
 
 pub use cluster::{Cluster, Node, Stop, Watch};
@@ -52,4 +55,5 @@ pub use dma::{Dma, DmaError, Transfer};
 pub use event::EventId;
 pub use fabric::{NodeId, Priority};
 pub use memory::{Address, Placement, Region};
+pub use meter::Meter;
 pub use packet::PacketFormat;

@@ -19,7 +19,7 @@
 //! Packets are as long as the machine's format makes full ones, 189 flits.
 
 use config::{Override, Problems};
-use experiment::{Experiment, Point, plan, simulate};
+use experiment::{Experiment, MachineFile, Point, plan, simulate};
 use fabric::{Ack, Cycle, Fabric, NodeId, Notice, PacketSpec, Priority};
 use kernel::random::Stream;
 use machine::Machine;
@@ -31,6 +31,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 use units::{Bytes, Rate};
 
+const MACHINE_FILE: &str = "es40-qsnet.toml";
 const MACHINE: &str = include_str!("../../../machines/es40-qsnet.toml");
 const EXPERIMENT: &str = include_str!("../../../experiments/speed/uniform-64.toml");
 
@@ -154,7 +155,7 @@ impl Case {
     }
 
     /// The parameters of the machine and of the experiment, the latter with some of ours.
-    fn read(&self, ours: &[String]) -> Result<(Machine, Vec<Override>), Problems> {
+    fn overrides(&self, ours: &[String]) -> Result<[Vec<Override>; 2], Problems> {
         let arities = |levels: u32| format!("[{}]", vec!["4"; levels as usize].join(", "));
         let tree = [
             format!("topology.nodes={}", self.nodes()),
@@ -166,14 +167,18 @@ impl Case {
         let (experiment, machine): (Vec<_>, Vec<_>) = all?
             .into_iter()
             .partition(|change| Experiment::owns(&change.key));
-        let machine = Machine::parse("es40-qsnet.toml", MACHINE, &machine)?;
-        Ok((machine, experiment))
+        Ok([machine, experiment])
+    }
+
+    fn machine_as_changed(&self) -> Result<Machine, Problems> {
+        let [overrides, _] = self.overrides(&[])?;
+        Machine::parse(MACHINE_FILE, MACHINE, &overrides)
     }
 
     /// The fabric alone.
     fn fabric(&self, pattern: Pattern, warm_up: Cycle, cycles: Cycle) -> Result<Measured, String> {
-        let (machine, _) = self.read(&[]).map_err(told)?;
-        let config = machine.cluster_config(machine.topology.nodes.value);
+        let machine = self.machine_as_changed().map_err(told)?;
+        let config = machine.cluster_config();
         let begin = processor_seconds();
         let mut traffic = Traffic::new(&config, pattern, self.load);
         let set_up_seconds = processor_seconds() - begin;
@@ -211,8 +216,8 @@ impl Case {
 
     /// The point that runs so many cycles from the start.
     fn point(&self, cycles: Cycle) -> Result<Point, Problems> {
-        let (machine, _) = self.read(&[])?;
-        let config = machine.cluster_config(1);
+        let machine = self.machine_as_changed()?;
+        let config = machine.cluster_config();
         let format = config.packet;
         // The load is of the wire; the experiment's is of payload.
         let [payload, wire] = [format.payload, format.wire(format.payload)].map(Bytes::as_u64);
@@ -228,7 +233,12 @@ impl Case {
             format!("run.window={}", config.cycle * cycles),
             "run.batches=1".to_string(),
         ];
-        let (machine, overrides) = self.read(&ours)?;
+        let [machine, overrides] = self.overrides(&ours)?;
+        let machine = MachineFile {
+            file: MACHINE_FILE,
+            text: MACHINE,
+            overrides: &machine,
+        };
         let (experiment, document) =
             Experiment::parse("speed/uniform-64.toml", EXPERIMENT, &overrides)?;
         let points = plan("speed/uniform-64", (&experiment, &document), &machine, 1)?;

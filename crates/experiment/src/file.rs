@@ -1,8 +1,12 @@
 //! The format of experiment files. These comments are also the descriptions in the JSON schema.
 
-use crate::sweep::Sweep;
+use crate::changes::Changes;
+use crate::nodes::Nodes;
+use crate::pattern::Pattern;
+use crate::sweep::{Grid, Sweep, grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use units::{Bytes, Rate, Time};
 
 /// An experiment: one or more series of points on a machine.
@@ -33,6 +37,9 @@ pub struct Run {
     pub window: Time,
     /// Equal parts of the window; their means are the sample of the confidence interval.
     pub batches: u32,
+    /// Equal parts of the whole run, warm-up included, of which the delays at every link are kept, to show how
+    /// congestion builds up; 0 keeps none.
+    pub slices: u32,
     /// Runs of each point with different random numbers.
     pub seeds: u32,
     /// A point that needs more events ends with an error.
@@ -47,6 +54,7 @@ impl Default for Run {
             warm_up: Time::ZERO,
             window: Time::from_ms(10),
             batches: 10,
+            slices: 0,
             seeds: 1,
             max_events: 10_000_000_000,
             max_memory: Bytes::from_kb(4 << 20),
@@ -65,10 +73,13 @@ pub struct RunChanges {
     /// See [`Run`].
     pub batches: Option<u32>,
     /// See [`Run`].
+    pub slices: Option<u32>,
+    /// See [`Run`].
     pub seeds: Option<u32>,
 }
 
-/// A series of points: the Cartesian product of the lists of its workload, the first key slowest.
+/// A series of points: the Cartesian product of the lists of what it runs, the first key slowest. It runs either a ping
+/// or jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
@@ -80,54 +91,60 @@ pub struct Series {
     /// Changes of the defaults.
     #[serde(default)]
     pub run: RunChanges,
-    /// What runs.
-    pub workload: WorkloadGrid,
+    /// Changes of the machine: a table of its keys, or a list of such tables, of which each is used in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Sweep<Changes>>,
+    /// A ping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ping: Option<PingGrid>,
+    /// Jobs that run at the same time, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub jobs: BTreeMap<String, JobGrid>,
 }
 
-/// What a series runs, by the name of the workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WorkloadGrid {
-    /// One message at a time between two nodes.
-    Ping(PingGrid),
-    /// Every node sends to random nodes.
-    Uniform(UniformGrid),
+grid! {
+    /// One message at a time between two nodes (000 s4.1, s4.2).
+    PingGrid, Ping {
+        /// The first node.
+        from: u32,
+        /// The second node.
+        to: u32,
+        /// Which messages travel at the same time.
+        directions: Directions,
+        /// Where the sender's buffer lies.
+        source: Placement,
+        /// Where the receiver's buffer lies.
+        destination: Placement,
+        /// Length of each message.
+        message: Bytes,
+        /// Messages in each direction.
+        repeats: u32,
+    }
+    optional {}
 }
 
-/// One message at a time between two nodes (000 s4.1, s4.2).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PingGrid {
-    /// The first node.
-    pub from: Sweep<u32>,
-    /// The second node.
-    pub to: Sweep<u32>,
-    /// Which messages travel at the same time.
-    pub directions: Sweep<Directions>,
-    /// Where the sender's buffer lies.
-    pub source: Sweep<Placement>,
-    /// Where the receiver's buffer lies.
-    pub destination: Sweep<Placement>,
-    /// Length of each message.
-    pub message: Sweep<Bytes>,
-    /// Messages in each direction.
-    pub repeats: Sweep<u32>,
-}
-
-/// Every node sends to random nodes, one message at a time (000 s4.3).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UniformGrid {
-    /// Nodes that are attached and take part, from node 0 on.
-    pub nodes: Sweep<u32>,
-    /// Mean message size.
-    pub message: Sweep<Bytes>,
-    /// Distribution of message sizes.
-    pub sizes: Sweep<Distribution>,
-    /// Distribution of inter-arrival times.
-    pub arrivals: Sweep<Distribution>,
-    /// Mean offered load of each node.
-    pub load: Sweep<Rate>,
+grid! {
+    /// Nodes that send messages, or fetch them, each one message at a time (000 s4.3-4.7).
+    JobGrid, Job {
+        /// Where their messages go: the name of a pattern, or of a CSV file with pairs of nodes.
+        pattern: Pattern,
+        /// Its nodes. A node runs one job.
+        nodes: Nodes,
+        /// Mean message size.
+        message: Bytes,
+        /// Distribution of message sizes.
+        sizes: Distribution,
+        /// Distribution of inter-arrival times.
+        arrivals: Distribution,
+        /// Mean offered load of each node.
+        load: Rate,
+    }
+    optional {
+        /// The nodes that its messages go to instead of each other; they may be nodes of any job, too.
+        servers: Nodes,
+        /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it.
+        writes: f64,
+    }
 }
 
 /// Which messages of a ping travel at the same time.
@@ -169,6 +186,7 @@ impl Run {
             warm_up: changes.warm_up.unwrap_or(self.warm_up),
             window: changes.window.unwrap_or(self.window),
             batches: changes.batches.unwrap_or(self.batches),
+            slices: changes.slices.unwrap_or(self.slices),
             seeds: changes.seeds.unwrap_or(self.seeds),
             ..self.clone()
         }

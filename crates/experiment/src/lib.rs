@@ -1,19 +1,49 @@
 //! # Experiment files, points, and running them
 //!
-//! An experiment file describes a published figure or table: series of points on one machine. Each field of a series'
-//! workload is one value or a list; the points of the series are the Cartesian product, once for each seed. A
-//! [`Point`] holds everything that decides its result, and [`simulate`] is a pure function of it: same point, same
-//! bits, on any machine and any number of threads.
+//! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping,
+//! or *jobs*, any number at a time:
+//!
+//! ```toml
+//! [[series]]
+//! name = "patterns"
+//! [series.jobs.permutation]                      # a job and its name
+//! pattern = ["neighbor", "complement"]           # where messages go: a rule, or "pairs.csv"
+//! nodes = 64                                     # the first 64; or "0-27", "0-63 except 0-63:8"
+//! message = "256 KB"
+//! sizes = ["uniform", "exponential"]
+//! arrivals = "exponential"
+//! load = ["50 MB/s", "350 MB/s"]                 # of each node
+//! # servers = "56-63"                            # its messages go there instead
+//! # writes = 0.5                                 # half of them; the others are read
+//! ```
+//!
+//! Everything is one general form: the benchmarks of 000 s4.3-4.7 differ in these fields alone, and a second
+//! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list; the points of a series are the
+//! Cartesian product of all lists of all of its jobs, once for each seed. `machine` of a series, a table of keys of the
+//! machine file or a list of such tables, changes the machine for the series.
+//!
+//! The rooms, in the order of the work: [`Experiment::parse`] (module `read`) makes the typed form (`file`, of the
+//! vocabulary in `nodes`, `pattern`, `changes` and `sweep`) and has it checked (`check`); [`plan`] checks what depends on
+//! the machine (`fit`) and multiplies the lists out. A [`Point`] holds everything that decides its result, and
+//! [`simulate`] is a pure function of it: same point, same bits, on any machine and any number of threads. Files are
+//! read in the first step only.
 
+mod changes;
 mod check;
 mod file;
+mod fit;
+mod nodes;
+mod pattern;
 mod plan;
 mod read;
 mod simulate;
 mod sweep;
 
+pub use changes::{Changes, MachineFile};
 pub use file::{Directions, Distribution, Placement};
-pub use file::{Experiment, PingGrid, Run, RunChanges, Series, UniformGrid, WorkloadGrid};
-pub use plan::{PingPoint, Point, UniformPoint, Workload, plan};
+pub use file::{Experiment, Job, JobGrid, Ping, PingGrid, Run, RunChanges, Series};
+pub use nodes::Nodes;
+pub use pattern::{Pairs, Pattern, Rule};
+pub use plan::{Point, Workload, plan};
 pub use simulate::{RunError, simulate};
 pub use sweep::Sweep;

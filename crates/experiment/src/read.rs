@@ -2,13 +2,14 @@
 
 use crate::check;
 use crate::file::Experiment;
+use crate::pattern::Pattern;
 use config::{Document, Override, Problem, Problems};
 use toml_edit::{Item, Value};
 
 impl Experiment {
     /// Reads and checks an experiment file. Keys of `overrides` are `run.KEY`, the defaults of all series;
-    /// `series.NAME.FIELD`, a field of a series' workload such as `series.load.nodes`; or `series.NAME.run.KEY`, what
-    /// the series changes of the defaults.
+    /// `series.NAME.FIELD`, a field of a series' ping or only job such as `series.load.nodes`; `series.NAME.JOB.FIELD`
+    /// where there are several jobs; or `series.NAME.run.KEY`, what the series changes of the defaults.
     ///
     /// # Errors
     /// Everything that is wrong, with its place. What depends on the machine is checked by [`crate::plan`].
@@ -22,8 +23,9 @@ impl Experiment {
             let path = full_path(&document, &change.key);
             document = document.with_override(change, &path, replace)?;
         }
-        let experiment: Experiment = document.read().map_err(advise)?;
-        let problems = check::problems(&experiment, &document);
+        let mut experiment: Experiment = document.read().map_err(advise)?;
+        let mut problems = check::problems(&experiment, &document);
+        problems.extend(read_pairs(&mut experiment, &document));
         Problems::check(problems, experiment).map(|experiment| (experiment, document))
     }
 
@@ -38,31 +40,65 @@ impl Experiment {
     }
 }
 
-/// Turns `series.NAME.FIELD`, for a field of the workload, into its path in the file.
-fn full_path(document: &Document, key: &str) -> String {
-    let steps: Vec<&str> = key.split('.').collect();
-    if let ["series", name, field] = steps[..] {
-        let series = document.root().get("series");
-        let named = |index: &usize| {
-            let series = series.and_then(|series| series.get(*index));
-            series
-                .and_then(|series| series.get("name"))
-                .and_then(Item::as_str)
-                == Some(name)
-        };
-        let count = series.map_or(0, |series| match series {
-            Item::ArrayOfTables(tables) => tables.len(),
-            other => other.as_array().map_or(0, toml_edit::Array::len),
-        });
-        let index = (0..count).find(named).or_else(|| name.parse().ok());
-        let workload = index.and_then(|index| series?.get(index)?.get("workload")?.as_table_like());
-        if let (Some(index), Some((kind, _))) =
-            (index, workload.and_then(|workload| workload.iter().next()))
-        {
-            return format!("series.{index}.workload.{kind}.{field}");
+/// Reads the files of pairs that jobs name.
+fn read_pairs(experiment: &mut Experiment, document: &Document) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (index, series) in experiment.series.iter_mut().enumerate() {
+        for (name, job) in &mut series.jobs {
+            let path = format!("series.{index}.jobs.{name}.pattern");
+            for number in 0..job.pattern.values().len() {
+                let place = job.pattern.place(&path, number);
+                if let Pattern::Pairs(pairs) = &mut job.pattern.values_mut()[number] {
+                    match pairs.read(document.file()) {
+                        Ok(found) => problems.extend(found),
+                        Err(message) => {
+                            let problem = document.problem(&place, message);
+                            problems.push(
+                                problem.hint(
+                                    "name a file relative to the folder of the experiment file",
+                                ),
+                            );
+                        }
+                    }
+                }
+            }
         }
     }
-    key.to_string()
+    problems
+}
+
+/// Turns `series.NAME.FIELD` and `series.NAME.JOB.FIELD` into the path in the file.
+fn full_path(document: &Document, key: &str) -> String {
+    let steps: Vec<&str> = key.split('.').collect();
+    let ["series", name, rest @ ..] = &steps[..] else {
+        return key.to_string();
+    };
+    let series = document.root().get("series");
+    let named = |index: &usize| {
+        let series = series.and_then(|series| series.get(*index));
+        let own = series.and_then(|series| series.get("name"));
+        own.and_then(Item::as_str) == Some(name)
+    };
+    let count = series.map_or(0, |series| match series {
+        Item::ArrayOfTables(tables) => tables.len(),
+        other => other.as_array().map_or(0, toml_edit::Array::len),
+    });
+    let index = (0..count).find(named).or_else(|| name.parse().ok());
+    let Some((index, series)) = index.and_then(|index| Some((index, series?.get(index)?))) else {
+        return key.to_string();
+    };
+    let jobs = series.get("jobs").and_then(Item::as_table_like);
+    let names: Vec<&str> = jobs.map_or(Vec::new(), |jobs| {
+        jobs.iter().map(|(name, _)| name).collect()
+    });
+    match (rest, &names[..]) {
+        ([field], [job]) => format!("series.{index}.jobs.{job}.{field}"),
+        ([field], []) if series.get("ping").is_some() => format!("series.{index}.ping.{field}"),
+        ([job, field], names) if names.contains(job) => {
+            format!("series.{index}.jobs.{job}.{field}")
+        }
+        _ => key.to_string(),
+    }
 }
 
 /// Replaces a value; false for a section.
@@ -91,13 +127,12 @@ fn hint(problem: &Problem, general: Option<String>) -> Option<String> {
             Some("`elanite schema experiment` describes the keys of an experiment file".into())
         }
         (_, "series") => Some("begin each series with [[series]] and its name".into()),
-        ("this key is missing", "workload") => Some(WORKLOAD.into()),
         ("this key is missing", key) => Some(format!(
             "write {key} = ...; `elanite schema experiment` describes it"
         )),
-        (_, "workload") => general.or(Some(WORKLOAD.into())),
+        (message, "pattern") if message.starts_with("unknown value") => general.or(Some(
+            "or name a file of pairs, such as \"pairs.csv\"".into(),
+        )),
         _ => general,
     }
 }
-
-const WORKLOAD: &str = "say what runs, in a section such as [series.workload.ping]";

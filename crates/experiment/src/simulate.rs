@@ -1,7 +1,8 @@
 //! From a point to its records: a pure function.
 
-use crate::file::{Directions, Distribution, Placement};
-use crate::plan::{PingPoint, Point, UniformPoint, Workload};
+use crate::file::{Directions, Distribution, Job, Ping, Placement};
+use crate::nodes::Nodes;
+use crate::plan::{Point, Workload};
 use elan::{Cluster, Stop, Watch};
 use kernel::{Bound, Exceeded, Limits};
 use std::sync::Arc;
@@ -63,26 +64,24 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         memory: Some(point.run.max_memory),
     };
     let watch = Watch { limits, cancel };
-    let cluster = |nodes| Cluster::new(point.machine.cluster_config(nodes), watch.clone());
+    let cluster = Cluster::new(point.machine.cluster_config(), watch);
     let records = match &point.workload {
-        Workload::Ping(ping) => ping
-            .workload()
-            .run(cluster(point.machine.topology.nodes.value))?,
-        Workload::Uniform(uniform) => {
+        Workload::Ping(ping) => ping.workload().run(cluster)?,
+        Workload::Jobs(jobs) => {
             let window = Window {
                 warm_up: point.run.warm_up,
                 length: point.run.window,
                 batches: point.run.batches,
+                slices: point.run.slices,
             };
-            uniform
-                .workload()
-                .run(cluster(uniform.nodes), window, point.seed)?
+            let jobs: Vec<_> = jobs.iter().map(|(name, job)| job.workload(name)).collect();
+            workload::traffic::run(&jobs, cluster, window, point.seed)?
         }
     };
     Ok(records)
 }
 
-impl PingPoint {
+impl Ping {
     fn workload(&self) -> workload::ping::Ping {
         workload::ping::Ping {
             from: self.from,
@@ -99,14 +98,18 @@ impl PingPoint {
     }
 }
 
-impl UniformPoint {
-    fn workload(&self) -> workload::uniform::Uniform {
-        workload::uniform::Uniform {
-            nodes: self.nodes,
+impl Job {
+    fn workload(&self, name: &str) -> workload::Job {
+        workload::Job {
+            name: name.to_string(),
+            nodes: self.nodes.numbers(),
+            pattern: self.pattern.workload(),
+            servers: self.servers.as_ref().map_or(Vec::new(), Nodes::numbers),
             message: self.message,
             sizes: self.sizes.into(),
             arrivals: self.arrivals.into(),
             load: self.load,
+            writes: self.writes.unwrap_or(1.0),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Wrong experiment files: `bad/NAME.toml`, and what the person who wrote it is told, `bad/NAME.snap`.
+//! Wrong experiment files, some with files of pairs: `bad/NAME.toml`, and what the person who wrote it is told,
+//! `bad/NAME.snap`.
 
 mod common;
 
@@ -18,7 +19,9 @@ fn every_wrong_file() {
             .is_some_and(|extension| extension == "toml")
     });
     files.sort();
-    assert!(files.len() > 50);
+    assert!(files.len() > 80);
+    // Where files of pairs are looked for.
+    std::env::set_current_dir(&folder).unwrap();
     for path in files {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let file = format!("{name}.toml");
@@ -46,10 +49,12 @@ fn any_cut_and_any_gap() {
             );
         }
     };
-    for (index, letter) in EXPERIMENT.char_indices() {
-        let (before, after) = EXPERIMENT.split_at(index);
-        outcome(before);
-        outcome(&[before, &after[letter.len_utf8()..]].concat());
-        outcome(&[before, "é=", after].concat());
+    for text in [EXPERIMENT, include_str!("two_jobs.toml")] {
+        for (index, letter) in text.char_indices() {
+            let (before, after) = text.split_at(index);
+            outcome(before);
+            outcome(&[before, &after[letter.len_utf8()..]].concat());
+            outcome(&[before, "é=", after].concat());
+        }
     }
 }

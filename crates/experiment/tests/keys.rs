@@ -2,10 +2,9 @@
 
 mod common;
 
-use common::{EXPERIMENT, MACHINE, points};
+use common::{EXPERIMENT, GOOD_MACHINE, MACHINE, points};
 use config::Override;
-use experiment::{Experiment, Point, plan};
-use machine::Machine;
+use experiment::{Experiment, MachineFile, Point, plan};
 
 #[test]
 fn keys_are_distinct_and_name_no_people() {
@@ -25,7 +24,10 @@ fn keys_do_not_depend_on_words_and_bounds() {
             .iter()
             .map(|text| Override::parse(text).unwrap())
             .collect();
-        let machine = Machine::parse("machine.toml", machine, &[]).unwrap();
+        let machine = MachineFile {
+            text: machine,
+            ..GOOD_MACHINE
+        };
         let (experiment, document) =
             Experiment::parse("other.toml", experiment, &overrides).unwrap();
         plan("another name", (&experiment, &document), &machine, 1)
@@ -73,6 +75,7 @@ fn keys_depend_on_every_value() {
         "run.window=201 us",
         "run.warm_up=1 us",
         "run.batches=5",
+        "run.slices=5",
         "topology.nodes=63",
         "topology.up=[4, 2]",
         "link.hop_delay=60 ns",

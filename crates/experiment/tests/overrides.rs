@@ -4,7 +4,7 @@ mod common;
 
 use common::{EXPERIMENT, plan_file, points, snapshot};
 use config::Override;
-use experiment::{Experiment, Workload};
+use experiment::{Experiment, Nodes, Workload};
 use units::{Bytes, Time};
 
 #[test]
@@ -20,11 +20,14 @@ fn values_of_a_series() {
         .collect();
     assert_eq!(loads.len(), 8, "two numbers of nodes, two loads, two seeds");
     for (index, point) in loads.iter().enumerate() {
-        let Workload::Uniform(uniform) = &point.workload else {
+        let Workload::Jobs(jobs) = &point.workload else {
             panic!("{point:?}")
         };
-        assert_eq!(uniform.nodes, if index < 4 { 16 } else { 32 });
-        assert_eq!(uniform.message, Bytes::from_kb(64));
+        assert_eq!(
+            jobs["uniform"].nodes,
+            Nodes::first(if index < 4 { 16 } else { 32 })
+        );
+        assert_eq!(jobs["uniform"].message, Bytes::from_kb(64));
     }
     assert_eq!(
         points.len() - loads.len(),
@@ -127,7 +130,7 @@ const WRONG: &[(&str, &[&str])] = &[
     ("set_unknown_series", &["series.laod.nodes=16"]),
     ("set_unknown_field", &["series.load.node=16"]),
     ("set_series", &["series.load=16"]),
-    ("set_workload", &["series.load.workload.uniform=16"]),
+    ("set_job", &["series.load.jobs.uniform=16"]),
     ("set_unknown_setting", &["run.windows=2 ms"]),
     ("set_bad_value_of_a_series", &["series.load.nodes=[16, 1]"]),
     (

@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{EXPERIMENT, MACHINE, plan_file, points};
-use experiment::{Experiment, Point, Sweep, Workload, plan};
-use machine::Machine;
+use common::{EXPERIMENT, GOOD_MACHINE, plan_file, points};
+use experiment::{Experiment, MachineFile, Nodes, Point, Sweep, Workload, plan};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -32,10 +31,9 @@ fn order_and_number() {
 
 #[test]
 fn seeds_count_from_the_first() {
-    let machine = Machine::parse("machine.toml", MACHINE, &[]).unwrap();
     let (experiment, document) = Experiment::parse("good.toml", EXPERIMENT, &[]).unwrap();
     let seeds = |first| -> Vec<u64> {
-        let points = plan("good", (&experiment, &document), &machine, first).unwrap();
+        let points = plan("good", (&experiment, &document), &GOOD_MACHINE, first).unwrap();
         points
             .iter()
             .filter(|point| point.series == "load")
@@ -107,7 +105,7 @@ fn the_schema_describes_every_key() {
         }
     }
     assert!(described > 25, "{described} keys");
-    for kind in ["PingGrid", "UniformGrid"] {
+    for kind in ["PingGrid", "JobGrid"] {
         assert!(
             schema["$defs"][kind]["properties"]["message"].is_object(),
             "{kind}"
@@ -115,7 +113,7 @@ fn the_schema_describes_every_key() {
     }
     insta::assert_snapshot!(
         "schema_of_message",
-        pretty(&schema["$defs"]["UniformGrid"]["properties"]["message"])
+        pretty(&schema["$defs"]["JobGrid"]["properties"]["message"])
     );
 }
 
@@ -146,8 +144,12 @@ fn shipped_experiments() {
                 .join("machines")
                 .join(&experiment.machine)
                 .with_extension("toml");
-            let machine = Machine::parse(&machine.display().to_string(), &read(&machine), &[])
-                .unwrap_or_else(|problems| panic!("{problems}"));
+            let (name, text) = (machine.display().to_string(), read(&machine));
+            let machine = MachineFile {
+                file: &name,
+                text: &text,
+                overrides: &[],
+            };
             let points = plan(&file, (&experiment, &document), &machine, 1)
                 .unwrap_or_else(|problems| panic!("{problems}"));
             assert!(
@@ -177,10 +179,10 @@ fn nodes_outside_the_machine_are_refused_when_planning() {
         "the file alone is right"
     );
     let problems = plan_file("a.toml", &text, &[]).unwrap_err();
-    assert_eq!(problems.0[0].key, "series.load.workload.uniform.nodes");
+    assert_eq!(problems.0[0].key, "series.load.jobs.uniform.nodes");
     let workloads = points(&["series.load.nodes=64"]);
     assert!(
-        matches!(&workloads.last().unwrap().workload, Workload::Uniform(uniform) if uniform.nodes == 64)
+        matches!(&workloads.last().unwrap().workload, Workload::Jobs(jobs) if jobs["uniform"].nodes == Nodes::first(64))
     );
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::points;
+use common::{plan_file, points};
 use experiment::{Point, RunError, simulate};
 use kernel::memory::{Metered, measure};
 use kernel::{Bound, Exceeded};
@@ -14,6 +14,9 @@ use units::Bytes;
 
 #[global_allocator]
 static ALLOCATOR: Metered = Metered::new();
+
+/// The series of two jobs.
+const TWO_JOBS: &str = include_str!("two_jobs.toml");
 
 /// The last point of a series, after overrides.
 fn point(series: &str, overrides: &[&str]) -> Point {
@@ -35,17 +38,19 @@ fn exceeded(point: &Point) -> (Exceeded, String) {
     }
 }
 
-/// A ping in both directions, and uniform traffic of 16 nodes in a window of 200 us: the digests of all packets and
-/// records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here
+/// A ping in both directions, uniform traffic of 16 nodes in a window of 200 us, and two jobs on 64, one of which reads
+/// from servers and writes to them: the digests of all packets and records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here
 /// on 1, 2 and 4 threads at the same time: none of it may change a bit. Only a change of the model may change it, and
 /// then it says so in this diff.
 #[test]
 fn the_same_bits_everywhere() {
+    let jobs = plan_file("jobs.toml", TWO_JOBS, &[]).unwrap().remove(0);
     let points = [
         point("ping", &["series.ping.source=main"]),
         point("load", &[]),
+        jobs,
     ];
-    for (name, point) in ["digest_of_ping", "digest_of_uniform"]
+    for (name, point) in ["digest_of_ping", "digest_of_uniform", "digest_of_jobs"]
         .into_iter()
         .zip(points)
     {

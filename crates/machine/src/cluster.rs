@@ -31,11 +31,8 @@ impl Machine {
         }
     }
 
-    /// The resolved form of a checked machine, with its first `nodes` nodes attached.
-    ///
-    /// # Panics
-    /// If the tree holds fewer.
-    pub fn cluster_config(&self, nodes: u32) -> Config {
+    /// The resolved form of a checked machine.
+    pub fn cluster_config(&self) -> Config {
         let (topology, link, switch, adapter) =
             (&self.topology, &self.link, &self.switch, &self.adapter);
         let cycle = self.cycle().expect("the machine has been checked");
@@ -52,8 +49,12 @@ impl Machine {
         Config {
             fabric: fabric::Config {
                 engine: self.engine(),
-                tree: FatTree::new(&topology.down.value, &topology.up.value, nodes)
-                    .expect("the machine has been checked"),
+                tree: FatTree::new(
+                    &topology.down.value,
+                    &topology.up.value,
+                    topology.nodes.value,
+                )
+                .expect("the machine has been checked"),
                 hop_delay: (0..levels).map(delay).collect(),
                 channels: link.channels.value,
                 buffer: link.buffer.value.as_u32(),

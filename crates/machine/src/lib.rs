@@ -26,7 +26,7 @@ use toml_edit::Item;
 
 impl Machine {
     /// Reads and checks a machine file. `overrides` replace values of parameters, by keys such as `link.hop_delay`;
-    /// their source becomes "command line".
+    /// their source becomes that of the override.
     ///
     /// # Errors
     /// Everything that is wrong, with its place.
@@ -34,7 +34,9 @@ impl Machine {
         let mut document = Document::parse(file, text).map_err(advice::add)?;
         for change in overrides {
             let path = change.key.strip_suffix(".value").unwrap_or(&change.key);
-            document = document.with_override(change, path, replace)?;
+            let source = change.source;
+            document =
+                document.with_override(change, path, |item, value| replace(item, value, source))?;
         }
         let machine: Machine = advice::shape(&document)
             .and_then(|()| document.read())
@@ -75,11 +77,11 @@ impl Machine {
 }
 
 /// Replaces the value of a parameter, or a key that is none; false for a section.
-fn replace(item: &mut Item, value: toml_edit::Value) -> bool {
+fn replace(item: &mut Item, value: toml_edit::Value, source: &str) -> bool {
     match item.as_table_like_mut() {
         Some(table) if table.contains_key("value") => {
             table.insert("value", value.into());
-            table.insert("source", toml_edit::value("command line"));
+            table.insert("source", toml_edit::value(source));
             table.remove("fitted_to");
             true
         }

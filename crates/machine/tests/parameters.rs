@@ -152,7 +152,8 @@ fn a_machine_survives_json() {
 
 #[test]
 fn the_resolved_form_is_in_cycles() {
-    let config = machine(&["link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]"]).cluster_config(16);
+    let delays = "link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]";
+    let config = machine(&[delays, "topology.nodes=16"]).cluster_config();
     assert_eq!(config.cycle, Time::from_ns(5));
     assert_eq!(config.fabric.hop_delay, [11, 12, 13]);
     assert_eq!(

@@ -16,7 +16,7 @@ mod _core {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use config::{Override, Problems};
-    use experiment::{Experiment, Point};
+    use experiment::{Experiment, MachineFile, Point};
     use kernel::memory;
     use kernel::statistics::Interval;
     use machine::Machine;
@@ -117,9 +117,13 @@ mod _core {
                 let (for_experiment, for_machine): (Vec<_>, Vec<_>) = overrides
                     .into_iter()
                     .partition(|change| Experiment::owns(&change.key));
-                let machine = Machine::parse(machine_file, machine_text, &for_machine)?;
                 let (experiment, document) =
                     Experiment::parse(experiment_file, experiment_text, &for_experiment)?;
+                let machine = MachineFile {
+                    file: machine_file,
+                    text: machine_text,
+                    overrides: &for_machine,
+                };
                 experiment::plan(experiment_name, (&experiment, &document), &machine, seed)
             };
             let points = points().map_err(|problems| Failure::of_problems(&problems))?;
@@ -134,8 +138,7 @@ mod _core {
         point_json: &str,
         cancel: &Cancel,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let point: Point = serde_json::from_str(point_json)
-            .map_err(|error| PyValueError::new_err(format!("not a point: {error}")))?;
+        let point = point(point_json)?;
         let flag = Arc::clone(&cancel.0);
         let (records, peak) = guarded(py, move || {
             let (outcome, peak) = memory::measure(|| experiment::simulate(&point, Some(flag)));
@@ -143,6 +146,13 @@ mod _core {
             Ok((records, peak))
         })?;
         records::to_python(py, &records, peak)
+    }
+
+    /// Every link of the tree of a point's machine, with its ends.
+    #[pyfunction]
+    fn wiring<'py>(py: Python<'py>, point_json: &str) -> PyResult<Bound<'py, PyDict>> {
+        let machine = point(point_json)?.machine;
+        records::wiring(py, &machine.cluster_config().fabric.tree)
     }
 
     /// Mean, lower and upper end of the 95% confidence interval of independent values.
@@ -187,6 +197,11 @@ mod _core {
             }
         };
         Ok(schema.to_string())
+    }
+
+    fn point(json: &str) -> PyResult<Point> {
+        serde_json::from_str(json)
+            .map_err(|error| PyValueError::new_err(format!("not a point: {error}")))
     }
 
     fn parse_overrides(texts: &[String]) -> Result<Vec<Override>, Problems> {

@@ -1,5 +1,6 @@
 //! Records of a run as Python dictionaries of columns.
 
+use fabric::{FatTree, topology::End};
 use kernel::memory;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -10,24 +11,31 @@ use workload::Records;
 macro_rules! table {
     ($py:expr, $rows:expr, { $($name:literal: $value:expr),+ $(,)? }) => {{
         let table = PyDict::new($py);
-        $(table.set_item($name, PyList::new($py, $rows.iter().map($value))?)?;)+
+        $(table.set_item($name, PyList::new($py, $rows.map($value))?)?;)+
         table
     }};
 }
 
-/// `rows`, `links` and `switches` by columns; times in whole picoseconds.
+/// `rows`, `nodes`, `links`, `switches` and `slices` by columns; loads in MB/s, times in whole picoseconds.
 pub fn to_python<'py>(
     py: Python<'py>,
     records: &Records,
     peak: Bytes,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rows = table!(py, records.rows, {
+    let rows = table!(py, records.rows.iter(), {
+        "job": |row| row.job.as_deref(),
         "metric": |row| row.metric,
         "unit": |row| row.unit,
         "batch": |row| row.batch,
         "value": |row| row.value,
     });
-    let links = table!(py, records.links, {
+    let nodes = table!(py, records.nodes.iter(), {
+        "job": |row| row.job.as_str(),
+        "node": |row| row.node,
+        "offered": |row| row.offered,
+        "accepted": |row| row.accepted,
+    });
+    let links = table!(py, records.links.iter(), {
         "link": |row| row.link,
         "from": |row| row.from.as_str(),
         "to": |row| row.to.as_str(),
@@ -38,7 +46,7 @@ pub fn to_python<'py>(
         "busy_ps": |row| row.busy.as_ps(),
         "waiting_ps": |row| row.waiting.as_ps(),
     });
-    let switches = table!(py, records.switches, {
+    let switches = table!(py, records.switches.iter(), {
         "switch": |row| row.switch,
         "name": |row| row.name.as_str(),
         "level": |row| row.level,
@@ -47,16 +55,40 @@ pub fn to_python<'py>(
         "busy_ps": |row| row.busy.as_ps(),
         "waiting_ps": |row| row.waiting.as_ps(),
     });
+    let slices = table!(py, records.slices.iter(), {
+        "slice": |row| row.slice,
+        "link": |row| row.link,
+        "waiting_ps": |row| row.waiting.as_ps(),
+    });
     let all = PyDict::new(py);
     all.set_item("rows", rows)?;
+    all.set_item("nodes", nodes)?;
     all.set_item("links", links)?;
     all.set_item("switches", switches)?;
+    all.set_item("slices", slices)?;
     all.set_item("digest", &records.digest)?;
     all.set_item("packets", records.packets)?;
     all.set_item("events", records.events)?;
     all.set_item("simulated_ps", records.simulated.as_ps())?;
     all.set_item("peak_memory_bytes", peak.as_u64())?;
     Ok(all)
+}
+
+/// Every link of a tree, whether it carried anything or not, by columns. `level` is that of its lower end; `switch` is
+/// the number of the switch that it leaves, none where it leaves a node.
+pub fn wiring<'py>(py: Python<'py>, tree: &FatTree) -> PyResult<Bound<'py, PyDict>> {
+    let links = 0..tree.links();
+    Ok(table!(py, links.clone(), {
+        "link": |link| link,
+        "from": |link| tree.end_name(tree.ends(link).0),
+        "to": |link| tree.end_name(tree.ends(link).1),
+        "level": |link| tree.link_level(link),
+        "up": |link| tree.is_up(link),
+        "switch": |link| match tree.ends(link).0 {
+            End::Switch { switch, .. } => Some(switch),
+            End::Node(_) => None,
+        },
+    }))
 }
 
 /// Counts every allocation of the extension module, for the peak of each point.

@@ -1,22 +1,38 @@
 //! # Workloads: the traffic of the published benchmarks
 //!
-//! Each benchmark is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary,
-//! and returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper.
+//! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
+//! returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper. There are two:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
-//! * [`uniform`]: every node sends to random nodes (4.3, figures 11 and 12).
+//! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
+//!   and a [`Pattern`] that says where these go. All other benchmarks of the paper are jobs:
+//!
+//! | benchmark | jobs |
+//! |---|---|
+//! | uniform traffic (4.3) | one, pattern uniform |
+//! | permutations (4.4) | one, a permutation |
+//! | hot-spot (4.5) | one, uniform, one server |
+//! | multiple hot-spots, I/O (4.6) | one, uniform or one server for each node, several servers, writes and reads |
+//! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window, cut into batches of equal length
-//! whose means are the sample from which intervals are computed.
+//! whose means are the sample from which intervals are computed. Where a run asks for [`slices`], the delays of every
+//! link are also kept over time.
 
 pub mod distribution;
+pub mod job;
+pub mod pattern;
 pub mod ping;
 pub mod records;
+pub mod slices;
 pub mod source;
-pub mod uniform;
+pub mod traffic;
 
 pub use distribution::Distribution;
-pub use records::{LinkRow, Records, Row, SwitchRow};
+pub use job::Job;
+pub use pattern::Pattern;
+pub use records::{LinkRow, NodeRow, Records, Row, SwitchRow};
+pub use slices::SliceRow;
 
 use units::Time;
 
@@ -29,11 +45,18 @@ pub struct Window {
     pub length: Time,
     /// Equal parts of the window, at least 1.
     pub batches: u32,
+    /// Equal parts of the whole run of which the delays of every link are kept; 0 for none.
+    pub slices: u32,
 }
 
 impl Window {
     /// The end of batch `batch`; batch 0 starts at the end of the warm-up.
     pub fn batch_end(&self, batch: u32) -> Time {
         self.warm_up + self.length * u64::from(batch + 1) / u64::from(self.batches)
+    }
+
+    /// The end of slice `slice`; slice 0 starts with the run.
+    pub fn slice_end(&self, slice: u32) -> Time {
+        (self.warm_up + self.length) * u64::from(slice + 1) / u64::from(self.slices)
     }
 }

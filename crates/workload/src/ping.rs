@@ -67,6 +67,7 @@ impl Ping {
         let wire = cluster.config().packet.message_wire(self.message);
         let count = latencies.len() as u64;
         let mut rows = vec![Row {
+            job: None,
             metric: "latency",
             unit: "us",
             batch: None,
@@ -74,13 +75,14 @@ impl Ping {
         }];
         for (metric, size) in [("bandwidth", self.message), ("wire_bandwidth", wire)] {
             rows.push(Row {
+                job: None,
                 metric,
                 unit: "MB/s",
                 batch: None,
                 value: Rate::of(size * count, total),
             });
         }
-        Ok(baseline.finish(&cluster, rows))
+        Ok(baseline.finish(&cluster, rows, Vec::new(), Vec::new()))
     }
 
     async fn send(self, a: Node, b: Node, latencies: Rc<RefCell<Vec<Time>>>) {

@@ -1,13 +1,16 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
+use crate::SliceRow;
 use elan::Cluster;
-use fabric::{FatTree, LinkCounters, SwitchId, topology::End};
+use fabric::{FatTree, LinkCounters, NodeId, SwitchId, topology::End};
 use kernel::Digest;
 use units::Time;
 
 /// One measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// The job that it was measured of; a ping is none.
+    pub job: Option<String>,
     /// What was measured.
     pub metric: &'static str,
     /// Its unit.
@@ -16,6 +19,19 @@ pub struct Row {
     pub batch: Option<u32>,
     /// The value.
     pub value: f64,
+}
+
+/// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRow {
+    /// Its job.
+    pub job: String,
+    /// The node.
+    pub node: NodeId,
+    /// Load of the messages that arrived, in MB/s.
+    pub offered: f64,
+    /// Load of what was stored of its messages, in MB/s.
+    pub accepted: f64,
 }
 
 /// What a directed link did in the measured window.
@@ -65,10 +81,14 @@ pub struct SwitchRow {
 pub struct Records {
     /// Measured values.
     pub rows: Vec<Row>,
+    /// Nodes that sent, of steady traffic.
+    pub nodes: Vec<NodeRow>,
     /// Links that carried anything in the window.
     pub links: Vec<LinkRow>,
     /// Switches that carried anything in the window.
     pub switches: Vec<SwitchRow>,
+    /// Delays of the links over time, where the run asked for them.
+    pub slices: Vec<SliceRow>,
     /// Digest of all packets of the run and of all that is above.
     pub digest: String,
     /// Packets acknowledged in the whole run.
@@ -90,15 +110,23 @@ impl Baseline {
     }
 
     /// The records of a run that ends now.
-    pub fn finish(self, cluster: &Cluster, rows: Vec<Row>) -> Records {
+    pub fn finish(
+        self,
+        cluster: &Cluster,
+        rows: Vec<Row>,
+        nodes: Vec<NodeRow>,
+        slices: Vec<SliceRow>,
+    ) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
         let links = self.link_rows(cluster, &config);
         let switches = switch_rows(&config.fabric.tree, &links);
         let mut records = Records {
             rows,
+            nodes,
             links,
             switches,
+            slices,
             digest: cluster.digest(),
             packets: cluster.packets(),
             events: cluster.events(),
@@ -170,9 +198,14 @@ impl Records {
             .u64(self.simulated.as_ps());
         for row in &self.rows {
             digest
+                .str(row.job.as_deref().unwrap_or_default())
                 .str(row.metric)
                 .u64(row.batch.map_or(u64::MAX, u64::from))
                 .f64(row.value);
+        }
+        for row in &self.nodes {
+            digest.str(&row.job).u64(row.node.into());
+            digest.f64(row.offered).f64(row.accepted);
         }
         for link in &self.links {
             digest
@@ -180,6 +213,10 @@ impl Records {
                 .u64(link.packets)
                 .u64(link.flits);
             digest.u64(link.busy.as_ps()).u64(link.waiting.as_ps());
+        }
+        for slice in &self.slices {
+            digest.u64(slice.slice.into()).u64(slice.link.into());
+            digest.u64(slice.waiting.as_ps());
         }
         digest.hex()
     }

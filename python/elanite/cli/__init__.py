@@ -13,7 +13,7 @@ import traceback
 
 import typer
 
-from elanite.cli import inspect, results
+from elanite.cli import congestion, inspect, results
 from elanite.cli.common import about_version
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
@@ -25,6 +25,7 @@ Examples:
   elanite reproduce --only qsnet/ping        one experiment (or a folder of them)
   elanite run qsnet/uniform --format csv     one experiment, as data
   elanite run qsnet/ping --set switch.circuit=wormhole
+  elanite congestion qsnet/congestion        where packets waited: by switch and by link
   elanite show es40-qsnet                    every parameter of a machine, with its provenance
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
@@ -45,6 +46,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 results.register(app)
+congestion.register(app)
 inspect.register(app)
 
 

@@ -34,6 +34,19 @@ class BoardFormat(StrEnum):
 
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the store, the report and the scoreboard.")]
+MachineFile = Annotated[
+    str | None,
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="MACHINE",
+        help="A shipped machine or a machine file.  [default: the experiment's]",
+    ),
+]
+PointId = Annotated[
+    list[str] | None,
+    typer.Option("--point", metavar="ID", help="Only points whose identity starts so; may be repeated."),
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Points at a time.  [default: all cores]"),

@@ -43,6 +43,7 @@ def results(result: Result, format_: Format) -> None:
 def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, brief: bool = False) -> None:
     """Print the scoreboard; in brief without the names of what is not yet simulated."""
     from elanite import text
+    from elanite.claims import fitted_parameters
 
     if format_ is BoardFormat.JSON:
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
@@ -74,6 +75,8 @@ def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, brief: bool
     waiting = [verdict.claim.id for verdict in verdicts if not verdict.claim.experiment]
     if waiting and not brief:
         screen.print(f"not yet simulated: {', '.join(waiting)}", style="dim", markup=False)
+    for machine, parameters in fitted_parameters().items():
+        screen.print(text.fitted(machine, parameters), style="dim", markup=False)
     screen.print(text.totals(verdicts))
 
 
@@ -92,7 +95,8 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
     from elanite import frames
 
     manifest = result.manifest(point)
-    summary = frames.summarise(frames.tidy([point], result.store), ["metric", "unit"])
+    summary = frames.summarise(frames.tidy([point], result.store), ["job", "metric", "unit"])
+    several = summary["job"].n_unique() > 1
     return {
         "id": point.id,
         "experiment": point.experiment,
@@ -101,7 +105,9 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
         "parameters": point.parameters,
         "seed": point.seed,
         "results": {
-            row["metric"]: {key: row[key] for key in ("mean", "low", "high", "n", "unit")}
+            f"{row['job']}.{row['metric']}" if several else row["metric"]: {
+                key: row[key] for key in ("mean", "low", "high", "n", "unit")
+            }
             for row in summary.iter_rows(named=True)
         },
         "packets": manifest["packets"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, BoardFormat, Format, Jobs, Out, Seed, Set, say
+from elanite.cli.common import OUT, BoardFormat, Format, Jobs, MachineFile, Out, PointId, Seed, Set, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,24 +72,13 @@ def run(
         str,
         typer.Argument(metavar="EXPERIMENT", help="A shipped experiment (qsnet/ping) or an experiment file."),
     ],
-    machine: Annotated[
-        str | None,
-        typer.Option(
-            "--machine",
-            "-m",
-            metavar="MACHINE",
-            help="A shipped machine or a machine file.  [default: the experiment's]",
-        ),
-    ] = None,
+    machine: MachineFile = None,
     set_: Set = None,
     seed: Seed = FIRST_SEED,
     jobs: Jobs = None,
     out: Out = OUT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the results.")] = Format.TABLE,
-    point: Annotated[
-        list[str] | None,
-        typer.Option("--point", metavar="ID", help="Only points whose identity starts so; may be repeated."),
-    ] = None,
+    point: PointId = None,
 ) -> None:
     """Run one experiment and print its results.
 

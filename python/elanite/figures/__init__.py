@@ -2,28 +2,43 @@
 
 ``draw`` finds the drawing functions of an experiment by its name; an experiment without any gets a plain figure per
 series and metric. A figure carries the number that it has in the paper, and what is published is drawn as dashed rules.
+``matrices`` draws the congestion matrices of whatever points have slices of time, and ``drawn`` everything.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite.figures import generic, ping, uniform
+from elanite import frames
+from elanite.figures import ablations, combined, congestion, generic, hotspot, io, permutations, ping, uniform
+from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
-__all__ = ["REGISTRY", "Figure", "draw"]
+    from elanite.plan import Point
+    from elanite.store import Store
+
+__all__ = ["NODES", "REGISTRY", "Figure", "draw", "drawn", "matrices"]
 
 REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "qsnet/ping": ping.draw,
     "qsnet/uniform": uniform.draw,
+    "qsnet/congestion": congestion.draw,
+    "qsnet/permutations": permutations.draw,
+    "qsnet/hotspot": hotspot.draw,
+    "qsnet/io": io.draw,
+    "qsnet/combined": combined.draw,
+    "qsnet/ablations": ablations.draw,
     "speed/uniform-64": generic.only("accepted", "latency_mean"),
 }
 """Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""
+
+NODES: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {"qsnet/hotspot": hotspot.of_nodes}
+"""The same from the table of nodes."""
 
 
 def draw(experiment: str, rows: pl.DataFrame) -> list[Figure]:
@@ -31,3 +46,11 @@ def draw(experiment: str, rows: pl.DataFrame) -> list[Figure]:
     if rows.is_empty():
         return []
     return list(REGISTRY.get(experiment, generic.draw)(rows))
+
+
+def drawn(experiment: str, points: Sequence[Point], store: Store) -> list[Figure]:
+    """All figures of an experiment from its finished points."""
+    found = draw(experiment, frames.tidy(points, store))
+    if points and experiment in NODES:
+        found += NODES[experiment](frames.tidy(points, store, "nodes"))
+    return found + matrices(points, store)

@@ -11,10 +11,13 @@ import polars as pl
 from elanite.claims import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C"]
 """Colours that people with colour-blindness tell apart (Okabe and Ito), readable on light and dark."""
+
+HOT = PALETTE[4]
+"""What is lost, or congested."""
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke"]
 
@@ -43,6 +46,8 @@ class Figure:
     """The figure of the paper that it corresponds to; empty if there is none."""
     caption: str
     chart: alt.LayerChart = field(repr=False)
+    wide: bool = False
+    """Whether it needs the whole width of a page."""
 
     def spec(self) -> dict[str, Any]:
         """The chart as a Vega-Lite specification with its data inside."""
@@ -67,7 +72,7 @@ def published(*identities: str, label: str = "") -> list[alt.Chart | alt.LayerCh
     return layers
 
 
-def published_at(column: str, places: dict[str, float]) -> list[alt.Chart | alt.LayerChart]:
+def published_at(column: str, places: Mapping[str, float | str]) -> list[alt.Chart | alt.LayerChart]:
     """Short dashes at the published values of claims, each at its own place of a stepped axis."""
     rows = [
         {column: places[claim.id], "value": claim.value, "text": f"published {claim.value:g} {claim.unit}"}

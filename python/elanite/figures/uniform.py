@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import RULE, Figure, colour, layered, published, shape, size_axis
+from elanite.figures.curves import SATURATED, curves, loads, of_loads
+from elanite.figures.style import RULE, Figure, layered, published, size_axis
 from elanite.frames import parameters, summarise, sustained
 
 if TYPE_CHECKING:
@@ -42,72 +43,23 @@ def _of_the_main_size(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _load(rows: pl.DataFrame, nodes: int, letter: str) -> Figure:
-    message = rows["message"][0]
-    title = f"Uniform traffic, {nodes} nodes, {message} messages"
-    keys = [name for name in parameters(rows) if name != "series"]
-    accepted = summarise(rows.filter(pl.col("metric") == "accepted"), keys)
-    saturated = rows.filter(pl.col("metric") == "saturated").group_by(keys).agg(pl.col("value").mean())
-    data = accepted.join(saturated, on=keys, how="left", nulls_equal=True, maintain_order="left").with_columns(
-        state=pl.when(pl.col("value") > 0.5).then(pl.lit("saturated")).otherwise(pl.lit("steady"))
-    )
-    order = data["curve"].unique(maintain_order=True).to_list()
-    x = alt.X("load_MBps:Q", title="offered load, MB/s per node")
-    base = alt.Chart(data).encode(x=x, color=colour("curve", order, CURVES))
-    band = base.mark_errorband(opacity=0.2).encode(y=alt.Y("low:Q", title="accepted load, MB/s per node"), y2="high:Q")
-    line = base.mark_line().encode(y="mean:Q")
-    points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
-        y="mean:Q",
-        fill=alt.condition("datum.state == 'steady'", colour("curve", order, CURVES), alt.value("transparent")),
-        shape=alt.Shape(
-            "state:N",
-            title="point",
-            scale=alt.Scale(domain=["steady", "saturated"], range=["circle", "triangle-up"]),
-        ),
-        tooltip=[
-            "curve",
-            "load",
-            alt.Tooltip("mean:Q", title="accepted, MB/s", format=".1f"),
-            alt.Tooltip("low:Q", format=".1f"),
-            alt.Tooltip("high:Q", format=".1f"),
-            "state",
-        ],
-    )
-    top = max(data["high"].to_list()) * 1.05
-    diagonal = alt.Chart(pl.DataFrame({"x": [0.0, top], "y": [0.0, top]})).mark_line(
-        strokeDash=[2, 3], strokeWidth=1, color=RULE
-    )
+    title = f"Uniform traffic, {nodes} nodes, {rows['message'][0]} messages"
+    data = of_loads(rows, [name for name in parameters(rows) if name != "series"])
     rules = published("uniform.64.bandwidth") if nodes == 64 else []
     caption = (
-        "Accepted against offered load for uniform and exponential message sizes and inter-arrival times; bands are"
-        " 95% confidence intervals over batches and seeds. Triangles are saturated points: more is offered than is"
-        " accepted, and the sources' queues grow. Dotted: accepted = offered."
+        f"Accepted against offered load for uniform and exponential message sizes and inter-arrival times. {SATURATED}"
         + (" Dashed: the range that the paper gives for the asymptote." if rules else "")
     )
-    layers = [band, line, points, diagonal.encode(x="x:Q", y="y:Q"), *rules]
+    layers = [*loads(data, "curve", CURVES, "load_MBps", "node"), *rules]
     return Figure(f"11{letter}", title, f"figure 11 {letter}", caption, layered(title, layers))
 
 
 def _nodes(best: pl.DataFrame) -> Figure:
     title = "Uniform traffic: highest accepted load by network size"
     data = summarise(best, ["nodes", "curve"]).sort("nodes")
-    order = data["curve"].unique(maintain_order=True).to_list()
-    base = alt.Chart(data).encode(
-        x=alt.X("nodes:O", title="nodes", axis=alt.Axis(labelAngle=0)),
-        color=colour("curve", order, CURVES),
-    )
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(
-        y="mean:Q",
-        shape=shape("curve", order, CURVES),
-        tooltip=["curve", "nodes", alt.Tooltip("mean:Q", title="MB/s", format=".1f")],
-    )
-    bars = base.mark_errorbar().encode(
-        y=alt.Y("low:Q", title="highest accepted load, MB/s per node", scale=alt.Scale(zero=True)),
-        y2="high:Q",
-    )
+    x = alt.X("nodes:O", title="nodes", axis=alt.Axis(labelAngle=0))
     layers = [
-        base.mark_line().encode(y="mean:Q"),
-        bars,
-        points,
+        *curves(data, "curve", CURVES, x, "highest accepted load, MB/s per node"),
         *published("uniform.64.bandwidth", label="64 nodes:"),
     ]
     caption = (
@@ -122,25 +74,12 @@ def _message_size(best: pl.DataFrame) -> Figure:
     several = best["nodes"].n_unique() > 1
     named = pl.format("{}, {} nodes", pl.col("curve"), pl.col("nodes")) if several else pl.col("curve")
     data = summarise(best.with_columns(line=named), ["line", "message", "message_bytes"]).sort("message_bytes")
-    order = data["line"].unique(maintain_order=True).to_list()
-    base = alt.Chart(data).encode(
-        x=size_axis("message_bytes", "mean message size", data["message_bytes"].to_list()),
-        color=colour("line", order, CURVES),
-    )
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(
-        y="mean:Q",
-        shape=shape("line", order, CURVES),
-        tooltip=["line", "message", alt.Tooltip("mean:Q", title="MB/s", format=".1f")],
-    )
-    bars = base.mark_errorbar().encode(
-        y=alt.Y("low:Q", title="highest accepted load, MB/s per node", scale=alt.Scale(zero=True)),
-        y2="high:Q",
-    )
+    x = size_axis("message_bytes", "mean message size", data["message_bytes"].to_list())
     limit = pl.DataFrame({"x": [16384]})
     mark = alt.Chart(limit).mark_rule(strokeDash=[6, 4], color=RULE).encode(x="x:Q")
     caption = (
         "The highest accepted load over the mean message size. The paper finds a penalty above 16 KB (dashed). Bars are"
         " 95% confidence intervals."
     )
-    layers = [base.mark_line().encode(y="mean:Q"), bars, points, mark]
+    layers = [*curves(data, "line", CURVES, x, "highest accepted load, MB/s per node"), mark]
     return Figure("12", title, "figure 12", caption, layered(title, layers))

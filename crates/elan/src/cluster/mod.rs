@@ -14,6 +14,7 @@ pub use node::Node;
 pub(crate) use world::{Happening, World};
 
 use crate::config::Config;
+use crate::meter::Meter;
 use fabric::{LinkCounters, LinkId, NodeId};
 use kernel::{Executor, Limits, Progress, memory};
 use std::cell::RefCell;
@@ -176,6 +177,18 @@ impl Cluster {
     /// Payload stored in a node's memories so far.
     pub fn stored(&self, node: NodeId) -> Bytes {
         self.world.borrow().adapters[node as usize].inputter.stored
+    }
+
+    /// A meter for DMAs, at zero.
+    pub fn meter(&mut self) -> Meter {
+        let meters = &mut self.world.borrow_mut().meters;
+        meters.push(Bytes::ZERO);
+        Meter(meters.len() as u32 - 1)
+    }
+
+    /// What a meter shows.
+    pub fn metered(&self, meter: Meter) -> Bytes {
+        self.world.borrow().meters[meter.index()]
     }
 
     /// A digest of the records of all packets so far; equal runs have equal digests.

@@ -6,7 +6,7 @@ use crate::event::{Event, EventId};
 use crate::memory::{Placement, Region};
 use fabric::NodeId;
 use kernel::Signal;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -126,22 +126,13 @@ impl Node {
         seen.wait().await;
     }
 
-    /// Posts a DMA, now. Awaiting the transfer waits until all of it is acknowledged and the process knows.
+    /// Posts a DMA, now. Awaiting the transfer waits until all of it is acknowledged, or all bytes of a get are there,
+    /// and the process knows.
     pub fn dma(&self, dma: Dma) -> Transfer {
-        let (done, failed) = (Signal::new(), Rc::new(Cell::new(None)));
+        let progress = Progress::new(dma, self.id, None);
+        let (done, failed) = (progress.done.clone(), Rc::clone(&progress.failed));
         let mut world = self.world.borrow_mut();
-        let id = world.dmas.insert(Progress {
-            dma,
-            poster: self.id,
-            cut: Bytes::ZERO,
-            cut_all: false,
-            open: 0,
-            refused: 0,
-            unstored: 0,
-            failed: Rc::clone(&failed),
-            done: done.clone(),
-            reported: false,
-        });
+        let id = world.dmas.insert(progress);
         world.post(self.id, id as u32);
         let result = async move {
             done.wait().await;

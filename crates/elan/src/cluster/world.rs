@@ -20,6 +20,8 @@ pub(crate) enum Happening {
     Commanded(NodeId, DmaId),
     /// The command processor is done with it.
     Enqueued(NodeId, DmaId),
+    /// The inputter is done with the request of a get.
+    Announced(NodeId, DmaId),
     /// The DMA engine has taken up its next descriptor.
     Started(NodeId),
     /// A packet's payload has been read from main memory.
@@ -54,6 +56,7 @@ pub(crate) struct World {
     pub adapters: Vec<Adapter>,
     pub dmas: Slab<Progress>,
     pub packets: Slab<Packet>,
+    pub meters: Vec<Bytes>,
     pub digest: Digest,
     pub packets_done: u64,
     queue: EventQueue<Happening>,
@@ -77,6 +80,7 @@ impl World {
             config,
             dmas: Slab::new(),
             packets: Slab::new(),
+            meters: Vec::new(),
             digest: Digest::new(),
             packets_done: 0,
             queue: EventQueue::new(),
@@ -181,6 +185,7 @@ impl World {
                 self.schedule(at, node, Happening::Enqueued(node, dma));
             }
             Happening::Enqueued(node, dma) => self.enqueue(node, dma),
+            Happening::Announced(node, dma) => self.announced(node, dma),
             Happening::Started(node) => {
                 self.adapters[node as usize].engine.starting = false;
                 self.run_engine(node);

@@ -3,10 +3,14 @@
 #![allow(dead_code)] // each test uses a part
 
 use config::{Override, Problems};
-use experiment::{Experiment, Point, plan};
-use machine::Machine;
+use experiment::{Experiment, MachineFile, Point, plan};
 
 pub const MACHINE: &str = include_str!("../../../machine/tests/good.toml");
+pub const GOOD_MACHINE: MachineFile<'_> = MachineFile {
+    file: "machine.toml",
+    text: MACHINE,
+    overrides: &[],
+};
 pub const EXPERIMENT: &str = include_str!("../good.toml");
 
 /// Plans `text` on the machine of the tests; overrides go where they belong.
@@ -15,8 +19,11 @@ pub fn plan_file(file: &str, text: &str, overrides: &[&str]) -> Result<Vec<Point
     let (ours, machines): (Vec<_>, Vec<_>) = overrides?
         .into_iter()
         .partition(|change| Experiment::owns(&change.key));
-    let machine = Machine::parse("machine.toml", MACHINE, &machines)?;
     let (experiment, document) = Experiment::parse(file, text, &ours)?;
+    let machine = MachineFile {
+        overrides: &machines,
+        ..GOOD_MACHINE
+    };
     plan("test/good", (&experiment, &document), &machine, 1)
 }
 

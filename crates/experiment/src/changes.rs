@@ -1,0 +1,96 @@
+//! What a series changes of the machine: `machine = { switch.circuit = "wormhole" }`, with the keys of machine files; or
+//! a list of such tables, of which each is used in turn.
+
+use config::{Document, Override, Problem, Problems};
+use machine::Machine;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Parameters of the machine that are replaced, by section and key; see `elanite schema machine`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Changes(Map<String, Value>);
+
+/// What a machine without changes is called.
+const UNCHANGED: &str = "unchanged";
+
+impl Changes {
+    /// Dotted keys and their values.
+    fn entries(&self) -> Vec<(String, &Value)> {
+        let sections = self.0.iter();
+        let keys = sections.flat_map(|(section, content)| match content {
+            Value::Object(table) => {
+                let keys = table.iter();
+                keys.map(|(key, value)| (format!("{section}.{key}"), value))
+                    .collect()
+            }
+            value => vec![(section.clone(), value)],
+        });
+        keys.collect()
+    }
+
+    /// How the changed machine is called in tables: `switch.circuit=wormhole`. The engine is left out, because it
+    /// changes no result.
+    pub fn label(&self) -> String {
+        let words = |(key, value): (String, &Value)| match value {
+            Value::String(text) => format!("{key}={text}"),
+            other => format!("{key}={other}"),
+        };
+        let physics = self.entries().into_iter();
+        let physics = physics.filter(|(key, _)| !key.starts_with("fabric."));
+        let labels: Vec<_> = physics.map(words).collect();
+        if labels.is_empty() {
+            UNCHANGED.to_string()
+        } else {
+            labels.join(", ")
+        }
+    }
+
+    /// The machine with the changes. `path` is where they stand in the experiment file.
+    ///
+    /// # Errors
+    /// What is wrong with them, at their places.
+    pub(crate) fn apply(
+        &self,
+        machine: &MachineFile<'_>,
+        document: &Document,
+        path: &str,
+    ) -> Result<Machine, Vec<Problem>> {
+        let changes = self.entries().into_iter().map(|(key, value)| Override {
+            key,
+            value: value.to_string(), // a JSON value is a TOML value, but for tables
+            source: "experiment",
+        });
+        let overrides: Vec<_> = machine.overrides.iter().cloned().chain(changes).collect();
+        let problem = |problem: Problem| {
+            let key = problem.file.strip_prefix("--set ");
+            let ours = key
+                .filter(|_| problem.text.contains('='))
+                .map(|key| format!("{path}.{key}"));
+            let moved = match ours {
+                Some(path) => document.problem(&path, problem.message),
+                // What the changes bring about elsewhere.
+                None => document.problem(path, format!("{}: {}", problem.key, problem.message)),
+            };
+            Problem {
+                allowed: problem.allowed,
+                hint: problem.hint,
+                ..moved
+            }
+        };
+        Machine::parse(machine.file, machine.text, &overrides)
+            .map_err(|Problems(problems)| problems.into_iter().map(problem).collect())
+    }
+}
+
+/// The text of a machine file with the overrides of a command line, to be read with the changes of each series.
+#[derive(Clone, Copy, Debug)]
+pub struct MachineFile<'a> {
+    /// What the file is called.
+    pub file: &'a str,
+    /// Its content.
+    pub text: &'a str,
+    /// Replaced parameters.
+    pub overrides: &'a [Override],
+}

@@ -1,0 +1,199 @@
+//! What a series may run.
+
+use super::{Check, MOST};
+use crate::file::{JobGrid, PingGrid, Series};
+use crate::nodes::Nodes;
+use crate::sweep::{Grid, Sweep};
+use units::{Bytes, Time};
+
+/// More nodes than any machine has. A set that reaches so far is not listed here: planning refuses it.
+const MOST_NODES: u32 = 1 << 20;
+
+/// Longest mean time between two messages of a node. Rare gaps of an exponential distribution are 40 times as long.
+const LONGEST_GAP: Time = Time::from_secs(3600);
+
+impl Check<'_> {
+    /// The ping or the jobs of a series.
+    pub(super) fn workload(&mut self, path: &str, series: &Series) {
+        if let Some(machines) = &series.machine
+            && machines.values().is_empty()
+        {
+            self.empty_list(&format!("{path}.machine"));
+        }
+        match (&series.ping, series.jobs.is_empty()) {
+            (None, true) => {
+                let problem = self.document.problem(path, "this series runs nothing");
+                self.problems.push(problem.hint(
+                    "say what runs, in a section such as [series.ping] or, with a name of your choice for the job, \
+                     [series.jobs.NAME]",
+                ));
+            }
+            (Some(_), false) => {
+                let message = "this series runs both a ping and jobs";
+                let problem = self.document.problem(&format!("{path}.ping"), message);
+                self.problems
+                    .push(problem.hint("give the ping a series of its own"));
+            }
+            _ => {}
+        }
+        if let Some(ping) = &series.ping {
+            self.ping(&format!("{path}.ping"), ping);
+        }
+        for (name, job) in &series.jobs {
+            let path = format!("{path}.jobs.{name}");
+            self.name_of(&path, name);
+            self.job(&path, job);
+        }
+    }
+
+    fn ping(&mut self, path: &str, grid: &PingGrid) {
+        self.lists(path, grid);
+        self.largest_message(path, &grid.message);
+        for (place, &repeats) in grid.repeats.places(&format!("{path}.repeats")) {
+            if !(1..=MOST).contains(&repeats) {
+                self.add(
+                    &place,
+                    format!("{repeats} is out of range"),
+                    format!("1 to {MOST}"),
+                );
+            }
+        }
+        for (place, end) in grid.to.places(&format!("{path}.to")) {
+            if grid.from.values().contains(end) {
+                self.add(
+                    &place,
+                    format!("node {end} would ping itself"),
+                    "a node that is not in `from`",
+                );
+            }
+        }
+    }
+
+    fn job(&mut self, path: &str, grid: &JobGrid) {
+        self.lists(path, grid);
+        self.largest_message(path, &grid.message);
+        self.nodes(&format!("{path}.nodes"), &grid.nodes);
+        self.servers(path, grid);
+        self.load(path, grid);
+        for (place, message) in grid.message.places(&format!("{path}.message")) {
+            if message.is_zero() {
+                self.add(
+                    &place,
+                    "messages of 0 B are no load",
+                    "a mean of at least 1 B",
+                );
+            }
+        }
+        if let Some(writes) = &grid.writes {
+            for (place, writes) in writes.places(&format!("{path}.writes")) {
+                if !(0.0..=1.0).contains(writes) {
+                    self.add(
+                        &place,
+                        format!("{writes} is no fraction"),
+                        "0 (all messages are read) to 1 (all are written)",
+                    );
+                }
+            }
+        }
+    }
+
+    fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
+        for (place, nodes) in sets.places(path) {
+            let countable = nodes.highest().is_none_or(|highest| highest < MOST_NODES);
+            if !countable || !nodes.numbers().is_empty() {
+                continue;
+            }
+            let problem = self.document.problem(&place, "these are no nodes");
+            let problem = problem.allowed("at least one");
+            self.problems.push(match nodes.written_as_count() {
+                Some(_) => {
+                    problem.hint("a number is a count, of the first nodes; node 0 alone is \"0\"")
+                }
+                None => problem,
+            });
+        }
+    }
+
+    fn servers(&mut self, path: &str, grid: &JobGrid) {
+        if let Some(servers) = &grid.servers {
+            self.nodes(&format!("{path}.servers"), servers);
+        }
+        for (place, pattern) in grid.pattern.places(&format!("{path}.pattern")) {
+            let pattern = pattern.workload();
+            if grid.servers.is_some() && !pattern.serves() {
+                let message = format!(
+                    "{} has destinations of its own, and no use for servers",
+                    pattern.name()
+                );
+                let problem = self.document.problem(&place, message);
+                let problem = problem.allowed("uniform, blocks or cyclic with servers");
+                self.problems
+                    .push(problem.hint("leave out `servers`, or take another pattern"));
+            }
+            if grid.servers.is_none() && pattern.needs_servers() {
+                let problem = self
+                    .document
+                    .problem(&place, format!("{} needs servers", pattern.name()));
+                self.problems
+                    .push(problem.hint("name them: servers = \"56-63\""));
+            }
+        }
+    }
+
+    fn load(&mut self, path: &str, grid: &JobGrid) {
+        let Some(&largest) = grid.message.values().iter().max() else {
+            return;
+        };
+        for (place, load) in grid.load.places(&format!("{path}.load")) {
+            if load.is_zero() {
+                self.add(
+                    &place,
+                    "without load there are no messages",
+                    "more than 0 B/s",
+                );
+            } else if load
+                .checked_time(largest)
+                .is_none_or(|gap| gap > LONGEST_GAP)
+            {
+                let message = format!("at {load} hardly any message of {largest} ever arrives");
+                self.add(
+                    &place,
+                    message,
+                    "a load at which each node sends at least one message in an hour",
+                );
+            }
+        }
+    }
+
+    /// No field is an empty list.
+    fn lists(&mut self, path: &str, grid: &impl Grid) {
+        for (key, _) in grid
+            .lengths()
+            .into_iter()
+            .filter(|(_, values)| *values == 0)
+        {
+            self.empty_list(&format!("{path}.{key}"));
+        }
+    }
+
+    fn empty_list(&mut self, path: &str) {
+        self.add(
+            path,
+            "an empty list makes no points",
+            "one value, or a list of one or more",
+        );
+    }
+
+    fn largest_message(&mut self, path: &str, message: &Sweep<Bytes>) {
+        let most = workload::source::LARGEST_MESSAGE;
+        for (place, &size) in message.places(&format!("{path}.message")) {
+            if size > most {
+                self.add(
+                    &place,
+                    format!("{size} is more than a DMA can move"),
+                    format!("at most {most}"),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What the machine does not admit of a series, and what its nodes do not admit of each other.
+
+use crate::file::{JobGrid, PingGrid, Series};
+use crate::nodes::Nodes;
+use crate::pattern::Pattern;
+use crate::sweep::Sweep;
+use config::{Document, Problem};
+use itertools::Itertools;
+use machine::Machine;
+
+/// Collects what is wrong.
+struct Fit<'a> {
+    machine: &'a Machine,
+    document: &'a Document,
+    problems: Vec<Problem>,
+}
+
+/// Everything in a series that does not fit. `path` is that of the series.
+pub(crate) fn problems(
+    series: &Series,
+    path: &str,
+    machine: &Machine,
+    document: &Document,
+) -> Vec<Problem> {
+    let mut fit = Fit {
+        machine,
+        document,
+        problems: Vec::new(),
+    };
+    if let Some(ping) = &series.ping {
+        fit.ping(&format!("{path}.ping"), ping);
+    }
+    for (name, job) in &series.jobs {
+        fit.nodes(&format!("{path}.jobs.{name}.nodes"), &job.nodes);
+        if let Some(servers) = &job.servers {
+            fit.nodes(&format!("{path}.jobs.{name}.servers"), servers);
+        }
+    }
+    // With nodes that the machine lacks, there is no sense in asking what they do.
+    if fit.problems.is_empty() {
+        for (name, job) in &series.jobs {
+            fit.pattern(&format!("{path}.jobs.{name}"), job);
+        }
+        for ((first, one), (second, other)) in series.jobs.iter().tuple_combinations() {
+            fit.apart((first, one), &format!("{path}.jobs.{second}.nodes"), other);
+        }
+    }
+    fit.problems
+}
+
+impl Fit<'_> {
+    fn attached(&self) -> u32 {
+        self.machine.topology.nodes.value
+    }
+
+    fn ping(&mut self, path: &str, grid: &PingGrid) {
+        for (key, ends) in [("from", &grid.from), ("to", &grid.to)] {
+            for (place, &end) in ends.places(&format!("{path}.{key}")) {
+                self.node(&place, end);
+            }
+        }
+    }
+
+    /// A single node.
+    fn node(&mut self, place: &str, node: u32) {
+        let nodes = self.attached();
+        if node >= nodes {
+            let message = no_node(node, nodes);
+            let problem = self.document.problem(place, message);
+            let problem = problem.allowed(format!("0 to {}", nodes - 1));
+            self.problems
+                .push(problem.hint(self.more_nodes(node.saturating_add(1))));
+        }
+    }
+
+    /// Sets of nodes.
+    fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
+        let most = self.attached();
+        for (place, nodes) in sets.places(path) {
+            match (nodes.written_as_count(), nodes.highest()) {
+                (Some(count), _) if count > most => {
+                    let message = format!("{count} nodes are more than the machine has");
+                    let problem = self.document.problem(&place, message);
+                    let problem = problem.allowed(format!("at most {most}"));
+                    self.problems.push(problem.hint(self.more_nodes(count)));
+                }
+                (None, Some(highest)) => self.node(&place, highest),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a pattern suits the nodes, and gives any of them something to send.
+    fn pattern(&mut self, path: &str, job: &JobGrid) {
+        let no_servers = [None];
+        let servers: Vec<Option<&Nodes>> = match &job.servers {
+            Some(servers) => servers.values().iter().map(Some).collect(),
+            None => no_servers.to_vec(),
+        };
+        for (place, nodes) in job.nodes.places(&format!("{path}.nodes")) {
+            let numbers = nodes.numbers();
+            for pattern in job.pattern.values() {
+                if let Pattern::Pairs(pairs) = pattern {
+                    let attached = self.attached();
+                    self.problems.extend(pairs.problems(|from, to| {
+                        if to >= attached {
+                            let message = no_node(to, attached);
+                            return Some((
+                                "destination",
+                                message,
+                                self.more_nodes(to.saturating_add(1)),
+                            ));
+                        }
+                        let message = format!("node {from} is not among the nodes of the job");
+                        let remedy = "remove the line, or add the node to `nodes`".to_string();
+                        (!nodes.contains(from)).then_some(("source", message, remedy))
+                    }));
+                }
+                let pattern = pattern.workload();
+                let count = numbers.len() as u32;
+                if !pattern.admits(count) {
+                    let message = format!("{} does not suit {count} nodes", pattern.name());
+                    let problem = self.document.problem(&place, message);
+                    self.problems
+                        .push(problem.allowed(pattern.needs().unwrap_or_default()));
+                    continue;
+                }
+                for servers in &servers {
+                    let servers = servers.map_or(Vec::new(), Nodes::numbers);
+                    let destinations = pattern.destinations(&numbers, &servers);
+                    if destinations
+                        .iter()
+                        .all(workload::pattern::Destinations::is_none)
+                    {
+                        let message = format!(
+                            "with {} each of these nodes would send to itself, which is no traffic",
+                            pattern.name()
+                        );
+                        let problem = self.document.problem(&place, message);
+                        self.problems.push(problem.hint("add nodes"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether two jobs are on nodes of their own.
+    fn apart(&mut self, (name, one): (&String, &JobGrid), path: &str, other: &JobGrid) {
+        for (place, theirs) in other.nodes.places(path) {
+            let theirs = theirs.numbers();
+            for ours in one.nodes.values() {
+                let shared: Vec<_> = theirs.iter().filter(|&&node| ours.contains(node)).collect();
+                let Some(first) = shared.first() else {
+                    continue;
+                };
+                let message = match shared.len() {
+                    1 => format!("node {first} runs the job `{name}`, too"),
+                    more => {
+                        format!("{more} of these nodes, from {first} on, run the job `{name}`, too")
+                    }
+                };
+                let problem = self.document.problem(&place, message);
+                self.problems.push(problem.hint(
+                    "give each job nodes of its own; only `servers` may be nodes of another job",
+                ));
+            }
+        }
+    }
+
+    /// What to do where the machine has too few nodes; `needed` would do.
+    fn more_nodes(&self, needed: u32) -> String {
+        let down = self.machine.topology.down.value.iter();
+        let positions: u64 = down.map(|&down| u64::from(down)).product();
+        if u64::from(needed) <= positions {
+            format!("the tree has room: attach more nodes with --set topology.nodes={needed}")
+        } else {
+            "run on a larger machine, with --machine".to_string()
+        }
+    }
+}
+
+fn no_node(node: u32, attached: u32) -> String {
+    format!("there is no node {node}: the machine has {attached}, numbered from 0")
+}

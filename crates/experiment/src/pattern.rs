@@ -1,0 +1,250 @@
+//! Patterns as people write them: a name, or the name of a CSV file with pairs of nodes.
+//!
+//! A file of pairs has two columns, named in its first line:
+//!
+//! ```csv
+//! source,destination
+//! 0,5
+//! 5,0
+//! ```
+//!
+//! Its name is relative to the folder of the experiment file. A source that is there several times draws one of its
+//! destinations for each message. Lines that begin with `#` are comments.
+
+use config::Problem;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+/// How the nodes of a job choose their destinations; see [`workload::pattern`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// A rule.
+    Named(Rule),
+    /// A list.
+    Pairs(Pairs),
+}
+
+/// A pattern that is a rule (000 s4.3, s4.4, s4.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)] // they are those of the workload
+pub enum Rule {
+    Uniform,
+    Neighbor,
+    Butterfly,
+    Complement,
+    Shuffle,
+    Transpose,
+    BitReversal,
+    Blocks,
+    Cyclic,
+}
+
+/// The content of a file of pairs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pairs {
+    /// The file, as it is named in the experiment file.
+    pub file: String,
+    /// Sources and destinations.
+    pub pairs: Vec<(u32, u32)>,
+    /// Where they stand, for errors about them.
+    #[serde(skip)]
+    source: Source,
+}
+
+/// The text of a file of pairs, and the span of each pair.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Source {
+    path: String,
+    text: String,
+    spans: Vec<Range<usize>>,
+}
+
+/// How files of pairs end.
+const SUFFIX: &str = ".csv";
+
+impl Pattern {
+    /// The pattern as the workload has it.
+    pub fn workload(&self) -> workload::Pattern {
+        match self {
+            Pattern::Named(rule) => match rule {
+                Rule::Uniform => workload::Pattern::Uniform,
+                Rule::Neighbor => workload::Pattern::Neighbor,
+                Rule::Butterfly => workload::Pattern::Butterfly,
+                Rule::Complement => workload::Pattern::Complement,
+                Rule::Shuffle => workload::Pattern::Shuffle,
+                Rule::Transpose => workload::Pattern::Transpose,
+                Rule::BitReversal => workload::Pattern::BitReversal,
+                Rule::Blocks => workload::Pattern::Blocks,
+                Rule::Cyclic => workload::Pattern::Cyclic,
+            },
+            Pattern::Pairs(pairs) => workload::Pattern::Pairs(pairs.pairs.clone()),
+        }
+    }
+}
+
+impl Pairs {
+    /// Reads the file, which is named relative to the folder of the experiment file; what is wrong with its content
+    /// stands in a list, that it cannot be read in a text.
+    pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
+        let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
+        let path = folder.join(&self.file);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+        let path = path.display().to_string();
+        self.source = Source {
+            path,
+            text,
+            spans: Vec::new(),
+        };
+        Ok(self.parse())
+    }
+
+    fn parse(&mut self) -> Vec<Problem> {
+        let text = self.source.text.clone();
+        let mut reader = csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .trim(csv::Trim::All)
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        let mut problems = Vec::new();
+        let header: Vec<String> = match reader.headers() {
+            Ok(header) => header.iter().map(str::to_string).collect(),
+            Err(error) => return vec![self.problem(0..0, "", format!("this is not CSV: {error}"))],
+        };
+        if header != ["source", "destination"] {
+            let line = 0..text.find('\n').unwrap_or(text.len());
+            let problem = self.problem(line, "", "the first line does not name the columns");
+            return vec![problem.allowed("source,destination")];
+        }
+        for record in reader.records() {
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => {
+                    problems.push(self.problem(0..0, "", format!("this is not CSV: {error}")));
+                    break;
+                }
+            };
+            let start = record.position().map_or(0, |at| at.byte() as usize);
+            // A reader that skips comments and blank lines may stand before them.
+            let start = start + skipped(&text[start..]);
+            let span = start
+                ..start
+                    + text[start..]
+                        .find(['\r', '\n'])
+                        .unwrap_or(text.len() - start);
+            if record.len() != 2 {
+                let message = format!("a pair is two values, and this line has {}", record.len());
+                problems.push(
+                    self.problem(span, "", message)
+                        .allowed("SOURCE,DESTINATION"),
+                );
+                continue;
+            }
+            let mut ends = [None; 2];
+            for ((key, value), end) in header.iter().zip(&record).zip(&mut ends) {
+                *end = value.parse().ok();
+                if end.is_none() {
+                    let message = format!("`{value}` is no number of a node");
+                    let problem = self.problem(span.clone(), key, message);
+                    problems.push(problem.allowed("a whole number, 0 or more"));
+                }
+            }
+            if let [Some(from), Some(to)] = ends {
+                self.pairs.push((from, to));
+                self.source.spans.push(span);
+            }
+        }
+        if problems.is_empty() && self.pairs.is_empty() {
+            let problem = self.problem(0..text.len(), "", "there are no pairs");
+            problems.push(problem.hint("write a line such as 0,5 for each pair"));
+        }
+        problems
+    }
+
+    fn problem(&self, span: Range<usize>, key: &str, message: impl Into<String>) -> Problem {
+        Problem::new(&self.source.path, &self.source.text, span, key, message)
+    }
+
+    /// What `wrong` finds wrong with the ends of each pair: the key, what is wrong, and the remedy.
+    pub(crate) fn problems(
+        &self,
+        wrong: impl Fn(u32, u32) -> Option<(&'static str, String, String)>,
+    ) -> Vec<Problem> {
+        let places = self.pairs.iter().zip(&self.source.spans);
+        places
+            .filter_map(|(&(from, to), span)| {
+                let (key, message, remedy) = wrong(from, to)?;
+                Some(self.problem(span.clone(), key, message).hint(remedy))
+            })
+            .collect()
+    }
+}
+
+/// Bytes of blank lines and comments at the start of a text.
+fn skipped(text: &str) -> usize {
+    let blank = |line: &&str| line.trim().is_empty() || line.starts_with('#');
+    text.split_inclusive('\n')
+        .take_while(blank)
+        .map(str::len)
+        .sum()
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameOrPairs;
+        impl<'de> Visitor<'de> for NameOrPairs {
+            type Value = Pattern;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a pattern, or of a file of pairs, such as \"pairs.csv\"")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Pattern, E> {
+                if text.ends_with(SUFFIX) {
+                    let file = text.to_string();
+                    return Ok(Pattern::Pairs(Pairs {
+                        file,
+                        ..Pairs::default()
+                    }));
+                }
+                Rule::deserialize(text.into_deserializer()).map(Pattern::Named)
+            }
+
+            // A point that has been planned.
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Pattern, A::Error> {
+                Pairs::deserialize(MapAccessDeserializer::new(map)).map(Pattern::Pairs)
+            }
+        }
+        deserializer.deserialize_any(NameOrPairs)
+    }
+}
+
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Pattern::Named(rule) => rule.serialize(serializer),
+            Pattern::Pairs(pairs) => pairs.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for Pattern {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Pattern".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let rule = generator.subschema_for::<Rule>();
+        json_schema!({
+            "description": "A pattern by its name, or a CSV file with pairs of nodes.",
+            "anyOf": [rule, { "type": "string", "pattern": "\\.csv$" }],
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! Jobs as experiment files have them: sets of nodes, files of pairs, several jobs, changes of the machine.
+
+mod common;
+
+use common::plan_file;
+use experiment::{Job, Nodes, Pattern, Point, Workload, simulate};
+use serde_json::{Value, json};
+
+const JOBS: &str = include_str!("jobs.toml");
+
+/// The points of a series of the file with jobs; files of pairs lie beside it.
+fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jobs.toml");
+    let mut points =
+        plan_file(file, JOBS, overrides).unwrap_or_else(|problems| panic!("{problems}"));
+    points.retain(|point| point.series == series);
+    points
+}
+
+fn job<'a>(point: &'a Point, name: &str) -> &'a Job {
+    match &point.workload {
+        Workload::Jobs(jobs) => &jobs[name],
+        Workload::Ping(_) => panic!("{point:?}"),
+    }
+}
+
+#[test]
+fn sets_of_nodes() {
+    let numbers = |written: Value| {
+        let nodes: Nodes = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(json!(nodes), written);
+        nodes.numbers()
+    };
+    let range = |first, last| (first..=last).collect::<Vec<u32>>();
+    assert_eq!(numbers(json!(4)), range(0, 3));
+    assert_eq!(numbers(json!(0)), range(1, 0));
+    assert_eq!(numbers(json!("4")), [4]);
+    assert_eq!(numbers(json!("48-63")), range(48, 63));
+    assert_eq!(numbers(json!("0-63:8")), [0, 8, 16, 24, 32, 40, 48, 56]);
+    assert_eq!(numbers(json!("7-63:8")), [7, 15, 23, 31, 39, 47, 55, 63]);
+    assert_eq!(numbers(json!("9, 2 - 4,3-6 : 3")), [2, 3, 4, 6, 9]);
+    assert_eq!(
+        numbers(json!("0-9 except 0-63:8")),
+        [1, 2, 3, 4, 5, 6, 7, 9]
+    );
+    assert_eq!(numbers(json!("0-3 except 5")), range(0, 3));
+    for wrong in [
+        "", "a", "1-", "-1", "3-2", "1,,2", "0-7:", "0-7:0", "+1", "1 except", "except 1", "1 2",
+    ] {
+        assert!(
+            serde_json::from_value::<Nodes>(json!(wrong)).is_err(),
+            "{wrong}"
+        );
+    }
+}
+
+/// Machines slowest, then the fields of the jobs in their order, the first job's slower.
+#[test]
+fn order_and_parameters() {
+    let lines = |series| -> Vec<String> {
+        let points = points(series, &[]);
+        points
+            .iter()
+            .map(|point| json!(point.parameters()).to_string())
+            .collect()
+    };
+    insta::assert_snapshot!("permutations", lines("permutations").join("\n"));
+    insta::assert_snapshot!("combined", lines("combined").join("\n"));
+}
+
+/// A point holds the pairs themselves: it depends on no file any more.
+#[test]
+fn pairs_come_from_a_file() {
+    let point = points("permutations", &[]).remove(1);
+    let Pattern::Pairs(pairs) = &job(&point, "permutation").pattern else {
+        panic!("{point:?}")
+    };
+    assert_eq!(
+        pairs.pairs,
+        [(0, 1), (1, 2), (2, 3), (3, 0), (5, 6), (5, 7)]
+    );
+    let again: Point = serde_json::from_str(&serde_json::to_string(&point).unwrap()).unwrap();
+    assert_eq!(again.key(), point.key());
+    let digests = [&point, &again].map(|point| simulate(point, None).unwrap());
+    assert_eq!(digests[0], digests[1]);
+    let senders: Vec<_> = digests[0].nodes.iter().map(|row| row.node).collect();
+    assert_eq!(senders, [0, 1, 2, 3, 5]);
+}
+
+#[test]
+fn overrides_name_a_job_where_there_are_several() {
+    for point in points(
+        "combined",
+        &[
+            "series.combined.io.load=20 MB/s",
+            "series.combined.compute.nodes=8",
+        ],
+    ) {
+        assert_eq!(json!(job(&point, "io").load), json!("20 MB/s"));
+        assert_eq!(job(&point, "compute").nodes, Nodes::first(8));
+    }
+    let pattern = "series.permutations.pattern=complement";
+    assert_eq!(points("permutations", &[pattern]).len(), 2);
+    let full = "series.permutations.jobs.permutation.pattern=complement";
+    assert_eq!(
+        points("permutations", &[pattern]),
+        points("permutations", &[full])
+    );
+}
+
+/// Everything that a job says is part of the identity of its points, its name too: that names its random numbers.
+#[test]
+fn keys_depend_on_every_field_of_a_job() {
+    let text = include_str!("two_jobs.toml");
+    let key = |text: &str| plan_file("two.toml", text, &[]).unwrap()[0].key();
+    let changes = [
+        ("pattern = \"complement\"", "pattern = \"shuffle\""),
+        ("nodes = \"32-55\"", "nodes = \"32-54\""),
+        ("servers = \"0-63:8\"", "servers = \"1-63:8\""),
+        ("message = \"16 KB\"", "message = \"17 KB\""),
+        ("sizes = \"uniform\"", "sizes = \"fixed\""),
+        ("load = \"50 MB/s\"", "load = \"51 MB/s\""),
+        ("writes = 0.5", "writes = 0.25"),
+        ("arrivals = \"exponential\"", "arrivals = \"uniform\""),
+        ("jobs.io", "jobs.storage"),
+    ];
+    for (from, to) in changes {
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text, "{from}");
+        assert_ne!(key(&changed), key(text), "{from}");
+    }
+}
+
+/// What a series changes is told apart from the machine file and from the command line, whose overrides it comes after.
+#[test]
+fn a_series_changes_the_machine() {
+    let points = points(
+        "permutations",
+        &["link.channels=3", "switch.ascent=deterministic"],
+    );
+    let parameter = |point: &Point, key: &str| {
+        let parameters = point.machine.parameters();
+        let found = parameters
+            .into_iter()
+            .find(|parameter| parameter.key == key)
+            .unwrap();
+        (found.value, found.source)
+    };
+    let expected = |value: Value, source: &str| (value, source.to_string());
+    for (point, changed) in points.iter().zip([false, false, true, true]) {
+        let circuit = parameter(point, "switch.circuit");
+        let channels = parameter(point, "link.channels");
+        if changed {
+            assert_eq!(circuit, expected(json!("wormhole"), "experiment"));
+            assert_eq!(channels, expected(json!(4), "experiment"));
+        } else {
+            assert_eq!(circuit, expected(json!("until-acknowledged"), "test"));
+            assert_eq!(channels, expected(json!(3), "command line"));
+        }
+        let ascent = parameter(point, "switch.ascent");
+        assert_eq!(ascent, expected(json!("deterministic"), "command line"));
+    }
+    assert_ne!(points[0].key(), points[2].key());
+}
+
+/// A table instead of a list of one: the points are the same, but for what a table of results would not distinguish.
+#[test]
+fn a_table_of_changes_is_a_list_of_one() {
+    let one = JOBS
+        .replace("[{}, { switch.circuit", "{ switch.circuit")
+        .replace("4 }]", "4 }");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jobs.toml");
+    let all = plan_file(file, &one, &[]).unwrap();
+    assert_eq!(
+        all[0].parameters()["machine"],
+        "link.channels=4, switch.circuit=wormhole"
+    );
+    assert_eq!(all[..2], points("permutations", &[])[2..]);
+}

@@ -1,0 +1,207 @@
+//! # Patterns: who sends to whom
+//!
+//! A pattern tells each node of a job where its messages go. In a *permutation* (000 s4.4) every node has one partner:
+//! it sees the nodes of the job by their rank, from 0, in the order of their numbers, and computes on the binary digits
+//! `a(n-1) ... a1 a0` of the rank.
+//!
+//! | pattern | partner of `a(n-1) ... a1 a0` | nodes |
+//! |---|---|---|
+//! | neighbor | the rank with `a0` inverted: 0 and 1, 2 and 3 | an even number |
+//! | butterfly | `a0 a(n-2) ... a1 a(n-1)`: first and last digit exchanged | a power of two |
+//! | complement | all digits inverted | a power of two |
+//! | shuffle | `a(n-2) ... a0 a(n-1)`: rotated left | a power of two |
+//! | transpose | `a(n/2-1) ... a0 a(n-1) ... a(n/2)`: the halves exchanged | a power of four |
+//! | bit-reversal | `a0 a1 ... a(n-1)`: the order of the digits reversed | a power of two |
+//!
+//! The other patterns draw the destination of each message, or fix it by other rules:
+//!
+//! * *uniform* (000 s4.3): any node of the job, all equally likely; if the job has servers, any of these (000 s4.6:
+//!   random I/O; with one server, s4.5: a hot-spot);
+//! * *blocks* and *cyclic* (000 s4.6: deterministic I/O): each node keeps to one server. The paper does not say which:
+//!   blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn;
+//! * *pairs*: a list of sources and destinations of anybody's making.
+//!
+//! Nobody sends to itself: it is no candidate of a draw, and a node whose one destination it is stays silent (000 s5.4).
+
+use fabric::NodeId;
+use kernel::random::Stream;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// How the nodes of a job choose their destinations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// A node or server drawn for each message.
+    Uniform,
+    /// Pairs of adjacent nodes.
+    Neighbor,
+    /// First and last binary digit exchanged.
+    Butterfly,
+    /// All binary digits inverted.
+    Complement,
+    /// Binary digits rotated left.
+    Shuffle,
+    /// Halves of the binary digits exchanged.
+    Transpose,
+    /// Binary digits in reverse order.
+    BitReversal,
+    /// One server for each block of consecutive nodes.
+    Blocks,
+    /// Servers dealt out to the nodes in turn.
+    Cyclic,
+    /// Sources and destinations; of several destinations of a source, one is drawn for each message.
+    Pairs(Vec<(NodeId, NodeId)>),
+}
+
+/// Where the messages of a node go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destinations {
+    /// It is silent.
+    None,
+    /// Always there.
+    One(NodeId),
+    /// To any of them, but for the one at an index: the node itself.
+    Any(Rc<[NodeId]>, Option<usize>),
+}
+
+impl Pattern {
+    /// Its name in the paper, and in experiment files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Pattern::Uniform => "uniform",
+            Pattern::Neighbor => "neighbor",
+            Pattern::Butterfly => "butterfly",
+            Pattern::Complement => "complement",
+            Pattern::Shuffle => "shuffle",
+            Pattern::Transpose => "transpose",
+            Pattern::BitReversal => "bit-reversal",
+            Pattern::Blocks => "blocks",
+            Pattern::Cyclic => "cyclic",
+            Pattern::Pairs(_) => "pairs",
+        }
+    }
+
+    /// How many nodes it needs, in words; none if it is no permutation.
+    pub fn needs(&self) -> Option<&'static str> {
+        match self {
+            Pattern::Neighbor => Some("an even number of nodes"),
+            Pattern::Transpose => Some("a power of four of nodes"),
+            Pattern::Butterfly | Pattern::Complement | Pattern::Shuffle | Pattern::BitReversal => {
+                Some("a power of two of nodes")
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the number of nodes is one that it needs.
+    pub fn admits(&self, count: u32) -> bool {
+        match self {
+            Pattern::Neighbor => count.is_multiple_of(2),
+            Pattern::Transpose => {
+                count.is_power_of_two() && count.trailing_zeros().is_multiple_of(2)
+            }
+            _ => self.needs().is_none() || count.is_power_of_two(),
+        }
+    }
+
+    /// Whether it is about servers: needs them, or can do with them.
+    pub fn serves(&self) -> bool {
+        matches!(self, Pattern::Uniform) || self.needs_servers()
+    }
+
+    /// Whether there must be servers.
+    pub fn needs_servers(&self) -> bool {
+        matches!(self, Pattern::Blocks | Pattern::Cyclic)
+    }
+
+    /// The partner of a rank in a permutation of `count` ranks, a number that it admits; none if it is none.
+    pub fn partner(&self, rank: u32, count: u32) -> Option<u32> {
+        // Of one node the digits are none: it is its own partner.
+        let digits = count.trailing_zeros();
+        let last = count / 2;
+        Some(match self {
+            Pattern::Neighbor => rank ^ 1,
+            Pattern::Butterfly => {
+                let ends = last | 1;
+                let equal = rank & ends == 0 || rank & ends == ends;
+                if equal { rank } else { rank ^ ends }
+            }
+            Pattern::Complement => count - 1 - rank,
+            Pattern::Shuffle => (rank << 1 | u32::from(rank & last != 0)) & (count - 1),
+            Pattern::Transpose => (rank << (digits / 2) | rank >> (digits / 2)) & (count - 1),
+            Pattern::BitReversal => rank.reverse_bits().checked_shr(32 - digits).unwrap_or(0),
+            _ => return None,
+        })
+    }
+
+    /// Where the messages of each of these nodes go. Nodes and servers are in ascending order; the number of nodes is
+    /// one that the pattern admits.
+    pub fn destinations(&self, nodes: &[NodeId], servers: &[NodeId]) -> Vec<Destinations> {
+        let count = nodes.len() as u32;
+        let any: Rc<[NodeId]> = if servers.is_empty() { nodes } else { servers }.into();
+        let mut listed: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+        if let Pattern::Pairs(pairs) = self {
+            for &(source, destination) in pairs.iter().filter(|(from, to)| from != to) {
+                listed.entry(source).or_default().push(destination);
+            }
+        }
+        let of = |(rank, &node): (usize, &NodeId)| match self {
+            Pattern::Uniform => {
+                let own = any.binary_search(&node).ok();
+                Destinations::of(&any, own, node)
+            }
+            Pattern::Blocks => Destinations::one(servers[rank * servers.len() / nodes.len()], node),
+            Pattern::Cyclic => Destinations::one(servers[rank % servers.len()], node),
+            Pattern::Pairs(_) => {
+                let own = listed.get(&node).map_or(&[][..], Vec::as_slice);
+                Destinations::of(&own.into(), None, node)
+            }
+            permutation => {
+                let partner = permutation.partner(rank as u32, count);
+                let partner = partner.expect("all other patterns are permutations");
+                Destinations::one(nodes[partner as usize], node)
+            }
+        };
+        nodes.iter().enumerate().map(of).collect()
+    }
+}
+
+impl Destinations {
+    fn one(destination: NodeId, node: NodeId) -> Self {
+        if destination == node {
+            Destinations::None
+        } else {
+            Destinations::One(destination)
+        }
+    }
+
+    /// Any of the candidates but the node itself, which is at the index `own`.
+    fn of(candidates: &Rc<[NodeId]>, own: Option<usize>, node: NodeId) -> Self {
+        match candidates[..] {
+            [] => Destinations::None,
+            [only] => Destinations::one(only, node),
+            _ => Destinations::Any(Rc::clone(candidates), own),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        *self == Destinations::None
+    }
+
+    /// The destination of the next message.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn draw(&self, stream: &mut Stream) -> NodeId {
+        match self {
+            Destinations::None => panic!("a silent node sends nothing"),
+            Destinations::One(node) => *node,
+            Destinations::Any(nodes, own) => {
+                let others = nodes.len() - usize::from(own.is_some());
+                let draw = stream.uniform_u64(0..others as u64) as usize;
+                nodes[draw + usize::from(own.is_some_and(|own| draw >= own))]
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! # Steady traffic of any number of jobs (000 s4.3-4.7)
+//!
+//! All jobs run at the same time, from the start to the end of the window, and are measured apart.
+//!
+//! *Accepted* load is the payload of a job's messages that was stored in the measured window, at servers or, of reads,
+//! at the nodes that asked; *offered* load the payload of the messages that arrived in it. Both are given per node that
+//! sends, silent ones left out, and of jobs with servers also per server.
+//!
+//! A job is *saturated* if the messages that wait have grown in the window by more than a twentieth of what arrived, and
+//! by more than half a message a node; a load just above what is accepted shows only in windows long enough for that.
+//!
+//! The latency of a message runs from its arrival, its wait behind earlier ones included, until its node knows that it
+//! is complete. Past saturation it grows with the run, and tells only how long that was.
+
+use crate::Window;
+use crate::job::{Job, Running, Totals};
+use crate::records::{Baseline, NodeRow, Records, Row};
+use crate::slices::Slices;
+use elan::{Cluster, Stop};
+use units::{Bytes, Rate, Time};
+
+/// Runs jobs through the warm-up and the window.
+///
+/// # Errors
+/// See [`Stop`].
+///
+/// # Panics
+/// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
+pub fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Stop> {
+    let mut running: Vec<_> = jobs
+        .iter()
+        .map(|job| Running::start(job, &mut cluster, seed))
+        .collect();
+    let mut slices = Slices::new(&cluster, window);
+    slices.run_until(&mut cluster, window.warm_up)?;
+    cluster.check_conservation();
+    let baseline = Baseline::take(&cluster);
+    let start: Vec<_> = running.iter_mut().map(|job| job.totals(&cluster)).collect();
+    running.iter().for_each(Running::measure);
+    let mut rows = Vec::new();
+    let mut before = start.clone();
+    for batch in 0..window.batches {
+        let begin = cluster.now();
+        slices.run_until(&mut cluster, window.batch_end(batch))?;
+        cluster.check_conservation();
+        let length = cluster.now() - begin;
+        for (job, before) in running.iter_mut().zip(&mut before) {
+            let after = job.totals(&cluster);
+            rows.extend(
+                loads(job, length, before, &after).map(|(metric, value)| Row {
+                    job: Some(job.job.name.clone()),
+                    metric,
+                    unit: "MB/s",
+                    batch: Some(batch),
+                    value,
+                }),
+            );
+            *before = after;
+        }
+    }
+    let mut nodes = Vec::new();
+    for ((job, start), end) in running.iter().zip(&start).zip(&before) {
+        rows.extend(whole_window(job, start, end));
+        nodes.extend(node_rows(job, window.length, start, end));
+    }
+    Ok(baseline.finish(&cluster, rows, nodes, slices.into_rows()))
+}
+
+/// Loads of a part of the window.
+fn loads(
+    job: &Running<'_>,
+    length: Time,
+    before: &Totals,
+    after: &Totals,
+) -> impl Iterator<Item = (&'static str, f64)> {
+    let sum = |values: &[Bytes]| values.iter().sum::<Bytes>();
+    let accepted = sum(&after.stored) - sum(&before.stored);
+    let offered = sum(&after.arrived) - sum(&before.arrived);
+    let per = move |bytes, count: usize| Rate::of(bytes, length * count as u64);
+    let (nodes, servers) = (job.senders.len(), job.job.servers.len());
+    let of_nodes = [("accepted", accepted), ("offered", offered)];
+    let of_servers = [("server_accepted", accepted), ("server_offered", offered)];
+    let of_nodes = of_nodes.map(|(metric, bytes)| (metric, per(bytes, nodes)));
+    let of_servers = of_servers.into_iter().filter(move |_| servers > 0);
+    of_nodes
+        .into_iter()
+        .chain(of_servers.map(move |(metric, bytes)| (metric, per(bytes, servers))))
+}
+
+/// What is known only of the window as a whole.
+fn whole_window(job: &Running<'_>, start: &Totals, end: &Totals) -> Vec<Row> {
+    let sum = |values: &[Bytes]| values.iter().sum::<Bytes>();
+    let arrived = sum(&end.arrived) - sum(&start.arrived);
+    let growth = arrived.saturating_sub(end.taken - start.taken);
+    let half_a_message = job.job.message * job.senders.len() as u64 / 2;
+    let saturated = growth > half_a_message && growth > arrived / 20;
+    let row = |metric, unit, value| Row {
+        job: Some(job.job.name.clone()),
+        metric,
+        unit,
+        batch: None,
+        value,
+    };
+    let latency = job.latency();
+    let mut rows = vec![
+        row("saturated", "", f64::from(u8::from(saturated))),
+        row("messages", "", latency.count() as f64),
+    ];
+    let quantile = |quantile| latency.quantile(quantile);
+    for (metric, time) in [
+        ("latency_mean", latency.mean()),
+        ("latency_p50", quantile(0.5)),
+        ("latency_p99", quantile(0.99)),
+        ("latency_max", latency.max()),
+    ] {
+        rows.extend(time.map(|time| row(metric, "us", time.as_us_f64())));
+    }
+    rows
+}
+
+/// The loads of each node that sends.
+fn node_rows(
+    job: &Running<'_>,
+    length: Time,
+    start: &Totals,
+    end: &Totals,
+) -> impl Iterator<Item = NodeRow> {
+    let senders = job.senders.iter().enumerate();
+    senders.map(move |(index, &(node, _))| NodeRow {
+        job: job.job.name.clone(),
+        node,
+        offered: Rate::of(end.arrived[index] - start.arrived[index], length),
+        accepted: Rate::of(end.stored[index] - start.stored[index], length),
+    })
+}

@@ -1,0 +1,263 @@
+//! Patterns against their definitions in digits, against published examples, and against what they promise.
+
+use kernel::random::Stream;
+use proptest::prelude::*;
+use workload::Pattern;
+use workload::pattern::Destinations;
+
+const PERMUTATIONS: [Pattern; 6] = [
+    Pattern::Neighbor,
+    Pattern::Butterfly,
+    Pattern::Complement,
+    Pattern::Shuffle,
+    Pattern::Transpose,
+    Pattern::BitReversal,
+];
+
+/// All partners in a permutation of `count` ranks.
+fn partners(pattern: &Pattern, count: u32) -> Vec<u32> {
+    let partner = |rank| pattern.partner(rank, count).expect("a permutation");
+    (0..count).map(partner).collect()
+}
+
+/// The binary digits of a rank, `a(n-1)` first, rearranged.
+fn by_digits(count: u32, rank: u32, rearrange: impl Fn(Vec<u32>) -> Vec<u32>) -> u32 {
+    let digits = count.trailing_zeros();
+    let written = (0..digits).rev().map(|digit| rank >> digit & 1).collect();
+    let rearranged = rearrange(written);
+    rearranged.iter().fold(0, |value, digit| value << 1 | digit)
+}
+
+/// Each permutation is what 000 s4.4 writes, digit by digit, on every number of nodes that it admits.
+#[test]
+fn permutations_are_those_of_the_paper() {
+    for digits in 0..=12 {
+        let count = 1_u32 << digits;
+        for rank in 0..count {
+            let check = |pattern: Pattern, rearrange: fn(Vec<u32>) -> Vec<u32>| {
+                let expected = by_digits(count, rank, rearrange);
+                let partner = pattern.partner(rank, count);
+                assert_eq!(partner, Some(expected), "{} of {count}", pattern.name());
+            };
+            check(Pattern::BitReversal, |mut a| {
+                a.reverse();
+                a
+            });
+            check(Pattern::Butterfly, |mut a| {
+                if let [first, .., last] = &mut a[..] {
+                    std::mem::swap(first, last);
+                }
+                a
+            });
+            check(Pattern::Complement, |a| {
+                a.iter().map(|digit| 1 - digit).collect()
+            });
+            check(Pattern::Shuffle, |mut a| {
+                let places = usize::from(!a.is_empty());
+                a.rotate_left(places);
+                a
+            });
+            if digits % 2 == 0 {
+                check(Pattern::Transpose, |mut a| {
+                    let half = a.len() / 2;
+                    a.rotate_left(half);
+                    a
+                });
+            }
+            if digits > 0 {
+                assert_eq!(Pattern::Neighbor.partner(rank, count), Some(rank ^ 1));
+            }
+        }
+    }
+}
+
+/// Examples worked out by hand on eight and sixteen nodes.
+#[test]
+fn examples() {
+    assert_eq!(partners(&Pattern::Neighbor, 6), [1, 0, 3, 2, 5, 4]);
+    assert_eq!(partners(&Pattern::Butterfly, 8), [0, 4, 2, 6, 1, 5, 3, 7]);
+    assert_eq!(partners(&Pattern::Complement, 8), [7, 6, 5, 4, 3, 2, 1, 0]);
+    assert_eq!(partners(&Pattern::Shuffle, 8), [0, 2, 4, 6, 1, 3, 5, 7]);
+    assert_eq!(partners(&Pattern::BitReversal, 8), [0, 4, 2, 6, 1, 5, 3, 7]);
+    // A matrix of four rows, written row by row, and its transpose.
+    let transpose: Vec<u32> = (0..16).map(|rank| rank % 4 * 4 + rank / 4).collect();
+    assert_eq!(partners(&Pattern::Transpose, 16), transpose);
+}
+
+/// All but the shuffle are their own inverse; a shuffle is one after as many steps as there are digits.
+#[test]
+fn inverses() {
+    for pattern in &PERMUTATIONS {
+        let there = partners(pattern, 64);
+        let twice: Vec<u32> = there.iter().map(|&rank| there[rank as usize]).collect();
+        let itself: Vec<u32> = (0..64).collect();
+        assert_eq!(
+            twice == itself,
+            *pattern != Pattern::Shuffle,
+            "{}",
+            pattern.name()
+        );
+    }
+    let shuffle = partners(&Pattern::Shuffle, 64);
+    for rank in 0..64 {
+        let six = (0..6).fold(rank, |rank, _| shuffle[rank as usize]);
+        assert_eq!(six, rank);
+    }
+}
+
+/// How many of 64 nodes are their own partner: palindromes in bit reversal (000 s5.4), the diagonal in the transpose.
+#[test]
+fn silent_nodes() {
+    let nodes: Vec<u32> = (0..64).collect();
+    for (pattern, silent) in PERMUTATIONS.iter().zip([0, 32, 0, 2, 8, 8]) {
+        let destinations = pattern.destinations(&nodes, &[]);
+        let none = destinations.iter().filter(|there| there.is_none()).count();
+        assert_eq!(none, silent, "{}", pattern.name());
+    }
+}
+
+#[test]
+fn what_patterns_need() {
+    let admitted = |pattern: &Pattern| -> Vec<u32> {
+        (1..=65).filter(|&count| pattern.admits(count)).collect()
+    };
+    let powers = [1, 2, 4, 8, 16, 32, 64];
+    for pattern in &PERMUTATIONS {
+        let expected = match pattern {
+            Pattern::Neighbor => (1..=32).map(|half| 2 * half).collect(),
+            Pattern::Transpose => vec![1, 4, 16, 64],
+            _ => powers.to_vec(),
+        };
+        assert_eq!(admitted(pattern), expected, "{}", pattern.name());
+        assert!(pattern.needs().is_some());
+    }
+    let others = [
+        Pattern::Uniform,
+        Pattern::Blocks,
+        Pattern::Cyclic,
+        Pattern::Pairs(Vec::new()),
+    ];
+    for pattern in others {
+        assert_eq!(admitted(&pattern).len(), 65, "{}", pattern.name());
+        assert_eq!((pattern.needs(), pattern.partner(0, 64)), (None, None));
+    }
+}
+
+/// A permutation works on the nodes of the job, whatever their numbers.
+#[test]
+fn permutations_of_any_nodes() {
+    let nodes = [3, 5, 20, 21];
+    let destinations = Pattern::Complement.destinations(&nodes, &[]);
+    assert_eq!(destinations, [21, 20, 5, 3].map(Destinations::One));
+}
+
+/// Eight servers of 64 nodes in both mappings of 000 s4.6: each has eight clients, itself perhaps among them.
+#[test]
+fn servers_are_shared_evenly() {
+    let nodes: Vec<u32> = (0..64).collect();
+    for servers in [(56..64).collect::<Vec<_>>(), (0..64).step_by(8).collect()] {
+        for pattern in [Pattern::Blocks, Pattern::Cyclic] {
+            let destinations = pattern.destinations(&nodes, &servers);
+            for &server in &servers {
+                let clients = destinations
+                    .iter()
+                    .filter(|there| **there == Destinations::One(server));
+                let own = servers
+                    .iter()
+                    .filter(|&&node| node == server && destinations[node as usize].is_none());
+                assert_eq!(clients.count() + own.count(), 8, "{}", pattern.name());
+            }
+        }
+    }
+    let blocks = Pattern::Blocks.destinations(&nodes, &(56..64).collect::<Vec<_>>());
+    assert_eq!(
+        (&blocks[7], &blocks[8]),
+        (&Destinations::One(56), &Destinations::One(57))
+    );
+    let cyclic = Pattern::Cyclic.destinations(&nodes, &(56..64).collect::<Vec<_>>());
+    assert_eq!(
+        (&cyclic[7], &cyclic[8]),
+        (&Destinations::One(63), &Destinations::One(56))
+    );
+}
+
+/// A hot-spot: all nodes but the hot one itself write there (000 s5.5).
+#[test]
+fn a_hot_spot() {
+    let nodes: Vec<u32> = (0..64).collect();
+    let destinations = Pattern::Uniform.destinations(&nodes, &[0]);
+    assert!(destinations[0].is_none());
+    assert!(
+        destinations[1..]
+            .iter()
+            .all(|there| *there == Destinations::One(0))
+    );
+}
+
+/// What a node draws, and how often, of so many messages.
+fn drawn(destinations: &Destinations, messages: u32) -> Vec<u32> {
+    let mut stream = Stream::new(1, "test");
+    let mut counts = vec![0; 64];
+    for _ in 0..messages {
+        counts[destinations.draw(&mut stream) as usize] += 1;
+    }
+    counts
+}
+
+/// Every other node is as likely as any, whether the node is a candidate itself or not.
+#[test]
+fn draws_are_uniform() {
+    let nodes: Vec<u32> = (0..64).collect();
+    let servers: Vec<u32> = (0..64).step_by(8).collect();
+    for (servers, node, others) in [(&[][..], 5, 63), (&servers, 5, 8), (&servers, 8, 7)] {
+        let destinations = &Pattern::Uniform.destinations(&nodes, servers)[node];
+        let counts = drawn(destinations, others * 1000);
+        assert_eq!(counts[node], 0);
+        let chosen: Vec<_> = counts.iter().filter(|&&count| count > 0).collect();
+        assert_eq!(chosen.len(), others as usize);
+        // Five standard deviations of a count with a mean of 1000.
+        assert!(
+            chosen.iter().all(|&&count| 840 < count && count < 1160),
+            "{counts:?}"
+        );
+    }
+}
+
+#[test]
+fn pairs() {
+    let nodes: Vec<u32> = (0..64).collect();
+    let pairs = vec![(1, 9), (2, 3), (2, 4), (3, 3), (5, 5), (5, 6)];
+    let destinations = Pattern::Pairs(pairs).destinations(&nodes, &[]);
+    assert_eq!(destinations[1], Destinations::One(9));
+    assert_eq!(
+        destinations[5],
+        Destinations::One(6),
+        "to itself is no traffic"
+    );
+    assert!(destinations[0].is_none() && destinations[3].is_none());
+    let counts = drawn(&destinations[2], 2000);
+    assert_eq!(counts[3] + counts[4], 2000);
+    assert!(counts[3].abs_diff(1000) < 120, "{counts:?}");
+}
+
+proptest! {
+    /// A permutation reaches every rank once; nobody sends to itself, and only nodes of the job are destinations.
+    #[test]
+    fn permutations_are_bijections(
+        pattern in prop::sample::select(PERMUTATIONS.to_vec()),
+        digits in 1_u32..=12,
+        stride in 1_u32..4,
+    ) {
+        let count = 1 << digits;
+        prop_assume!(pattern.admits(count));
+        let mut reached = partners(&pattern, count);
+        reached.sort_unstable();
+        prop_assert!(reached.into_iter().eq(0..count));
+        let nodes: Vec<u32> = (0..count).map(|rank| 7 + rank * stride).collect();
+        for (node, there) in nodes.iter().zip(pattern.destinations(&nodes, &[])) {
+            if let Destinations::One(there) = there {
+                prop_assert!(there != *node && nodes.binary_search(&there).is_ok());
+            }
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! Steady traffic: what is offered is accepted until the network is saturated, and the records agree with each other.
+#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+
+#[path = "../../elan/tests/common/mod.rs"]
+mod common;
+
+use common::{cluster, sixteen_nodes};
+use kernel::statistics::Interval;
+use units::{Bytes, Rate, Time};
+use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Window};
+
+fn uniform(load: u64) -> Job {
+    Job {
+        name: "uniform".into(),
+        nodes: (0..16).collect(),
+        pattern: Pattern::Uniform,
+        servers: Vec::new(),
+        message: Bytes::from_kb(4),
+        sizes: Distribution::Exponential,
+        arrivals: Distribution::Exponential,
+        load: Rate::from_mb_per_second(load),
+        writes: 1.0,
+    }
+}
+
+const WINDOW: Window = Window {
+    warm_up: Time::from_us(200),
+    length: Time::from_ms(2),
+    batches: 10,
+    slices: 0,
+};
+
+fn run(job: Job, window: Window, seed: u64) -> Records {
+    run_all(&[job], window, seed)
+}
+
+fn run_all(jobs: &[Job], window: Window, seed: u64) -> Records {
+    workload::traffic::run(jobs, cluster(&sixteen_nodes()), window, seed).expect("it ends")
+}
+
+fn values(records: &Records, metric: &str) -> Vec<f64> {
+    records
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric)
+        .map(|row| row.value)
+        .collect()
+}
+
+fn value(records: &Records, metric: &str) -> f64 {
+    let values = values(records, metric);
+    assert_eq!(values.len(), 1, "{metric} is there once");
+    values[0]
+}
+
+/// What arrives is delivered, in every mixture of distributions.
+#[test]
+fn a_light_load_is_accepted() {
+    use Distribution::{Exponential, Fixed, Uniform as Even};
+    for (sizes, arrivals) in [
+        (Fixed, Fixed),
+        (Even, Even),
+        (Even, Exponential),
+        (Exponential, Exponential),
+    ] {
+        let window = Window {
+            length: Time::from_ms(4),
+            ..WINDOW
+        };
+        let records = run(
+            Job {
+                sizes,
+                arrivals,
+                ..uniform(40)
+            },
+            window,
+            1,
+        );
+        assert_eq!(value(&records, "saturated"), 0.0);
+        let accepted = Interval::of(&values(&records, "accepted"));
+        let offered = Interval::of(&values(&records, "offered"));
+        assert!(
+            accepted.low <= offered.mean && offered.mean <= accepted.high,
+            "{accepted:?}, {offered:?}"
+        );
+        assert!(
+            (accepted.mean / offered.mean - 1.0).abs() < 0.02,
+            "{accepted:?}, {offered:?}"
+        );
+        // About 600 messages a node; four standard errors of the offered load are 16% at worst.
+        assert!((offered.mean / 40.0 - 1.0).abs() < 0.16, "{offered:?}");
+        let messages = value(&records, "messages");
+        let expected = offered.mean * 4000.0 * 16.0 / 4096.0;
+        assert!(
+            (messages / expected - 1.0).abs() < 0.1,
+            "{messages} messages, {expected} expected"
+        );
+    }
+}
+
+/// Beyond what the network carries messages pile up.
+#[test]
+fn a_heavy_load_saturates() {
+    let records = run(uniform(350), WINDOW, 1);
+    assert_eq!(value(&records, "saturated"), 1.0);
+    let [accepted, offered] =
+        ["accepted", "offered"].map(|metric| Interval::of(&values(&records, metric)));
+    assert!(accepted.high < offered.low, "{accepted:?}, {offered:?}");
+    // No more than the link carries of payload.
+    assert!(accepted.high < 400.0 * 320.0 / 378.0);
+}
+
+/// A single small message of each node is no saturation, although none of it is taken up at the end of a short window.
+#[test]
+fn a_short_window_is_not_saturated_by_chance() {
+    for seed in 0..20 {
+        let window = Window {
+            warm_up: Time::from_us(50),
+            length: Time::from_us(200),
+            batches: 2,
+            slices: 0,
+        };
+        let records = run(
+            Job {
+                message: Bytes::new(320),
+                ..uniform(20)
+            },
+            window,
+            seed,
+        );
+        assert_eq!(value(&records, "saturated"), 0.0, "seed {seed}");
+    }
+}
+
+/// Latencies are in order and no shorter than the quickest message.
+#[test]
+fn latencies_are_in_order() {
+    let records = run(uniform(80), WINDOW, 1);
+    let [p50, p99, most, mean] = ["latency_p50", "latency_p99", "latency_max", "latency_mean"]
+        .map(|metric| value(&records, metric));
+    assert!(2.0 < p50 && p50 <= p99 && p99 <= most && mean <= most);
+}
+
+/// Batches only cut the window: their mean is the window's value, and the network does the same.
+#[test]
+fn batches_add_up() {
+    let whole = run(
+        uniform(100),
+        Window {
+            batches: 1,
+            ..WINDOW
+        },
+        1,
+    );
+    for batches in [3, 10] {
+        let parts = run(uniform(100), Window { batches, ..WINDOW }, 1);
+        for metric in ["accepted", "offered"] {
+            let values = values(&parts, metric);
+            assert_eq!(values.len(), batches as usize);
+            let mean = values.iter().sum::<f64>() / f64::from(batches);
+            assert!(
+                (mean / value(&whole, metric) - 1.0).abs() < 1e-6,
+                "{metric}"
+            );
+        }
+        assert_eq!(
+            (&parts.links, &parts.switches),
+            (&whole.links, &whole.switches)
+        );
+        assert_eq!(
+            (parts.packets, parts.events, parts.simulated),
+            (whole.packets, whole.events, whole.simulated)
+        );
+        for metric in ["messages", "latency_mean", "latency_max", "saturated"] {
+            assert_eq!(value(&parts, metric), value(&whole, metric));
+        }
+    }
+}
+
+/// Slices only look on: whatever their number, the network does the same, and what their rows say adds up to the
+/// counters of the links.
+#[test]
+fn slices_add_up() {
+    let whole = run(uniform(350), WINDOW, 1);
+    assert!(whole.slices.is_empty());
+    // The warm-up is an eleventh of the run.
+    for slices in [11, 22] {
+        let parts = run(uniform(350), Window { slices, ..WINDOW }, 1);
+        assert_eq!(
+            (&parts.rows, &parts.links, &parts.switches),
+            (&whole.rows, &whole.links, &whole.switches)
+        );
+        assert_eq!(
+            (parts.packets, parts.events, parts.simulated),
+            (whole.packets, whole.events, whole.simulated)
+        );
+        let measured = |row: &&SliceRow| row.slice >= slices / 11;
+        for link in &whole.links {
+            let rows = parts.slices.iter().filter(|row| row.link == link.link);
+            let waiting: Time = rows.filter(measured).map(|row| row.waiting).sum();
+            assert_eq!(waiting, link.waiting, "{link:?}");
+        }
+        let order = parts.slices.iter().map(|row| (row.slice, row.link));
+        assert!(order.is_sorted());
+        assert_eq!(parts.slices.last().map(|row| row.slice), Some(slices - 1));
+        assert!(parts.slices.iter().all(|row| !row.waiting.is_zero()));
+        assert_ne!(parts.digest, whole.digest);
+    }
+}
+
+/// Slices and batches need not have ends in common, and the last slice ends with the run.
+#[test]
+fn slices_cut_the_whole_run() {
+    let window = Window {
+        slices: 7,
+        ..WINDOW
+    };
+    let ends = (0..7).map(|slice| window.slice_end(slice));
+    assert!(ends.is_sorted());
+    assert_eq!(window.slice_end(6), WINDOW.warm_up + WINDOW.length);
+    let parts = run(uniform(350), window, 1);
+    assert_eq!(parts.links, run(uniform(350), WINDOW, 1).links);
+    let measured: Time = parts.links.iter().map(|row| row.waiting).sum();
+    let all: Time = parts.slices.iter().map(|row| row.waiting).sum();
+    assert!(all > measured, "the warm-up counts: {all}, {measured}");
+}
+
+/// The records stop at the end of the window; numbers of batches number the rows.
+#[test]
+fn rows_are_numbered() {
+    let records = run(
+        uniform(40),
+        Window {
+            batches: 7,
+            ..WINDOW
+        },
+        1,
+    );
+    assert_eq!(records.simulated, WINDOW.warm_up + WINDOW.length);
+    for metric in ["accepted", "offered"] {
+        let batches = records
+            .rows
+            .iter()
+            .filter(|row| row.metric == metric)
+            .map(|row| row.batch);
+        assert!(batches.eq((0..7).map(Some)));
+    }
+    assert_eq!(
+        (WINDOW.batch_end(0), WINDOW.batch_end(9)),
+        (Time::from_us(400), Time::from_us(2200))
+    );
+}
+
+/// In the window what enters the network leaves it, but for what is under way at its ends; and a link is never busy for
+/// longer than the window.
+#[test]
+fn links_add_up() {
+    let records = run(uniform(350), WINDOW, 1);
+    let sum = |level: u32, up: bool, what: fn(&LinkRow) -> u64| -> u64 {
+        records
+            .links
+            .iter()
+            .filter(|row| (row.level, row.up) == (level, up))
+            .map(what)
+            .sum()
+    };
+    let (injected, ejected) = (
+        sum(0, true, |row| row.flits),
+        sum(0, false, |row| row.flits),
+    );
+    // Two packets of each node may be under way at either end.
+    assert!(
+        injected.abs_diff(ejected) <= 2 * 16 * 189,
+        "{injected} in, {ejected} out"
+    );
+    assert!(sum(1, true, |row| row.flits).abs_diff(sum(1, false, |row| row.flits)) <= 2 * 16 * 189);
+    // Four fifths of the messages leave the first-level switch: 12 of the 15 others are elsewhere.
+    let share = sum(1, true, |row| row.packets) as f64 / sum(0, true, |row| row.packets) as f64;
+    assert!((share - 0.8).abs() < 0.03, "{share}");
+    assert!(records.links.iter().all(|row| row.busy <= WINDOW.length));
+    // Payload accepted against flits ejected: all packets but the last of a message are full.
+    let accepted = Interval::of(&values(&records, "accepted")).mean * 2000.0 * 16.0;
+    let wire = 2.0 * ejected as f64;
+    assert!(
+        accepted < wire * 320.0 / 378.0 && accepted > wire * 0.8,
+        "{accepted} of {wire}"
+    );
+}
+
+#[test]
+fn equal_runs_are_equal() {
+    let records = run(uniform(100), WINDOW, 1);
+    assert_eq!(records, run(uniform(100), WINDOW, 1));
+    assert_ne!(records.digest, run(uniform(100), WINDOW, 2).digest);
+}
+
+/// Nodes beyond those that take part are left alone.
+#[test]
+fn some_nodes_take_part() {
+    let records = run(
+        Job {
+            nodes: (0..4).collect(),
+            ..uniform(100)
+        },
+        WINDOW,
+        1,
+    );
+    // The first four share a switch.
+    assert!(records.links.iter().all(|row| row.level == 0));
+    assert_eq!(records.links.len(), 8);
+    assert_eq!(records.switches.len(), 1);
+    let accepted = Interval::of(&values(&records, "accepted"));
+    assert!(accepted.mean > 80.0, "{accepted:?}");
+}
+
+/// Nodes whose partner they are stay silent, and are not averaged.
+#[test]
+fn silent_nodes_are_left_out() {
+    // Of 16 nodes 4 are palindromes: 0000, 0110, 1001 and 1111.
+    let reversal = Job {
+        pattern: Pattern::BitReversal,
+        ..uniform(40)
+    };
+    let window = Window {
+        length: Time::from_ms(10),
+        ..WINDOW
+    };
+    let records = run(reversal, window, 1);
+    let nodes: Vec<_> = records.nodes.iter().map(|row| row.node).collect();
+    let silent = [0, 6, 9, 15];
+    assert!(
+        nodes
+            .iter()
+            .copied()
+            .eq((0..16).filter(|node| !silent.contains(node)))
+    );
+    let offered = Interval::of(&values(&records, "offered")).mean;
+    assert!((offered / 40.0 - 1.0).abs() < 0.1, "{offered}");
+    for silent in silent {
+        let link = |row: &&LinkRow| row.from == format!("node {silent}");
+        assert!(
+            records
+                .links
+                .iter()
+                .find(link)
+                .is_none_or(|row| row.packets == 0)
+        );
+    }
+}
+
+/// The rows of the nodes add up to those of the job.
+#[test]
+fn nodes_add_up() {
+    let records = run(uniform(100), WINDOW, 1);
+    for (metric, of) in [
+        (
+            "accepted",
+            (|row| row.accepted) as fn(&workload::NodeRow) -> f64,
+        ),
+        ("offered", |row| row.offered),
+    ] {
+        let mean = records.nodes.iter().map(of).sum::<f64>() / 16.0;
+        let expected = Interval::of(&values(&records, metric)).mean;
+        assert!(
+            (mean / expected - 1.0).abs() < 1e-6,
+            "{metric}: {mean}, {expected}"
+        );
+    }
+}
+
+/// A hot-spot: the server's link is full, and its load is that of all nodes together.
+#[test]
+fn a_hot_spot_fills_its_link() {
+    let hot = Job {
+        servers: vec![0],
+        ..uniform(100)
+    };
+    let records = run(hot, WINDOW, 1);
+    assert_eq!(value(&records, "saturated"), 1.0);
+    let [of_node, of_server] =
+        ["accepted", "server_accepted"].map(|metric| values(&records, metric));
+    for (of_node, of_server) in of_node.iter().zip(&of_server) {
+        assert!((of_node * 15.0 / of_server - 1.0).abs() < 1e-9);
+        assert!(*of_server > 280.0 && *of_server < 340.0, "{of_server}");
+    }
+    assert_eq!(records.nodes.len(), 15);
+}
+
+/// Reads are moved by the servers' adapters; a light load is accepted in any mixture of reads and writes, and the links
+/// of servers carry what is read and written.
+#[test]
+fn reads_and_writes() {
+    for writes in [0.0, 0.25, 1.0] {
+        let io = Job {
+            name: "io".into(),
+            nodes: (4..16).collect(),
+            servers: vec![0, 1],
+            writes,
+            ..uniform(20)
+        };
+        let window = Window {
+            length: Time::from_ms(10),
+            ..WINDOW
+        };
+        let records = run(io, window, 1);
+        assert_eq!(value(&records, "saturated"), 0.0);
+        let accepted = Interval::of(&values(&records, "accepted")).mean;
+        assert!((accepted / 20.0 - 1.0).abs() < 0.15, "{accepted}");
+        let flits = |up: bool| -> u64 {
+            let servers = records.links.iter().filter(|row| {
+                let end = if up { &row.from } else { &row.to };
+                row.up == up && (end == "node 0" || end == "node 1")
+            });
+            servers.map(|row| row.flits).sum()
+        };
+        let (read, written) = (flits(true) as f64, flits(false) as f64);
+        // A request of a read is 25 flits; a message of 4 KB is about 2,500.
+        assert!(
+            (written / (read + written) - writes).abs() < 0.05,
+            "{writes}: {read}, {written}"
+        );
+    }
+}
+
+/// Two jobs are measured apart, and each draws what it would draw alone.
+#[test]
+fn jobs_are_measured_apart() {
+    let light = Job {
+        name: "light".into(),
+        nodes: (0..4).collect(),
+        ..uniform(20)
+    };
+    let heavy = Job {
+        name: "heavy".into(),
+        nodes: (4..16).collect(),
+        ..uniform(350)
+    };
+    let both = run_all(&[light.clone(), heavy.clone()], WINDOW, 1);
+    let of = |records: &Records, job: &str, metric: &str| -> Vec<f64> {
+        let rows = records
+            .rows
+            .iter()
+            .filter(|row| row.job.as_deref() == Some(job) && row.metric == metric);
+        rows.map(|row| row.value).collect()
+    };
+    assert_eq!(of(&both, "light", "saturated"), [0.0]);
+    assert_eq!(of(&both, "heavy", "saturated"), [1.0]);
+    for job in [&light, &heavy] {
+        let alone = run(job.clone(), WINDOW, 1);
+        assert_eq!(
+            of(&both, &job.name, "offered"),
+            of(&alone, &job.name, "offered")
+        );
+    }
+    // The light one has a switch of its own: nothing of the heavy one passes there.
+    let alone = run(light, WINDOW, 1);
+    assert_eq!(
+        of(&both, "light", "accepted"),
+        of(&alone, "light", "accepted")
+    );
+    let nodes: Vec<_> = both
+        .nodes
+        .iter()
+        .map(|row| (row.job.as_str(), row.node))
+        .collect();
+    assert!(
+        nodes.iter().eq(&(0..16)
+            .map(|node| (if node < 4 { "light" } else { "heavy" }, node))
+            .collect::<Vec<_>>())
+    );
+}

@@ -1,0 +1,188 @@
+"""The command ``congestion``: where packets waited, as text or as data."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+    from rich.text import Text
+
+    from elanite.api import Result
+    from elanite.congestion import Matrix
+    from elanite.plan import Point
+
+FIRST_SEED = 1
+
+MOST_SWITCHES = 32
+"""Switches of a level that are printed; of more, the most loaded ones."""
+
+MOST_PORTS = 8
+"""Links in one direction that are printed one by one."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(congestion)
+
+
+def congestion(
+    experiment: Annotated[
+        str,
+        typer.Argument(metavar="EXPERIMENT", help="A shipped experiment (qsnet/congestion) or an experiment file."),
+    ],
+    machine: MachineFile = None,
+    set_: Set = None,
+    seed: Seed = FIRST_SEED,
+    out: Out = OUT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the matrices.")] = Format.TABLE,
+    point: PointId = None,
+) -> None:
+    """Print the congestion matrix of finished points.
+
+    \b
+    Examples:
+      elanite congestion qsnet/congestion
+      elanite congestion qsnet/uniform --point 3f2a
+      elanite congestion qsnet/congestion --format csv > links.csv
+
+    A number is the sum of the delays that packets met on entering a link, or that of all links of a switch; the most
+    loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
+    parquet give one row per point and link, json the links, the switches and, for a run with slices, the delays over
+    time. Nothing is simulated: see `elanite run`.
+    """
+    from elanite import sources
+    from elanite.api import Result
+    from elanite.cli import output
+    from elanite.errors import UsageError
+    from elanite.plan import plan
+    from elanite.store import Store
+
+    output.refuse_terminal(format_)
+    chosen = sources.read("machine", machine) if machine else None
+    planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
+    result = Result(planned.only(point) if point else planned, Store(out / "store"))
+    if not result.points:
+        which = f" whose identity starts with {' or '.join(point)}" if point else ""
+        command = planned.command(out=None if out == OUT else str(out))
+        raise UsageError(f"{experiment} has no finished points{which} in {out}; run: {command}")
+    if format_ is Format.TABLE:
+        for each in result.points:
+            _print(result, each)
+    elif format_ is Format.JSON:
+        data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
+    elif format_ is Format.CSV:
+        sys.stdout.write(_links(result).write_csv())
+    else:
+        buffer = io.BytesIO()
+        _links(result).write_parquet(buffer)
+        sys.stdout.buffer.write(buffer.getvalue())
+
+
+def _links(result: Result) -> pl.DataFrame:
+    from elanite.congestion import links
+
+    return links(result.points, result.store)
+
+
+def _json(point: Point, matrix: Matrix) -> dict[str, Any]:
+    return {
+        "id": point.id,
+        "experiment": point.experiment,
+        "series": point.series,
+        "parameters": point.parameters,
+        "seed": point.seed,
+        "links": matrix.links.to_dicts(),
+        "switches": matrix.switches.to_dicts(),
+        "slice_us": matrix.slice_us if matrix.slice_count else None,
+        "slices": matrix.slices.to_dicts(),
+    }
+
+
+def _print(result: Result, point: Point) -> None:
+    """The matrix of one point: the steps of the longest path, then the switches level by level."""
+    import polars as pl
+
+    from elanite.text import number, plain
+
+    matrix = result.congestion(point)
+    screen = console()
+    screen.print(f"{point.experiment} {point.series}, point {point.id}, seed {point.seed}", style="bold", markup=False)
+    screen.print(", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items()), markup=False)
+    link, switch = (table.top_k(1, by="waiting_us").row(0, named=True) for table in (matrix.links, matrix.switches))
+    screen.print(
+        f"100 of links: {number(link['waiting_us'])} us of delays, {link['from']} to {link['to']};"
+        f" 100 of switches: {number(switch['waiting_us'])} us, {switch['name']}",
+        markup=False,
+    )
+    screen.print(_path(matrix))
+    for level in matrix.switches["level"].unique().sort(descending=True).to_list():
+        screen.print()
+        screen.print(_level(matrix, level))
+        hidden = matrix.switches.filter(pl.col("level") == level).height - MOST_SWITCHES
+        if hidden > 0:
+            screen.print(f"and {hidden} switches with less; --format csv has all", style="dim", markup=False)
+
+
+def _path(matrix: Matrix) -> Table:
+    from rich.table import Table
+
+    from elanite.congestion import path
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("on the way", "least", "mean", "most"):
+        table.add_column(heading, justify="left" if heading == "on the way" else "right")
+    for step in path(matrix.links).iter_rows(named=True):
+        level = step["level"]
+        target = f"level {level + 1}" if step["up"] else f"level {level - 1}" if level > 1 else "the nodes"
+        table.add_row(
+            f"{'up' if step['up'] else 'down'} from level {level} to {target}",
+            *(_heat(step[key]) for key in ("least", "mean", "most")),
+        )
+    return table
+
+
+def _level(matrix: Matrix, level: int) -> Table:
+    import polars as pl
+    from rich.table import Table
+
+    switches = matrix.switches.filter(pl.col("level") == level)
+    if len(switches) > MOST_SWITCHES:
+        switches = switches.top_k(MOST_SWITCHES, by="waiting_us").sort("waiting_us", descending=True)
+    links = matrix.links.filter(pl.col("level") == level)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    directions = {"links up": True, "links down": False} if links["up"].any() else {"links down": False}
+    for heading in (f"level {level}", "sum", *directions):
+        table.add_column(heading, justify="right" if heading == "sum" else "left")
+    for switch in switches.iter_rows(named=True):
+        here = links.filter(pl.col("switch") == switch["switch"])
+        ports = (_ports(here.filter(pl.col("up") == up)["relative"].to_list()) for up in directions.values())
+        table.add_row(switch["name"], _heat(switch["relative"]), *ports)
+    return table
+
+
+def _ports(values: list[float]) -> Text:
+    """The links of a switch in one direction, in the order of its ports."""
+    from rich.text import Text
+
+    if len(values) > MOST_PORTS:
+        return Text(" ").join([_heat(min(values)), Text("to"), _heat(max(values)), Text(f"({len(values)} links)")])
+    return Text(" ").join(_heat(value) for value in values)
+
+
+def _heat(value: float) -> Text:
+    """A number of three places, the darker the hotter where there are colours."""
+    from rich.text import Text
+
+    from elanite.congestion import HEAT
+
+    shade = HEAT[min(int(value / 100 * len(HEAT)), len(HEAT) - 1)]
+    return Text(f"{value:3.0f}", style=f"{'#ffffff' if value > 55 else '#1b1f24'} on {shade}")

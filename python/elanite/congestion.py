@@ -1,0 +1,118 @@
+"""The congestion matrix: where packets wait, switch by switch and link by link (000 s5.4, figure 15).
+
+For every link that leaves a switch it has the sum of the delays that packets met on entering the link, in per cent of
+the most loaded one; for every switch the sum over its links, in per cent of the most loaded switch. A delay runs from
+the moment when the header is at the switch until the first flit of the packet is on the link.
+
+The paper writes a delay at the port by which the packet came into the switch. Here it stands at the port by which the
+packet leaves, because that link is the one that is short. The sums of the switches are the same either way, and where
+packets only pass through, as with complement traffic, what is below a switch in one picture is above it in the other.
+
+The links from the nodes into the network leave no switch and are no part of the matrix: what waits for them is the
+adapters' own backlog, which at saturation is larger than all the rest. It is in the table of links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite import _core, frames
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.plan import Point
+    from elanite.store import Store
+
+HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"]
+"""White to dark red (OrRd of ColorBrewer): lightness alone tells the order."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The congestion matrix of one finished point. Delays are in us; ``relative`` is 100 for the most loaded part."""
+
+    links: pl.DataFrame
+    """One row per link that leaves a switch, switch by switch, downwards before upwards, in the order of the ports:
+    ``switch`` (number), ``from``, ``to``, ``level`` (of the switch), ``up``, ``link``, ``packets``, ``waiting_us``,
+    ``relative``."""
+    switches: pl.DataFrame
+    """One row per switch: ``switch``, ``name``, ``level``, ``packets``, ``waiting_us``, ``relative``."""
+    slices: pl.DataFrame
+    """Delays over time, from the start of the run on, one row per slice and link with any: ``slice``, ``switch``,
+    ``link``, ``waiting_us``. Empty if the run has no slices."""
+    window: tuple[float, float]
+    """Start and end of the measured window, in us, that links and switches were counted in."""
+    slice_count: int
+
+    @property
+    def slice_us(self) -> float:
+        """Length of a slice."""
+        return self.window[1] / max(self.slice_count, 1)
+
+
+def matrix(point: Point, store: Store) -> Matrix:
+    """The congestion matrix of a finished point, for a tree of any arities; idle links and switches have zeros."""
+    wiring = pl.DataFrame(_core.wiring(point.json), schema_overrides={"link": pl.UInt32, "switch": pl.UInt32})
+    wiring = wiring.filter(pl.col("switch").is_not_null()).with_columns(
+        level=pl.col("level") + pl.when("up").then(0).otherwise(1)
+    )
+    counted = store.table(point.id, "links").select("link", "packets", waiting_us=pl.col("waiting_ps") / 1e6)
+    links = (
+        wiring.join(counted, on="link", how="left", maintain_order="left")
+        .with_columns(pl.col("packets", "waiting_us").fill_null(0))
+        .with_columns(relative=_relative("waiting_us"))
+        .sort("switch", "up", "link")
+        .select("switch", "from", "to", "level", "up", "link", "packets", "waiting_us", "relative")
+    )
+    switches = (
+        links.group_by("switch", pl.col("from").alias("name"), "level", maintain_order=True)
+        .agg(pl.col("packets", "waiting_us").sum())
+        .with_columns(relative=_relative("waiting_us"))
+    )
+    slices = (
+        store.table(point.id, "slices")
+        .join(links.select("link", "switch"), on="link", how="inner", maintain_order="left")
+        .select("slice", "switch", "link", waiting_us=pl.col("waiting_ps") / 1e6)
+    )
+    run = point.run
+    begin, length = (_us(run[key]) for key in ("warm_up", "window"))
+    return Matrix(links, switches, slices, (begin, begin + length), run["slices"])
+
+
+def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
+    """The links of the congestion matrices of finished points, below one another, with the parameters of each point."""
+    return frames.joined(points, [matrix(point, store).links for point in points])
+
+
+def path(links: pl.DataFrame) -> pl.DataFrame:
+    """The steps of the longest path, from the first switch to the destination, in the order of the way.
+
+    From the links of a matrix, or of several. ``level`` and ``up`` as there; ``least``, ``mean`` and ``most`` of the
+    relative delays of the links of that step.
+    """
+    up = links.filter(pl.col("up")).sort("level", maintain_order=True)
+    down = links.filter(~pl.col("up")).sort("level", descending=True, maintain_order=True)
+    return (
+        pl.concat([up, down])
+        .group_by("up", "level", maintain_order=True)
+        .agg(
+            pl.col("relative").min().alias("least"),
+            pl.col("relative").mean().alias("mean"),
+            pl.col("relative").max().alias("most"),
+        )
+    )
+
+
+def _relative(column: str) -> pl.Expr:
+    most = pl.col(column).max()
+    return pl.when(most > 0).then(pl.col(column) / most * 100).otherwise(0.0)
+
+
+def _us(text: str) -> float:
+    quantity = _core.quantity(text)
+    assert quantity is not None, text  # noqa: S101 - the simulator wrote it
+    return quantity[0]

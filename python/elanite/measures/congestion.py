@@ -1,0 +1,72 @@
+"""Measures of congestion matrices (000 s5.4)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite import congestion
+from elanite.measures.base import Finding, measure, number, with_interval
+
+if TYPE_CHECKING:
+    from elanite.claims import Claim
+
+EVEN = 0.1
+"""Sums of delays this close to their mean, as a fraction of it, are even (000 s5.4 gives no figure)."""
+
+UNEVEN = 0.1
+"""A difference between destinations of more than this fraction of their mean is uneven (000 s5.4 gives no figure)."""
+
+UNHARMED = 0.95
+"""A performance of at least this fraction is not harmed (000 s5.4 gives no figure)."""
+
+
+@measure("even-and-growing")
+def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
+    """Delays that are even over the switches of a level and grow with every step of the path to the destination."""
+    switches = rows.group_by("id", "level", "from").agg(pl.col("waiting_us").sum())
+    switches = switches.with_columns(
+        off=(pl.col("waiting_us") / pl.col("waiting_us").mean().over("id", "level") - 1).abs()
+    )
+    (off,) = switches.select(pl.col("off").max()).row(0)
+    path = congestion.path(rows).to_dicts()
+    growing = all(before["mean"] < after["mean"] for before, after in pairwise(path))
+    words = [
+        f"{'up' if step['up'] else 'down'} from level {step['level']} {step['mean']:.1f}"
+        f" [{step['least']:.1f}, {step['most']:.1f}]"
+        for step in path
+    ]
+    text = f"{', '.join(words)}; the switches of a level within {off:.1%} of their mean"
+    return Finding(off <= EVEN and growing and path[-1]["most"] == 100, text)
+
+
+@measure("hot-links")
+def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
+    """Hot links at the first level of switches, some and not all of them, and destinations that are served unevenly."""
+    packets = pl.col("packets")
+    down = (pl.col("level") == 2) & ~pl.col("up")
+    hot = rows.top_k(-(-len(rows) // 10), by="waiting_us")
+    at_first = hot.filter(down | (pl.col("level") == 1))
+    into_first = sorted(rows.filter(down)["waiting_us"].to_list())
+    half = len(into_first) // 2
+    ratio = sum(into_first[-half:]) / sum(into_first[:half])
+    served = rows.filter((pl.col("level") == 1) & ~pl.col("up") & (packets > 0))
+    least, most = served.select(packets.min() / packets.mean(), most=packets.max() / packets.mean()).row(0)
+    text = (
+        f"{len(at_first)} of the {len(hot)} most loaded links are at the first level; of the links down to it the more"
+        f" loaded half has {ratio:.1f} times the delays of the other; destinations get {least:.2f} to {most:.2f} of the"
+        " mean"
+    )
+    return Finding(len(at_first) == len(hot) and ratio >= 2 and most - least > UNEVEN, text)
+
+
+@measure("unharmed")
+def unharmed(rows: pl.DataFrame, claim: Claim) -> Finding:
+    """The metric on the last of the series' machines against that on the first."""
+    here = rows.filter(pl.col("metric") == claim.metric)
+    machines = here["machine"].unique(maintain_order=True).to_list()
+    found = {name: number(here.filter(pl.col("machine") == name)["value"].to_list()) for name in machines}
+    text = "; ".join(f"{name}: {with_interval(found[name])}" for name in machines)
+    return Finding(found[machines[-1]].mean >= UNHARMED * found[machines[0]].mean, text)

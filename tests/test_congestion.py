@@ -1,0 +1,192 @@
+"""The congestion matrix: figures worked out by hand, and pictures of trees of many shapes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+import pytest
+
+from conftest import SMALL
+from elanite import congestion, figures, sources
+from elanite.figures import matrix as picture
+from elanite.plan import Point, plan
+
+if TYPE_CHECKING:
+    from elanite.store import Store
+
+
+def point(down: Sequence[int], up: Sequence[int], slices: int = 0) -> Point:
+    """A point of uniform traffic on a full tree."""
+    nodes = math.prod(down)
+    overrides = [
+        f"topology.down={list(down)}",
+        f"topology.up={list(up)}",
+        f"topology.nodes={nodes}",
+        "series.ping.to=1",
+        f"series.load.nodes={nodes}",
+        f"series.load.run.slices={slices}",
+    ]
+    return plan(sources.read("experiment", SMALL), overrides=overrides).series("load")[0]
+
+
+@dataclass
+class Results:
+    """A store of one point in which these links have waited, in us: in the window, and slice by slice."""
+
+    window: dict[int, float]
+    slices: Sequence[dict[int, float]] = ()
+
+    def table(self, identity: str, table: str) -> pl.DataFrame:
+        if table == "links":
+            rows = [(link, 1, round(waiting * 1e6)) for link, waiting in self.window.items()]
+            return pl.DataFrame(rows, {"link": pl.UInt32, "packets": pl.UInt64, "waiting_ps": pl.UInt64}, orient="row")
+        assert table == "slices"
+        rows = [(n, link, round(w * 1e6)) for n, waited in enumerate(self.slices) for link, w in waited.items()]
+        return pl.DataFrame(rows, {"slice": pl.UInt32, "link": pl.UInt32, "waiting_ps": pl.UInt64}, orient="row")
+
+
+def matrix(chosen: Point, results: Results) -> congestion.Matrix:
+    return congestion.matrix(chosen, cast("Store", results))
+
+
+# Two first-level switches with two nodes each below two at the top. Links: 0 to 3 lead from the nodes, 4 to 7 to the
+# nodes, 8 and 9 from switch 1.0 up, 10 and 11 from switch 1.1 up, 12 and 13 down to 1.0, 14 and 15 down to 1.1.
+TINY = Results({0: 1000.0, 4: 30.0, 8: 10.0, 12: 5.0, 14: 20.0}, [{4: 2.0}, {4: 8.0, 8: 2.0, 14: 4.0}])
+
+
+def test_every_link_is_relative_to_the_most_loaded_that_leaves_a_switch() -> None:
+    links = matrix(point([2, 2], [2]), TINY).links
+    found = {(row["from"], row["to"]): row["relative"] for row in links.iter_rows(named=True)}
+    assert len(found) == len(links) == 12
+    assert found.pop(("switch 1.0", "node 0")) == 100
+    assert found.pop(("switch 1.0", "switch 2.0")) == pytest.approx(100 / 3)
+    assert found.pop(("switch 2.0", "switch 1.1")) == pytest.approx(200 / 3)
+    assert found.pop(("switch 2.0", "switch 1.0")) == pytest.approx(50 / 3)
+    assert set(found.values()) == {0}, "the adapter of node 0 does not count"
+
+
+def test_every_switch_is_the_sum_of_its_links_relative_to_the_most_loaded() -> None:
+    switches = matrix(point([2, 2], [2]), TINY).switches
+    rows = [(row["name"], row["waiting_us"], row["relative"]) for row in switches.iter_rows(named=True)]
+    assert rows == [
+        ("switch 1.0", 40.0, 100.0),
+        ("switch 1.1", 0.0, 0.0),
+        ("switch 2.0", 25.0, 62.5),
+        ("switch 2.1", 0.0, 0.0),
+    ]
+
+
+def test_the_steps_of_the_path() -> None:
+    path = congestion.path(matrix(point([2, 2], [2]), TINY).links)
+    assert path.select("up", "level").rows() == [(True, 1), (False, 2), (False, 1)]
+    assert path["mean"].to_list() == pytest.approx([100 / 12, 250 / 12, 25])
+    assert path["least"].to_list() == [0, 0, 0]
+    assert path["most"].to_list() == pytest.approx([100 / 3, 200 / 3, 100])
+
+
+def test_an_idle_network_has_zeros() -> None:
+    idle = matrix(point([2, 2], [2], 2), Results({}))
+    assert set(idle.links["relative"]) == set(idle.switches["relative"]) == {0}
+    drawn = squares(idle)
+    assert all(delay == 0 for delays in drawn["delays"] for delay in delays)
+
+
+def test_slices_are_delays_over_time() -> None:
+    tiny = matrix(point([2, 2], [2], 2), TINY)
+    assert tiny.slice_count == 2
+    assert tiny.slice_us == 60
+    assert tiny.window == (20, 120)
+    drawn = squares(tiny)
+    delays = {row["name"]: row["delays"] for row in drawn.iter_rows(named=True)}
+    assert delays["switch 1.0 → node 0"] == [2, 8, 30]
+    assert delays["switch 1.0"] == [2, 10, 40]
+    assert delays["switch 2.0"] == [0, 4, 25]
+    # What is 100: the most of any slice for slices, the most of the window for the window.
+    spec = json.dumps(picture.draw(tiny, "x", "x").spec())
+    assert '{\\"link\\": [8.0, 8.0, 30.0], \\"switch\\": [10.0, 10.0, 40.0]}' in spec
+
+
+def squares(drawn: congestion.Matrix) -> pl.DataFrame:
+    """The squares of the picture, as the specification has them."""
+    spec = picture.draw(drawn, "x", "x").spec()
+    return pl.DataFrame(next(rows for rows in spec["datasets"].values() if "delays" in rows[0]))
+
+
+TREES = [
+    ([4], []),
+    ([1024], []),
+    ([2, 2], [2]),
+    ([4, 4, 4], [4, 4]),
+    ([4, 4, 4], [4, 2]),
+    ([3, 5, 7], [2, 3]),
+    ([16, 16], [8]),
+    ([4, 4, 4, 4, 4], [4, 4, 4, 4]),
+    ([1, 1, 300], [1, 1]),
+]
+
+
+@pytest.mark.parametrize(("down", "up"), TREES)
+def test_any_tree_has_a_picture(down: list[int], up: list[int]) -> None:
+    chosen = point(down, up)
+    links = matrix(chosen, Results({})).links["link"].to_list()
+    waiting = {link: float(link * 7919 % 101) for link in links}
+    waiting[links[len(links) // 3]] = 1000.0
+    full = matrix(chosen, Results(waiting))
+    drawn = squares(full)
+
+    hot = drawn.filter((pl.col("kind") == "link") & (pl.col("delays").list.first() == 1000))
+    assert len(hot) == 1, "the hottest link is there, however many share its square"
+    hottest = full.links.sort("waiting_us").tail(1)
+    assert f"{hottest['from'][0]} → {hottest['to'][0]}" in hot["name"][0]
+
+    assert drawn["x"].min() >= picture.LEFT
+    assert drawn["x2"].max() <= picture.WIDTH + 1e-9
+    rows = drawn.sort("x").group_by("y", maintain_order=True)
+    for _, row in rows:
+        assert (row["x"][1:] >= row["x2"][:-1] - 1e-9).all(), "squares overlap"
+        assert len(row) <= (picture.MOST_SQUARES if row["kind"][0] == "link" else picture.MOST_BLOCKS)
+    assert drawn["packets"].sum() == full.links["packets"].sum() + full.switches["packets"].sum()
+    levels = len(down)
+    assert drawn["y"].n_unique() == 3 * levels - 1, "three rows a level, two at the top"
+
+
+def test_a_small_tree_shows_every_link() -> None:
+    drawn = squares(matrix(point([4, 4, 4], [4, 4]), Results({})))
+    assert len(drawn) == 5 * 64 + 48
+    assert (drawn["x2"] - drawn["x"] >= picture.DIGITS).all(), "with room for its number"
+
+
+def test_the_slider_is_there_if_the_run_has_slices() -> None:
+    def parameters(drawn: figures.Figure) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = drawn.spec()["params"]
+        return found
+
+    (still,) = parameters(picture.draw(matrix(point([2, 2], [2]), Results({})), "x", "x"))
+    assert "bind" not in still
+    (slider,) = parameters(picture.draw(matrix(point([2, 2], [2], 2), TINY), "x", "x"))
+    assert slider["value"] == slider["bind"]["max"] == 3, "two slices and the window"
+
+
+def test_the_shipped_experiment_gives_figure_15() -> None:
+    points = plan(sources.read("experiment", "qsnet/congestion")).points
+    store = cast("Store", Results({64: 2.0}, [{64: 1.0}, {64: 1.0}]))
+    drawn = figures.matrices(points, store)
+    assert [figure.paper for figure in drawn] == ["figure 15 a", "figure 15 b", "", ""]
+    assert len({figure.name for figure in drawn}) == 4
+    assert drawn[2].title == "Congestion matrix: build-up, complement"
+    assert all(figure.wide for figure in drawn)
+    assert "load 1 GB/s" in drawn[0].caption
+
+
+def test_only_points_with_slices_are_drawn_once_for_all_seeds() -> None:
+    small = plan(sources.read("experiment", SMALL), overrides=["series.load.run.slices=3"])
+    delays, none = (cast("Store", results) for results in (Results({64: 1.0}, [{64: 1.0}]), Results({})))
+    assert len(small.series("load")) == 2 * 4, "two seeds"
+    assert len(figures.matrices(small.series("load"), delays)) == 4
+    assert figures.matrices(small.series("ping"), delays) == []
+    assert figures.matrices(small.series("load"), none) == []
