@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 
-def point(down: Sequence[int], up: Sequence[int], slices: int = 0) -> Point:
+def point(down: Sequence[int], up: Sequence[int], slices: int = 0, parallel: Sequence[int] | None = None) -> Point:
     """A point of uniform traffic on a full tree."""
     nodes = math.prod(down)
     overrides = [
         f"topology.down={list(down)}",
         f"topology.up={list(up)}",
+        f"topology.parallel={list(parallel or [1] * len(up))}",
         f"topology.nodes={nodes}",
         "series.ping.to=1",
         f"series.load.nodes={nodes}",
@@ -118,21 +119,22 @@ def squares(drawn: congestion.Matrix) -> pl.DataFrame:
 
 
 TREES = [
-    ([4], []),
-    ([1024], []),
-    ([2, 2], [2]),
-    ([4, 4, 4], [4, 4]),
-    ([4, 4, 4], [4, 2]),
-    ([3, 5, 7], [2, 3]),
-    ([16, 16], [8]),
-    ([4, 4, 4, 4, 4], [4, 4, 4, 4]),
-    ([1, 1, 300], [1, 1]),
+    ([4], [], []),
+    ([1024], [], []),
+    ([2, 2], [2], [1]),
+    ([4, 4, 4], [4, 4], [1, 1]),
+    ([4, 4, 4], [4, 2], [1, 1]),
+    ([4, 4, 4], [4, 4], [1, 2]),
+    ([3, 5, 7], [2, 3], [1, 1]),
+    ([16, 16], [8], [1]),
+    ([4, 4, 4, 4, 4], [4, 4, 4, 4], [1, 1, 1, 1]),
+    ([1, 1, 300], [1, 1], [1, 1]),
 ]
 
 
-@pytest.mark.parametrize(("down", "up"), TREES)
-def test_any_tree_has_a_picture(down: list[int], up: list[int]) -> None:
-    chosen = point(down, up)
+@pytest.mark.parametrize(("down", "up", "parallel"), TREES)
+def test_any_tree_has_a_picture(down: list[int], up: list[int], parallel: list[int]) -> None:
+    chosen = point(down, up, parallel=parallel)
     links = matrix(chosen, Results({})).links["link"].to_list()
     waiting = {link: float(link * 7919 % 101) for link in links}
     waiting[links[len(links) // 3]] = 1000.0
@@ -159,6 +161,14 @@ def test_a_small_tree_shows_every_link() -> None:
     drawn = squares(matrix(point([4, 4, 4], [4, 4]), Results({})))
     assert len(drawn) == 5 * 64 + 48
     assert (drawn["x2"] - drawn["x"] >= picture.DIGITS).all(), "with room for its number"
+
+
+def test_parallel_links_are_squares_of_their_own() -> None:
+    """Half the switches at the top, with eight links down each, in the order of their ports."""
+    full = matrix(point([4, 4, 4], [4, 4], parallel=[1, 2]), Results({}))
+    first = full.links.filter(pl.col("from") == "switch 3.0")
+    assert first["to"].to_list() == [name for name in ("2.0", "2.4", "2.8", "2.12") for name in [f"switch {name}"] * 2]
+    assert len(squares(full)) == 5 * 64 + 40
 
 
 def test_the_slider_is_there_if_the_run_has_slices() -> None:

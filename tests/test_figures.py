@@ -94,7 +94,7 @@ def test_congestion_compares_top_levels() -> None:
             "batch": batch,
             "value": value,
         }
-        for machine, value in (("unchanged", 280.0), ("topology.up=[4, 2]", 140.0))
+        for machine, value in (("unchanged", 280.0), ("topology.up=[4,2]", 140.0), ("topology.parallel=[1,2]", 280.0))
         for batch in range(3)
     ]
     (drawn,) = figures.draw("qsnet/congestion", pl.DataFrame(rows))

@@ -199,7 +199,7 @@ def test_some_links_are_hot(odd: dict[tuple[int, bool, int], float], uneven: boo
 def test_half_the_top_level_does_no_harm(after: float, holds: bool) -> None:
     rows = [
         {"seed": 1, "machine": machine, "metric": "accepted", "batch": batch, "value": value + batch % 2}
-        for machine, value in (("unchanged", 280.0), ("topology.up=[4, 2]", after))
+        for machine, value in (("unchanged", 280.0), ("topology.up=[4,2]", 140.0), ("topology.parallel=[1,2]", after))
         for batch in range(4)
     ]
     assert judged("congestion.complement.top-level", pl.DataFrame(rows)).holds is holds

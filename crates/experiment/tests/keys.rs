@@ -78,6 +78,7 @@ fn keys_depend_on_every_value() {
         "run.slices=5",
         "topology.nodes=63",
         "topology.up=[4, 2]",
+        "topology.parallel=[1, 2]",
         "link.hop_delay=60 ns",
         "link.channels=3",
         "link.buffer=127 flits",

@@ -1,6 +1,6 @@
 //! Trees in numbers: closed forms of k-ary n-trees, the golden numbers of `QsNET`, and what is refused.
 
-use fabric::topology::MAX_ARITY;
+use fabric::topology::{End, MAX_ARITY};
 use fabric::{FatTree, TopologyError};
 
 #[test]
@@ -81,6 +81,30 @@ fn reduced() {
     assert_eq!(tree.bisection(), 16);
 }
 
+/// The top level of `QsNET` with all eight links of a switch used: half the switches, all links (000 s5.4).
+#[test]
+fn halved_top_level() {
+    let full = FatTree::quaternary(3).expect("within bounds");
+    let tree =
+        FatTree::with_parallel_links(&[4, 4, 4], &[4, 4], &[1, 2], 64).expect("within bounds");
+    assert_eq!((tree.nodes(), tree.positions()), (64, 64));
+    assert_eq!(tree.switches_of_level(1), 16);
+    assert_eq!(tree.switches_of_level(2), 16);
+    assert_eq!(tree.switches_of_level(3), 8);
+    assert_eq!((tree.children(3), tree.down_links(3)), (4, 8));
+    assert_eq!((tree.children(2), tree.down_links(2)), (4, 4));
+    assert_eq!(tree.links(), full.links());
+    assert_eq!(tree.bisection(), full.bisection());
+    // The last switch of the second level: two links to each of the last two at the top, at whose ports they end last.
+    let switch = 16 + 15;
+    let ends = (4..8).map(|port| tree.ends(tree.output(switch, port)).1);
+    let top = |number: u32, port| End::Switch {
+        switch: 32 + number,
+        port,
+    };
+    assert!(ends.eq([top(6, 6), top(6, 7), top(7, 6), top(7, 7)]));
+}
+
 #[test]
 fn errors_name_what_is_wrong() {
     use TopologyError::*;
@@ -152,4 +176,47 @@ fn errors_name_what_is_wrong() {
         error(&[4, 4, 4], &[4, 4], 65).to_string(),
         "65 nodes do not fit: the tree holds 1 to 64"
     );
+}
+
+#[test]
+fn errors_name_what_is_wrong_with_parallel_links() {
+    use TopologyError::*;
+    let error = |down: &[u32], up: &[u32], parallel: &[u32]| {
+        FatTree::with_parallel_links(down, up, parallel, 1).expect_err("not a tree that is allowed")
+    };
+    let wanted = ParallelLevels {
+        levels: 3,
+        found: 1,
+    };
+    assert_eq!(error(&[4, 4, 4], &[4, 4], &[2]), wanted);
+    assert_eq!(
+        wanted.to_string(),
+        "a tree of 3 levels has 2 entries of parallel links, one for each level but the top, not 1"
+    );
+    for found in [0, 3, 8] {
+        let wanted = Parallel {
+            level: 2,
+            up: 4,
+            found,
+        };
+        assert_eq!(error(&[4, 4, 4], &[4, 4], &[1, found]), wanted);
+    }
+    assert_eq!(
+        error(&[4, 4], &[4], &[3]).to_string(),
+        "the switches of level 1 have 4 up-links, which is no multiple of 3 parallel links to each parent"
+    );
+    let wanted = DownLinks {
+        level: 2,
+        children: 600,
+        parallel: 2,
+    };
+    assert_eq!(error(&[1, 600], &[2], &[2]), wanted);
+    assert_eq!(
+        wanted.to_string(),
+        "2 parallel links to each of 600 children are too many; a switch of level 2 may have 1024 down-links"
+    );
+    // Too many switches without parallel links, few enough with them.
+    let (down, up) = ([1; 4], [1024; 3]);
+    assert!(FatTree::new(&down, &up, 1).is_err());
+    assert!(FatTree::with_parallel_links(&down, &up, &up, 1).is_ok());
 }

@@ -3,18 +3,25 @@
 use fabric::topology::{End, Tag};
 use fabric::{Ascent, FatTree, LinkId, NodeId, SwitchId};
 use proptest::prelude::*;
-use std::collections::{BTreeSet, VecDeque};
+use proptest::sample::select;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
-/// Arities of `1..=5` on up to four levels, more or fewer up than down.
+/// Arities of `1..=5` on up to four levels, more or fewer up than down, all or some of them to the same parent.
 fn any_tree() -> impl Strategy<Value = FatTree> {
+    let up = (1_u32..=5).prop_flat_map(|up| {
+        let divisors: Vec<u32> = (1..=up).filter(|&part| up % part == 0).collect();
+        (Just(up), select(divisors))
+    });
     (1_usize..=4)
-        .prop_flat_map(|levels| {
+        .prop_flat_map(move |levels| {
             let down = prop::collection::vec(1_u32..=5, levels);
-            (down, prop::collection::vec(1_u32..=5, levels - 1))
+            (down, prop::collection::vec(up.clone(), levels - 1))
         })
         .prop_map(|(down, up)| {
             let positions = down.iter().product();
-            FatTree::new(&down, &up, positions).expect("within bounds")
+            let (up, parallel): (Vec<u32>, Vec<u32>) = up.into_iter().unzip();
+            FatTree::with_parallel_links(&down, &up, &parallel, positions).expect("within bounds")
         })
 }
 
@@ -31,7 +38,7 @@ fn outputs(tree: &FatTree) -> Vec<(LinkId, End)> {
     nodes.chain(switches).collect()
 }
 
-/// Every node that a route can reach from a switch, over all choices of the adaptive ascent, with the links taken.
+/// Every node that a route can reach from a switch, over all choices of the switches, with the links taken.
 fn follow(tree: &FatTree, link: LinkId, tags: &[Tag], links: u32, reached: &mut Vec<(End, u32)>) {
     let end = tree.ends(link).1;
     let (End::Switch { switch, .. }, [tag, rest @ ..]) = (end, tags) else {
@@ -45,7 +52,10 @@ fn follow(tree: &FatTree, link: LinkId, tags: &[Tag], links: u32, reached: &mut 
     let level = tree.switch_level(switch);
     let down = tree.down_links(level);
     let ports = match *tag {
-        Tag::Down(port) => u32::from(port)..u32::from(port) + 1,
+        Tag::Down(child) => {
+            let parallel = tree.parallel_links(level - 1);
+            u32::from(child) * parallel..(u32::from(child) + 1) * parallel
+        }
         Tag::Up(port) => down + u32::from(port)..down + u32::from(port) + 1,
         Tag::Adaptive => down..down + tree.up_links(level),
     };
@@ -102,11 +112,36 @@ proptest! {
             prop_assert_eq!(route.links(), distance as usize);
             let mut reached = Vec::new();
             follow(&tree, tree.injection(source), route.tags(), 1, &mut reached);
-            let paths: u32 = (1..tree.common_level(source, destination)).map(|level| tree.up_links(level)).product();
-            prop_assert_eq!(reached.len() as u32, if deterministic { 1 } else { paths });
+            let levels = 1..tree.common_level(source, destination);
+            let up: u32 = levels.clone().map(|level| tree.up_links(level)).product();
+            let down: u32 = levels.map(|level| tree.parallel_links(level)).product();
+            prop_assert_eq!(reached.len() as u32, if deterministic { down } else { up * down });
             for end in reached {
                 prop_assert_eq!(end, (End::Node(destination), distance));
             }
+        }
+    }
+
+    /// What a switch is joined to, link by link: its children and parents, to each as many links as there shall be.
+    #[test]
+    fn parallel_links_join_the_same_switches(tree in any_tree()) {
+        for switch in 0..tree.switches() {
+            let level = tree.switch_level(switch);
+            let (down, up) = (tree.down_links(level), tree.up_links(level));
+            let across = |ports: Range<u32>| {
+                let mut across: BTreeMap<String, u32> = BTreeMap::new();
+                for port in ports {
+                    let end = tree.ends(tree.output(switch, port)).1;
+                    *across.entry(tree.end_name(end)).or_default() += 1;
+                }
+                across
+            };
+            let children = across(0..down);
+            prop_assert_eq!(children.len() as u32, tree.children(level));
+            prop_assert!(children.values().all(|&links| links == tree.parallel_links(level - 1)));
+            let parents = across(down..down + up);
+            prop_assert_eq!(parents.values().sum::<u32>(), up);
+            prop_assert!(parents.values().all(|&links| links == tree.parallel_links(level)));
         }
     }
 
@@ -142,7 +177,7 @@ proptest! {
     /// The greatest flow between the halves of the positions, found without knowledge of the tree's symmetry.
     #[test]
     fn bisection_is_the_greatest_flow(tree in any_tree()) {
-        prop_assume!(tree.down_links(tree.levels()) % 2 == 0 && tree.links() < 1500);
+        prop_assume!(tree.children(tree.levels()) % 2 == 0 && tree.links() < 1500);
         prop_assert_eq!(tree.bisection(), greatest_flow(&tree));
     }
 }

@@ -3,9 +3,9 @@
 use crate::file::Machine;
 use crate::param::PerLevel;
 use config::{Document, Problem};
+use fabric::TopologyError;
 use fabric::config::MAX_HOP_DELAY;
 use fabric::topology::{MAX_ARITY, MAX_LEVELS, MAX_NODES};
-use fabric::{FatTree, TopologyError};
 use std::fmt::Display;
 use units::{Bytes, Flits, Rate, Time};
 
@@ -156,9 +156,7 @@ impl Check<'_> {
     }
 
     fn tree(&mut self, machine: &Machine) {
-        let topology = &machine.topology;
-        let (down, up) = (&topology.down.value, &topology.up.value);
-        let Err(error) = FatTree::new(down, up, topology.nodes.value) else {
+        let Err(error) = machine.topology.tree() else {
             return;
         };
         let message = error.to_string();
@@ -172,6 +170,27 @@ impl Check<'_> {
             TopologyError::UpLevels { levels, .. } => self.at("topology.up", message).allowed(
                 format!("a list of {}: one number less than `down` has", levels - 1),
             ),
+            TopologyError::ParallelLevels { levels, .. } => self
+                .at("topology.parallel", message)
+                .allowed(format!(
+                    "a list of {}: one number less than `down` has",
+                    levels - 1
+                ))
+                .hint("without the key no links are parallel"),
+            TopologyError::Parallel { level, up, .. } => {
+                let divisors: Vec<String> = (1..=up)
+                    .filter(|&part| up.is_multiple_of(part))
+                    .map(|part| part.to_string())
+                    .collect();
+                self.at(&format!("topology.parallel.value.{}", level - 1), message)
+                    .allowed(divisors.join(", "))
+            }
+            TopologyError::DownLinks {
+                level, children, ..
+            } => self
+                .at(&format!("topology.parallel.value.{}", level - 2), message)
+                .allowed(format!("at most {}", MAX_ARITY / children))
+                .hint("give the switches fewer parallel links, or fewer in `down`"),
             TopologyError::Arity {
                 level, direction, ..
             } => self

@@ -2,7 +2,6 @@
 
 use crate::file::{Arbitration, Ascent, Circuit, Engine, Machine, Multiplexing};
 use elan::{AdapterConfig, BusConfig, Config, PacketFormat};
-use fabric::FatTree;
 use units::Time;
 
 impl Machine {
@@ -49,12 +48,7 @@ impl Machine {
         Config {
             fabric: fabric::Config {
                 engine: self.engine(),
-                tree: FatTree::new(
-                    &topology.down.value,
-                    &topology.up.value,
-                    topology.nodes.value,
-                )
-                .expect("the machine has been checked"),
+                tree: topology.tree().expect("the machine has been checked"),
                 hop_delay: (0..levels).map(delay).collect(),
                 channels: link.channels.value,
                 buffer: link.buffer.value.as_u32(),

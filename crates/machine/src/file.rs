@@ -1,6 +1,7 @@
 //! The format of machine files. These comments are also the descriptions in the JSON schema and in `elanite show`.
 
 use crate::param::{Param, PerLevel};
+use fabric::{FatTree, TopologyError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Flits, Rate, Time};
@@ -43,10 +44,25 @@ pub struct Title {
 pub struct Topology {
     /// Nodes attached, at the first positions of the tree.
     pub nodes: Param<u32>,
-    /// Down-links of a switch of each level, from the nodes upwards.
+    /// Switches or nodes below a switch of each level, from the nodes upwards: its down-links, without parallel ones.
     pub down: Param<Vec<u32>>,
     /// Up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
     pub up: Param<Vec<u32>>,
+    /// How many of the up-links of a switch of each level but the top lead to the same parent; 1 each if not given. With
+    /// up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<Param<Vec<u32>>>,
+}
+
+impl Topology {
+    /// The tree, if there can be such a one.
+    pub(crate) fn tree(&self) -> Result<FatTree, TopologyError> {
+        let (down, up, nodes) = (&self.down.value, &self.up.value, self.nodes.value);
+        match &self.parallel {
+            Some(parallel) => FatTree::with_parallel_links(down, up, &parallel.value, nodes),
+            None => FatTree::new(down, up, nodes),
+        }
+    }
 }
 
 /// Links and their flow control.

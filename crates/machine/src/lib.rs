@@ -22,11 +22,11 @@ pub use param::{Param, Parameter, PerLevel};
 
 use config::{Document, Override, Problems};
 use serde_json::Value;
-use toml_edit::Item;
+use toml_edit::{InlineTable, Item};
 
 impl Machine {
     /// Reads and checks a machine file. `overrides` replace values of parameters, by keys such as `link.hop_delay`;
-    /// their source becomes that of the override.
+    /// their source becomes that of the override. They can give those that the file leaves out.
     ///
     /// # Errors
     /// Everything that is wrong, with its place.
@@ -35,8 +35,10 @@ impl Machine {
         for change in overrides {
             let path = change.key.strip_suffix(".value").unwrap_or(&change.key);
             let source = change.source;
-            document =
-                document.with_override(change, path, |item, value| replace(item, value, source))?;
+            let bare = BARE.iter().any(|section| path.starts_with(section));
+            document = document.with_override(change, path, |item, value| {
+                replace(item, value, source, bare)
+            })?;
         }
         let machine: Machine = advice::shape(&document)
             .and_then(|()| document.read())
@@ -76,8 +78,13 @@ impl Machine {
     }
 }
 
-/// Replaces the value of a parameter, or a key that is none; false for a section.
-fn replace(item: &mut Item, value: toml_edit::Value, source: &str) -> bool {
+/// The sections whose keys are no parameters: their values have no source.
+const BARE: [&str; 2] = ["machine.", "fabric."];
+
+/// Replaces the value of a parameter, or a key that is none; false for a section. A key that is not in the file becomes
+/// a parameter unless it is `bare`.
+fn replace(item: &mut Item, value: toml_edit::Value, source: &str, bare: bool) -> bool {
+    let absent = item.is_none();
     match item.as_table_like_mut() {
         Some(table) if table.contains_key("value") => {
             table.insert("value", value.into());
@@ -86,6 +93,11 @@ fn replace(item: &mut Item, value: toml_edit::Value, source: &str) -> bool {
             true
         }
         Some(_) => false,
+        None if absent && !bare => {
+            let parameter = [("value", value), ("source", source.into())];
+            *item = toml_edit::value(InlineTable::from_iter(parameter));
+            true
+        }
         None => {
             *item = value.into();
             true

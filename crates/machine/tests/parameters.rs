@@ -98,6 +98,30 @@ fn an_override_changes_the_provenance() {
     assert_eq!(others(&changed), others(&machine(&[])));
 }
 
+/// A key that a machine file leaves out can be given.
+#[test]
+fn an_override_adds_a_parameter() {
+    let parallel = |machine: &Machine| machine.cluster_config().fabric.tree.parallel_links(2);
+    assert!(machine(&[]).topology.parallel.is_none());
+    assert_eq!(parallel(&machine(&[])), 1);
+    let changed = machine(&["topology.parallel=[1, 2]"]);
+    assert_eq!(parallel(&changed), 2);
+    let found = parameter(&changed, "topology.parallel");
+    assert_eq!(
+        (found.value, found.source.as_str()),
+        (json!([1, 2]), "command line")
+    );
+    let line = "\n[link]\n";
+    let text = GOOD.replacen(
+        line,
+        &format!("parallel = {{ value = [1, 2], source = \"test\" }}\n{line}"),
+        1,
+    );
+    let written = Machine::parse("m.toml", &text, &[]).unwrap();
+    assert_eq!(written.values(), changed.values());
+    assert_eq!(parameter(&written, "topology.parallel").source, "test");
+}
+
 #[test]
 fn overrides_of_lists_mechanisms_and_values() {
     let each = machine(&["link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]"]);
@@ -177,7 +201,7 @@ fn described<'a>(schema: &'a Value, key: &str) -> &'a Value {
 #[test]
 fn the_schema_describes_every_key() {
     let schema = Machine::schema();
-    for key in keys(GOOD) {
+    for key in keys(GOOD).into_iter().chain(["topology.parallel".into()]) {
         let entry = described(&schema, &key);
         assert!(
             entry["description"]

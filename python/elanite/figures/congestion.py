@@ -39,8 +39,9 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     title = "Complement traffic with half of the top level"
     caption = (
         "Accepted load of complement traffic at saturation, with its 95% confidence interval. The paper gathers from"
-        " figure 15 a that the top level could be halved without a detrimental effect; here the links to it are halved"
-        " with it."
+        " figure 15 a that the top level could be halved without a detrimental effect. With topology.up=[4,2] half of"
+        " its switches are gone and half of the links to it; with topology.parallel=[1,2] half of its switches are"
+        " gone, but those that are left use all eight links of an Elite, two to each switch below, and no link is lost."
     )
     yield Figure("top-level", title, "", caption, layered(title, [bars, spread]))
 

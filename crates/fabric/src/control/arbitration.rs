@@ -1,9 +1,9 @@
 //! # Arbitration: which header gets which channel
 //!
-//! Each switch has one *output group* per down-link, and above it either one group for all its up-links (adaptive
-//! ascent) or one per up-link (deterministic ascent). A header that reaches a switch joins the group its routing tag
-//! names and waits there. When a header joins or a channel of the group falls free, the group arbitrates in that cycle:
-//! while a header waits and a channel is free,
+//! Each switch has one *output group* per child, of all links to it (one, unless the tree has parallel links), and
+//! above these either one group for all its up-links (adaptive ascent) or one per up-link (deterministic ascent). A
+//! header that reaches a switch joins the group its routing tag names and waits there. When a header joins or a channel
+//! of the group falls free, the group arbitrates in that cycle: while a header waits and a channel is free,
 //!
 //! * the winner is the header of the highest priority, then of the greatest age. The age is the time since injection,
 //!   carried in the header; it saturates at `age_cap` and is compared in steps of `age_step`. Equal ages are resolved
@@ -50,8 +50,8 @@ pub(super) struct Hop {
     delay: u8,
     /// Whether the link ends in a node; what follows is then zero.
     pub ejects: bool,
-    /// Down-links of the switch where it ends.
-    down: u16,
+    /// Children of the switch where it ends.
+    children: u16,
     /// First group of that switch.
     first_group: u32,
     /// Number of its first channel among the inputs of that switch.
@@ -73,9 +73,9 @@ impl Hop {
     pub fn next_group(&self, tag: Tag) -> u32 {
         self.first_group
             + match tag {
-                Tag::Down(port) => u32::from(port),
-                Tag::Adaptive => self.down.into(),
-                Tag::Up(port) => u32::from(self.down) + u32::from(port),
+                Tag::Down(child) => u32::from(child),
+                Tag::Adaptive => self.children.into(),
+                Tag::Up(port) => u32::from(self.children) + u32::from(port),
             }
     }
 }
@@ -110,7 +110,7 @@ impl Crossbar {
             ejects: true,
             first_input: 0,
             first_group: 0,
-            down: 0,
+            children: 0,
         };
         let mut hops: Vec<Hop> = (0..tree.links()).map(hop).collect();
         let mut crossbar = Crossbar {
@@ -127,7 +127,7 @@ impl Crossbar {
                 hop.ejects = false;
                 hop.first_input = (port * config.channels) as u16;
                 hop.first_group = first_group[switch as usize];
-                hop.down = tree.down_links(tree.switch_level(switch)) as u16;
+                hop.children = tree.children(tree.switch_level(switch)) as u16;
             }
         }
         (crossbar, hops)
@@ -137,9 +137,15 @@ impl Crossbar {
         let tree = &config.tree;
         let level = tree.switch_level(switch);
         let (down, up) = (tree.down_links(level), tree.up_links(level));
+        let parallel = tree.parallel_links(level - 1);
         for port in 0..down + up {
             let first = self.outputs.len() as u32;
-            if port <= down || config.ascent == Ascent::Deterministic {
+            let begins = if port < down {
+                port.is_multiple_of(parallel)
+            } else {
+                port == down || config.ascent == Ascent::Deterministic
+            };
+            if begins {
                 self.groups.push(Outputs {
                     switch,
                     range: (first, first),

@@ -14,7 +14,7 @@ pub enum Tag {
     Adaptive,
     /// Take this up-link, counted from 0.
     Up(u16),
-    /// Take this down-link.
+    /// Go down to this child, counted from 0: over the least loaded of the links to it, if there are several.
     Down(u16),
 }
 
@@ -40,8 +40,10 @@ impl Route {
 impl FatTree {
     /// The minimal route from `source` to `destination`: up to a nearest common ancestor, then down.
     ///
-    /// The descent is determined by the destination. The ascent leaves the choice to the switches, or fixes it to
-    /// up-link (destination modulo up-links) of each switch, as the Elan3 route tables do where they are not adaptive.
+    /// The switches of the descent are determined by the destination. The ascent leaves the choice to the switches, or
+    /// fixes it to up-link (destination modulo up-links) of each switch, as the Elan3 route tables do where they are not
+    /// adaptive. Among parallel links down the switch chooses in both cases; that is assumed, since the paper's trees
+    /// have none.
     pub fn route(&self, source: NodeId, destination: NodeId, ascent: Ascent) -> Route {
         let turn = self.common_level(source, destination);
         let mut route = Route {
@@ -64,7 +66,7 @@ impl FatTree {
     ) -> Tag {
         if place + 1 >= turn {
             let level = 2 * turn - 1 - place;
-            return Tag::Down(self.down_port(level, destination) as u16);
+            return Tag::Down(self.child(level, destination) as u16);
         }
         match ascent {
             Ascent::Adaptive => Tag::Adaptive,

@@ -1,7 +1,6 @@
 //! The wiring: counts, names and ends of links; see the essay of the parent module.
 
-use super::{LinkId, NodeId, SwitchId};
-use thiserror::Error;
+use super::{LinkId, NodeId, SwitchId, TopologyError};
 
 /// Deepest tree, in levels of switches (Elan3 route tables: 8).
 pub const MAX_LEVELS: usize = 8;
@@ -13,54 +12,7 @@ pub const MAX_NODES: u64 = 65_536;
 pub const MAX_ARITY: u32 = 1024;
 
 /// Most switches, and most directed links, of a tree: arities upwards could otherwise multiply without bound.
-const MAX_PARTS: u64 = 1 << 24;
-
-/// Why a tree cannot be built. Each names the quantity that is wrong and its bound.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum TopologyError {
-    /// No level, or too many.
-    #[error("a tree has 1 to {MAX_LEVELS} levels of switches, not {0}")]
-    Levels(usize),
-    /// `up` does not have one entry for each level but the top.
-    #[error("a tree of {levels} levels has {} entries of up-links, one for each level but the top, not {found}", levels - 1)]
-    UpLevels {
-        /// Levels of switches, from `down`.
-        levels: usize,
-        /// Entries of `up`.
-        found: usize,
-    },
-    /// A switch without links, or with too many.
-    #[error(
-        "the switches of level {level} have {found} {direction}-links; allowed are 1 to {MAX_ARITY}"
-    )]
-    Arity {
-        /// Level of the switches, from 1.
-        level: usize,
-        /// "down" or "up".
-        direction: &'static str,
-        /// Links asked for.
-        found: u32,
-    },
-    /// More positions for nodes than supported.
-    #[error("the tree has {0} node positions; the most is {MAX_NODES}")]
-    TooManyPositions(u64),
-    /// More switches or links than supported.
-    #[error("the tree has {found} {parts}; the most is {MAX_PARTS}")]
-    TooManyParts {
-        /// "switches" or "links".
-        parts: &'static str,
-        /// Switches or links asked for.
-        found: u64,
-    },
-    /// More nodes than positions, or none.
-    #[error("{nodes} nodes do not fit: the tree holds 1 to {positions}")]
-    Nodes {
-        /// Nodes asked for.
-        nodes: u64,
-        /// Positions of the tree.
-        positions: u64,
-    },
-}
+pub(super) const MAX_PARTS: u64 = 1 << 24;
 
 /// One end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +33,8 @@ pub enum End {
 pub struct FatTree {
     down: Vec<u32>,
     up: Vec<u32>,
+    /// `parallel[l]`: links of link level `l` between the same two ends; `parallel[0] = 1`.
+    parallel: Vec<u32>,
     nodes: u32,
     /// `span[l]`: nodes below a switch of level `l`; `span[0] = 1`, a node itself.
     span: Vec<u32>,
@@ -93,12 +47,26 @@ pub struct FatTree {
 }
 
 impl FatTree {
-    /// A tree whose switches of level `l` (from 1) have `down[l-1]` links down and `up[l-1]` up, with nodes
-    /// `0..nodes` attached.
+    /// A tree whose switches of level `l` (from 1) have `down[l-1]` links down and `up[l-1]` up, each to a switch of
+    /// its own, with nodes `0..nodes` attached.
     ///
     /// # Errors
     /// What is out of bounds; see [`TopologyError`].
     pub fn new(down: &[u32], up: &[u32], nodes: u32) -> Result<Self, TopologyError> {
+        FatTree::with_parallel_links(down, up, &vec![1; up.len()], nodes)
+    }
+
+    /// A tree whose switches of level `l` (from 1) have `down[l-1]` children and `up[l-1]` links up, of which each
+    /// `parallel[l-1]` lead to the same parent, with nodes `0..nodes` attached.
+    ///
+    /// # Errors
+    /// What is out of bounds; see [`TopologyError`].
+    pub fn with_parallel_links(
+        down: &[u32],
+        up: &[u32],
+        parallel: &[u32],
+        nodes: u32,
+    ) -> Result<Self, TopologyError> {
         let levels = down.len();
         if !(1..=MAX_LEVELS).contains(&levels) {
             return Err(TopologyError::Levels(levels));
@@ -107,6 +75,12 @@ impl FatTree {
             return Err(TopologyError::UpLevels {
                 levels,
                 found: up.len(),
+            });
+        }
+        if parallel.len() + 1 != levels {
+            return Err(TopologyError::ParallelLevels {
+                levels,
+                found: parallel.len(),
             });
         }
         for (arities, direction) in [(down, "down"), (up, "up")] {
@@ -121,6 +95,24 @@ impl FatTree {
                 });
             }
         }
+        for (level, (&up, &found)) in (1..).zip(up.iter().zip(parallel)) {
+            if !up.is_multiple_of(found) {
+                return Err(TopologyError::Parallel { level, up, found });
+            }
+            let children = down[level];
+            if children * found > MAX_ARITY {
+                return Err(TopologyError::DownLinks {
+                    level: level + 1,
+                    children,
+                    parallel: found,
+                });
+            }
+        }
+        let parents: Vec<u32> = up
+            .iter()
+            .zip(parallel)
+            .map(|(up, same)| up / same)
+            .collect();
         let positions = product(down);
         if positions > MAX_NODES {
             return Err(TopologyError::TooManyPositions(positions));
@@ -132,7 +124,7 @@ impl FatTree {
             });
         }
         let switches_of =
-            |level: usize| product(&down[level..]).saturating_mul(product(&up[..level - 1]));
+            |level: usize| product(&down[level..]).saturating_mul(product(&parents[..level - 1]));
         let (mut switches, mut links) = (0_u64, 2 * positions);
         for level in 1..=levels {
             switches = switches.saturating_add(switches_of(level));
@@ -149,6 +141,7 @@ impl FatTree {
         let mut tree = FatTree {
             down: down.to_vec(),
             up: up.to_vec(),
+            parallel: [&[1], parallel].concat(),
             nodes,
             span: vec![1],
             members: vec![0],
@@ -157,7 +150,7 @@ impl FatTree {
         };
         for level in 1..=levels {
             tree.span.push(tree.span[level - 1] * down[level - 1]);
-            tree.members.push(product(&up[..level - 1]) as u32);
+            tree.members.push(product(&parents[..level - 1]) as u32);
             tree.first_switch
                 .push(tree.first_switch[level] + switches_of(level) as u32);
             tree.first_link
@@ -214,9 +207,19 @@ impl FatTree {
         self.first_link[self.levels()]
     }
 
+    /// Nodes, or switches of the level below, that a switch of a level, from 1, is joined to downwards.
+    pub fn children(&self, level: usize) -> u32 {
+        self.down[level - 1]
+    }
+
+    /// Links of a level, from 0, between the same two ends.
+    pub fn parallel_links(&self, level: usize) -> u32 {
+        self.parallel[level]
+    }
+
     /// Links down from a switch of a level, from 1.
     pub fn down_links(&self, level: usize) -> u32 {
-        self.down[level - 1]
+        self.down[level - 1] * self.parallel[level - 1]
     }
 
     /// Links up from a switch of a level, from 1; none at the top.
@@ -226,7 +229,7 @@ impl FatTree {
 
     /// Directed links, one direction, that must be cut to part the lower half of the positions from the upper half:
     /// half the links of the thinnest level, which is the top unless some switches have more links up than down.
-    /// Rounded down; exact for an even number of links down from the top, and for k-ary n-trees.
+    /// Rounded down; exact for an even number of children at the top, and for k-ary n-trees.
     pub fn bisection(&self) -> u32 {
         let thinnest = (0..self.levels()).map(|level| self.pairs(level)).min();
         thinnest.expect("a tree has a level") / 2
@@ -245,8 +248,8 @@ impl FatTree {
             .expect("the top covers all nodes")
     }
 
-    /// The down-port that leads from a switch of `level` above node `node` towards it.
-    pub fn down_port(&self, level: usize, node: NodeId) -> u32 {
+    /// The child of a switch of `level` above node `node` that leads towards it, counted from 0.
+    pub fn child(&self, level: usize, node: NodeId) -> u32 {
         node / self.span[level - 1] % self.down[level - 1]
     }
 
@@ -278,17 +281,19 @@ impl FatTree {
         let level = self.switch_level(switch);
         let index = switch - self.first_switch[level];
         let (group, member) = (index / self.members[level], index % self.members[level]);
-        let down = self.down[level - 1];
+        let down = self.down_links(level);
         if port >= down {
             return self.first_link[level] + index * self.up[level - 1] + (port - down);
         }
-        let child_group = group * down + port;
+        let parallel = self.parallel[level - 1];
+        let child_group = group * self.down[level - 1] + port / parallel;
         let pair = if level == 1 {
             child_group
         } else {
             let up = self.up[level - 2];
-            let child = child_group * self.members[level - 1] + member / up;
-            child * up + member % up
+            let parents = up / parallel;
+            let child = child_group * self.members[level - 1] + member / parents;
+            child * up + member % parents * parallel + port % parallel
         };
         self.first_link[level - 1] + self.pairs(level - 1) + pair
     }
@@ -316,28 +321,25 @@ impl FatTree {
     /// Where a link starts and where it ends.
     pub fn ends(&self, link: LinkId) -> (End, End) {
         let (level, upward, pair) = self.locate(link);
-        let upper = level + 1;
-        let (lower_end, group, member) = if level == 0 {
-            (End::Node(pair), pair / self.down[0], 0)
+        let (upper, parallel) = (level + 1, self.parallel[level]);
+        // The group of the lower end, the member of the upper end, and which of the parallel links it is.
+        let (lower_end, group, member, which) = if level == 0 {
+            (End::Node(pair), pair, 0, 0)
         } else {
             let up = self.up[level - 1];
             let (index, port) = (pair / up, pair % up);
             let (group, member) = (index / self.members[level], index % self.members[level]);
             let end = End::Switch {
                 switch: self.first_switch[level] + index,
-                port: self.down[level - 1] + port,
+                port: self.down_links(level) + port,
             };
-            (end, group / self.down[level], member * up + port)
+            let parent = member * (up / parallel) + port / parallel;
+            (end, group, parent, port % parallel)
         };
-        let child = if level == 0 {
-            pair
-        } else {
-            pair / self.up[level - 1] / self.members[level]
-        };
-        let switch = self.first_switch[upper] + group * self.members[upper] + member;
+        let (parent_group, child) = (group / self.down[level], group % self.down[level]);
         let upper_end = End::Switch {
-            switch,
-            port: child % self.down[upper - 1],
+            switch: self.first_switch[upper] + parent_group * self.members[upper] + member,
+            port: child * parallel + which,
         };
         if upward {
             (lower_end, upper_end)

@@ -16,9 +16,15 @@ pub fn way(config: &Config, spec: &PacketSpec) -> Vec<LinkId> {
         let End::Switch { switch, .. } = tree.ends(links[links.len() - 1]).1 else {
             panic!("a tag is for a switch");
         };
-        let down = tree.down_links(tree.switch_level(switch));
+        let level = tree.switch_level(switch);
+        assert_eq!(
+            tree.parallel_links(level - 1),
+            1,
+            "parallel links leave a choice"
+        );
+        let down = tree.down_links(level);
         links.push(match *tag {
-            Tag::Down(port) => tree.output(switch, port.into()),
+            Tag::Down(child) => tree.output(switch, child.into()),
             Tag::Up(port) => tree.output(switch, down + u32::from(port)),
             Tag::Adaptive => panic!("the ascent is fixed"),
         });

@@ -63,15 +63,15 @@ impl Display for Case {
             share_burst,
             ..
         } = &self.config;
-        let links = |links: fn(&FatTree, usize) -> u32| -> Vec<u32> {
-            (1..=tree.levels())
-                .map(|level| links(tree, level))
-                .collect()
-        };
-        let (down, up) = (links(FatTree::down_links), links(FatTree::up_links));
+        let levels = || 1..=tree.levels();
+        let down: Vec<u32> = levels().map(|level| tree.children(level)).collect();
+        let up: Vec<u32> = levels().map(|level| tree.up_links(level)).collect();
+        let parallel: Vec<u32> = levels()
+            .map(|level| tree.parallel_links(level - 1))
+            .collect();
         writeln!(
             f,
-            "  {} nodes; links of a switch by level: down {down:?}, up {up:?}",
+            "  {} nodes; children of a switch by level: {down:?}, links to each {parallel:?}, links up {up:?}",
             tree.nodes()
         )?;
         writeln!(
@@ -104,7 +104,7 @@ impl Display for Case {
     }
 }
 
-/// Arities of `1..=4` on 1 to 3 levels, more or fewer links up than down, some positions empty.
+/// Arities of `1..=4` on 1 to 3 levels, more or fewer links up than down, some of them parallel, some positions empty.
 fn small_tree() -> impl Strategy<Value = FatTree> {
     tree(1..=3, 1..=4)
 }
@@ -122,14 +122,19 @@ fn tree(
         .prop_flat_map(move |levels| {
             (
                 prop::collection::vec(arities.clone(), levels),
-                prop::collection::vec(arities.clone(), levels - 1),
+                prop::collection::vec((arities.clone(), 1_u32..=2), levels - 1),
                 0.3_f64..=1.0,
             )
         })
         .prop_map(|(down, up, populated)| {
             let positions: u32 = down.iter().product();
             let nodes = (f64::from(positions) * populated).ceil() as u32;
-            FatTree::new(&down, &up, nodes).expect("within all bounds")
+            let parallel: Vec<u32> = up
+                .iter()
+                .map(|&(up, wish)| if up % wish == 0 { wish } else { 1 })
+                .collect();
+            let up: Vec<u32> = up.into_iter().map(|(up, _)| up).collect();
+            FatTree::with_parallel_links(&down, &up, &parallel, nodes).expect("within all bounds")
         })
 }
 

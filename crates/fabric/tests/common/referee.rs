@@ -211,7 +211,10 @@ impl<'a> Referee<'a> {
         let level = tree.switch_level(switch);
         let (down, up) = (tree.down_links(level), tree.up_links(level));
         let ports = match route.tags()[path.len() - 1] {
-            Tag::Down(port) => u32::from(port)..u32::from(port) + 1,
+            Tag::Down(child) => {
+                let parallel = tree.parallel_links(level - 1);
+                u32::from(child) * parallel..(u32::from(child) + 1) * parallel
+            }
             Tag::Up(port) => down + u32::from(port)..down + u32::from(port) + 1,
             Tag::Adaptive => down..down + up,
         };

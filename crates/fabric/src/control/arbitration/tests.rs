@@ -185,6 +185,24 @@ fn the_hash_spreads_ties() {
 #[test]
 fn groups_of_a_crossbar() {
     let tree = FatTree::new(&[2, 2], &[3], 4).expect("within bounds");
+    let ((adaptive, _), (fixed, _)) = crossbars(&tree);
+    assert_eq!(adaptive.groups(), 2 * (2 + 1) + 3 * 2);
+    assert_eq!(fixed.groups(), 2 * (2 + 3) + 3 * 2);
+    every_tag_names_its_outputs(&tree);
+}
+
+/// The same with four up-links to two parents: these have two children, by two links each.
+#[test]
+fn parallel_links_are_one_group() {
+    let tree = FatTree::with_parallel_links(&[2, 2], &[4], &[2], 4).expect("within bounds");
+    let ((adaptive, _), (fixed, _)) = crossbars(&tree);
+    assert_eq!(adaptive.groups(), 2 * (2 + 1) + 2 * 2);
+    assert_eq!(fixed.groups(), 2 * (2 + 4) + 2 * 2);
+    every_tag_names_its_outputs(&tree);
+}
+
+/// Those of a tree with adaptive and with deterministic ascent.
+fn crossbars(tree: &FatTree) -> ((Crossbar, Vec<Hop>), (Crossbar, Vec<Hop>)) {
     let of = |ascent| {
         Crossbar::new(&Config {
             tree: tree.clone(),
@@ -192,10 +210,12 @@ fn groups_of_a_crossbar() {
             ..config()
         })
     };
-    let ((adaptive, hops), (fixed, fixed_hops)) = (of(Ascent::Adaptive), of(Ascent::Deterministic));
-    assert_eq!(adaptive.groups(), 2 * (2 + 1) + 3 * 2);
-    assert_eq!(fixed.groups(), 2 * (2 + 3) + 3 * 2);
-    // From every link into a switch, by tag.
+    (of(Ascent::Adaptive), of(Ascent::Deterministic))
+}
+
+/// From every link into a switch.
+fn every_tag_names_its_outputs(tree: &FatTree) {
+    let ((adaptive, hops), (fixed, fixed_hops)) = crossbars(tree);
     for link in 0..tree.links() {
         let End::Switch { switch, port } = tree.ends(link).1 else {
             assert!(hops[link as usize].ejects);
@@ -212,10 +232,17 @@ fn groups_of_a_crossbar() {
             assert_eq!(hop.input(1), 2 * port + 1);
             assert_eq!(hop.reverse, tree.reverse(link));
             assert_eq!(hop.delay(), 3 + tree.link_level(link) as u64);
-            for port in 0..down {
-                let group = hop.next_group(Tag::Down(port as u16));
-                let output = tree.output(switch, port);
-                assert_eq!(crossbar.outputs(group), (&[output][..], switch, inputs));
+            for child in 0..tree.children(level) {
+                let group = hop.next_group(Tag::Down(child as u16));
+                let (outputs, of, among) = crossbar.outputs(group);
+                assert_eq!((of, among), (switch, inputs));
+                let parallel = tree.parallel_links(level - 1);
+                let ports = child * parallel..(child + 1) * parallel;
+                let links = ports.map(|port| tree.output(switch, port));
+                assert!(links.eq(outputs.iter().copied()));
+                for &output in outputs {
+                    assert_eq!(hops[output as usize].group, group);
+                }
             }
         }
         if up > 0 {
