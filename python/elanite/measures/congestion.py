@@ -64,7 +64,7 @@ def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
 
 @measure("unharmed")
 def unharmed(rows: pl.DataFrame, claim: Claim) -> Finding:
-    """The metric on the last of the series' machines against that on the first."""
+    """The metric on the last of the series' machines against that on the first; those between are only shown."""
     here = rows.filter(pl.col("metric") == claim.metric)
     machines = here["machine"].unique(maintain_order=True).to_list()
     found = {name: number(here.filter(pl.col("machine") == name)["value"].to_list()) for name in machines}
