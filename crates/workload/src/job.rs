@@ -152,12 +152,18 @@ fn buffers(cluster: &Cluster, nodes: &[(NodeId, Destinations)]) -> BTreeMap<Node
             node.reserve(Placement::Adapter, LARGEST_MESSAGE)
         });
     };
+    // The nodes of a job mostly share one list of candidates: once is enough.
+    let mut seen: Option<&Rc<[NodeId]>> = None;
     for (node, destinations) in nodes {
         reserve(*node);
         match destinations {
             Destinations::None => {}
             Destinations::One(there) => reserve(*there),
-            Destinations::Any(there, _) => there.iter().copied().for_each(&mut reserve),
+            Destinations::Any(there, _) if seen.is_some_and(|seen| Rc::ptr_eq(seen, there)) => {}
+            Destinations::Any(there, _) => {
+                there.iter().copied().for_each(&mut reserve);
+                seen = Some(there);
+            }
         }
     }
     buffers
