@@ -125,6 +125,15 @@ def test_the_interval_below_saturation_covers_what_is_under_way_at_the_ends() ->
     assert max(halves) < 4, "that of the accepted load alone is some 25"
 
 
+def test_legends_leave_the_space_beside_the_chart_to_published_values() -> None:
+    """Also where nothing but the chart is drawn, as for the README."""
+    (figure,) = [one for one in figures.draw("qsnet/uniform", uniform()) if one.name == "11c"]
+    encodings = [layer["encoding"] for layer in figure.spec()["layer"]]
+    legends = [one[name]["legend"] for one in encodings for name in ("color", "shape") if "legend" in one.get(name, {})]
+    assert {legend["orient"] for legend in legends} == {"bottom"}
+    assert any(one.get("x") == {"value": "width"} for one in encodings), "the names of published values"
+
+
 def test_the_message_size_axis_names_its_start() -> None:
     (figure,) = [one for one in figures.draw("qsnet/uniform", uniform()) if one.name == "12"]
     axes = [layer["encoding"]["x"].get("axis") for layer in figure.spec()["layer"] if "x" in layer["encoding"]]

@@ -216,15 +216,13 @@ impl Pairs {
 /// The number of a node; else what is wrong with it, and what is allowed.
 fn node(value: &str) -> Result<u32, (String, String)> {
     let digits = !value.is_empty() && value.chars().all(|letter| letter.is_ascii_digit());
-    value.parse().map_err(|_| match digits {
-        true => (
-            format!("`{value}` is too large for the number of a node"),
-            format!("0 to {}", MOST_NODES - 1),
-        ),
-        false => (
-            format!("`{value}` is no number of a node"),
-            "a whole number, 0 or more".to_string(),
-        ),
+    value.parse().map_err(|_| {
+        if digits {
+            let message = format!("`{value}` is too large for the number of a node");
+            return (message, format!("0 to {}", MOST_NODES - 1));
+        }
+        let message = format!("`{value}` is no number of a node");
+        (message, "a whole number, 0 or more".to_string())
     })
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import RULE, colour, shape
+from elanite.figures.style import RULE, below, colour, shape
 from elanite.measures.base import number
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def loads(data: pl.DataFrame, curve: str, legend: str, per: str) -> Layers:
             "state:N",
             title="point",
             scale=alt.Scale(domain=["steady", "saturated"], range=["circle", "triangle-up"]),
+            legend=below(),
         ),
         tooltip=[
             curve,

@@ -101,13 +101,19 @@ def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
         f"{column}:N",
         title=title,
         scale=alt.Scale(domain=list(order), range=PALETTE[: len(order)]),
-        legend=alt.Legend(symbolOpacity=1),
+        legend=below(symbolOpacity=1),
     )
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
     """Shape of the points of a category, so that colour is not the only sign."""
-    return alt.Shape(f"{column}:N", title=title, scale=alt.Scale(domain=list(order), range=SHAPES[: len(order)]))
+    scale = alt.Scale(domain=list(order), range=SHAPES[: len(order)])
+    return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(symbolOpacity=1))
+
+
+def below(**look: Any) -> alt.Legend:
+    """A legend below the chart, uncut: the space beside it is that of the published values' names."""
+    return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, **look)
 
 
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:

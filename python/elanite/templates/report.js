@@ -13,7 +13,7 @@ function colours() {
     axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
             labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, titlePadding: 10 },
     legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500,
-              orient: "bottom", direction: "vertical", columns: 1, labelLimit: 0, symbolStrokeWidth: 2 },
+              orient: "bottom", labelLimit: 0, symbolStrokeWidth: 2 },
     text: { fontSize: 11, color: ink },
     view: { stroke: null },
   };
