@@ -35,7 +35,7 @@ NAMES = {
     "adapter.packets_in_flight=1": "one packet of an adapter in flight instead of two",
     "adapter.turnaround=0 ns": "adapters acknowledge at once",
     "adapter.share_burst=0 flits": "adapters send and receive at full rate at the same time",
-    "adapter.time_slice=2 GB": "a DMA is never interrupted by another one",
+    "adapter.time_slice=1 GB": "a DMA is never interrupted by another one",
 }
 """What people call the changes; others are called as the experiment file writes them."""
 

@@ -84,9 +84,10 @@ def _table(rows: pl.DataFrame) -> Figure:
         "What is written to and read from an I/O node at saturation, in MB/s, with half of its 95% confidence interval;"
         " the tint compares the mean of shared and dedicated I/O nodes with what is published. The paper finds little"
         " difference between fractions of writes. Reads go the other way than writes, so that half of each can be more"
-        " than all of one. Deterministic: blocks of nodes share an I/O node, or, cyclic, the I/O nodes are dealt out in"
-        " turn; the paper does not say, and its value stands with the first."
+        " than all of one. Deterministic: blocks of nodes share an I/O node; the paper does not say which nodes do."
     )
+    if "cyclic" in rows["pattern"]:
+        caption += " Cyclic: the I/O nodes are dealt out in turn; the paper's value stands with the other way."
     chart = table(columns, lines, "of the published value", title)
     return Figure("table-1", title, "table 1", caption, chart, wide=True)
 
