@@ -32,10 +32,10 @@ def writers(nodes: int, bandwidth: float) -> list[Row]:
     return [row for kind in kinds for row in batches(bandwidth, metric=metric, nodes=nodes, **kind)]
 
 
-@pytest.mark.parametrize(("many", "left", "holds"), [(309.1, 0.92, True), (288.9, 0.86, False), (336.0, 1.0, False)])
-def test_the_loss_of_a_hot_spot(many: float, left: float, holds: bool) -> None:
+@pytest.mark.parametrize(("many", "lost", "holds"), [(309.1, 0.08, True), (288.9, 0.14, False), (336.0, 0.0, False)])
+def test_the_loss_of_a_hot_spot(many: float, lost: float, holds: bool) -> None:
     verdict = judged("hotspot.64.loss", writers(32, 336.0) + writers(64, many))
-    assert verdict.simulated == pytest.approx(left, abs=0.001)
+    assert verdict.simulated == pytest.approx(lost, abs=0.001)
     assert verdict.holds is holds
     assert "336.0" in verdict.note
 
@@ -158,9 +158,9 @@ def test_a_job_that_is_not_disturbed(least: float, noise: float, holds: bool | N
         ([129.0, 78.0, 95.0], False),  # not with any load
     ],
 )
-def test_what_is_kept_at_least(beside: list[float], holds: bool) -> None:
+def test_the_largest_degradation(beside: list[float], holds: bool) -> None:
     verdict = judged("combined.shared.overlap", combined("shared-1i", "32-63", beside, 0.5))
-    assert verdict.simulated == pytest.approx(min(beside) / 130)
+    assert verdict.simulated == pytest.approx(1 - min(beside) / 130)
     assert isinstance(verdict.simulated, float)
     assert verdict.low is not None
     assert verdict.high is not None
@@ -174,8 +174,8 @@ def test_the_least_of_several_may_be_another_one() -> None:
     found = kept(pl.DataFrame(combined("shared-1i", "32-63", [100.0, 80.0, 81.0], 2.0), infer_schema_length=None))
     assert [one.alone.mean for one in found] == [alone, alone, alone]
     verdict = judged("combined.shared.overlap", combined("shared-1i", "32-63", [100.0, 80.0, 81.0], 2.0))
-    assert verdict.low == min(one.kept.low for one in found)
-    assert verdict.high == min(one.kept.high for one in found)
+    assert verdict.high == 1 - min(one.kept.low for one in found)
+    assert verdict.low == 1 - min(one.kept.high for one in found)
 
 
 @pytest.mark.parametrize(

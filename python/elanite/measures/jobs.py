@@ -61,14 +61,14 @@ def flat(rows: pl.DataFrame, claim: Claim) -> Number:
     return Number(most.mean, most.low, most.high, f"{words} MB/s", besides)
 
 
-@measure("of-fewest")
-def of_fewest(rows: pl.DataFrame, claim: Claim) -> Number:
-    """What is left of a metric with the most nodes, as a fraction of that with the fewest."""
+@measure("loss")
+def loss(rows: pl.DataFrame, claim: Claim) -> Number:
+    """What is lost of a metric with the most nodes, as a fraction of that with the fewest."""
     found = _by_nodes(rows, claim.metric)
     few, many = min(found), max(found)
     left = ratio(found[many], found[few])
     note = f"{with_interval(found[few])} at {few} nodes, {with_interval(found[many])} at {many}"
-    return Number(left.mean, left.low, left.high, note)
+    return Number(1 - left.mean, 1 - left.high, 1 - left.low, note)
 
 
 def _by_nodes(rows: pl.DataFrame, metric: str) -> dict[int, Number]:
@@ -123,17 +123,17 @@ def undisturbed(rows: pl.DataFrame, claim: Claim) -> Finding:
     return Finding(holds, _kept_words(found), _kept_numbers(found))
 
 
-@measure("least-kept")
-def least_kept(rows: pl.DataFrame, claim: Claim) -> Number:
-    """The least fraction of its bandwidth that the compute job keeps beside an I/O job; besides, it suffers from any.
+@measure("degradation")
+def degradation(rows: pl.DataFrame, claim: Claim) -> Number:
+    """The largest fraction of its bandwidth that the compute job loses to an I/O job; besides, it suffers from any.
 
-    The interval of the least is that of the least of several: from the lowest low end to the lowest high one.
+    The interval is that of the largest of several: that of the least kept, from the lowest low end to the lowest high one.
     """
     found = kept(rows, claim.metric)
     besides = together(None if (state := one.undisturbed) is None else not state for one in found)
     least = min(one.kept.mean for one in found)
     low, high = min(one.kept.low for one in found), min(one.kept.high for one in found)
-    return Number(least, low, high, _kept_words(found), besides)
+    return Number(1 - least, 1 - high, 1 - low, _kept_words(found), besides)
 
 
 @measure("falling")
