@@ -363,9 +363,10 @@ impl World {
         };
         let spec = PacketSpec {
             source: progress.node,
-            destination: other_end.region.node,
+            destination: other_end.region.node.into(),
             flits: self.config.packet.flits(length),
             priority: dma.priority,
+            awaits_end: false,
             token,
         };
         let cycle = self.cycle_from(self.now());

@@ -389,9 +389,13 @@ impl Traffic {
         let nodes = self.fabric.tree().nodes();
         PacketSpec {
             source,
-            destination: self.pattern.destination(source, nodes, &mut self.random),
+            destination: self
+                .pattern
+                .destination(source, nodes, &mut self.random)
+                .into(),
             flits: self.flits,
             priority: Priority::Low,
+            awaits_end: false,
             token: 0,
         }
     }
@@ -406,11 +410,12 @@ impl Traffic {
                         self.fabric.offer(now + 1, packet);
                     }
                 }
-                Notice::Delivered(packet, _) => {
+                Notice::Delivered(packet, ..) => {
                     let at = now + self.turnaround;
                     self.fabric.acknowledge(at, packet, Ack::Accepted);
                 }
                 Notice::Acknowledged(..) => self.acknowledged += 1,
+                Notice::Ended { .. } => unreachable!("no packet asks for it"),
             }
         }
         self.notices = notices;
