@@ -34,7 +34,8 @@
 //! Without circuits, channels are free earlier: all of a path one cycle after the delivery (`UntilDelivered`), or each two
 //! cycles after the next link has sent the tail, or the node has it (`Wormhole`).
 //!
-//! Then each output group with news arbitrates once: while a header waits and a channel is free, the winner ([`control`])
+//! Then each switch with news of broadcasts begins to set up the next, if none is being set up (`control::broadcast`). Then
+//! each output group with news arbitrates once: while a header waits and a channel is free, the winner ([`control`])
 //! gets the channel. Then each adapter with news injects: while it has fewer packets unacknowledged than it may, the link
 //! has a free channel and a packet waits, that is stamped and takes the channel.
 //!

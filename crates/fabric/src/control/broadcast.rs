@@ -127,6 +127,7 @@ pub(super) struct Broadcasts {
 
 impl Broadcasts {
     /// A broadcast is injected.
+    #[cold]
     pub fn insert(&mut self, root: PacketId, spec: &PacketSpec) {
         let destinations = spec.destination.count();
         let whole = Whole {
@@ -209,6 +210,7 @@ impl Broadcasts {
 
 impl Control {
     /// A header of a broadcast reaches a switch.
+    #[cold]
     pub(super) fn broadcast_header(&mut self, channel: ChannelId, part: PacketId) {
         let link = self.lanes.link(channel);
         let End::Switch { switch, .. } = self.tree().ends(link).1 else {
@@ -228,6 +230,7 @@ impl Control {
     }
 
     /// Begins to set up the next broadcast at a switch, if none is being set up and one may be.
+    #[cold]
     pub(super) fn begin_set_up(&mut self, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
         let junction = junction.expect("it was flagged");
@@ -278,6 +281,7 @@ impl Control {
     }
 
     /// A branch has won a channel of its link. If it is the last to get one, the switch opens all.
+    #[cold]
     pub(super) fn claim(&mut self, motion: &mut impl Motion, branch: PacketId, link: LinkId) {
         self.take(branch, link);
         let End::Switch { switch, .. } = self.tree().ends(link).0 else {
@@ -348,6 +352,7 @@ impl Control {
     }
 
     /// The last flit of a broadcast is at one of its destinations.
+    #[cold]
     pub(super) fn broadcast_delivered(&mut self, part: PacketId) {
         let root = self.broadcasts.root(part);
         let whole = self.broadcasts.whole(root);
@@ -367,6 +372,7 @@ impl Control {
     }
 
     /// One destination answers in cycle `at`.
+    #[cold]
     pub(super) fn broadcast_answer(&mut self, part: PacketId, at: Cycle, ack: Ack) {
         let back = at + self.travel(part);
         assert!(back >= self.now, "an acknowledgement comes too late");
@@ -388,6 +394,7 @@ impl Control {
     }
 
     /// The combined answer is back: the EOP goes down all branches. The root is done with.
+    #[cold]
     pub(super) fn broadcast_ended(&mut self, root: PacketId, answer: Ack) {
         let whole = self
             .broadcasts
@@ -414,6 +421,7 @@ impl Control {
     }
 
     /// The EOP is at a destination that is to be told.
+    #[cold]
     pub(super) fn ended(&mut self, id: PacketId) -> Notice {
         let node = self.destination(id);
         let flight = self.flights.remove(id);
@@ -426,6 +434,7 @@ impl Control {
     }
 
     /// A branch has sent the tail, in plain wormhole routing: with the last of them the channel before is free.
+    #[cold]
     pub(super) fn branch_tail_sent(&mut self, branch: PacketId, sent: Cycle) {
         let Some(parent) = self.broadcasts.part(branch).parent else {
             return;
