@@ -122,8 +122,10 @@ pub enum Circuit {
 pub enum Ascent {
     /// The least loaded.
     Adaptive,
-    /// Destination modulo up-links.
+    /// Destination modulo up-links, at every level.
     Deterministic,
+    /// The child that the source is below, modulo up-links.
+    SourceFixed,
 }
 
 /// Who wins a free channel.

@@ -177,7 +177,10 @@ fn servers_are_shared_evenly() {
             let slack = i32::from(nodes.len() == 64);
             for &server in &servers {
                 let found = clients[server as usize];
-                assert!((found - even).abs() <= slack, "{name}: {server} has {found}");
+                assert!(
+                    (found - even).abs() <= slack,
+                    "{name}: {server} has {found}"
+                );
             }
         }
     }

@@ -146,7 +146,8 @@ impl Flight {
     /// The tag for the switch that the last of the channels taken leads to.
     pub fn next_tag(&self, tree: &FatTree, ascent: Ascent) -> Tag {
         let place = usize::from(self.taken) - 1;
-        tree.tag(self.turn.into(), place, self.spec.destination, ascent)
+        let ends = (self.spec.source, self.spec.destination);
+        tree.tag(self.turn.into(), place, ends, ascent)
     }
 
     /// Rank among the worms of a link: the smaller goes first. The earlier injection, then the smaller source, then the
