@@ -58,18 +58,24 @@ def measured(bench: dict[str, Any]) -> Iterator[str]:
 def compared(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Packets per CPU second over those of the others."""
     peers = tomllib.loads(PEERS.read_text(encoding="utf-8"))["peer"]
-    works = list(dict.fromkeys((figure["nodes"], figure["load"]) for peer in peers for figure in peer["figures"]))
-    yield "| simulator | what it moves |" + "".join(f" {nodes:,} nodes, {load} |" for nodes, load in works)
+    works = list(dict.fromkeys(work(figure) for peer in peers for figure in peer["figures"]))
+    yield "| simulator | what it moves |" + "".join(f" {work} |" for work in works)
     yield "|---|---|" + "---|" * len(works)
     for peer in peers:
-        times = {(figure["nodes"], figure["load"]): ratio(peer, figure, rows) for figure in peer["figures"]}
+        times = {work(figure): ratio(peer, figure, rows) for figure in peer["figures"]}
         yield f"| {peer['simulator']} | {peer['model']} |" + "".join(f" {times.get(work, '')} |" for work in works)
+
+
+def work(figure: dict[str, Any]) -> str:
+    """The heading of a column."""
+    return f"{figure['nodes']:,} nodes, {figure.get('work', figure['load'])}"
 
 
 def ratio(peer: dict[str, Any], figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
     """How many times as many packets as the other."""
     wanted = {"level": "fabric", "pattern": "uniform", "set": []} | figure
     theirs = wanted.pop("packets_per_cpu_second")
+    wanted.pop("work", None)
     ours = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
     if len(ours) != 1:
         sys.exit(f"error: {PEERS}: {peer['simulator']}: {len(ours)} rows of the benchmark are {wanted}, not 1")

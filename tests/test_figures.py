@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from itertools import pairwise
+from random import Random
 from typing import Any
 
 import polars as pl
 
 from elanite import figures
+from elanite.figures import curves
 
 KB = 1024
 
@@ -29,20 +32,24 @@ def ping() -> pl.DataFrame:
 
 
 def uniform() -> pl.DataFrame:
-    def row(series: str, nodes: int, size: int, kinds: tuple[str, str], load: int, metric: str) -> dict[str, Any]:
+    def row(
+        series: str, nodes: int, size: int, kinds: tuple[str, str], load: int, metric: str, batch: int
+    ) -> dict[str, Any]:
         accepted = float(min(load, 4000 // nodes))
+        values = {"accepted": accepted, "offered": load + 2.0, "saturated": float(load > accepted)}
         return {
             "id": "x", "experiment": "qsnet/uniform", "series": series, "seed": 1, "nodes": nodes,
             "message": f"{size} B", "message_bytes": size, "sizes": kinds[0], "arrivals": kinds[1],
-            "load": f"{load} MB/s", "load_MBps": float(load), "metric": metric, "unit": "MB/s", "batch": 0,
-            "value": accepted if metric == "accepted" else float(load > accepted),
+            "load": f"{load} MB/s", "load_MBps": float(load), "metric": metric, "unit": "MB/s", "batch": batch,
+            "value": values[metric],
         }  # fmt: skip
 
     kinds = list(itertools.product(("uniform", "exponential"), repeat=2))
-    loads = itertools.product((16, 32, 64), kinds, (10, 100, 300), ("accepted", "saturated"))
-    sizes = itertools.product((320, 16 * KB, KB * KB), ("accepted", "saturated"))
-    rows = [row("load", nodes, 256 * KB, kind, load, metric) for nodes, kind, load, metric in loads]
-    rows += [row("size", 64, size, kinds[0], 350, metric) for size, metric in sizes]
+    measured = list(itertools.product(("accepted", "offered", "saturated"), (0, 1)))
+    loads = itertools.product((16, 32, 64), kinds, (10, 100, 300), measured)
+    sizes = itertools.product((320, 16 * KB, KB * KB), measured)
+    rows = [row("load", nodes, 256 * KB, kind, load, *one) for nodes, kind, load, one in loads]
+    rows += [row("size", 64, size, kinds[0], 350, *one) for size, one in sizes]
     return pl.DataFrame(rows)
 
 
@@ -51,6 +58,9 @@ def names(drawn: list[figures.Figure]) -> list[str]:
         spec = figure.spec()  # validates against the Vega-Lite schema
         assert spec["title"]
         assert figure.caption
+        if figure.wide:  # a table has no axes
+            assert "MB/s" in figure.caption
+            continue
         titles = [layer["encoding"]["y"].get("title") for layer in spec["layer"] if "y" in layer["encoding"]]
         assert any(title and "," in title for title in titles), f"{figure.name}: the axis has no unit"
     return [figure.paper for figure in drawn]
@@ -70,6 +80,64 @@ def test_saturated_points_are_marked() -> None:
     spec = figures.draw("qsnet/uniform", uniform())[0].spec()
     values = next(iter(data for data in spec["datasets"].values() if "state" in data[0]))
     assert {value["state"] for value in values} == {"steady", "saturated"}
+    assert {value["offered"] for value in values} == {12.0, 102.0, 302.0}, "what was offered, not what was asked for"
+
+
+def measured(offered: list[float], accepted: list[float], saturated: float, seed: int = 1) -> pl.DataFrame:
+    """The batches of one point."""
+    rows = [
+        {"curve": "x", "seed": seed, "metric": metric, "batch": batch, "value": value}
+        for metric, values in (("offered", offered), ("accepted", accepted))
+        for batch, value in enumerate(values)
+    ]
+    return pl.DataFrame([*rows, {"curve": "x", "seed": seed, "metric": "saturated", "batch": None, "value": saturated}])
+
+
+def test_the_noise_of_arrivals_is_no_noise_of_the_curve() -> None:
+    """A network that accepts what is offered, however unevenly that comes, is known exactly below saturation."""
+    uneven = [10.0, 50.0, 20.0, 40.0, 30.0]
+    (steady,) = curves.of_loads(measured(uneven, uneven, 0.0), ["curve"]).to_dicts()
+    assert (steady["offered"], steady["low"], steady["mean"], steady["high"]) == (30.0, 30.0, 30.0, 30.0)
+    (saturated,) = curves.of_loads(measured(uneven, uneven, 1.0), ["curve"]).to_dicts()
+    assert saturated["low"] < 20 < 40 < saturated["high"]
+
+
+def test_the_interval_below_saturation_covers_what_is_under_way_at_the_ends() -> None:
+    """Sources offer at random, and a random amount is under way at the end of each batch.
+
+    At least 95% of the intervals hold: the ends are among the values that their spread is taken from, which makes the
+    intervals a little wide.
+    """
+    random = Random(1)
+    points, inside, halves = 400, 0, []
+    for seeds in (1, 2):
+        for _ in range(points):
+            runs = []
+            for seed in range(seeds):
+                under_way = [random.gauss(20, 4) for _ in range(9)]
+                offered = [random.gauss(100, 30) for _ in range(8)]
+                accepted = [o + a - b for o, (a, b) in zip(offered, pairwise(under_way), strict=True)]
+                runs.append(measured(offered, accepted, 0.0, seed))
+            (point,) = curves.of_loads(pl.concat(runs), ["curve"]).to_dicts()
+            inside += point["low"] <= point["offered"] <= point["high"]
+            halves.append(point["high"] - point["mean"])
+    assert inside / (2 * points) >= 0.95
+    assert max(halves) < 4, "that of the accepted load alone is some 25"
+
+
+def test_legends_leave_the_space_beside_the_chart_to_published_values() -> None:
+    """Also where nothing but the chart is drawn, as for the README."""
+    (figure,) = [one for one in figures.draw("qsnet/uniform", uniform()) if one.name == "11c"]
+    encodings = [layer["encoding"] for layer in figure.spec()["layer"]]
+    legends = [one[name]["legend"] for one in encodings for name in ("color", "shape") if "legend" in one.get(name, {})]
+    assert {legend["orient"] for legend in legends} == {"bottom"}
+    assert any(one.get("x") == {"value": "width"} for one in encodings), "the names of published values"
+
+
+def test_the_message_size_axis_names_its_start() -> None:
+    (figure,) = [one for one in figures.draw("qsnet/uniform", uniform()) if one.name == "12"]
+    axes = [layer["encoding"]["x"].get("axis") for layer in figure.spec()["layer"] if "x" in layer["encoding"]]
+    assert next(axis["values"][0] for axis in axes if axis) == 320
 
 
 def test_incomplete_results_give_fewer_figures() -> None:

@@ -15,12 +15,12 @@ Row = dict[str, Any]
 KINDS = ("uniform", "exponential")
 
 
-def rows(loads: dict[str, float], **parameters: Any) -> list[Row]:
+def rows(loads: dict[str, float], saturated: float = 0.0, /, **parameters: Any) -> list[Row]:
     """Rows of two batches, with the parameters that all jobs have."""
     common = {"id": "x", "experiment": "x", "seed": 1, "job": "x", "message": "1 MB", "message_bytes": 2**20}
     common |= {"sizes": "uniform", "arrivals": "uniform", "unit": "MB/s"} | parameters
     several = [common | {"metric": m, "batch": b, "value": v + b} for m, v in loads.items() for b in (0, 1)]
-    return [*several, common | {"metric": "saturated", "batch": None, "value": 0.0}]
+    return [*several, common | {"metric": "saturated", "batch": None, "value": saturated}]
 
 
 def frame(parts: list[Row]) -> pl.DataFrame:
@@ -69,17 +69,24 @@ def combined() -> pl.DataFrame:
         ):
             beside = empty | {"compute.nodes": "0-31", "compute.load_MBps": load, "io.load_MBps": io_load}
             for job in ("compute", "io"):
-                parts += rows(loads, series=f"{kind}-{mapping}", **(beside | {"job": job}))
+                served = {"server_accepted": 130.0, "server_offered": 4 * io_load} if job == "io" else {}
+                parts += rows(
+                    loads | served, float(job == "io" and io_load > 34), series=f"{kind}-{mapping}", **beside, job=job
+                )
     return frame(parts)
 
 
 def ablations() -> pl.DataFrame:
     parts = []
-    for machine in ("unchanged", "link.channels=1"):
+    for machine, accepted, hot in (
+        ("unchanged", 200.0, 300.0),
+        ("link.channels=1", 150.0, 340.0),
+        ("a change of one's own", 202.0, 300.0),
+    ):
         parts += rows(
-            {"accepted": 200.0}, series="patterns", machine=machine, pattern="shuffle", nodes=64, servers=None
+            {"accepted": accepted}, series="patterns", machine=machine, pattern="shuffle", nodes=64, servers=None
         )
-        loads = {"accepted": 5.0, "server_accepted": 300.0}
+        loads = {"accepted": 5.0, "server_accepted": hot}
         parts += rows(loads, series="hotspot", machine=machine, pattern="uniform", nodes=64, servers="0")
     return frame(parts)
 
@@ -118,18 +125,75 @@ def test_combined_gives_figures_19_and_20() -> None:
     drawn = figures.draw("qsnet/combined", combined())
     assert names(drawn) == [*(f"figure 19 {letter}" for letter in "abcdef"), "figure 20"]
     titles = [figure.title for figure in drawn]
-    assert "shared I/O nodes, I/O load 34" in titles[0]
-    assert "dedicated I/O nodes, I/O load 34" in titles[1]
-    assert "shared I/O nodes, I/O load 168" in titles[4]
+    assert "shared I/O nodes, I/O load 0.1 (34 MB/s)" in titles[0]
+    assert "dedicated I/O nodes, I/O load 0.1 (34 MB/s)" in titles[1]
+    assert "shared I/O nodes, I/O load 0.5 (168 MB/s)" in titles[4]
+
+
+def test_figures_19_and_20_say_how_the_io_job_fares() -> None:
+    drawn = figures.draw("qsnet/combined", combined())
+    assert "an I/O node gets: clustered 1c 130 of 136; clustered 1i" in drawn[0].caption
+    assert "130 of 404, saturated" in drawn[2].caption
+    summary = drawn[-1]
+    assert "130 to 130 MB/s at 0.1 (34 MB/s), none saturated; 130 to 130 MB/s at 0.3 (101 MB/s), all" in summary.caption
+
+
+def test_figure_19_compares_with_the_same_nodes_alone() -> None:
+    """Nodes that no mapping of the figure has are not in it."""
+    elsewhere = combined().filter(pl.col("series") == "alone").with_columns(nodes=pl.lit("32-63"), value=1.0)
+    drawn = figures.draw("qsnet/combined", pl.concat([combined(), elsewhere]))
+    lines = [data for data in drawn[0].spec()["datasets"].values() if "mapping" in data[0]]
+    assert len(lines) == 2, "beside the I/O job, and alone"
+    assert all(point["mean"] > 1 for data in lines for point in data)
+
+
+def test_figure_20_has_three_states() -> None:
+    """What is kept, with its interval; where that reaches across the bound, nothing is claimed."""
+    noise = pl.when(pl.col("batch") == 0).then(-12.0).otherwise(12.0)
+    disturbed = pl.col("series").is_in(["shared-1i", "shared-distributed"])
+    rows = combined().with_columns(
+        value=pl.when(disturbed & (pl.col("metric") == "accepted") & (pl.col("job") == "compute"))
+        .then(pl.col("value") * 0.6 + pl.when(pl.col("series") == "shared-distributed").then(noise).otherwise(0.0))
+        .otherwise("value")
+    )
+    (data,) = figures.draw("qsnet/combined", rows)[-1].spec()["datasets"].values()
+    states = {row["mapping"]: row["state"] for row in data}
+    assert states["shared, clustered 1c"] == "undisturbed"
+    assert states["shared, clustered 1i"] == "suffers"
+    assert states["shared, distributed"] == "not resolved"
+    assert {row["text"] for row in data if row["mapping"] == "shared, clustered 1c"} == {"100.0 ± 0.0%"}
 
 
 def test_ablations_are_one_table() -> None:
     (figure,) = figures.draw("qsnet/ablations", ablations())
-    (data,) = figure.spec()["datasets"].values()
-    found = {(row["machine"], row["traffic"]): row["text"] for row in data}
-    assert found["unchanged", "hot-spot, 64 nodes"] == "300"
-    assert found["link.channels=1", "shuffle"] == "200"
-    assert all(row["ratio"] == 1 for row in data)
+    assert lines(figure)[0] == ["change of the machine", "shuffle", "hot-spot", "of 64", "what it makes"]
+    found = words(figure)
+    assert {"the machine as it is", "one virtual channel instead of", "300", "200", "150", "± 6.4"} <= found
+    assert "the reference of all others" in found
+    assert "lower: shuffle -25%; higher: hot-spot of 64" in found
+    assert "no figure by 3% or more" in found
+    assert "a change of one's own" in found
+
+
+def words(figure: figures.Figure) -> set[str]:
+    """What is written in a table."""
+    return {word["text"] for line in figure.spec()["datasets"].values() for word in line if "text" in word}
+
+
+def lines(figure: figures.Figure) -> list[list[str]]:
+    """The words of a table, by kind: headings first."""
+    (data,) = [data for data in figure.spec()["datasets"].values() if "text" in data[0]]
+    return [[word["text"] for word in data if word["kind"] == kind] for kind in ("heading", "plain", "tinted")]
+
+
+def test_table_1_has_the_published_figures_beside_the_simulated_ones() -> None:
+    table = figures.draw("qsnet/io", io())[-1]
+    assert table.paper == "table 1"
+    headings, plain, tinted = lines(table)
+    assert headings[:3] == ["destinations, I/O nodes", "published", "half written"]
+    assert plain[:4] == ["random", "clustered", "196", "200.5 ± 6.4"]
+    assert tinted[:2] == ["200.5 ± 6.4", "+2%"]
+    assert [word for word in plain if word in ("196", "234", "320", "338")] == ["196", "234", "320", "338"]
 
 
 def test_incomplete_results_give_fewer_figures() -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL
-from elanite import figures, frames, report, sources, text
-from elanite.claims import Verdict, claims, scoreboard
+from elanite import deviations, figures, frames, report, sources, text
+from elanite.api import Machine
+from elanite.claims import Verdict, claims, fitted_parameters, scoreboard
 from elanite.plan import plan
 from elanite.report import Section
 from elanite.store import Store
@@ -42,8 +43,10 @@ def page(campaign: Path) -> str:
     assert drawn
     section = Section(planned, len(planned.points), drawn, 1, 1, 1.0)
     verdicts = [Verdict(claim, "predicted", note="not yet simulated") for claim in claims()]
-    verdicts[0] = Verdict(claims()[0], "predicted", simulated=300.0, error=-0.1, holds=False)
-    return report.render([section], verdicts)
+    verdicts[0] = Verdict(claims()[0], "predicted", simulated=300.0, error=-0.1, holds=False, widest=0.013)
+    shape = next(index for index, claim in enumerate(claims()) if claim.kind == "shape")
+    verdicts[shape] = Verdict(claims()[shape], "predicted", simulated="5 of 6 MB/s", widest=0.173)
+    return report.render([section], verdicts, deviations=deviations.measured(store))
 
 
 def test_the_page_loads_nothing(page: str) -> None:
@@ -77,6 +80,60 @@ def test_every_figure_has_its_data_inside(page: str) -> None:
 def test_a_miss_is_shown(page: str) -> None:
     assert "<h3>Missed</h3>" in page
     assert 'class="missed"' in page
+
+
+def test_what_is_not_resolved_is_shown_as_neither_held_nor_missed(page: str) -> None:
+    assert "<b>1</b> not resolved" in page
+    assert "<h3>Not resolved</h3>" in page
+    assert 'class="not-resolved"' in page
+    assert "<b>0</b> of 2 simulated claims hold" in page
+    assert "±17.3%" in page
+
+
+def test_fitted_parameters_are_counted(page: str) -> None:
+    (sentence,) = (text.fitted(machine, fitted) for machine, fitted in fitted_parameters().items())
+    assert sentence in page
+    assert re.match(r"es40-qsnet: \d+ fitted parameters: switch\.age_cap", sentence)
+
+
+def test_titles_stand_above_the_figures(page: str) -> None:
+    """Where they may take more than one line: a chart as narrow as a page would cut them."""
+    titles = re.findall(r"<h4>(.*?)</h4>", page)
+    assert len(titles) == len(re.findall("<figure", page)) > 0
+    assert "title: null" in page
+
+
+def test_deviations_are_listed_with_what_the_fact_would_give(page: str) -> None:
+    """For each published figure: the machine as it is, and one that follows what is documented."""
+    (deviation,) = deviations.deviations()
+    assert deviation.parameter == "switch.age_step"
+    assert "Deviations from documented facts" in page
+    as_it_is, changed = (
+        Verdict(claim, "predicted", simulated=value, low=value - 1, high=value + 1, error=value / 337 - 1, holds=False)
+        for claim, value in zip(deviation.figures[0], (333.0, 302.0), strict=True)
+    )
+    markdown = text.markdown([], [(deviation, [(as_it_is, changed)])])
+    assert "| 337 MB/s | 333 MB/s [332.0, 334.0] -1.2% | 302 MB/s [301.0, 303.0] -10.4% |" in markdown
+    assert deviation.fact in markdown
+
+
+def test_the_figures_of_deviations_are_points_of_experiments() -> None:
+    """On the machine as it is, and on one that is changed as stated: an experiment has both."""
+    for deviation in deviations.deviations():
+        assert deviation.parameter in {p.key for p in Machine.load(deviation.machine).parameters}
+        for claim in (claim for pair in deviation.figures for claim in pair):
+            planned = plan(sources.read("experiment", claim.experiment))
+            assert any(claim.asks_for(point) for point in planned.points), claim.where
+
+
+def test_the_widest_interval_is_stated() -> None:
+    verdicts = [
+        Verdict(claim, "predicted", simulated=1.0, holds=True, widest=widest)
+        for claim, widest in zip(claims(), (0.01, 0.03, 0.021, None), strict=False)
+    ]
+    said = text.widest(verdicts)
+    assert f"±3.0% of it ({claims()[1].id}); 2 of 3 claims" in said
+    assert said in text.markdown(verdicts)
 
 
 def test_validation_page_has_every_claim_and_is_current_in_structure() -> None:

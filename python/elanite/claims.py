@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elanite.measures import Measurement
+    from elanite.measures import Measurement, Number
     from elanite.store import Store, Table
 
 Kind = Literal["value", "max", "min", "range", "order", "shape"]
@@ -44,6 +44,8 @@ class Claim:
     low: float | None = None
     high: float | None = None
     order: tuple[str, ...] = ()
+    figures: tuple[float, ...] = ()
+    """Published figures that a finding is compared with."""
     experiment: str = ""
     """The shipped experiment that produces the data; empty: not yet simulated."""
     series: tuple[str, ...] = ()
@@ -92,14 +94,23 @@ class Verdict:
     error: float | None = None
     """simulated/published - 1; for a range the distance from its nearest end, 0 inside."""
     holds: bool | None = None
-    """None where there is nothing to judge."""
+    """None where there is nothing to judge, or where the intervals are too wide to."""
     note: str = ""
     """The figures behind an order or a mean, or why there is nothing to judge."""
+    widest: float | None = None
+    """The widest 95% confidence interval of the figures that were compared: its half as a fraction of the mean."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are results to judge."""
+        return self.simulated is not None
 
     @property
     def state(self) -> str:
-        """One of: holds, missed, known miss, holds again, not run, not yet simulated."""
+        """One of: holds, missed, known miss, holds again, not resolved, not run, not yet simulated."""
         if self.holds is None:
+            if self.judged:
+                return "not resolved"
             return "not run" if self.claim.experiment else "not yet simulated"
         if self.claim.known_miss:
             return "holds again" if self.holds else "known miss"
@@ -131,6 +142,7 @@ class Verdict:
             "experiment": claim.experiment or None,
             "test": claim.test,
             "note": self.note,
+            "widest": self.widest,
             "known_miss": claim.known_miss or None,
         }
 
@@ -139,7 +151,7 @@ class Verdict:
 def claims() -> tuple[Claim, ...]:
     """All claims of all documents, in the order of the documents."""
     text = files("elanite").joinpath("data", "claims.toml").read_text(encoding="utf-8")
-    return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
+    return tuple(claim_of(entry) for entry in tomllib.loads(text)["claim"])
 
 
 @cache
@@ -167,11 +179,13 @@ def judge(claim: Claim, measurement: Measurement) -> Verdict:
 
     role: Role = "fitted" if claim.id in fitted() else "predicted"
     if isinstance(measurement, Finding):
-        return Verdict(claim, role, simulated=measurement.text, holds=measurement.holds)
+        widest = _widest(measurement.numbers)
+        return Verdict(claim, role, simulated=measurement.text, holds=measurement.holds, widest=widest)
     if isinstance(measurement, Order):
         holds = tuple(measurement.names) == claim.order
-        return Verdict(claim, role, simulated=measurement.names, holds=holds, note=measurement.note)
-    error, holds = _compare(claim, measurement.mean)
+        widest = _widest(measurement.numbers)
+        return Verdict(claim, role, simulated=measurement.names, holds=holds, note=measurement.note, widest=widest)
+    error, near = _compare(claim, measurement.mean)
     return Verdict(
         claim,
         role,
@@ -179,9 +193,14 @@ def judge(claim: Claim, measurement: Measurement) -> Verdict:
         low=measurement.low,
         high=measurement.high,
         error=error,
-        holds=holds,
+        holds=near and measurement.besides,
         note=measurement.note,
+        widest=_widest([measurement]),
     )
+
+
+def _widest(figures: Sequence[Number]) -> float | None:
+    return max((figure.relative for figure in figures), default=None)
 
 
 def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
@@ -244,10 +263,11 @@ def _compare(claim: Claim, simulated: float) -> tuple[float, bool]:
     return error, abs(error) <= (claim.tolerance or 0.0)
 
 
-def _claim(entry: dict[str, Any]) -> Claim:
+def claim_of(entry: dict[str, Any]) -> Claim:
+    """A claim as a data file writes it."""
     fields = dict(entry)
     fields["series"] = _several(fields.get("series", []))
-    for name in ("order", "nodes"):
+    for name in ("order", "figures", "nodes"):
         fields[name] = tuple(fields.get(name, ()))
     fields["where"] = tuple((name, _several(values)) for name, values in fields.get("where", {}).items())
     return Claim(**fields)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, figures, frames, sources
 from elanite.api import Machine
-from elanite.claims import claims, plans_of, verdict
+from elanite.claims import claims, fitted_parameters, plans_of, verdict
+from elanite.deviations import measured as measured_deviations
 from elanite.plan import FIRST_SEED, plan
-from elanite.text import number, percent, plain, simulated, spread
+from elanite.text import fitted, number, percent, plain, simulated, spread, widest, with_error
 from elanite.text import published as published_text
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.claims import Verdict
+    from elanite.deviations import Deviation
     from elanite.figures import Figure
     from elanite.plan import Plan
     from elanite.store import Store
@@ -77,7 +79,7 @@ def write(out: Path, store: Store, seed: int = FIRST_SEED) -> tuple[Path, list[V
     found = sections(store, sources.shipped("experiment"), seed)
     page = out / "report" / "index.html"
     page.parent.mkdir(parents=True, exist_ok=True)
-    replace(page, render(found, verdicts, seed))
+    replace(page, render(found, verdicts, seed, measured_deviations(store, seed)))
     replace(
         out / "scoreboard.json",
         json.dumps([v.as_json() for v in verdicts], indent=1, ensure_ascii=False) + "\n",
@@ -85,13 +87,24 @@ def write(out: Path, store: Store, seed: int = FIRST_SEED) -> tuple[Path, list[V
     return page, verdicts
 
 
-def render(found: Sequence[Section], verdicts: Sequence[Verdict], seed: int = FIRST_SEED) -> str:
+def render(
+    found: Sequence[Section],
+    verdicts: Sequence[Verdict],
+    seed: int = FIRST_SEED,
+    deviations: Sequence[tuple[Deviation, Sequence[tuple[Verdict, Verdict]]]] = (),
+) -> str:
     """The page as text."""
     import jinja2
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters.update(
-        number=number, percent=percent, plain=plain, published=published_text, simulated=simulated, spread=spread
+        number=number,
+        percent=percent,
+        plain=plain,
+        published=published_text,
+        simulated=simulated,
+        spread=spread,
+        with_error=with_error,
     )
     machines = dict.fromkeys(section.plan.machine for section in found)
     charts = {f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures}
@@ -102,9 +115,13 @@ def render(found: Sequence[Section], verdicts: Sequence[Verdict], seed: int = FI
         libraries=_libraries(),
         charts=_json(charts),
         sections=found,
-        judged=[v for v in verdicts if v.holds is not None],
+        judged=[v for v in verdicts if v.judged],
         missed=[v for v in verdicts if v.holds is False],
-        unjudged=[v for v in verdicts if v.holds is None],
+        unresolved=[v for v in verdicts if v.judged and v.holds is None],
+        unjudged=[v for v in verdicts if not v.judged],
+        widest=widest(verdicts),
+        fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
+        deviations=deviations,
         machines=[Machine.of(source) for source in machines],
         seed=seed,
         first_seed=FIRST_SEED,

@@ -10,16 +10,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from elanite.claims import Claim, Verdict
+    from elanite.deviations import Deviation
 
 SIGN = {
     "holds": "✓",
     "holds again": "✓",
     "missed": "✗",
     "known miss": "✗",
+    "not resolved": "?",
     "not run": "·",
     "not yet simulated": "·",
 }
 """One character per state of a verdict."""
+
+WIDE = 0.02
+"""A wider 95% confidence interval, as a fraction of the mean, is counted as wide."""
 
 
 def number(value: float) -> str:
@@ -90,6 +95,8 @@ def totals(verdicts: Sequence[Verdict]) -> str:
     parts = [f"{count['holds'] + count['holds again']} hold", f"{count['missed']} missed"]
     if count["known miss"]:
         parts.append(f"{count['known miss']} known to be missed")
+    if count["not resolved"]:
+        parts.append(f"{count['not resolved']} not resolved")
     if count["not run"]:
         parts.append(f"{count['not run']} not run")
     parts.append(f"{count['not yet simulated']} not yet simulated")
@@ -106,11 +113,27 @@ def fitted(machine: str, parameters: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def markdown(verdicts: Sequence[Verdict]) -> str:
-    """The page docs/validation.md: fitted, predicted, missed and not yet simulated claims."""
+def widest(verdicts: Sequence[Verdict]) -> str:
+    """One sentence: how sure the figures are that the verdicts rest on."""
+    known = [(v.widest, v.claim.id) for v in verdicts if v.widest is not None]
+    if not known:
+        return "No figure has been judged."
+    most, claim = max(known)
+    wide = sum(width > WIDE for width, _ in known)
+    return (
+        f"The widest interval of a figure that a verdict rests on is ±{most:.1%} of it ({claim}); {wide} of"
+        f" {len(known)} claims rest on any that is wider than ±{WIDE:.0%}."
+    )
+
+
+def markdown(
+    verdicts: Sequence[Verdict], deviations: Sequence[tuple[Deviation, Sequence[tuple[Verdict, Verdict]]]] = ()
+) -> str:
+    """The page docs/validation.md: fitted, predicted, missed and not yet simulated claims, and deviations."""
     from elanite.claims import fitted_parameters
 
-    judged = [v for v in verdicts if v.holds is not None]
+    judged = [v for v in verdicts if v.judged]
+    unresolved = [v for v in judged if v.holds is None]
     lines = [
         "# Validation",
         "",
@@ -122,9 +145,10 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         "A claim is *fitted* if some parameter of the machine file was fitted to it, else it is *predicted*. A value"
         " holds within its tolerance, a range holds if the simulated mean lies in it, an order or a finding holds if"
-        " the stated inequality does. Intervals are 95% confidence intervals over batches and seeds.",
+        " the stated inequality does; it is *not resolved* if the intervals are too wide to say. Intervals are 95%"
+        " confidence intervals over batches and seeds; those of ratios have the uncertainty of both sides.",
         "",
-        f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}.",
+        f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
         "",
         "## Predicted",
         "",
@@ -138,15 +162,22 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         "## Missed",
         "",
-        *(_misses([v for v in judged if not v.holds]) or ["None of the claims that were simulated is missed."]),
+        *(_misses([v for v in judged if v.holds is False]) or ["None of the claims that were simulated is missed."]),
         "",
+        "## Not resolved",
+        "",
+        *(_misses(unresolved) or ["All claims that were simulated are resolved."]),
+        "",
+        "## Deviations from documented facts",
+        "",
+        *(line for deviation, figures in deviations for line in _deviation(deviation, figures)),
         "## How the findings are tested",
         "",
         *(f"- `{v.claim.id}`: {v.claim.test}." for v in verdicts if v.claim.test),
         "",
         "## Not yet simulated",
         "",
-        *(f"- `{v.claim.id}` ({v.claim.source}): {v.claim.says}" for v in verdicts if v.holds is None),
+        *(f"- `{v.claim.id}` ({v.claim.source}): {v.claim.says}" for v in verdicts if not v.judged),
     ]
     return "\n".join(lines) + "\n"
 
@@ -158,12 +189,46 @@ def _digits(value: float) -> int:
 
 def _table(verdicts: Iterable[Verdict]) -> list[str]:
     rows = [
-        f"| `{v.claim.id}` | {published(v.claim)} | {measured(v)} | {percent(v.error)} | {v.state} | {v.claim.source} |"
+        f"| `{v.claim.id}` | {published(v.claim)} | {_with_note(v)} | {percent(v.error)} | {_width(v)} | {v.state} |"
+        f" {v.claim.source} |"
         for v in verdicts
     ]
     if not rows:
         return ["None."]
-    return ["| claim | published | simulated | error | | source |", "|---|---|---|---|---|---|", *rows]
+    head = "| claim | published | simulated | error | widest interval | | source |"
+    return [head, "|---|---|---|---|---|---|---|", *rows]
+
+
+def _with_note(verdict: Verdict) -> str:
+    """What came out, with the figures behind it."""
+    words = measured(verdict)
+    return words if isinstance(verdict.simulated, list) or not verdict.note else f"{words} ({verdict.note})"
+
+
+def _width(verdict: Verdict) -> str:
+    return f"±{verdict.widest:.1%}" if verdict.widest else ""
+
+
+def _deviation(deviation: Deviation, figures: Sequence[tuple[Verdict, Verdict]]) -> list[str]:
+    """A deviation as a paragraph and a table."""
+    rows = [
+        f"| {one.claim.says} | {published(one.claim)} | {with_error(one)} | {with_error(other)} |"
+        for one, other in figures
+    ]
+    return [
+        f"`{deviation.parameter}` of {deviation.machine}. Documented: {deviation.fact}. {deviation.says}",
+        "",
+        "| figure | published | as it is | as documented |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+    ]
+
+
+def with_error(verdict: Verdict) -> str:
+    """What came out with its interval and its error, or why there is nothing."""
+    words = [simulated(verdict), spread(verdict), percent(verdict.error)]
+    return " ".join(filter(None, words)) if verdict.judged else verdict.note
 
 
 def _misses(verdicts: Sequence[Verdict]) -> list[str]:

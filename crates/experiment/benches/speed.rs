@@ -16,7 +16,8 @@
 //! | `cycles` | 200000 | cycles that count |
 //!
 //! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at the level of the machine, of the experiment.
-//! Packets are as long as the machine's format makes full ones, 189 flits.
+//! Packets are as long as the machine's format makes full ones, 189 flits. At the level of the fabric they are drawn ahead,
+//! some thousand cycles at a time, while the clock stands: what the generator needs is not the engine's.
 
 use config::{Override, Problems};
 use experiment::{Experiment, MachineFile, Point, plan, simulate};
@@ -184,13 +185,12 @@ impl Case {
         let set_up_seconds = processor_seconds() - begin;
         traffic.run_until(warm_up);
         let (packets, events) = (traffic.acknowledged, traffic.events());
-        let begin = processor_seconds();
-        traffic.run_until(warm_up + cycles);
+        let cpu_seconds = traffic.run_until(warm_up + cycles);
         Ok(Measured {
             packets: traffic.acknowledged - packets,
             events: traffic.events() - events,
             set_up_seconds,
-            cpu_seconds: processor_seconds() - begin,
+            cpu_seconds,
         })
     }
 
@@ -246,6 +246,9 @@ impl Case {
     }
 }
 
+/// Cycles for which packets are drawn at a time.
+const AHEAD: Cycle = 8192;
+
 /// Where the packets of a node go.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pattern {
@@ -297,7 +300,10 @@ struct Traffic {
     /// Mean cycles between two packets of a node; none if each adapter always has one waiting.
     gap: Option<f64>,
     /// When each node offers its next packet.
-    offers: BinaryHeap<Reverse<(Cycle, NodeId)>>,
+    next: BinaryHeap<Reverse<(Cycle, NodeId)>>,
+    /// Packets drawn ahead, the latest first.
+    drawn: Vec<(Cycle, PacketSpec)>,
+    drawn_until: Cycle,
     notices: Vec<Notice>,
     acknowledged: u64,
 }
@@ -315,11 +321,11 @@ impl Traffic {
         let mut random = Stream::new(1, "bench");
         let fabric = Fabric::new(config.fabric.clone());
         let nodes = fabric.tree().nodes();
-        let mut offers = BinaryHeap::new();
+        let mut next = BinaryHeap::new();
         for node in 0..nodes {
             let first = random.uniform_f64() * gap.unwrap_or(flits.into());
             if pattern.destination(node, nodes, &mut random) != node {
-                offers.push(Reverse((1 + first as Cycle, node)));
+                next.push(Reverse((1 + first as Cycle, node)));
             }
         }
         Traffic {
@@ -329,42 +335,65 @@ impl Traffic {
             turnaround: config.adapter.turnaround.div_ceil(config.cycle),
             random,
             gap,
-            offers,
+            next,
+            drawn: Vec::new(),
+            drawn_until: 0,
             notices: Vec::new(),
             acknowledged: 0,
         }
     }
 
-    /// Runs to a cycle, that cycle included.
-    fn run_until(&mut self, end: Cycle) {
+    /// Runs to a cycle, that cycle included. Returns the processor seconds without those of drawing packets.
+    fn run_until(&mut self, end: Cycle) -> f64 {
+        let mut seconds = 0.0;
+        while self.drawn_until < end {
+            self.drawn_until = end.min(self.drawn_until + AHEAD);
+            self.draw(self.drawn_until);
+            let begin = processor_seconds();
+            self.run_drawn(self.drawn_until);
+            seconds += processor_seconds() - begin;
+        }
+        seconds
+    }
+
+    /// Draws the packets that are offered by a cycle.
+    fn draw(&mut self, end: Cycle) {
+        while let Some(&Reverse((at, node))) = self.next.peek()
+            && at <= end
+        {
+            self.next.pop();
+            let packet = self.packet(node);
+            self.drawn.push((at, packet));
+            if let Some(gap) = self.gap {
+                let gap = self.random.exponential(gap).round().max(1.0) as Cycle;
+                self.next.push(Reverse((at + gap, node)));
+            }
+        }
+        self.drawn.reverse();
+    }
+
+    fn run_drawn(&mut self, end: Cycle) {
         loop {
-            let next = self.offers.peek().map_or(Cycle::MAX, |offer| offer.0.0);
-            let bound = end.min(next - 1);
-            if let Some(now) = self.fabric.advance(bound, &mut self.notices) {
+            let next = self.drawn.last().map_or(Cycle::MAX, |&(at, _)| at);
+            if let Some(now) = self.fabric.advance(end.min(next - 1), &mut self.notices) {
                 self.hear(now);
-            } else if next <= end {
-                let Reverse((now, node)) = self.offers.pop().expect("someone offers");
-                self.offer(now, node);
-                if let Some(gap) = self.gap {
-                    let gap = self.random.exponential(gap).round().max(1.0) as Cycle;
-                    self.offers.push(Reverse((now + gap, node)));
-                }
+            } else if let Some((now, packet)) = self.drawn.pop() {
+                self.fabric.offer(now, packet);
             } else {
                 return;
             }
         }
     }
 
-    fn offer(&mut self, now: Cycle, source: NodeId) {
+    fn packet(&mut self, source: NodeId) -> PacketSpec {
         let nodes = self.fabric.tree().nodes();
-        let packet = PacketSpec {
+        PacketSpec {
             source,
             destination: self.pattern.destination(source, nodes, &mut self.random),
             flits: self.flits,
             priority: Priority::Low,
             token: 0,
-        };
-        self.fabric.offer(now, packet);
+        }
     }
 
     fn hear(&mut self, now: Cycle) {
@@ -373,7 +402,8 @@ impl Traffic {
             match notice {
                 Notice::Injected(packet) => {
                     if self.gap.is_none() {
-                        self.offer(now + 1, packet.source);
+                        let packet = self.packet(packet.source);
+                        self.fabric.offer(now + 1, packet);
                     }
                 }
                 Notice::Delivered(packet, _) => {

@@ -2,7 +2,7 @@
 
 use crate::file::{JobGrid, PingGrid, Series};
 use crate::nodes::Nodes;
-use crate::pattern::Pattern;
+use crate::pattern::{BadEnd, Pattern};
 use crate::sweep::Sweep;
 use config::{Document, Problem};
 use itertools::Itertools;
@@ -101,20 +101,11 @@ impl Fit<'_> {
             let numbers = nodes.numbers();
             for pattern in job.pattern.values() {
                 if let Pattern::Pairs(pairs) = pattern {
-                    let attached = self.attached();
-                    self.problems.extend(pairs.problems(|from, to| {
-                        if to >= attached {
-                            let message = no_node(to, attached);
-                            return Some((
-                                "destination",
-                                message,
-                                self.more_nodes(to.saturating_add(1)),
-                            ));
-                        }
-                        let message = format!("node {from} is not among the nodes of the job");
-                        let remedy = "remove the line, or add the node to `nodes`".to_string();
-                        (!nodes.contains(from)).then_some(("source", message, remedy))
-                    }));
+                    let found = pairs.problems(|from, to| self.bad_end(nodes, from, to));
+                    if !found.is_empty() {
+                        self.problems.extend(found);
+                        continue; // who sends what to whom is not known before these are mended
+                    }
                 }
                 let pattern = pattern.workload();
                 let count = numbers.len() as u32;
@@ -142,6 +133,25 @@ impl Fit<'_> {
                 }
             }
         }
+    }
+
+    /// What is wrong with a pair of a list, for a job on these nodes.
+    fn bad_end(&self, nodes: &Nodes, from: u32, to: u32) -> Option<BadEnd> {
+        let attached = self.attached();
+        if to >= attached {
+            return Some(BadEnd {
+                end: 1,
+                message: no_node(to, attached),
+                allowed: Some(format!("0 to {}", attached - 1)),
+                hint: self.more_nodes(to.saturating_add(1)),
+            });
+        }
+        (!nodes.contains(from)).then(|| BadEnd {
+            end: 0,
+            message: format!("node {from} is not among the nodes of the job"),
+            allowed: None,
+            hint: "remove the line, or add the node to `nodes`".to_string(),
+        })
     }
 
     /// Whether two jobs are on nodes of their own.

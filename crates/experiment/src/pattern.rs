@@ -11,6 +11,7 @@
 //! Its name is relative to the folder of the experiment file. A source that is there several times draws one of its
 //! destinations for each message. Lines that begin with `#` are comments.
 
+use crate::check::MOST_NODES;
 use config::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -58,13 +59,28 @@ pub struct Pairs {
     source: Source,
 }
 
-/// The text of a file of pairs, and the span of each pair.
+/// The text of a file of pairs, and the spans of the two ends of each pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Source {
     path: String,
     text: String,
-    spans: Vec<Range<usize>>,
+    spans: Vec<[Range<usize>; 2]>,
 }
+
+/// What is wrong with one end of a pair.
+pub(crate) struct BadEnd {
+    /// Which one: an index into [`COLUMNS`].
+    pub end: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right, where that can be said in short.
+    pub allowed: Option<String>,
+    /// What to do.
+    pub hint: String,
+}
+
+/// The two columns, as the first line names them.
+const COLUMNS: [&str; 2] = ["source", "destination"];
 
 /// How files of pairs end.
 const SUFFIX: &str = ".csv";
@@ -95,15 +111,23 @@ impl Pairs {
     pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
         let path = folder.join(&self.file);
-        let text = std::fs::read_to_string(&path)
+        let bytes = std::fs::read(&path)
             .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-        let path = path.display().to_string();
         self.source = Source {
-            path,
-            text,
+            path: path.display().to_string(),
+            // The same as the file up to the first byte that is no text.
+            text: String::from_utf8_lossy(&bytes).into_owned(),
             spans: Vec::new(),
         };
-        Ok(self.parse())
+        Ok(match std::str::from_utf8(&bytes) {
+            Ok(_) => self.parse(),
+            Err(error) => {
+                let start = error.valid_up_to();
+                let span = start..start + char::REPLACEMENT_CHARACTER.len_utf8();
+                let problem = self.problem(span, "", "this is no text in UTF-8");
+                vec![problem.hint("save the file in UTF-8; digits, commas and spaces are enough")]
+            }
+        })
     }
 
     fn parse(&mut self) -> Vec<Problem> {
@@ -114,11 +138,11 @@ impl Pairs {
             .flexible(true)
             .from_reader(text.as_bytes());
         let mut problems = Vec::new();
-        let header: Vec<String> = match reader.headers() {
-            Ok(header) => header.iter().map(str::to_string).collect(),
+        let header = match reader.headers() {
+            Ok(header) => header.iter().eq(COLUMNS),
             Err(error) => return vec![self.problem(0..0, "", format!("this is not CSV: {error}"))],
         };
-        if header != ["source", "destination"] {
+        if !header {
             let line = 0..text.find('\n').unwrap_or(text.len());
             let problem = self.problem(line, "", "the first line does not name the columns");
             return vec![problem.allowed("source,destination")];
@@ -147,18 +171,17 @@ impl Pairs {
                 );
                 continue;
             }
-            let mut ends = [None; 2];
-            for ((key, value), end) in header.iter().zip(&record).zip(&mut ends) {
-                *end = value.parse().ok();
-                if end.is_none() {
-                    let message = format!("`{value}` is no number of a node");
-                    let problem = self.problem(span.clone(), key, message);
-                    problems.push(problem.allowed("a whole number, 0 or more"));
+            let spans = ends(&text, &span);
+            let values = [&record[0], &record[1]];
+            for (end, value) in values.into_iter().enumerate() {
+                if let Err((message, allowed)) = node(value) {
+                    let problem = self.problem(spans[end].clone(), COLUMNS[end], message);
+                    problems.push(problem.allowed(allowed));
                 }
             }
-            if let [Some(from), Some(to)] = ends {
+            if let [Ok(from), Ok(to)] = values.map(node) {
                 self.pairs.push((from, to));
-                self.source.spans.push(span);
+                self.source.spans.push(spans);
             }
         }
         if problems.is_empty() && self.pairs.is_empty() {
@@ -172,18 +195,50 @@ impl Pairs {
         Problem::new(&self.source.path, &self.source.text, span, key, message)
     }
 
-    /// What `wrong` finds wrong with the ends of each pair: the key, what is wrong, and the remedy.
-    pub(crate) fn problems(
-        &self,
-        wrong: impl Fn(u32, u32) -> Option<(&'static str, String, String)>,
-    ) -> Vec<Problem> {
+    /// What `wrong` finds wrong with the ends of each pair.
+    pub(crate) fn problems(&self, wrong: impl Fn(u32, u32) -> Option<BadEnd>) -> Vec<Problem> {
         let places = self.pairs.iter().zip(&self.source.spans);
         places
-            .filter_map(|(&(from, to), span)| {
-                let (key, message, remedy) = wrong(from, to)?;
-                Some(self.problem(span.clone(), key, message).hint(remedy))
+            .filter_map(|(&(from, to), spans)| {
+                let bad = wrong(from, to)?;
+                let span = spans[bad.end].clone();
+                let problem = self.problem(span, COLUMNS[bad.end], bad.message);
+                let problem = problem.hint(bad.hint);
+                Some(match bad.allowed {
+                    Some(allowed) => problem.allowed(allowed),
+                    None => problem,
+                })
             })
             .collect()
+    }
+}
+
+/// The number of a node; else what is wrong with it, and what is allowed.
+fn node(value: &str) -> Result<u32, (String, String)> {
+    let digits = !value.is_empty() && value.chars().all(|letter| letter.is_ascii_digit());
+    value.parse().map_err(|_| {
+        if digits {
+            let message = format!("`{value}` is too large for the number of a node");
+            return (message, format!("0 to {}", MOST_NODES - 1));
+        }
+        let message = format!("`{value}` is no number of a node");
+        (message, "a whole number, 0 or more".to_string())
+    })
+}
+
+/// The spans of the two values of a line, without the blanks around them.
+fn ends(text: &str, line: &Range<usize>) -> [Range<usize>; 2] {
+    let value = |span: Range<usize>| {
+        let value = &text[span.clone()];
+        let start = span.start + value.len() - value.trim_start().len();
+        start..start + value.trim().len()
+    };
+    match text[line.clone()].find(',') {
+        Some(comma) => {
+            let comma = line.start + comma;
+            [value(line.start..comma), value(comma + 1..line.end)]
+        }
+        None => [line.clone(), line.clone()],
     }
 }
 

@@ -11,6 +11,9 @@ pub const MAX_HOP_DELAY: u32 = 127;
 /// Most virtual channels of each direction of a link.
 pub const MAX_CHANNELS: u32 = 8;
 
+/// Longest packet, in flits; no buffer makes a difference that is larger.
+pub const MAX_FLITS: u32 = 1 << 30;
+
 /// When the virtual channels of a packet's path are given back (000 s2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Circuit {
@@ -55,7 +58,7 @@ pub enum Multiplexing {
 /// Which mover runs the data phase. Both make the same motion in every cycle; see [`crate::motion`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// The definition: visits every link in every cycle. Serves all mechanisms.
+    /// The definition: visits every link that has something to send, in every cycle. Serves all mechanisms.
     Flit,
     /// Computes the same motion from events. Serves all but [`Multiplexing::RoundRobin`].
     Worm,

@@ -114,7 +114,8 @@ impl Fabric {
         self.control.events()
     }
 
-    /// Events of the mover so far: a measure of its work, and all that tells one engine from another.
+    /// Events of the mover so far: a measure of its work. This, the memory it takes and how far ahead
+    /// [`next_cycle`](Self::next_cycle) sees is all that tells one engine from another; no result does.
     pub fn motion_events(&self) -> u64 {
         with_mover!(&self.mover, mover => mover.events())
     }

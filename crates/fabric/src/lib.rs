@@ -12,13 +12,15 @@
 //! * [`control`]: the *control plane*, which decides: injection, arbitration for channels, circuits, acknowledgements,
 //!   releases. Its front is [`Fabric`];
 //! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted.
-//!   [`motion::flit`] visits every link in every cycle and is written to be read: it is the definition of the motion.
+//!   [`motion::flit`] visits every link with something to send in every cycle, and is written to be read: it is the
+//!   definition of the motion.
 //!   [`motion::worm`] makes the same motion from events, and fast. Nothing outside of the room can tell them apart.
 //!
 //! ## The cycle
 //!
-//! The fabric lives in integer cycles of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). This is what happens in
-//! cycle `T`, whichever mover runs.
+//! The fabric lives in integer cycles of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). A flit that is sent over a
+//! link in cycle `s` is at the other end in `s + D`, `D` being the *delay* of the link, at least 1 (`QsNET`: 11 cycles, wire
+//! and switch). This is what happens in cycle `T`, whichever mover runs.
 //!
 //! *Phase 0, control.* First all that is due in `T`, in any order:
 //!
@@ -26,16 +28,21 @@
 //! |---|---|---|
 //! | a header arrives at a switch | `D` cycles after its flit was sent | it waits in the output group that its tag names |
 //! | a packet is delivered | `D` cycles after its last flit was sent on the last link | the adapter hears of it, and answers when it pleases |
-//! | an acknowledgement is back | answer + the delays of all links of the path | the packet is done; the EOP starts, and frees the channel of link `i` at `T + 1 + i D` |
+//! | an acknowledgement is back | answer + the delays of all links of the path | the packet is done; the EOP starts, and frees the channel of each link at `T + 1` + the delays of the links before it |
 //! | a channel falls free | see there | its group, or its adapter, has news; the link, and the one opposite, owe a slot for the tokens that have passed |
+//!
+//! Without circuits, channels are free earlier: all of a path one cycle after the delivery (`UntilDelivered`), or each two
+//! cycles after the next link has sent the tail, or the node has it (`Wormhole`).
 //!
 //! Then each output group with news arbitrates once: while a header waits and a channel is free, the winner ([`control`])
 //! gets the channel. Then each adapter with news injects: while it has fewer packets unacknowledged than it may, the link
 //! has a free channel and a packet waits, that is stamped and takes the channel.
 //!
-//! *Phase 1, data.* Each link moves at most one flit: that of the oldest channel that has one and has room behind the link
-//! ([`motion`]), decided on the counts before the cycle. Flits on the wire occupy the buffer; a place that is left in `T` is
-//! free in `T + 1`.
+//! *Phase 1, data.* Each link moves at most one flit: of the channels that have one and have room behind the link, that which
+//! goes first (high priority, then age; in turns if the machine says so), decided on the counts before the cycle. Flits on
+//! the wire occupy the buffer; a place that is left in `T` is free in `T + 1`. A link that owes slots to tokens pays before
+//! it turns to another channel, and when it has nothing to move; a link of an adapter stands still in its pause if both
+//! directions want to move ([`motion`]).
 //!
 //! ## Why the order within a cycle is free, and events suffice
 //!
@@ -43,8 +50,8 @@
 //! `T - 1`; so in phase 1 the links may be taken in any order, or only those taken for which something has changed. As a
 //! link serves the oldest channel that can move, and each channel moves 0 or 1 flits, all counts are straight lines between
 //! changes of a link's choice; and that can change only when a channel is granted, when flits begin or cease to arrive, when
-//! a full buffer gets room, when a worm ends, or when a debt or a pause ends. Each of these moments is known ahead or
-//! follows from another by at least one cycle. That is the whole idea of [`motion::worm`]; its essay has the proof by
+//! a buffer fills or a full one gets room, when a worm ends, when a debt is paid, or when a pause begins or ends. Each of
+//! these moments is known ahead or follows from another by at least one cycle. That is the whole idea of [`motion::worm`]; its essay has the proof by
 //! induction over cycles, and `tests/differential.rs` compares both movers in every cycle on random machines.
 //!
 //! The fabric knows nothing of nodes' memory, of messages or of picoseconds: adapters (crate `elan`) offer packets,

@@ -1,17 +1,20 @@
 //! Deliberate mistakes: do the tests find what they are there to find?
 //!
 //! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff: `motion` those of the worm
-//! mover, which the differential test must find, `control` those of the control plane, which both movers share, for the
-//! tests that know better. The slow test makes each in a copy of the workspace below the target directory (the sources
-//! know nothing of this), runs those tests there, and demands that they fail. Without a mistake they must pass.
+//! mover and what serves it, which the differential test must find, `control` those of the control plane, which both movers
+//! share, for the tests that know better. The slow test makes each in a copy of the workspace below the target directory
+//! (the sources know nothing of this), runs those tests there, and demands that they fail. Without a mistake they must pass.
 //!
 //! The diffs have no line numbers. The lines of a hunk that are kept or removed must stand in the source exactly once;
 //! where they do not, because the source has changed, the mistake must be made anew. `ELANITE_MISTAKE=rotation` tries only
 //! mistakes whose name contains that.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// Folders of mistakes, the least number of them, and the tests that must find them.
 const KINDS: [(&str, usize, &[&str]); 2] = [
@@ -25,6 +28,9 @@ const KINDS: [(&str, usize, &[&str]); 2] = [
 
 /// Time for the differential test to find a mistake, in seconds; the best hidden takes thousands of cases.
 const PATIENCE: u32 = 300;
+
+/// No test takes so long.
+const LONGEST: Duration = Duration::from_secs(900);
 
 /// Lines of a source that are replaced.
 struct Hunk {
@@ -143,8 +149,12 @@ impl Copy {
         self.root.join("crates/fabric")
     }
 
-    fn cargo(&self, tests: &[&str], seconds: u32, more: &[&str]) -> Output {
-        Command::new(env!("CARGO"))
+    /// Whether it succeeds, and what it says. Who takes longer than [`LONGEST`] has failed: a mistake may loop for ever.
+    fn cargo(&self, tests: &[&str], seconds: u32, more: &[&str]) -> (bool, String) {
+        let path = self.root.join("said");
+        let said = fs::File::create(&path).expect("a file is made");
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
             .args(
                 "test --release --offline --locked --no-fail-fast --package elanite-fabric"
                     .split(' '),
@@ -157,19 +167,33 @@ impl Copy {
             .env("ELANITE_FUZZ_SHRINK", "2")
             .env_remove("ELANITE_FUZZ_SEED")
             .env_remove("ELANITE_FUZZ_CASES")
-            .output()
-            .expect("cargo can be run")
+            .stderr(said.try_clone().expect("a file has two handles"))
+            .stdout(said)
+            .process_group(0);
+        let mut child = cargo.spawn().expect("cargo can be run");
+        let begin = Instant::now();
+        let success = loop {
+            if let Some(status) = child.try_wait().expect("it is ours") {
+                break status.success();
+            }
+            if begin.elapsed() > LONGEST {
+                // The tests that it has started, too.
+                let group = format!("-{}", child.id());
+                let _ = Command::new("kill").args(["-KILL", &group]).status();
+                let _ = child.wait();
+                break false;
+            }
+            sleep(Duration::from_millis(50));
+        };
+        let said = fs::read(&path).expect("it was written");
+        (success, String::from_utf8_lossy(&said).into_owned())
     }
 
     /// Runs some tests. Whether they pass, and what they say.
     fn run(&self, tests: &[&str], seconds: u32) -> (bool, String) {
-        let built = self.cargo(tests, seconds, &["--no-run"]);
-        let said = String::from_utf8_lossy(&built.stderr);
-        assert!(built.status.success(), "the copy does not compile:\n{said}");
-        let ran = self.cargo(tests, seconds, &[]);
-        let said = [ran.stdout, ran.stderr].concat();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        (ran.status.success(), said)
+        let (built, said) = self.cargo(tests, seconds, &["--no-run"]);
+        assert!(built, "the copy does not compile:\n{said}");
+        self.cargo(tests, seconds, &[])
     }
 
     /// The same with a mistake.

@@ -5,29 +5,39 @@ mod common;
 use common::paper::{Moment, Passage, moments, way};
 use common::{Bench, machine, packet, records};
 use fabric::motion::Lanes;
-use fabric::{Ascent, Circuit, Config, Cycle, FatTree, NodeId, PacketSpec};
+use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, NodeId, PacketSpec};
 
-/// Trees of several arities and depths, full, reduced and widened, with hop delays that differ by level; one channel,
-/// and no choice of the way.
+/// Trees of several arities and depths, full, reduced and widened, the deepest as deep as any, with hop delays that differ
+/// by level; one channel, and no choice of the way; with both movers.
 fn machines() -> Vec<Config> {
-    let trees: [(&[u32], &[u32], &[u32]); 6] = [
+    let trees: [(&[u32], &[u32], &[u32]); 7] = [
         (&[4, 4, 4], &[4, 4], &[11, 11, 11]),
         (&[2, 2, 2, 2], &[2, 2, 2], &[3, 1, 7, 2]),
         (&[3, 2, 3], &[1, 2], &[5, 12, 1]),
         (&[2, 3], &[4], &[2, 9]),
         (&[1, 4, 2], &[3, 1], &[1, 1, 1]),
         (&[6], &[], &[127]),
+        (&[2; 8], &[1; 7], &[2, 1, 3, 1, 5, 4, 1, 2]),
     ];
-    let machine = |(down, up, delays): (&[u32], &[u32], &[u32])| {
+    let machine = |engine, (down, up, delays): (&[u32], &[u32], &[u32])| {
         let tree = FatTree::new(down, up, down.iter().product()).expect("within bounds");
         Config {
             hop_delay: delays.to_vec(),
             channels: 1,
             ascent: Ascent::Deterministic,
+            engine,
             ..machine(tree, 1)
         }
     };
-    trees.into_iter().map(machine).collect()
+    let of = |engine| trees.map(|tree| machine(engine, tree));
+    [of(Engine::Worm), of(Engine::Flit)].concat()
+}
+
+/// All nodes of a machine, or of a large one the first at each distance from node 0.
+fn destinations(config: &Config) -> Vec<NodeId> {
+    let nodes = config.tree.nodes();
+    let first = |&node: &NodeId| nodes <= 64 || node < 2 || node.is_power_of_two();
+    (0..nodes).filter(first).collect()
 }
 
 const CIRCUITS: [Circuit; 3] = [
@@ -58,7 +68,7 @@ fn run(
 #[test]
 fn a_packet_alone() {
     for machine in machines() {
-        for destination in 0..machine.tree.nodes() {
+        for destination in destinations(&machine) {
             for (flits, buffer) in [(1, 1000), (2, 1), (9, 1), (40, 3), (40, 12), (189, 1000)] {
                 for (at, turnaround, circuit) in [
                     (0, 0, Circuit::UntilAcknowledged),
@@ -98,7 +108,7 @@ fn every_channel_is_free_in_its_cycle() {
     let (start, turnaround) = (1000, 5);
     let mut met = 0;
     for machine in machines() {
-        for (destination, flits, circuit, tokens) in cases(machine.tree.nodes()) {
+        for (destination, flits, circuit, tokens) in cases(&destinations(&machine)) {
             let config = Config {
                 circuit,
                 tokens,
@@ -148,9 +158,9 @@ fn every_channel_is_free_in_its_cycle() {
 }
 
 /// Destinations, lengths and mechanisms. On the way of a node to itself the tokens of one link meet those of the other.
-fn cases(nodes: NodeId) -> Vec<(NodeId, u32, Circuit, bool)> {
+fn cases(destinations: &[NodeId]) -> Vec<(NodeId, u32, Circuit, bool)> {
     let mut cases = Vec::new();
-    for destination in 0..nodes {
+    for &destination in destinations {
         for circuit in CIRCUITS {
             for flits in [1, 20] {
                 cases.push((destination, flits, circuit, false));

@@ -7,7 +7,7 @@ use common::paper::{Passage, moments, way};
 use common::{Bench, machine, packet};
 use fabric::motion::Lanes;
 use fabric::topology::End;
-use fabric::{Ascent, Circuit, Config, Cycle, FatTree, PacketSpec};
+use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, PacketSpec};
 
 const TURNAROUND: Cycle = 5;
 
@@ -114,8 +114,9 @@ fn check_all(down: &[u32], up: &[u32], delays: &[u32]) {
         Circuit::UntilDelivered,
         Circuit::Wormhole,
     ] {
-        for channels in [1, 2] {
+        for (channels, engine) in [(1, Engine::Worm), (2, Engine::Worm), (2, Engine::Flit)] {
             let config = Config {
+                engine,
                 hop_delay: delays.to_vec(),
                 circuit,
                 channels,

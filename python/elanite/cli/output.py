@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
     from elanite.api import Result
     from elanite.claims import Verdict
+    from elanite.deviations import Deviation
     from elanite.plan import Point
+
+
+STYLE = {"missed": "red", "known miss": "yellow", "not resolved": "yellow", "not run": "dim"}
+"""How the rows of the scoreboard look."""
 
 
 def refuse_terminal(format_: Format) -> None:
@@ -40,8 +45,14 @@ def results(result: Result, format_: Format) -> None:
         _tables(result)
 
 
-def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, brief: bool = False) -> None:
-    """Print the scoreboard; in brief without the names of what is not yet simulated."""
+def scoreboard(
+    verdicts: Sequence[Verdict],
+    format_: BoardFormat,
+    deviations: Sequence[tuple[Deviation, Sequence[tuple[Verdict, Verdict]]]] = (),
+    *,
+    brief: bool = False,
+) -> None:
+    """Print the scoreboard, as a page with the deviations; in brief without the names of what is not yet simulated."""
     from elanite import text
     from elanite.claims import fitted_parameters
 
@@ -49,7 +60,7 @@ def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, brief: bool
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
         return
     if format_ is BoardFormat.MARKDOWN:
-        sys.stdout.write(text.markdown(verdicts))
+        sys.stdout.write(text.markdown(verdicts, deviations))
         return
     from rich.table import Table
 
@@ -66,26 +77,29 @@ def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, brief: bool
             text.published(verdict.claim),
             _said(verdict),
             text.percent(verdict.error),
-            style={"missed": "red", "known miss": "yellow", "not run": "dim"}.get(verdict.state, ""),
+            style=STYLE.get(verdict.state, ""),
         )
     screen.print(table)
     for verdict in judged:
-        if verdict.claim.test and verdict.holds is not None:
+        if verdict.claim.test and verdict.judged:
             screen.print(f"{verdict.claim.id}: {verdict.claim.test}", style="dim", markup=False)
     waiting = [verdict.claim.id for verdict in verdicts if not verdict.claim.experiment]
     if waiting and not brief:
         screen.print(f"not yet simulated: {', '.join(waiting)}", style="dim", markup=False)
     for machine, parameters in fitted_parameters().items():
         screen.print(text.fitted(machine, parameters), style="dim", markup=False)
+    screen.print(text.widest(verdicts), style="dim", markup=False)
     screen.print(text.totals(verdicts))
 
 
 def _said(verdict: Verdict) -> str:
     from elanite import text
 
-    if verdict.holds is None:
+    if not verdict.judged:
         return verdict.note
     words = [text.measured(verdict)]
+    if verdict.state == "not resolved":
+        words.append("(not resolved)")
     if verdict.state in ("known miss", "holds again"):
         words.append(f"({verdict.state}: {verdict.claim.known_miss})")
     return " ".join(filter(None, words))

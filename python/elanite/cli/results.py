@@ -136,14 +136,17 @@ def claims(
       elanite claims --format json | jq '.[] | select(.holds == false)'
 
     In json, low and high are the ends of the 95% confidence interval of the simulated figure; error is
-    simulated/published - 1; holds is null for a claim without results. Nothing is simulated: see `elanite reproduce`.
+    simulated/published - 1; holds is null for a claim without results, and where the intervals are too wide to say
+    (the state is "not resolved"). Nothing is simulated: see `elanite reproduce`.
     """
     from elanite.claims import failed, scoreboard
     from elanite.cli import output
+    from elanite.deviations import measured
+    from elanite.store import Store
 
     verdicts = scoreboard(out, seed)
-    output.scoreboard(verdicts, format_)
-    if all(verdict.holds is None for verdict in verdicts):
+    output.scoreboard(verdicts, format_, measured(Store(out / "store"), seed))
+    if not any(verdict.judged for verdict in verdicts):
         say(f"nothing is simulated in {out}; run: elanite reproduce")
     if failed(verdicts):
         raise typer.Exit(1)

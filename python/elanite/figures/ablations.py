@@ -2,69 +2,117 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from elanite.figures.style import HOT, PALETTE, Figure, layered
+from elanite.figures.style import Figure
+from elanite.figures.table import Cell, Column, table
 from elanite.frames import padded
+from elanite.measures.base import Number, averaged, ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 UNCHANGED = "unchanged"
 
+NAMES = {
+    UNCHANGED: "the machine as it is",
+    "switch.circuit=until-delivered": "circuits closed when the packet is delivered, all at once: nothing waits for the"
+    " acknowledgement",
+    "switch.circuit=wormhole": "wormhole switching: a link is free when the tail of the packet has left it",
+    "switch.ascent=deterministic": "the link up is fixed by the destination, the same digit at every level",
+    "switch.ascent=source-fixed": "the link up is fixed by the source",
+    "switch.arbitration=round-robin": "arbitration in turn: ages are ignored",
+    "switch.multiplexing=round-robin": "channels of a link served flit by flit in turn, not the oldest first",
+    "switch.age_cap=1 s": "ages without a cap",
+    "switch.age_step=5 us": "ages in 4 bits: 15 steps up to the cap, as in the header",
+    "switch.tokens=false": "acknowledgements and end-of-packet tokens take no time on the link",
+    "switch.priorities=false": "one priority level",
+    "link.channels=1": "one virtual channel instead of two",
+    "packet.transaction_overhead=0 B": "transactions without overhead",
+    "adapter.packets_in_flight=1": "one packet of an adapter in flight instead of two",
+    "adapter.turnaround=0 ns": "adapters acknowledge at once",
+    "adapter.share_burst=0 flits": "adapters send and receive at full rate at the same time",
+    "adapter.time_slice=1 GB": "a DMA is never interrupted by another one",
+}
+"""What people call the changes; others are called as the experiment file writes them."""
+
+NOTABLE = 0.03
+"""A change of a figure by less than this fraction is not mentioned."""
+
+PATTERNS = {"bit-reversal": "bit\nreversal"}
+"""Headings of patterns with a line feed."""
+
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """One table: changes of the machine down, kinds of traffic across."""
+    """One table: changes of the machine down, kinds of traffic across, and what can be read from it."""
     rows = padded(rows, servers=pl.String, machine=pl.String)
     hot = pl.col("servers").is_not_null()
     metric = pl.when(hot).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))
-    traffic = pl.when(hot).then(pl.format("hot-spot, {} nodes", pl.col("nodes"))).otherwise(pl.col("pattern"))
+    traffic = pl.when(hot).then(pl.format("hot-spot of {}", pl.col("nodes"))).otherwise(pl.col("pattern"))
     rows = rows.filter(pl.col("metric") == metric).with_columns(traffic=traffic)
-    means = rows.group_by("machine", "traffic", maintain_order=True).agg(pl.col("value").mean())
-    base = means.filter(pl.col("machine") == UNCHANGED).select("traffic", unchanged="value")
-    data = means.join(base, on="traffic", maintain_order="left").with_columns(
-        ratio=pl.col("value") / pl.col("unchanged"), text=pl.col("value").round(0).cast(pl.Int64).cast(pl.String)
-    )
-    if not data.is_empty():
-        yield _table(data)
+    found: dict[str, dict[str, Number]] = {}
+    for (machine, kind), here in rows.group_by("machine", "traffic", maintain_order=True):
+        found.setdefault(str(machine), {})[str(kind)] = averaged(here)
+    if found:
+        yield _table(found)
 
 
-def _table(data: pl.DataFrame) -> Figure:
+def _table(found: Mapping[str, Mapping[str, Number]]) -> Figure:
     title = "What makes which number"
-    base = alt.Chart(data).encode(
-        x=alt.X(
-            "traffic:O",
-            sort=data["traffic"].unique(maintain_order=True).to_list(),
-            title="traffic: highest accepted load, MB/s per node; of the hot node, MB/s",
-            axis=alt.Axis(labelAngle=-30, orient="top"),
-        ),
-        y=alt.Y(
-            "machine:O",
-            sort=data["machine"].unique(maintain_order=True).to_list(),
-            title="change of the machine",
-            axis=alt.Axis(labelLimit=260),
-        ),
-        tooltip=[
-            "machine",
-            "traffic",
-            alt.Tooltip("value:Q", title="MB/s", format=".1f"),
-            alt.Tooltip("ratio:Q", title="of the unchanged machine's", format=".0%"),
-        ],
-    )
-    blocks = base.mark_rect(stroke="white").encode(
-        color=alt.Color(
-            "ratio:Q",
-            title="of unchanged",
-            scale=alt.Scale(domain=[0.5, 1.0, 1.5], range=[HOT, "#ffffff", PALETTE[0]], interpolate="rgb", clamp=True),
-            legend=alt.Legend(format="%"),
-        )
-    )
-    words = base.mark_text(fontSize=12).encode(text="text:N", color=alt.value("black"))
+    kinds = list(dict.fromkeys(kind for figures in found.values() for kind in figures))
+    usual = found.get(UNCHANGED, {})
+    headings = [PATTERNS.get(kind, kind.replace(" of ", "\nof ")) for kind in kinds]
+    columns = [
+        Column("change of the machine", 3.2, "left"),
+        *(Column(heading, 1.1) for heading in headings),
+        Column("what it makes", 4.6, "left"),
+    ]
+    rows = []
+    for machine, figures in found.items():
+        cells = [_cell(machine, kind, figures.get(kind), usual.get(kind)) for kind in kinds]
+        name = "\n".join(wrap(NAMES.get(machine, machine), 31, break_on_hyphens=False))
+        reading = "\n".join(wrap(_reading(machine, figures, usual), 44, break_on_hyphens=False))
+        rows.append([Cell(name), *cells, Cell(reading)])
     caption = (
-        "Accepted load at saturation of each kind of traffic, on the machine as it is and with one mechanism or"
-        " parameter changed at a time; the colour says how far it is from the machine as it is."
+        "Accepted load at saturation, in MB/s per node that sends, or of the hot node, with half of its 95% confidence"
+        " interval: on the machine as it is, and with one mechanism or parameter changed at a time. The tint says how"
+        " far a figure is from that of the machine as it is; the last column names what changes by"
+        f" {NOTABLE:.0%} or more, and by more than the intervals."
     )
-    return Figure("ablations", title, "", caption, layered(title, [blocks, words]))
+    chart = table(columns, rows, "of the figure of the machine as it is", title)
+    return Figure("ablations", title, "", caption, chart, wide=True)
+
+
+def _cell(machine: str, kind: str, figure: Number | None, usual: Number | None) -> Cell:
+    if figure is None:
+        return Cell("")
+    text = f"{figure.mean:.0f}\n± {figure.half:.1f}"
+    if usual is None:
+        return Cell(text)
+    relative = 1.0 if machine == UNCHANGED else figure.mean / usual.mean
+    return Cell(text, relative, f"{machine}, {kind}: {figure.mean:.1f} MB/s, {relative:.1%} of {usual.mean:.1f}")
+
+
+def _reading(machine: str, figures: Mapping[str, Number], usual: Mapping[str, Number]) -> str:
+    """Which figures the change makes lower or higher, most first."""
+    if machine == UNCHANGED:
+        return "the reference of all others"
+    changes = []
+    for kind, figure in figures.items():
+        if kind in usual:
+            change = ratio(figure, usual[kind])
+            off = change.mean - 1
+            if abs(off) >= NOTABLE and abs(off) > change.half:
+                changes.append((off, f"{kind} {off:+.0%}"))
+    parts = [
+        f"{word}: {', '.join(said for _, said in sorted(some, key=lambda one: -abs(one[0])))}"
+        for word, some in (
+            ("lower", [one for one in changes if one[0] < 0]),
+            ("higher", [one for one in changes if one[0] > 0]),
+        )
+        if some
+    ]
+    return "; ".join(parts) or f"no figure by {NOTABLE:.0%} or more"

@@ -2,88 +2,173 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
+from elanite.claims import claims
 from elanite.figures.curves import SATURATED, loads, of_loads
-from elanite.figures.style import HOT, Figure, layered, published
+from elanite.figures.style import HOT, Figure, colour, layered, published
 from elanite.measures.jobs import UNDISTURBED, jobs, kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAPPINGS = ("clustered 1c", "clustered 1i", "distributed")
+    from elanite.measures.jobs import Kept
+
+IO_NODES = ("shared", "dedicated")
+
+MAPPINGS = {"1c": "clustered 1c", "1i": "clustered 1i", "distributed": "distributed"}
 """The paper's names: the compute job, or the I/O job, on the first half of the machine."""
+
+STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Accepted over offered load of the compute job for each I/O load, and what it keeps at saturation."""
-    rows = (
-        jobs(rows)
-        .filter(pl.col("job") == "compute")
-        .with_columns(
-            load=pl.coalesce("load_MBps", "compute.load_MBps"),
-            place=pl.coalesce("nodes", "compute.nodes"),
-            io_nodes=pl.col("series").str.split("-").list.first(),
-            curve=pl.col("series").str.split("-").list.last().replace({"1c": MAPPINGS[0], "1i": MAPPINGS[1]}),
-        )
+    rows = jobs(rows)
+    beside = rows.filter(pl.col("io.load_MBps").is_not_null()).with_columns(
+        io_nodes=pl.col("series").str.split("-").list.first(),
+        mapping=pl.col("series").str.split("-").list.last().replace(MAPPINGS),
     )
-    io_loads = rows["io.load_MBps"].drop_nulls().unique().sort().to_list()
+    alone = rows.filter((pl.col("series") == "alone") & (pl.col("job") == "compute"))
     letters = iter("abcdef")
-    for io_load in io_loads:
-        for io_nodes in ("shared", "dedicated"):
-            beside = rows.filter((pl.col("io.load_MBps") == io_load) & (pl.col("io_nodes") == io_nodes))
+    for io_load in beside["io.load_MBps"].unique().sort().to_list():
+        for io_nodes in IO_NODES:
+            here = beside.filter((pl.col("io.load_MBps") == io_load) & (pl.col("io_nodes") == io_nodes))
             letter = next(letters, "")
-            if not beside.is_empty():
-                alone = rows.filter((pl.col("series") == "alone") & pl.col("place").is_in(beside["place"].to_list()))
-                yield _load(pl.concat([alone, beside]), letter, io_load, io_nodes)
-    if io_loads and not rows.filter(pl.col("series") == "alone").is_empty():
-        yield _summary(kept(rows))
+            if not here.is_empty():
+                yield _load(here, alone, letter, io_load, io_nodes)
+    if found := kept(rows):
+        yield _summary(found, beside)
 
 
-def _load(rows: pl.DataFrame, letter: str, io_load: float, io_nodes: str) -> Figure:
-    title = f"Combined traffic: {io_nodes} I/O nodes, I/O load {io_load:g} MB/s per node"
-    data = of_loads(rows, ["curve", "load"])
+def fraction(io_load: float) -> str:
+    """The load of an I/O client as the paper has it: of what a node can inject."""
+    (most,) = (claim.value for claim in claims() if claim.id == "ping.uni.elan.bandwidth")
+    return f"{io_load / (most or 1.0):.1f} ({io_load:g} MB/s)"
+
+
+def _load(beside: pl.DataFrame, alone: pl.DataFrame, letter: str, io_load: float, io_nodes: str) -> Figure:
+    title = f"Combined traffic: {io_nodes} I/O nodes, I/O load {fraction(io_load)}"
+    compute = beside.filter(pl.col("job") == "compute").with_columns(load=pl.col("compute.load_MBps"))
+    data = of_loads(compute, ["mapping", "load"])
+    places = compute.select("mapping", nodes="compute.nodes").unique(maintain_order=True)
+    same = alone.with_columns(load=pl.col("load_MBps")).join(places, on="nodes", maintain_order="right")
     caption = (
-        f"Accepted against offered load of the compute job, alone and beside the I/O job. {SATURATED} 1c: the compute"
-        " job is on the first half of the machine, away from clustered I/O nodes; 1i: it is on the second half. Dashed:"
-        " what the paper gives for the compute job alone."
+        "Accepted against offered load of the compute job: solid beside the I/O job, dashed alone on the same nodes."
+        f" {SATURATED} 1c: the compute job is on the first half of the machine, away from clustered I/O nodes; 1i: it"
+        " is on the second half. Long dashes: what the paper gives for the compute job alone. The I/O load is that"
+        f" of each of its nodes, as a fraction of the 335 MB/s that a node can inject. {_io_words(_io(beside))}"
     )
-    layers = [*loads(data, "curve", "I/O nodes", "offered", "node"), *published("combined.alone")]
+    layers = loads(data, "mapping", "I/O nodes", "node")
+    if not same.is_empty():
+        order = data["mapping"].unique(maintain_order=True).to_list()
+        layers.append(_alone(of_loads(same, ["mapping", "load"]), order))
+    layers += published("combined.alone")
     return Figure(f"19{letter}", title, f"figure 19 {letter}", caption, layered(title, layers))
 
 
-def _summary(found: pl.DataFrame) -> Figure:
+def _alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
+    """The compute job alone, in the colours of the mappings whose nodes it is on."""
+    base: alt.Chart = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
+    chart: alt.Chart = base.encode(x="offered:Q", y="mean:Q", color=colour("mapping", order, "I/O nodes"))
+    return chart
+
+
+def _io(beside: pl.DataFrame) -> list[dict[str, Any]]:
+    """What the I/O job gets at the highest load of the compute job: per I/O node, for each load and mapping."""
+    rows = beside.filter((pl.col("job") == "io") & (pl.col("compute.load_MBps") == pl.col("compute.load_MBps").max()))
+    if "server_accepted" not in rows["metric"]:
+        return []
+    keys = ["io.load_MBps", "io_nodes", "mapping"]
+    found = of_loads(rows, keys, "server_accepted", "server_offered")
+    return found.sort(keys[0], maintain_order=True).to_dicts()
+
+
+def _io_words(found: list[dict[str, Any]]) -> str:
+    """The I/O job of one load, for each mapping."""
+    if not found:
+        return ""
+    words = [
+        f"{row['mapping']} {row['mean']:.0f} of {row['offered']:.0f}"
+        + (", saturated" if row["state"] == "saturated" else "")
+        for row in found
+    ]
+    return f"Of what is offered to it, in MB/s, an I/O node gets: {'; '.join(words)}."
+
+
+def _io_summary(found: list[dict[str, Any]]) -> str:
+    """The I/O jobs of all loads, over the mappings."""
+    words = []
+    for io_load in dict.fromkeys(row["io.load_MBps"] for row in found):
+        here = [row for row in found if row["io.load_MBps"] == io_load]
+        got = sorted(row["mean"] for row in here)
+        saturated = sum(row["state"] == "saturated" for row in here)
+        said = "none" if not saturated else "all" if saturated == len(here) else f"{saturated} of {len(here)}"
+        words.append(f"{got[0]:.0f} to {got[-1]:.0f} MB/s at {fraction(io_load)}, {said} saturated")
+    if not words:
+        return ""
+    return (
+        f" An I/O node gets, over the mappings: {'; '.join(words)}. Where the I/O job is saturated, more load makes no"
+        " more traffic."
+    )
+
+
+def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
     title = "Combined traffic: where the compute job suffers"
-    names = {
-        f"{io_nodes}-{short}": f"{io_nodes}, {name}"
-        for io_nodes in ("shared", "dedicated")
-        for short, name in zip(("1c", "1i", "distributed"), MAPPINGS, strict=True)
-    }
-    data = found.drop("values").with_columns(
-        mapping=pl.col("series").replace(names), text=pl.format("{}%", (100 * pl.col("kept")).round(0).cast(pl.Int64))
-    )
+    names = {f"{io_nodes}-{short}": f"{io_nodes}, {name}" for io_nodes in IO_NODES for short, name in MAPPINGS.items()}
+    data = pl.DataFrame(
+        [
+            {
+                "mapping": names.get(one.series, one.series),
+                "io_load": fraction(one.io_load),
+                "order": one.io_load,
+                "kept": one.kept.mean,
+                "text": f"{100 * one.kept.mean:.1f} ± {100 * one.kept.half:.1f}%",
+                "state": STATES[one.undisturbed],
+                "beside": one.beside.mean,
+                "alone": one.alone.mean,
+            }
+            for one in found
+        ]
+    ).sort("order", maintain_order=True)
     base = alt.Chart(data).encode(
-        x=alt.X("io_load:O", title="I/O load, MB/s per node", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("mapping:O", sort=list(names.values()), title="I/O nodes, mapping of the jobs"),
-        tooltip=["mapping", "io_load", alt.Tooltip("value:Q", format=".1f"), alt.Tooltip("alone:Q", format=".1f")],
+        x=alt.X(
+            "io_load:O",
+            sort=data["io_load"].unique(maintain_order=True).to_list(),
+            title="I/O load of each node, of what it can inject",
+            axis=alt.Axis(labelAngle=0),
+        ),
+        y=alt.Y(
+            "mapping:O", sort=list(names.values()), title="I/O nodes, mapping of the jobs", axis=alt.Axis(labelLimit=0)
+        ),
+        tooltip=[
+            "mapping",
+            alt.Tooltip("io_load:O", title="I/O load"),
+            alt.Tooltip("text:N", title="kept"),
+            "state",
+            alt.Tooltip("beside:Q", title="beside the I/O job, MB/s", format=".1f"),
+            alt.Tooltip("alone:Q", title="alone, MB/s", format=".1f"),
+        ],
     )
-    suffers = f"datum.kept < {UNDISTURBED}"
     blocks = base.mark_rect(stroke="white").encode(
         color=alt.Color(
             "kept:Q",
             title="bandwidth kept",
             scale=alt.Scale(domain=[0.5, 1.0], range=[HOT, "#ffffff"], interpolate="rgb", clamp=True),
-            legend=alt.Legend(format="%"),
+            legend=alt.Legend(format="%", direction="horizontal"),
         )
     )
-    words = base.mark_text(fontSize=14).encode(
-        text="text:N", color=alt.value("black"), opacity=alt.condition(suffers, alt.value(1.0), alt.value(0.55))
-    )
+    suffers = f"datum.state == '{STATES[False]}'"
+    look = alt.condition(suffers, alt.value(1.0), alt.value(0.65))
+    figures = base.mark_text(fontSize=13, dy=-8, color="black").encode(text="text:N", opacity=look)
+    states = base.mark_text(fontSize=11, dy=9, color="black").encode(text="state:N", opacity=look)
     caption = (
-        "What the compute job keeps, at its highest load, of the bandwidth that it has alone on the same nodes. Where"
-        f" it keeps less than {UNDISTURBED:.0%} it suffers."
+        "What the compute job keeps, at its highest load, of the bandwidth that it has alone on the same nodes, with"
+        f" half of its 95% confidence interval. It suffers where it keeps less than {UNDISTURBED:.0%} with the whole of"
+        " the interval, is undisturbed where it keeps more, and else the case is not resolved."
+        + _io_summary(_io(beside))
     )
-    return Figure("20", title, "figure 20", caption, layered(title, [blocks, words]))
+    return Figure("20", title, "figure 20", caption, layered(title, [blocks, figures, states]))

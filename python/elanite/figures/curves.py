@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import RULE, colour, shape
-from elanite.frames import summarise
+from elanite.figures.style import RULE, below, colour, shape
+from elanite.measures.base import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 Layers = list["alt.Chart | alt.LayerChart"]
 
 SATURATED = (
-    "Bands are 95% confidence intervals over batches and seeds. Triangles are saturated points: more is offered than is"
-    " accepted, and the sources' queues grow. Dotted: accepted = offered."
+    "The offered load is what the sources really offered in the measured window. Bands are 95% confidence intervals"
+    " over batches and seeds; below saturation, of what is under way at the ends of the window. Triangles are saturated"
+    " points: more is offered than is accepted, and the sources' queues grow. Dotted: accepted = offered."
 )
 """What a caption says about ``loads``."""
 
@@ -25,21 +27,59 @@ SATURATED = (
 def of_loads(
     rows: pl.DataFrame, keys: Sequence[str], accepted: str = "accepted", offered: str = "offered"
 ) -> pl.DataFrame:
-    """What ``loads`` draws, a line for each group: the accepted load with its interval, what was offered, the state."""
-    means = summarise(rows.filter(pl.col("metric") == accepted), keys)
-    for metric, name in ((offered, "offered"), ("saturated", "saturated")):
-        here = rows.filter(pl.col("metric") == metric).group_by(keys).agg(pl.col("value").mean().alias(name))
-        means = means.join(here, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    return means.with_columns(
-        state=pl.when(pl.col("saturated") > 0.5).then(pl.lit("saturated")).otherwise(pl.lit("steady"))
-    )
+    """What ``loads`` draws, a line for each group: offered and accepted load with its interval, and the state.
+
+    Below saturation all that is offered is accepted in the end. Over the window the two differ by how much more is
+    under way at its one end than at the other, and the interval is that of this difference: the noise of the arrivals
+    is on the axis of the offered load, not in the interval. (The ratio of the two within each batch would not do:
+    batches are as short as some messages are long, and what is offered in one is accepted in the next.) Several
+    configurations in a group are averaged within a batch first.
+    """
+    value = pl.col("value")
+    parts = rows.filter(pl.col("metric").is_in([accepted, offered])).group_by([*keys, "seed", "batch"])
+    batches = parts.agg(
+        accepted=value.filter(pl.col("metric") == accepted).mean(),
+        offered=value.filter(pl.col("metric") == offered).mean(),
+    ).sort("seed", "batch")
+    state = rows.filter(pl.col("metric") == "saturated").group_by(keys).agg(saturated=value.mean())
+    groups = rows.select(keys).unique(maintain_order=True).join(state, on=keys, how="left", nulls_equal=True)
+    points = []
+    for group in groups.iter_rows(named=True):
+        here = batches.filter(pl.all_horizontal(pl.col(key).eq_missing(group[key]) for key in keys))
+        if here.is_empty():
+            continue
+        got, saturated = number(here["accepted"].to_list()), (group["saturated"] or 0.0) > 0.5
+        half = got.half if saturated else _under_way(here)
+        points.append(
+            {key: group[key] for key in keys}
+            | {"offered": here["offered"].mean(), "mean": got.mean, "low": got.mean - half, "high": got.mean + half}
+            | {"state": "saturated" if saturated else "steady"}
+        )
+    return pl.DataFrame(points, infer_schema_length=None)
 
 
-def loads(data: pl.DataFrame, curve: str, legend: str, x: str, per: str) -> Layers:
-    """Accepted over offered load (the column ``x``), in MB/s ``per`` something, a curve for each value of a column."""
+def _under_way(batches: pl.DataFrame) -> float:
+    """Half the interval of accepted less offered load: what more is under way at one end of the window.
+
+    What is under way at the end of each batch, up to a constant, is what was offered and not accepted so far. From the
+    spread of these sums follows that of the difference between two of them, the ends of the window (a little too much,
+    as these two are among them).
+    """
+    sums: list[float] = []
+    runs = batches.partition_by("seed")
+    for run in runs:
+        under_way = [0.0, *(run["offered"] - run["accepted"]).cum_sum().to_list()]
+        mean = sum(under_way) / len(under_way)
+        sums += [one - mean for one in under_way]
+    spread = number(sums).half * math.sqrt(len(sums) * (len(sums) - 1) / len(batches))
+    return spread * math.sqrt(2 * len(runs)) / len(batches)
+
+
+def loads(data: pl.DataFrame, curve: str, legend: str, per: str) -> Layers:
+    """Accepted over offered load, in MB/s ``per`` something, a curve for each value of a column."""
     order = data[curve].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(
-        x=alt.X(f"{x}:Q", title=f"offered load, MB/s per {per}"), color=colour(curve, order, legend)
+        x=alt.X("offered:Q", title=f"offered load, MB/s per {per}"), color=colour(curve, order, legend)
     )
     y = f"accepted load, MB/s per {per}"
     band = base.mark_errorband(opacity=0.2).encode(y=alt.Y("low:Q", title=y), y2="high:Q")
@@ -50,6 +90,7 @@ def loads(data: pl.DataFrame, curve: str, legend: str, x: str, per: str) -> Laye
             "state:N",
             title="point",
             scale=alt.Scale(domain=["steady", "saturated"], range=["circle", "triangle-up"]),
+            legend=below(),
         ),
         tooltip=[
             curve,
@@ -60,7 +101,7 @@ def loads(data: pl.DataFrame, curve: str, legend: str, x: str, per: str) -> Laye
             "state",
         ],
     )
-    top = max(data["high"].to_list()) * 1.05
+    top = min(max(data["high"].to_list()) * 1.05, max(data["offered"].to_list()))
     diagonal = alt.Chart(pl.DataFrame({"x": [0.0, top], "y": [0.0, top]})).mark_line(
         strokeDash=[2, 3], strokeWidth=1, color=RULE
     )
@@ -74,7 +115,13 @@ def curves(data: pl.DataFrame, curve: str, legend: str, x: alt.X, y: str) -> Lay
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y="mean:Q",
         shape=shape(curve, order, legend),
-        tooltip=[curve, x.shorthand, alt.Tooltip("mean:Q", title="MB/s", format=".1f")],
+        tooltip=[
+            curve,
+            x.shorthand,
+            alt.Tooltip("mean:Q", title="MB/s", format=".1f"),
+            alt.Tooltip("low:Q", format=".1f"),
+            alt.Tooltip("high:Q", format=".1f"),
+        ],
     )
     bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y, scale=alt.Scale(zero=True)), y2="high:Q")
     return [base.mark_line().encode(y="mean:Q"), bars, points]

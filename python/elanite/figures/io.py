@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
+from elanite.claims import claims
 from elanite.figures.curves import SATURATED, loads, of_loads
-from elanite.figures.style import Figure, colour, layered, published, published_at, shape
-from elanite.frames import summarise
+from elanite.figures.style import Figure, layered, published
+from elanite.figures.table import Cell, Column, table
+from elanite.measures.base import averaged
 from elanite.measures.jobs import ALL
 
 if TYPE_CHECKING:
@@ -18,20 +19,23 @@ if TYPE_CHECKING:
 TRAFFIC = {"uniform": "random", "blocks": "deterministic", "cyclic": "deterministic, cyclic"}
 """The paper's names of the patterns."""
 
+PLACES = ("clustered", "distributed")
+
 MAPPING = pl.when(pl.col("nodes") == ALL).then(pl.lit("shared")).otherwise(pl.lit("dedicated"))
+
+HALF = 0.5
+"""The fraction of messages written that the paper's table is about."""
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """Accepted over offered load for each kind of traffic and each place of the I/O nodes; table 1 as a figure."""
+    """Accepted over offered load for each kind of traffic and each place of the I/O nodes; table 1."""
     rows = rows.with_columns(mapping=MAPPING, traffic=pl.col("pattern").replace(TRAFFIC))
     for number, pattern in (("17", "uniform"), ("18", "blocks")):
-        for letter, place in (("a", "clustered"), ("b", "distributed")):
+        for letter, place in zip("ab", PLACES, strict=True):
             here = rows.filter((pl.col("series") == f"{place}-load") & (pl.col("pattern") == pattern))
             if not here.is_empty():
                 yield _load(here, number, letter, place)
-    highest = rows.filter(
-        pl.col("series").is_in(["clustered", "distributed"]) & (pl.col("metric") == "server_accepted")
-    )
+    highest = rows.filter(pl.col("series").is_in(PLACES) & (pl.col("metric") == "server_accepted"))
     if not highest.is_empty():
         yield _table(highest)
 
@@ -45,45 +49,60 @@ def _load(rows: pl.DataFrame, number: str, letter: str, place: str) -> Figure:
         "What is written to and read from an I/O node, half of the messages read, against what is offered to it."
         f" {SATURATED} Dashed: the maximum that the paper gives (table 1)."
     )
-    layers = [
-        *loads(data, "curve", "I/O nodes", "offered", "I/O node"),
-        *published(f"io.{traffic}.{place}"),
-    ]
+    layers = [*loads(data, "curve", "I/O nodes", "I/O node"), *published(f"io.{traffic}.{place}")]
     return Figure(f"{number}{letter}", title, f"figure {number} {letter}", caption, layered(title, layers))
 
 
 def _table(rows: pl.DataFrame) -> Figure:
     title = "I/O: highest load of an I/O node"
-    rows = rows.with_columns(
-        cell=pl.format("{}, {}", pl.col("traffic"), pl.col("series")),
-        written=pl.format("{}%", (100 * pl.col("writes")).cast(pl.Int64)),
-    )
-    keys = ["cell", "written", "mapping"]
-    order = pl.col("traffic").replace_strict({name: place for place, name in enumerate(TRAFFIC.values())})
-    data = summarise(rows.sort(order, "series", "writes", maintain_order=True), keys)
-    cells = data["cell"].unique(maintain_order=True).to_list()
-    written = data["written"].unique(maintain_order=True).to_list()
-    points = (
-        alt.Chart(data)
-        .mark_point(filled=True, size=70, opacity=0.9)
-        .encode(
-            x=alt.X("cell:O", sort=cells, title="destinations, I/O nodes", axis=alt.Axis(labelAngle=-20)),
-            xOffset=alt.XOffset("written:N", sort=written),
-            y=alt.Y("mean:Q", title="highest load, MB/s per I/O node", scale=alt.Scale(zero=True)),
-            color=colour("written", written, "messages written"),
-            shape=shape("mapping", ["shared", "dedicated"], "I/O nodes"),
-            tooltip=[*keys, alt.Tooltip("mean:Q", title="MB/s", format=".1f")],
-        )
-    )
-    places = {
-        f"io.{traffic}.{place}": f"{traffic}, {place}"
-        for traffic in ("random", "deterministic")
-        for place in ("clustered", "distributed")
-    }
+    fractions = rows["writes"].unique().sort().to_list()
+    # The fraction of the paper first.
+    fractions = [one for one in fractions if one == HALF] + [one for one in fractions if one != HALF]
+    stated = {claim.id: claim for claim in claims()}
+    columns = [
+        Column("destinations, I/O nodes", 2.2, "left"),
+        Column("published\nhalf written"),
+        Column("simulated\nhalf written", 1.2),
+        *(Column(f"{_written(one)}\n{mapping}", 1.2) for one in fractions for mapping in ("shared", "dedicated")),
+    ]
+    lines = []
+    for traffic in TRAFFIC.values():
+        for place in PLACES:
+            here = rows.filter((pl.col("traffic") == traffic) & (pl.col("series") == place))
+            if here.is_empty():
+                continue
+            claim = stated.get(f"io.{traffic}.{place}")
+            value = claim.value if claim else None
+            cells = [
+                _cell(here.filter((pl.col("writes") == one) & (pl.col("mapping") == mapping)))
+                for one in fractions
+                for mapping in ("shared", "dedicated")
+            ]
+            middle = _cell(here.filter(pl.col("writes") == HALF), value)
+            lines.append([Cell(f"{traffic}\n{place}"), Cell(f"{value:g}" if value else ""), middle, *cells])
     caption = (
-        "What is written to and read from an I/O node at saturation, for three fractions of writes; the others are"
-        " reads. The paper finds little difference between fractions, and gives the values of the dashes for one half."
-        " Reads go the other way than writes, so that half of each can be more than all of one. Deterministic: blocks"
-        " of nodes share an I/O node, or, cyclic, the I/O nodes are dealt out in turn; the paper does not say."
+        "What is written to and read from an I/O node at saturation, in MB/s, with half of its 95% confidence interval;"
+        " the tint compares the mean of shared and dedicated I/O nodes with what is published. The paper finds little"
+        " difference between fractions of writes. Reads go the other way than writes, so that half of each can be more"
+        " than all of one. Deterministic: blocks of nodes share an I/O node; the paper does not say which nodes do."
     )
-    return Figure("table-1", title, "table 1", caption, layered(title, [points, *published_at("cell", places)]))
+    if "cyclic" in rows["pattern"]:
+        caption += " Cyclic: the I/O nodes are dealt out in turn; the paper's value stands with the other way."
+    chart = table(columns, lines, "of the published value", title)
+    return Figure("table-1", title, "table 1", caption, chart, wide=True)
+
+
+def _written(fraction: float) -> str:
+    return {0.0: "all read", HALF: "half written", 1.0: "all written"}.get(fraction, f"{fraction:.0%} written")
+
+
+def _cell(rows: pl.DataFrame, value: float | None = None) -> Cell:
+    """The mean of the configurations with its interval, and its distance from a published value."""
+    if rows.is_empty():
+        return Cell("")
+    found = averaged(rows)
+    text = f"{found.mean:.1f} ± {found.half:.1f}"
+    if value is None:
+        return Cell(text)
+    relative = found.mean / value
+    return Cell(f"{text}\n{relative - 1:+.0%}", relative, f"{found.mean:.1f} [{found.low:.1f}, {found.high:.1f}] MB/s")

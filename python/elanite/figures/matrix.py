@@ -40,7 +40,9 @@ def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str
     caption = (
         "A block is a switch, a row a level; above it are its links upwards, below it its links downwards, at the first"
         " level those to the nodes. A number is the sum of the delays that packets met on entering a link, or the sum"
-        " over the links of a switch; the most loaded link and the most loaded switch have 100."
+        " over the links of a switch; the most loaded link and the most loaded switch have 100. A delay stands at the"
+        " port by which the packet leaves the switch, whose link is the one that is short; the paper writes it at the"
+        " port by which the packet came in. The sums of switches are the same either way."
     )
     if matrix.slice_count:
         caption += (

@@ -55,20 +55,21 @@ class Figure:
         return spec
 
 
-def published(*identities: str, label: str = "") -> list[alt.Chart | alt.LayerChart]:
-    """Dashed rules at the published values of claims (or a band, for a range), each with its value."""
+def published(*identities: str, label: str = "published") -> list[alt.Chart | alt.LayerChart]:
+    """Dashed rules at the published values of claims (two, for a range), named at their right ends, off the curves."""
     layers: list[alt.Chart | alt.LayerChart] = []
     for claim in claims():
         if claim.id not in identities:
             continue
         values = [claim.low, claim.high] if claim.kind == "range" else [claim.value]
-        text = label or "published"
-        for value in values:
-            data = pl.DataFrame({"value": [value], "text": [f"{text} {value:g} {claim.unit}"]})
-            rule = alt.Chart(data).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
-            words = alt.Chart(data).mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=RULE)
-            layers.append(rule.encode(y="value:Q"))
-            layers.append(words.encode(y="value:Q", x=alt.value(0), text="text:N"))
+        rules = alt.Chart(pl.DataFrame({"value": values})).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
+        layers.append(rules.encode(y="value:Q"))
+        middle = sum(value or 0.0 for value in values) / len(values)
+        figure = " to ".join(f"{value:g}" for value in values)
+        for line, dy in ((label, -7), (f"{figure} {claim.unit}", 7)):
+            data = pl.DataFrame({"value": [middle], "text": [line]})
+            words = alt.Chart(data).mark_text(align="left", baseline="middle", dx=5, dy=dy, color=RULE)
+            layers.append(words.encode(y="value:Q", x=alt.value("width"), text="text:N"))
     return layers
 
 
@@ -100,22 +101,28 @@ def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
         f"{column}:N",
         title=title,
         scale=alt.Scale(domain=list(order), range=PALETTE[: len(order)]),
-        legend=alt.Legend(symbolOpacity=1),
+        legend=below(symbolOpacity=1),
     )
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
     """Shape of the points of a category, so that colour is not the only sign."""
-    return alt.Shape(f"{column}:N", title=title, scale=alt.Scale(domain=list(order), range=SHAPES[: len(order)]))
+    scale = alt.Scale(domain=list(order), range=SHAPES[: len(order)])
+    return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(symbolOpacity=1))
+
+
+def below(**look: Any) -> alt.Legend:
+    """A legend below the chart, uncut: the space beside it is that of the published values' names."""
+    return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, **look)
 
 
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:
-    """A logarithmic axis of sizes in bytes, marked at powers of four."""
+    """A logarithmic axis of sizes in bytes, marked at its start and at powers of four."""
     low, high = min(values), max(values)
-    marks = [mark for mark in MARKS if low <= mark <= high]
+    marks = [low, *(mark for mark in MARKS if low < mark <= high)]
     return alt.X(
         f"{column}:Q",
         title=title,
         scale=alt.Scale(type="log", base=2, domain=[low, high], nice=False),
-        axis=alt.Axis(values=marks, labelExpr=BYTES, grid=False),
+        axis=alt.Axis(values=marks, labelExpr=BYTES, labelOverlap="parity", grid=False),
     )

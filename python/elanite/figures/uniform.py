@@ -9,7 +9,7 @@ import polars as pl
 
 from elanite.figures.curves import SATURATED, curves, loads, of_loads
 from elanite.figures.style import RULE, Figure, layered, published, size_axis
-from elanite.frames import parameters, summarise, sustained
+from elanite.frames import summarise, sustained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,13 +44,13 @@ def _of_the_main_size(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _load(rows: pl.DataFrame, nodes: int, letter: str) -> Figure:
     title = f"Uniform traffic, {nodes} nodes, {rows['message'][0]} messages"
-    data = of_loads(rows, [name for name in parameters(rows) if name != "series"])
+    data = of_loads(rows, ["curve", "load_MBps"])
     rules = published("uniform.64.bandwidth") if nodes == 64 else []
     caption = (
         f"Accepted against offered load for uniform and exponential message sizes and inter-arrival times. {SATURATED}"
         + (" Dashed: the range that the paper gives for the asymptote." if rules else "")
     )
-    layers = [*loads(data, "curve", CURVES, "load_MBps", "node"), *rules]
+    layers = [*loads(data, "curve", CURVES, "node"), *rules]
     return Figure(f"11{letter}", title, f"figure 11 {letter}", caption, layered(title, layers))
 
 
@@ -60,7 +60,7 @@ def _nodes(best: pl.DataFrame) -> Figure:
     x = alt.X("nodes:O", title="nodes", axis=alt.Axis(labelAngle=0))
     layers = [
         *curves(data, "curve", CURVES, x, "highest accepted load, MB/s per node"),
-        *published("uniform.64.bandwidth", label="64 nodes:"),
+        *published("uniform.64.bandwidth", label="64 nodes"),
     ]
     caption = (
         "The highest accepted load of each distribution, from longer runs than those of figures 11 a to c. Bars are 95%"

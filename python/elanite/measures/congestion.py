@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite import congestion
-from elanite.measures.base import Finding, measure, number, with_interval
+from elanite.measures.base import Finding, at_least, averaged, measure, of_whole, ratio, with_interval
 
 if TYPE_CHECKING:
     from elanite.claims import Claim
@@ -19,13 +19,19 @@ EVEN = 0.1
 UNEVEN = 0.1
 """A difference between destinations of more than this fraction of their mean is uneven (000 s5.4 gives no figure)."""
 
+CLOSE = 0.05
+"""Delays this close to the published ones, as a fraction of these, are as published."""
+
 UNHARMED = 0.95
 """A performance of at least this fraction is not harmed (000 s5.4 gives no figure)."""
 
 
 @measure("even-and-growing")
-def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
-    """Delays that are even over the switches of a level and grow with every step of the path to the destination."""
+def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
+    """Delays that are even over the switches of a level and grow with every step of the path to the destination.
+
+    The claim gives the delays of the first steps, and of the last one.
+    """
     switches = rows.group_by("id", "level", "from").agg(pl.col("waiting_us").sum())
     switches = switches.with_columns(
         off=(pl.col("waiting_us") / pl.col("waiting_us").mean().over("id", "level") - 1).abs()
@@ -33,13 +39,17 @@ def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG0
     (off,) = switches.select(pl.col("off").max()).row(0)
     path = congestion.path(rows).to_dicts()
     growing = all(before["mean"] < after["mean"] for before, after in pairwise(path))
-    words = [
-        f"{'up' if step['up'] else 'down'} from level {step['level']} {step['mean']:.1f}"
-        f" [{step['least']:.1f}, {step['most']:.1f}]"
-        for step in path
-    ]
-    text = f"{', '.join(words)}; the switches of a level within {off:.1%} of their mean"
-    return Finding(off <= EVEN and growing and path[-1]["most"] == 100, text)
+    *first, last = claim.figures
+    expected = dict(enumerate(first)) | {len(path) - 1: last}
+    close = all(abs(path[step]["mean"] / value - 1) <= CLOSE for step, value in expected.items())
+    words = []
+    for index, step in enumerate(path):
+        said = f"{'up' if step['up'] else 'down'} from level {step['level']} {step['mean']:.1f}"
+        if index in expected:
+            said += f" ({step['mean'] / expected[index] - 1:+.0%} of {expected[index]:g})"
+        words.append(f"{said}, single links {step['least']:.1f} to {step['most']:.1f}")
+    text = f"mean delay of a link {'; '.join(words)}; the switches of a level within {off:.1%} of their mean"
+    return Finding(off <= EVEN and growing and close and path[-1]["most"] == 100, text)
 
 
 @measure("hot-links")
@@ -67,6 +77,8 @@ def unharmed(rows: pl.DataFrame, claim: Claim) -> Finding:
     """The metric on the last of the series' machines against that on the first; those between are only shown."""
     here = rows.filter(pl.col("metric") == claim.metric)
     machines = here["machine"].unique(maintain_order=True).to_list()
-    found = {name: number(here.filter(pl.col("machine") == name)["value"].to_list()) for name in machines}
+    found = {name: averaged(here.filter(pl.col("machine") == name)) for name in machines}
+    left = ratio(found[machines[-1]], found[machines[0]])
     text = "; ".join(f"{name}: {with_interval(found[name])}" for name in machines)
-    return Finding(found[machines[-1]].mean >= UNHARMED * found[machines[0]].mean, text)
+    text += f"; {machines[-1]} keeps {of_whole(left)}"
+    return Finding(at_least(left, UNHARMED), text, tuple(found.values()))

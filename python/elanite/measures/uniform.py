@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.frames import summarise, sustained
-from elanite.measures.base import Finding, Number, Order, measure, number, with_interval
+from elanite.measures.base import (
+    Finding,
+    Number,
+    Order,
+    at_least,
+    averaged,
+    measure,
+    number,
+    ratio,
+    together,
+    with_interval,
+    within,
+)
 
 if TYPE_CHECKING:
     from elanite.claims import Claim
@@ -27,7 +39,7 @@ def sustained_bandwidth(rows: pl.DataFrame, claim: Claim) -> Number:  # noqa: AR
         f"{row['sizes']} sizes, {row['arrivals']} arrivals: {row['mean']:.1f}"
         for row in summarise(best, ["sizes", "arrivals"]).iter_rows(named=True)
     )
-    return number(_over_distributions(best), note)
+    return averaged(best, note)
 
 
 @measure("scaling")
@@ -35,13 +47,13 @@ def scaling(rows: pl.DataFrame, claim: Claim) -> Order:  # noqa: ARG001
     """Network sizes by their highest accepted load, mean of the distributions of sizes and arrivals."""
     best = sustained(rows)
     found = {
-        nodes: number(_over_distributions(best.filter(pl.col("nodes") == nodes)))
-        for nodes in best["nodes"].unique().sort().to_list()
+        nodes: averaged(best.filter(pl.col("nodes") == nodes)) for nodes in best["nodes"].unique().sort().to_list()
     }
     names = sorted(found, key=lambda nodes: -found[nodes].mean)
     return Order(
         [f"{nodes} nodes" for nodes in names],
         ", ".join(f"{nodes} nodes: {with_interval(found[nodes])}" for nodes in found),
+        tuple(found.values()),
     )
 
 
@@ -49,19 +61,22 @@ def scaling(rows: pl.DataFrame, claim: Claim) -> Order:  # noqa: ARG001
 def distributions(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
     """The gap between uniform and exponential distributions: there at 16 nodes, narrow at 64."""
     best = sustained(rows)
-    gaps: dict[int, float] = {}
-    parts = []
+    gaps: dict[int, Number] = {}
+    parts, numbers = [], []
     for nodes in best["nodes"].unique().sort().to_list():
         here = best.filter(pl.col("nodes") == nodes)
-        uniform = number(_distribution(here, "uniform"))
-        exponential = number(_distribution(here, "exponential"))
-        gaps[nodes] = uniform.mean / exponential.mean - 1
+        uniform, exponential = (number(_distribution(here, name)) for name in ("uniform", "exponential"))
+        gap = ratio(uniform, exponential)
+        gaps[nodes] = Number(gap.mean - 1, gap.low - 1, gap.high - 1)
         parts.append(
             f"{nodes} nodes: uniform {with_interval(uniform)}, exponential {with_interval(exponential)},"
-            f" gap {gaps[nodes]:+.1%}"
+            f" gap {gaps[nodes].mean:+.1%} [{gaps[nodes].low:+.1%}, {gaps[nodes].high:+.1%}]"
         )
-    holds = gaps[16] >= 0 and abs(gaps[64]) < gaps[16] and abs(gaps[64]) < NARROW_GAP
-    return Finding(holds, "; ".join(parts))
+        numbers += [uniform, exponential]
+    few, many = gaps[min(gaps)], gaps[max(gaps)]
+    there = at_least(few, 0.0)
+    closed = together([within(many, -NARROW_GAP, NARROW_GAP), there and abs(many.mean) < few.mean])
+    return Finding(together([there, closed]), "; ".join(parts), tuple(numbers))
 
 
 @measure("message-size")
@@ -76,12 +91,8 @@ def message_size(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
         f"{row['message']}: {row['mean']:.1f} [{row['low']:.1f}, {row['high']:.1f}]"
         for row in best.iter_rows(named=True)
     )
-    return Finding(holds, text + " MB/s")
-
-
-def _over_distributions(best: pl.DataFrame) -> list[float]:
-    """One value per batch and seed: the mean of the distributions, so that the interval is that of their mean."""
-    return best.group_by("seed", "batch", maintain_order=True).agg(pl.col("value").mean())["value"].to_list()
+    numbers = (Number(row["mean"], row["low"], row["high"]) for row in best.iter_rows(named=True))
+    return Finding(holds, text + " MB/s", tuple(numbers))
 
 
 def _distribution(best: pl.DataFrame, name: str) -> list[float]:

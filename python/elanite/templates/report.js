@@ -10,19 +10,19 @@ function colours() {
   return {
     background: "transparent",
     font,
-    title: { color: ink, fontSize: 15, fontWeight: 600, anchor: "start", offset: 14 },
     axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
             labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, titlePadding: 10 },
     legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500,
-              orient: "bottom", columns: 2, symbolStrokeWidth: 2 },
-    text: { fontSize: 11 },
+              orient: "bottom", labelLimit: 0, symbolStrokeWidth: 2 },
+    text: { fontSize: 11, color: ink },
     view: { stroke: null },
   };
 }
 
 function draw() {
   for (const place of document.querySelectorAll("[data-chart]")) {
-    const spec = { ...charts[place.dataset.chart], width: "container", config: colours() };
+    // The page has the title above the figure, where it may take more than one line.
+    const spec = { ...charts[place.dataset.chart], title: null, width: "container", config: colours() };
     const actions = { export: true, source: false, compiled: false, editor: false };
     vegaEmbed(place, spec, { actions, renderer: "svg", tooltip: { theme: dark.matches ? "dark" : "light" } });
   }

@@ -12,6 +12,9 @@ const LONGEST: Time = Time::from_secs(1000);
 /// Shortest batch, and shortest slice.
 const SHORTEST: Time = Time::from_ns(1);
 
+/// More nodes than any machine has.
+pub(crate) const MOST_NODES: u32 = 1 << 20;
+
 /// Most batches, seeds and repeats.
 const MOST: u32 = 10_000;
 

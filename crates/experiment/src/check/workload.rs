@@ -1,13 +1,10 @@
 //! What a series may run.
 
-use super::{Check, MOST};
+use super::{Check, MOST, MOST_NODES};
 use crate::file::{JobGrid, PingGrid, Series};
 use crate::nodes::Nodes;
 use crate::sweep::{Grid, Sweep};
 use units::{Bytes, Time};
-
-/// More nodes than any machine has. A set that reaches so far is not listed here: planning refuses it.
-const MOST_NODES: u32 = 1 << 20;
 
 /// Longest mean time between two messages of a node. Rare gaps of an exponential distribution are 40 times as long.
 const LONGEST_GAP: Time = Time::from_secs(3600);
@@ -99,6 +96,7 @@ impl Check<'_> {
 
     fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
         for (place, nodes) in sets.places(path) {
+            // A set that reaches further is not listed here: planning refuses it.
             let countable = nodes.highest().is_none_or(|highest| highest < MOST_NODES);
             if !countable || !nodes.numbers().is_empty() {
                 continue;

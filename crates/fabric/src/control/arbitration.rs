@@ -23,8 +23,9 @@ pub(super) struct Waiting {
     pub packet: PacketId,
     /// Number of the input channel, over the switch.
     pub input: u32,
-    /// Priority and age, as far as they count; the larger wins.
+    /// When it was injected: its age counts from there.
     pub injected: Cycle,
+    /// Whether it goes before all that are not, whatever their age.
     pub high: bool,
 }
 
@@ -227,8 +228,8 @@ pub(super) fn winner(
 }
 
 /// The output of the group with a free channel and the fewest busy ones; `free` gives the free channels of a link as
-/// bits. Ties go to the first output at or after `spread`,
-/// a number that is asked for if there is a choice, counted around.
+/// bits. Ties go to the first output at or after `spread`, a number that is asked for if there is a choice, counted
+/// around.
 pub(super) fn least_loaded(
     outputs: &[LinkId],
     spread: impl Fn() -> u64,

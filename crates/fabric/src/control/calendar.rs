@@ -2,7 +2,10 @@
 
 use super::ring::{Ring, SLOTS};
 use crate::Cycle;
+use crate::motion::HORIZON;
 use std::collections::BTreeMap;
+
+const _: () = assert!(HORIZON < SLOTS, "what is foreseen has room in the ring");
 
 /// Future events. Those of one cycle come out together, in no promised order: phase 0 must not depend on it.
 ///

@@ -1,7 +1,6 @@
 //! What follows from the motion: deliveries, acknowledgements, releases.
 
 use super::arbitration::NO_GROUP;
-use super::packet::Flight;
 use super::{Control, Event, Notice, PacketId, PacketRecord};
 use crate::motion::{ChannelId, Motion};
 use crate::{Circuit, Cycle};
@@ -28,7 +27,7 @@ impl Control {
         let source = flight.spec.source;
         self.ports[source as usize].outstanding -= 1;
         self.flag_port(source);
-        if Flight::holds_circuit(self.config.circuit) {
+        if self.config.circuit == Circuit::UntilAcknowledged {
             let mut passes = self.now + 1;
             for &channel in flight.path() {
                 self.schedule(passes, Event::Free(channel));

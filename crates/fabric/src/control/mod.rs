@@ -7,18 +7,19 @@
 //!
 //! ## The life of a packet
 //!
-//! 1. [`Fabric::offer`](crate::Fabric::offer): it waits at its adapter, high priority before low, until fewer than `packets_in_flight`
-//!    packets are unacknowledged and the injection link has a free channel. Its *age* starts there.
+//! 1. [`Fabric::offer`](crate::Fabric::offer): it waits at its adapter, high priority before low, until fewer than
+//!    `packets_in_flight` packets are unacknowledged and the injection link has a free channel. Its *age* starts there.
 //! 2. The header advances: `D` cycles after a link has sent the first flit the header is at the next switch, joins the
 //!    group that its tag names, and is granted a channel of an output, in the same cycle if it wins and one is free.
 //! 3. The last flit leaves the last link in cycle `s`; the packet is delivered at `s + D`
 //!    ([`Notice::Delivered`]), and the destination sends its acknowledgement when it pleases.
 //! 4. The acknowledgement returns along the circuit, one header delay per link, through a path of its own: it never
 //!    waits for a channel. At the source, cycle `t`, the packet is done ([`Notice::Acknowledged`]) and the EOP starts:
-//!    the channel of link `i` of the path is free from cycle `t + 1 + i D` on.
+//!    the channel of each link of the path is free from cycle `t + 1` on, plus the delays of the links before it.
 //!
-//! With [`Circuit::UntilDelivered`](crate::Circuit::UntilDelivered) all channels are free one cycle after delivery, with [`Circuit::Wormhole`](crate::Circuit::Wormhole) each two
-//! cycles after the next link (or the node) has taken the tail. The acknowledgement takes the same time in all cases.
+//! With [`Circuit::UntilDelivered`](crate::Circuit::UntilDelivered) all channels are free one cycle after delivery, with
+//! [`Circuit::Wormhole`](crate::Circuit::Wormhole) each two cycles after the next link (or the node) has taken the tail.
+//! The acknowledgement takes the same time in all cases.
 
 mod arbitration;
 mod calendar;
@@ -31,6 +32,7 @@ mod ring;
 pub use census::{LinkCounters, PacketCensus};
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
+use crate::config::MAX_FLITS;
 use crate::motion::{self, ChannelId, Lanes, Motion, Moved, Witness};
 use crate::topology::{FatTree, NodeId};
 use crate::{Arbitration, Config, Cycle};
@@ -59,8 +61,11 @@ const _: () = assert!(size_of::<Event>() == 8, "one word");
 struct Port {
     /// Waiting packets and the cycle of their offer: high priority, low priority.
     waiting: [VecDeque<(PacketSpec, Cycle)>; 2],
+    /// Packets injected and not yet acknowledged.
     outstanding: u32,
+    /// Packets injected so far.
     sequence: u32,
+    /// Whether the adapter is on the list of this cycle.
     flagged: bool,
 }
 
@@ -169,7 +174,9 @@ impl Control {
     pub fn offer(&mut self, spec: PacketSpec) {
         let nodes = self.tree().nodes();
         assert!(
-            spec.source < nodes && spec.destination < nodes && spec.flits > 0,
+            spec.source < nodes
+                && spec.destination < nodes
+                && (1..=MAX_FLITS).contains(&spec.flits),
             "not a packet of this fabric: {spec:?}"
         );
         self.offered += 1;
@@ -241,17 +248,16 @@ impl Control {
         self.calendar.begin(cycle, self.reversed);
         motion.arrive(cycle, self);
         while let Some(event) = self.calendar.pop(cycle) {
-            if let Event::Motion(event) = event {
-                motion.read(event, cycle, self);
-                continue;
-            }
-            self.events += 1;
             match event {
+                Event::Motion(event) => {
+                    motion.read(event, cycle, self);
+                    continue;
+                }
                 Event::Free(channel) => self.release(motion, channel),
                 Event::Delivered(packet) => notices.push(self.deliver(packet)),
                 Event::Acknowledged(packet) => notices.push(self.complete(packet)),
-                Event::Motion(_) => unreachable!("worked off above"),
             }
+            self.events += 1;
             self.calendar.let_go();
         }
         if self.reversed {

@@ -2,7 +2,7 @@
 
 use crate::motion::ChannelId;
 use crate::topology::{FatTree, MAX_TAGS, NodeId, Tag};
-use crate::{Ascent, Circuit, Cycle};
+use crate::{Ascent, Cycle};
 use std::num::NonZeroU32;
 
 /// Priority level of a packet; the Elite has two (000 s2.2).
@@ -35,7 +35,7 @@ pub struct PacketSpec {
     pub source: NodeId,
     /// The adapter that receives; may be the same.
     pub destination: NodeId,
-    /// Length in flits, header and all overhead included; at least 1.
+    /// Length in flits, header and all overhead included; `1..=MAX_FLITS`.
     pub flits: u32,
     /// Priority level.
     pub priority: Priority,
@@ -118,6 +118,7 @@ pub(super) struct Flight {
     pub next: Option<PacketId>,
     /// Channels taken, in order; the first `taken` are valid.
     path: [ChannelId; MAX_TAGS + 1],
+    /// When it was handed to the fabric.
     pub offered: Cycle,
     /// 0 until then.
     pub delivered: Cycle,
@@ -164,11 +165,6 @@ impl Flight {
     pub fn extend(&mut self, channel: ChannelId) {
         self.path[usize::from(self.taken)] = channel;
         self.taken += 1;
-    }
-
-    /// Whether the channels wait for the EOP that follows the acknowledgement.
-    pub fn holds_circuit(circuit: Circuit) -> bool {
-        circuit == Circuit::UntilAcknowledged
     }
 }
 

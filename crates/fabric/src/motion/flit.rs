@@ -4,7 +4,8 @@
 //! to the letter. It is slow and obvious; whatever else moves flits must agree with it in every cycle.
 //!
 //! A cycle is three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
-//! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so the order of links is free.
+//! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done,
+//! so the order of links is free.
 
 use super::{Carried, ChannelId, Event, FlitCensus, Motion, Moved, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
@@ -216,7 +217,7 @@ impl Motion for FlitMover {
     }
 
     fn read(&mut self, event: Event, _now: Cycle, _witness: &mut impl Witness) {
-        unreachable!("the flit mover foresees nothing, and never {event:?}");
+        unreachable!("the flit mover enters no events, and so not {event:?}");
     }
 
     fn open(&mut self, channel: ChannelId, worm: Worm, _now: Cycle, _witness: &mut impl Witness) {

@@ -1,8 +1,8 @@
 //! # Movers: the data phase of a cycle
 //!
-//! The control plane grants *channels*, numbered by [`Lanes`]. A granted channel carries one *worm*, the flits of one packet, from the channel upstream (or from the adapter) to the channel
-//! downstream (or into the node). A mover decides in which cycle which flit crosses which link, and reports the two
-//! moments that matter to the control plane, as [`Moved`].
+//! The control plane grants *channels*, numbered by [`Lanes`]. A granted channel carries one *worm*, the flits of one
+//! packet, from the channel upstream (or from the adapter) to the channel downstream (or into the node). A mover decides
+//! in which cycle which flit crosses which link, and reports the moments that matter to the control plane, as [`Moved`].
 //!
 //! ## The rule
 //!
@@ -14,8 +14,8 @@
 //! * it ends in a node, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is free
 //!   one cycle after its flit was sent on.
 //!
-//! Each link moves one flit of the oldest channel that can move, whatever moved before. Two refinements, both switches
-//! of the machine:
+//! Each link moves one flit of the oldest channel that can move (with priorities, of the oldest of those of high priority,
+//! if there are any), whatever moved before. Two refinements, both switches of the machine:
 //!
 //! * *Tokens.* Acknowledgements and EOPs take a slot of each link they cross. A link owes a slot for each; it pays
 //!   in cycles in which no channel can move, and before it turns to a channel that did not move in the cycle before.
@@ -29,7 +29,7 @@ pub mod worm;
 
 pub use event::{Event, HORIZON};
 
-use crate::{Circuit, Config, Cycle, FatTree, LinkId, Multiplexing};
+use crate::{Circuit, Config, Cycle, LinkId, Multiplexing};
 use std::ops::Range;
 
 /// Number of a virtual channel, given by [`Lanes`].
@@ -216,7 +216,7 @@ impl Wiring {
             })
             .collect();
         for node in 0..tree.positions() {
-            let (injection, ejection) = (FatTree::injection(tree, node), tree.ejection(node));
+            let (injection, ejection) = (tree.injection(node), tree.ejection(node));
             let phase = PHASE_STEP * u64::from(node);
             wires[injection as usize].shared = Some((ejection, phase));
             wires[ejection as usize].shared = Some((injection, phase + config.share_period / 2));

@@ -21,7 +21,8 @@ pub struct Manner {
     pub stride: Cycle,
     /// Whether the worm mover works off each cycle in the opposite order.
     pub reversed: bool,
-    /// Cycles after the last offer, at which the comparison ends if the network has not come to rest.
+    /// Cycles after the last offer, but for the turnarounds of all packets, at which the comparison ends if the network
+    /// has not come to rest.
     pub patience: Cycle,
 }
 
@@ -350,14 +351,18 @@ impl Pair {
         format!("cycle {cycle}: {link}, channel {lane}: {what}")
     }
 
-    /// The next checkpoint: in cycles in which the flit mover has nothing to do, nothing changes.
-    fn next(&self, at: Cycle, stride: Cycle) -> Cycle {
+    /// Goes to the next checkpoint, `bound` at the latest. Cycles in which the flit mover has nothing to do, so that
+    /// nothing changes, are passed over, and not counted.
+    fn step(&mut self, at: Cycle, stride: Cycle, bound: Cycle) -> Result<Cycle, Difference> {
         let quiet = self.flit.bench.fabric.next_cycle().unwrap_or(Cycle::MAX);
-        (at + stride).max(quiet)
+        let next = (at + stride).max(quiet).min(bound);
+        self.tally.cycles += stride.min(next - at);
+        self.go_to(next - 1)?;
+        Ok(next)
     }
 
     /// Nothing moves any more: both must have come to rest in the same cycle, which is the earliest for whatever comes.
-    fn rest(&mut self, at: Cycle) -> Result<(), Difference> {
+    fn rest(&mut self, at: Cycle, turnaround: Cycle) -> Result<(), Difference> {
         let [flit, worm] = self.both(at, |side| side.bench.fabric.next_cycle())?;
         self.same(at, None, "the next cycle with anything to do", &flit, &worm)?;
         let [flit, worm] = self.both(at, |side| side.bench.fabric.packet_census())?;
@@ -368,7 +373,7 @@ impl Pair {
             return Err(self.difference(at, what, None, flit, worm));
         }
         self.both(at, |side| side.bench.fabric.offer(0, LATE))?;
-        self.go_to(at + 1_000_000)?;
+        self.go_to(at + 1_000_000 + turnaround)?;
         match self.tails.first() {
             Some(tail) => Err(self.divergent(*tail, "a tail", Some(tail), None)),
             None => Ok(()),
@@ -383,22 +388,19 @@ pub fn compare(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
     let mut at = 0;
     for &(offered, spec) in &case.traffic {
         while at + stride <= offered {
-            at = pair.next(at, stride).min(offered);
-            pair.go_to(at - 1)?;
+            at = pair.step(at, stride, offered)?;
         }
         pair.both(at, |side| side.bench.offer(&[(offered, spec)]))?;
     }
-    let (first, last) = (case.traffic.first(), case.traffic.last());
-    let [first, last] = [first, last].map(|offer| offer.map_or(0, |offer| offer.0));
-    let until = last + manner.patience;
+    let last = case.traffic.last().map_or(0, |offer| offer.0);
+    let held = case.turnaround * case.traffic.len() as u64;
+    let until = last + manner.patience + held;
     while pair.flit.bench.fabric.next_cycle().is_some() && at < until {
-        at = pair.next(at, stride);
-        pair.go_to(at - 1)?;
+        at = pair.step(at, stride, Cycle::MAX)?;
     }
-    pair.tally.cycles = at - first;
     pair.tally.packets = pair.flit.bench.fabric.packet_census().acknowledged;
     if at < until {
-        pair.rest(at)?;
+        pair.rest(at, case.turnaround)?;
     }
     Ok(pair.tally)
 }

@@ -1,13 +1,14 @@
 //! Random machines and random traffic, small enough that every mechanism meets every other.
 
 use super::{Cycle, named};
+use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::{
     Arbitration, Ascent, Circuit, Config, Engine, FatTree, Multiplexing, PacketSpec, Priority,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::fmt::{self, Display, Formatter};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Many cases, since few of them have all that makes trouble; `PROPTEST_CASES` scales their number.
 pub fn many() -> ProptestConfig {
@@ -84,7 +85,7 @@ impl Display for Case {
         )?;
         writeln!(
             f,
-            "  priorities {priorities}, tokens {tokens}, sharing {share_burst} of {share_period}, turnaround {}",
+            "  priorities {priorities}, tokens {tokens}, sharing {share_burst} of {share_period}, turnaround {} + flits mod 7",
             self.turnaround
         )?;
         for (at, spec) in &self.traffic {
@@ -145,7 +146,7 @@ fn buffer() -> impl Strategy<Value = u32> {
 
 /// Cycles from end to end of a link: the levels of a machine differ, mostly a little.
 fn hop_delay() -> impl Strategy<Value = u32> {
-    prop_oneof![4 => 1_u32..=12, 1 => 1_u32..=63, 1 => Just(1_u32)]
+    prop_oneof![16 => 1_u32..=12, 3 => 1_u32..=63, 1 => 64..=MAX_HOP_DELAY, 4 => Just(1_u32)]
 }
 
 /// Who serves the channels of a link, and how.
@@ -166,7 +167,8 @@ fn sharing() -> impl Strategy<Value = (u64, u64)> {
 }
 
 fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config> {
-    let sizes = (1_u32..=4, buffer(), 1_u32..=4, 0_u64..40, 1_u64..6);
+    let channels = prop_oneof![15 => 1_u32..=4, 1 => 5..=MAX_CHANNELS];
+    let sizes = (channels, buffer(), 1_u32..=4, 0_u64..40, 1_u64..6);
     let modes = (
         select(&[
             Circuit::UntilAcknowledged,
@@ -233,9 +235,12 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
     })
 }
 
+/// Circuits are held until the lower half of the cycle count comes round, and a little longer or shorter.
+const AROUND: Range<Cycle> = (1 << 32) - 3000..(1 << 32) + 3000;
+
 /// Any machine with such a tree under any traffic of less than so many packets.
 fn case_of(tree: impl Strategy<Value = FatTree>, packets: usize) -> impl Strategy<Value = Case> {
-    let turnaround = prop_oneof![19 => 0_u64..30, 1 => 30_u64..3000];
+    let turnaround = prop_oneof![38 => 0_u64..30, 2 => 30_u64..3000, 1 => AROUND];
     (config(tree), turnaround)
         .prop_flat_map(move |(config, turnaround)| {
             let nodes = config.tree.nodes();

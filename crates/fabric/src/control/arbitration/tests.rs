@@ -97,7 +97,7 @@ fn nobody_wins_if_nobody_waits() {
     assert!(winner(std::iter::empty(), 3, 12, rule, 10).is_none());
 }
 
-/// Grants one by one, as `Fabric::arbitrate` does; equal ages are served in turn, whatever the order of arrival.
+/// Grants one by one, as `Control::arbitrate` does; equal ages are served in turn, whatever the order of arrival.
 #[test]
 fn equal_ages_are_served_in_turn() {
     let rule = AgeRule { cap: 100, step: 1 };

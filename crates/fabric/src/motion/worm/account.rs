@@ -64,14 +64,23 @@ impl WormMover {
         census
     }
 
+    /// Flits of a channel's worm that have been sent over its link before cycle `now`.
+    fn sent(&self, channel: ChannelId, now: Cycle) -> u32 {
+        let this = &self.channels[channel as usize];
+        let end = (channel < self.specials.source)
+            .then(|| self.link_of(channel))
+            .filter(|&link| self.links[link as usize].mover == channel)
+            .and_then(|link| self.ended(link, now));
+        end.map_or(this.sent.at(now), |_| this.flits)
+    }
+
     /// Flits on the wire and in the buffer of a channel that does not end in a node.
     fn held(&self, channel: ChannelId, now: Cycle) -> u64 {
         let this = &self.channels[channel as usize];
         if this.flits == 0 {
             return 0;
         }
-        let down = &self.channels[this.down as usize];
-        let held = this.sent.at(now).min(this.flits) - down.sent.at(now).min(this.flits);
+        let held = self.sent(channel, now) - self.sent(this.down, now).min(this.flits);
         assert!(held <= self.buffer, "a buffer overflows");
         held.into()
     }

@@ -7,8 +7,8 @@ use crate::Cycle;
 /// The value of a line in the cycle in which it starts or stops is the same before and after: in that cycle the order of
 /// those who read and those who change does not matter.
 ///
-/// Counts are below 2^32, and so is the difference of two cycles within the life of a worm; the arithmetic is modulo 2^32,
-/// whatever the cycle.
+/// Counts are below 2^32; the arithmetic is modulo 2^32, whatever the cycle. A line that is read may have grown for less
+/// than 2^32 cycles: see [`WormMover::sweep`](super::WormMover::sweep).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     /// The count while it stands; the count at cycle 0 while it grows.
@@ -31,6 +31,12 @@ impl Line {
 
     pub fn grows(self) -> bool {
         self.slope != 0
+    }
+
+    /// The count after `cycles` more cycles, however many.
+    pub fn after(self, now: Cycle, cycles: Cycle) -> u64 {
+        let grown = if self.grows() { cycles } else { 0 };
+        u64::from(self.at(now)) + grown
     }
 
     /// How far the line is ahead of a count for good: its lead now if it stands, no bound if it grows.

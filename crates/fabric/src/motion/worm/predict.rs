@@ -98,9 +98,11 @@ impl WormMover {
         if link.mover == NONE || link.next > now {
             return None;
         }
+        // If nobody has looked since the prediction, that is the end, however long ago.
+        let at = if link.next == 0 { now } else { link.next };
         let channel = &self.channels[link.mover as usize];
-        let beyond = channel.sent.at(now).checked_sub(channel.flits)?;
-        Some(now - u64::from(beyond))
+        let beyond = channel.sent.at(at).checked_sub(channel.flits)?;
+        Some(at - u64::from(beyond))
     }
 
     /// Has a link rest from the end of its mover's worm on, if that has come. Whether it has.

@@ -7,9 +7,6 @@ use crate::{Cycle, LinkId};
 /// No channel, no adapter.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Longest worm, and largest buffer that makes a difference, in flits.
-pub(super) const MOST_FLITS: u32 = 1 << 30;
-
 /// A count that no worm reaches and no buffer holds.
 const BOUNDLESS: u32 = 1 << 31;
 

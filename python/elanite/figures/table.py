@@ -1,0 +1,133 @@
+"""A table as a picture: what has many figures and few axes, with the page's own fonts and colours.
+
+Columns have widths and rows a height; everything is laid out here, in pixels, as in ``elanite.figures.matrix``. A cell
+may have a tint, which says how far its figure is from a reference: white is equal, orange is less, blue is more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Literal
+
+import altair as alt
+import polars as pl
+
+from elanite.figures.style import RULE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WIDTH = 1180
+"""Width of the picture; columns share it in proportion to theirs."""
+
+LINE, PAD = 15, 7
+"""Height of a line of text, and of what is left free above and below the lines of a cell."""
+
+LESS, MORE = "#f0a875", "#85bce0"
+"""Orange and blue as light as black text on them needs."""
+
+Align = Literal["left", "center"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, and its width relative to the others."""
+
+    heading: str
+    """Lines are separated by line feeds."""
+    width: float = 1.0
+    align: Align = "center"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: its text, and what it is tinted by."""
+
+    text: str
+    """Lines are separated by line feeds; all but the first are smaller."""
+    ratio: float | None = None
+    """The figure relative to the reference; None for no tint."""
+    says: str = ""
+    """What is said when the reader points at it."""
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], legend: str, title: str) -> alt.LayerChart:
+    """The picture of a table; ``legend`` says what the tints mean."""
+    scale = WIDTH / sum(column.width for column in columns)
+    edges = [scale * sum(column.width for column in columns[:index]) for index in range(len(columns) + 1)]
+    words: list[dict[str, object]] = []
+    squares: list[dict[str, object]] = []
+    top = 0.0
+
+    def write(lines: list[str], index: int, top: float, height: float, kind: str) -> None:
+        align = columns[index].align
+        x = edges[index] + 4 if align == "left" else (edges[index] + edges[index + 1]) / 2
+        first = top + (height - LINE * (len(lines) - 1)) / 2
+        for number, line in enumerate(lines):
+            size = 11 if kind == "heading" else 12 if number == 0 or align == "left" else 10.5
+            words.append({"x": x, "y": first + LINE * number, "text": line, "align": align, "kind": kind, "size": size})
+
+    headings = [column.heading.split("\n") for column in columns]
+    height = max(map(len, headings)) * LINE + 2 * PAD
+    for index, lines in enumerate(headings):
+        write(lines, index, top, height, "heading")
+    top += height
+    rules = [top]
+    for row in rows:
+        texts = [cell.text.split("\n") for cell in row]
+        height = max(map(len, texts)) * LINE + 2 * PAD
+        for index, (cell, lines) in enumerate(zip(row, texts, strict=True)):
+            if cell.ratio is not None:
+                place = {"x": edges[index], "x2": edges[index + 1], "y": top, "y2": top + height}
+                squares.append(place | {"ratio": cell.ratio, "says": cell.says})
+            write(lines, index, top, height, "tinted" if cell.ratio is not None else "plain")
+        top += height
+        rules.append(top)
+    return _chart(words, squares, rules, top, legend, title)
+
+
+def _chart(
+    words: list[dict[str, object]],
+    squares: list[dict[str, object]],
+    rules: list[float],
+    height: float,
+    legend: str,
+    title: str,
+) -> alt.LayerChart:
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, WIDTH], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
+    tint = alt.Color(
+        "ratio:Q",
+        title=legend,
+        scale=alt.Scale(domain=[0.5, 1.0, 1.5], range=[LESS, "#ffffff", MORE], interpolate="rgb", clamp=True),
+        legend=alt.Legend(
+            format="%", orient="bottom", direction="horizontal", gradientLength=320, titleLimit=420, titleAnchor="start"
+        ),
+    )
+    schema = {"x": pl.Float64, "x2": pl.Float64, "y": pl.Float64, "y2": pl.Float64, "ratio": pl.Float64}
+    tinted = alt.Chart(pl.DataFrame(squares, schema=schema | {"says": pl.String}))
+    lines = alt.Chart(pl.DataFrame({"x": [0.0] * len(rules), "x2": [float(WIDTH)] * len(rules), "y": rules}))
+    layers: list[alt.Chart | alt.LayerChart] = [
+        tinted.mark_rect(stroke="white").encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=tint, tooltip=["says:N"]),
+        lines.mark_rule(color=RULE, strokeWidth=0.5, opacity=0.6).encode(x=x, x2="x2:Q", y=y),
+    ]
+    text = alt.Chart(pl.DataFrame(words)).encode(
+        x=x, y=y, text="text:N", size=alt.Size("size:Q", scale=None, legend=None)
+    )
+    aligns: tuple[Align, ...] = ("left", "center")
+    for kind, align in product(("heading", "tinted", "plain"), aligns):
+        if any(word["kind"] == kind and word["align"] == align for word in words):
+            here = text.transform_filter(f"datum.kind == '{kind}' && datum.align == '{align}'")
+            # Words on a tint are black in light and dark; all others have the colour of the page's text.
+            layers.append(
+                here.mark_text(
+                    align=align,
+                    baseline="middle",
+                    color="black" if kind == "tinted" else alt.Undefined,
+                    fontWeight="bold" if kind == "heading" else "normal",
+                )
+            )
+    chart = alt.layer(*layers).properties(title=title, width=WIDTH, height=height)
+    assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
+    return chart
