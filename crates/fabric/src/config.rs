@@ -32,6 +32,9 @@ pub enum Ascent {
     Adaptive,
     /// The up-link whose number is the destination modulo the number of up-links: the fixed route of the Elan3 tables.
     Deterministic,
+    /// The up-link with the number of the child that the packet came from, modulo the number of up-links: in a tree with
+    /// as many links up as down every node climbs on links of its own, and packets meet on the way down only.
+    SourceFixed,
 }
 
 /// By which up-links broadcasts climb; see the essay of the routes in `topology::broadcast`.

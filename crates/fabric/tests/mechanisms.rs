@@ -170,6 +170,23 @@ fn deterministic_ascent_always_takes_the_same_link() {
     }
 }
 
+/// Each node climbs by the link with its own number in its switch, wherever it sends to.
+#[test]
+fn source_fixed_ascent_gives_every_node_its_own_link() {
+    let config = Config {
+        ascent: Ascent::SourceFixed,
+        ..three_levels(3)
+    };
+    for source in 0..4 {
+        let traffic: Vec<_> = (0..40)
+            .map(|number| (number, packet(source, 16 + number as u32 % 8, 30)))
+            .collect();
+        let mut expected = vec![0; 4];
+        expected[source as usize] = 40;
+        assert_eq!(climbed(&config, &traffic), expected);
+    }
+}
+
 /// A blocked header takes whichever of the up-links frees first: with one channel each, the fifth packet follows the
 /// shortest of the four.
 #[test]

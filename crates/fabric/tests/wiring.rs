@@ -102,9 +102,9 @@ proptest! {
     fn every_route_leads_to_its_destination(
         tree in any_tree(),
         pairs in prop::collection::vec((any::<NodeId>(), any::<NodeId>()), 1..20),
-        deterministic: bool,
+        ascent in prop::sample::select(&[Ascent::Adaptive, Ascent::Deterministic, Ascent::SourceFixed]),
     ) {
-        let ascent = if deterministic { Ascent::Deterministic } else { Ascent::Adaptive };
+        let fixed = ascent != Ascent::Adaptive;
         for (a, b) in pairs {
             let (source, destination) = (a % tree.nodes(), b % tree.nodes());
             let route = tree.route(source, destination, ascent);
@@ -115,7 +115,7 @@ proptest! {
             let levels = 1..tree.common_level(source, destination);
             let up: u32 = levels.clone().map(|level| tree.up_links(level)).product();
             let down: u32 = levels.map(|level| tree.parallel_links(level)).product();
-            prop_assert_eq!(reached.len() as u32, if deterministic { down } else { up * down });
+            prop_assert_eq!(reached.len() as u32, if fixed { down } else { up * down });
             for end in reached {
                 prop_assert_eq!(end, (End::Node(destination), distance));
             }

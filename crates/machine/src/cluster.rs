@@ -61,6 +61,7 @@ impl Machine {
                 ascent: match switch.ascent.value {
                     Ascent::Adaptive => fabric::Ascent::Adaptive,
                     Ascent::Deterministic => fabric::Ascent::Deterministic,
+                    Ascent::SourceFixed => fabric::Ascent::SourceFixed,
                 },
                 broadcast: match switch.broadcast.value {
                     Broadcast::Serialised => fabric::Broadcast::Serialised,

@@ -124,8 +124,10 @@ pub enum Circuit {
 pub enum Ascent {
     /// The least loaded.
     Adaptive,
-    /// Destination modulo up-links.
+    /// Destination modulo up-links, at every level.
     Deterministic,
+    /// The child that the source is below, modulo up-links.
+    SourceFixed,
 }
 
 /// By which up-links broadcasts climb.

@@ -18,7 +18,8 @@
 //! * *uniform* (000 s4.3): any node of the job, all equally likely; if the job has servers, any of these (000 s4.6:
 //!   random I/O; with one server, s4.5: a hot-spot);
 //! * *blocks* and *cyclic* (000 s4.6: deterministic I/O): each node keeps to one server. The paper does not say which:
-//!   blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn;
+//!   blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn. A node whose turn
+//!   gives it itself takes the server after that, so that all nodes generate traffic (000 s4.6: shared I/O);
 //! * *pairs*: a list of sources and destinations of anybody's making.
 //!
 //! Nobody sends to itself: it is no candidate of a draw, and a node whose one destination it is stays silent (000 s5.4).
@@ -150,8 +151,10 @@ impl Pattern {
                 let own = any.binary_search(&node).ok();
                 Destinations::of(&any, own, node)
             }
-            Pattern::Blocks => Destinations::one(servers[rank * servers.len() / nodes.len()], node),
-            Pattern::Cyclic => Destinations::one(servers[rank % servers.len()], node),
+            Pattern::Blocks => {
+                Destinations::served(servers, rank * servers.len() / nodes.len(), node)
+            }
+            Pattern::Cyclic => Destinations::served(servers, rank % servers.len(), node),
             Pattern::Pairs(_) => {
                 let own = listed.get(&node).map_or(&[][..], Vec::as_slice);
                 Destinations::of(&own.into(), None, node)
@@ -173,6 +176,13 @@ impl Destinations {
         } else {
             Destinations::One(destination)
         }
+    }
+
+    /// The server at an index, or the one after it if the node is that server itself.
+    fn served(servers: &[NodeId], index: usize, node: NodeId) -> Self {
+        let next = (index + 1) % servers.len();
+        let server = if servers[index] == node { next } else { index };
+        Destinations::one(servers[server], node)
     }
 
     /// Any of the candidates but the node itself, which is at the index `own`.

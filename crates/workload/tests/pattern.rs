@@ -151,21 +151,36 @@ fn permutations_of_any_nodes() {
     assert_eq!(destinations, [21, 20, 5, 3].map(Destinations::One));
 }
 
-/// Eight servers of 64 nodes in both mappings of 000 s4.6: each has eight clients, itself perhaps among them.
+/// Eight servers of 64 nodes in both mappings of 000 s4.6, shared: all 64 nodes send, and each server has eight clients,
+/// one more or less where a server that would be its own client takes the next one. Dedicated: seven clients each.
 #[test]
 fn servers_are_shared_evenly() {
     let nodes: Vec<u32> = (0..64).collect();
     for servers in [(56..64).collect::<Vec<_>>(), (0..64).step_by(8).collect()] {
-        for pattern in [Pattern::Blocks, Pattern::Cyclic] {
-            let destinations = pattern.destinations(&nodes, &servers);
+        let others: Vec<u32> = (0..64).filter(|node| !servers.contains(node)).collect();
+        for (pattern, nodes) in [
+            (Pattern::Blocks, &nodes),
+            (Pattern::Blocks, &others),
+            (Pattern::Cyclic, &nodes),
+            (Pattern::Cyclic, &others),
+        ] {
+            let name = pattern.name();
+            let mut clients = [0_i32; 64];
+            for (&node, there) in nodes.iter().zip(pattern.destinations(nodes, &servers)) {
+                let Destinations::One(server) = there else {
+                    panic!("{name}: node {node} of {} is silent", nodes.len());
+                };
+                assert!(server != node && servers.contains(&server), "{name}");
+                clients[server as usize] += 1;
+            }
+            let even = nodes.len() as i32 / 8;
+            let slack = i32::from(nodes.len() == 64);
             for &server in &servers {
-                let clients = destinations
-                    .iter()
-                    .filter(|there| **there == Destinations::One(server));
-                let own = servers
-                    .iter()
-                    .filter(|&&node| node == server && destinations[node as usize].is_none());
-                assert_eq!(clients.count() + own.count(), 8, "{}", pattern.name());
+                let found = clients[server as usize];
+                assert!(
+                    (found - even).abs() <= slack,
+                    "{name}: {server} has {found}"
+                );
             }
         }
     }
@@ -174,11 +189,27 @@ fn servers_are_shared_evenly() {
         (&blocks[7], &blocks[8]),
         (&Destinations::One(56), &Destinations::One(57))
     );
+    assert_eq!(
+        (&blocks[62], &blocks[63]),
+        (&Destinations::One(63), &Destinations::One(56)),
+        "the last server would be its own client, and takes the first one"
+    );
     let cyclic = Pattern::Cyclic.destinations(&nodes, &(56..64).collect::<Vec<_>>());
     assert_eq!(
         (&cyclic[7], &cyclic[8]),
         (&Destinations::One(63), &Destinations::One(56))
     );
+}
+
+/// The only server has no other one to turn to: it is silent.
+#[test]
+fn the_only_server_is_silent() {
+    for pattern in [Pattern::Blocks, Pattern::Cyclic, Pattern::Uniform] {
+        let destinations = pattern.destinations(&[3, 4, 5], &[4]);
+        let four = Destinations::One(4);
+        let expected = [four.clone(), Destinations::None, four];
+        assert_eq!(destinations, expected, "{}", pattern.name());
+    }
 }
 
 /// A hot-spot: all nodes but the hot one itself write there (000 s5.5).

@@ -1,7 +1,7 @@
 //! # Arbitration: which header gets which channel
 //!
 //! Each switch has one *output group* per child, of all links to it (one, unless the tree has parallel links), and
-//! above these either one group for all its up-links (adaptive ascent) or one per up-link (deterministic ascent). A
+//! above these either one group for all its up-links (adaptive ascent) or one per up-link (fixed ascent). A
 //! header that reaches a switch joins the group its routing tag names and waits there. When a header joins or a channel
 //! of the group falls free, the group arbitrates in that cycle: while a header waits and a channel is free,
 //!
@@ -144,7 +144,7 @@ impl Crossbar {
             let begins = if port < down {
                 port.is_multiple_of(parallel)
             } else {
-                port == down || config.ascent == Ascent::Deterministic
+                port == down || config.ascent != Ascent::Adaptive
             };
             if begins {
                 self.groups.push(Outputs {

@@ -20,10 +20,8 @@ impl Control {
             return self.broadcast_header(channel, packet);
         };
         let (turn, place) = (flight.turn.into(), flight.path().len() - 1);
-        let tag = self
-            .config
-            .tree
-            .tag(turn, place, destination, self.config.ascent);
+        let ends = (flight.spec.source, destination);
+        let tag = self.config.tree.tag(turn, place, ends, self.config.ascent);
         let number = hop.next_group(tag);
         self.join(number, packet);
     }

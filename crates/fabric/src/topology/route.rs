@@ -42,8 +42,8 @@ impl FatTree {
     ///
     /// The switches of the descent are determined by the destination. The ascent leaves the choice to the switches, or
     /// fixes it to up-link (destination modulo up-links) of each switch, as the Elan3 route tables do where they are not
-    /// adaptive. Among parallel links down the switch chooses in both cases; that is assumed, since the paper's trees
-    /// have none.
+    /// adaptive, or to (child that the source is below, modulo up-links). Among parallel links down the switch chooses in
+    /// all cases; that is assumed, since the paper's trees have none.
     pub fn route(&self, source: NodeId, destination: NodeId, ascent: Ascent) -> Route {
         let turn = self.common_level(source, destination);
         let mut route = Route {
@@ -51,17 +51,17 @@ impl FatTree {
             len: (2 * turn - 1) as u8,
         };
         for (place, tag) in route.tags[..2 * turn - 1].iter_mut().enumerate() {
-            *tag = self.tag(turn, place, destination, ascent);
+            *tag = self.tag(turn, place, (source, destination), ascent);
         }
         route
     }
 
-    /// The tag number `place` of the route to a destination that turns in level `turn`.
+    /// The tag number `place` of the route from a source to a destination that turns in level `turn`.
     pub(crate) fn tag(
         &self,
         turn: usize,
         place: usize,
-        destination: NodeId,
+        (source, destination): (NodeId, NodeId),
         ascent: Ascent,
     ) -> Tag {
         if place + 1 >= turn {
@@ -71,6 +71,10 @@ impl FatTree {
         match ascent {
             Ascent::Adaptive => Tag::Adaptive,
             Ascent::Deterministic => Tag::Up((destination % self.up_links(place + 1)) as u16),
+            Ascent::SourceFixed => {
+                let child = self.child(place + 1, source);
+                Tag::Up((child % self.up_links(place + 1)) as u16)
+            }
         }
     }
 }

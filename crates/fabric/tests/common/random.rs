@@ -186,7 +186,7 @@ fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config>
             Circuit::UntilDelivered,
             Circuit::Wormhole,
         ]),
-        select(&[Ascent::Adaptive, Ascent::Deterministic]),
+        select(&[Ascent::Adaptive, Ascent::Deterministic, Ascent::SourceFixed]),
         select(&[Arbitration::Age, Arbitration::RoundRobin]),
         service(),
     );
