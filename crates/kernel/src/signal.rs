@@ -89,6 +89,12 @@ impl Signal {
         state.remaining = state.count;
     }
 
+    /// Whether another is the same condition.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.state, &other.state)
+    }
+
     /// Waits until it is set. The wait begins when the future is first polled.
     pub fn wait(&self) -> Wait {
         Wait {
