@@ -114,6 +114,19 @@ impl Check<'_> {
             1 << 16,
         );
         self.range("adapter.retries", adapter.retries.value, 0, 1 << 16);
+        // A page: less would not hold an event.
+        let least = elan::memory::PAGE;
+        self.range("adapter.memory", adapter.memory.value, least, LARGEST);
+        let (switch, issue) = (adapter.thread_switch.value, adapter.thread_issue.value);
+        self.range("adapter.thread_switch", switch, 0, 1 << 20);
+        self.range("adapter.thread_issue", issue, 0, 1 << 20);
+        let cycle = adapter.thread_cycle.value;
+        self.range(
+            "adapter.thread_cycle",
+            cycle,
+            Time::from_ps(1),
+            Time::from_us(1),
+        );
         self.range(
             "adapter.time_slice",
             adapter.time_slice.value,
@@ -147,6 +160,7 @@ impl Check<'_> {
             ("adapter.poll", adapter.poll.value),
             ("adapter.retry_delay", adapter.retry_delay.value),
             ("adapter.trap_delay", adapter.trap_delay.value),
+            ("adapter.interrupt", adapter.interrupt.value),
             ("bus.burst_overhead", bus.burst_overhead.value),
             ("bus.turnaround", bus.turnaround.value),
         ];
