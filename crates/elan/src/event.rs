@@ -79,8 +79,10 @@ pub(crate) struct Event {
     pub set: Signal,
     /// What the waiting process sees.
     pub seen: Signal,
+    /// Whether its block has been copied since it was primed.
+    copied: bool,
     /// Processes that block.
-    pub blocked: Vec<Signal>,
+    blocked: Vec<Signal>,
     /// How often it was primed, so that a copy under way meanwhile tells nothing.
     round: u16,
 }
@@ -93,6 +95,7 @@ impl Event {
             action,
             set: Signal::new(),
             seen: Signal::new(),
+            copied: false,
             blocked: Vec::new(),
             round: 0,
         };
@@ -106,10 +109,21 @@ impl Event {
         self.round = self.round.wrapping_add(1);
         self.set.reset();
         self.seen.reset();
+        self.copied = count == 0;
         if count == 0 {
             self.set.fire();
             self.seen.fire();
         }
+    }
+
+    /// What the operating system fires to wake a process that blocks from now on; none if the block is there already.
+    pub fn wake_up(&mut self) -> Option<Signal> {
+        if self.copied {
+            return None;
+        }
+        let woken = Signal::new();
+        self.blocked.push(woken.clone());
+        Some(woken)
     }
 }
 
@@ -283,6 +297,7 @@ impl World {
         if let News::Block(id, round) = news {
             let event = self.event(id);
             if event.round == round {
+                event.copied = true;
                 for signal in std::mem::take(&mut event.blocked) {
                     let woken = Happening::Wake(signal);
                     self.schedule(now + adapter.interrupt, id.node, woken);

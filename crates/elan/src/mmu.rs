@@ -132,6 +132,9 @@ pub enum Reason {
     /// The process there belongs to another capability.
     #[error("the process there belongs to another capability")]
     Stranger,
+    /// A process or thread has direct access to its own memory only.
+    #[error("the address is another process's")]
+    Elsewhere,
     /// The bytes do not lie within one mapped range.
     #[error("the bytes do not lie within a mapped range")]
     Unmapped,

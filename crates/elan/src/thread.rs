@@ -377,6 +377,7 @@ impl Thread {
 
     /// Whether an access stays in adapter memory: threads reach main memory by DMA.
     fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
+        self.node.check_own(at, length, access)?;
         let world = self.node.world.borrow();
         match world.translate(at, length, access, self.node.capability())? {
             Placement::Adapter => Ok(()),

@@ -64,7 +64,9 @@ fn a_full_queue_loses_nothing() {
 /// The process's read of a message takes the bus, and the slot is free when that is over; a thread's takes nothing.
 #[test]
 fn taking_a_message() {
-    let mut cluster = cluster(&four_nodes());
+    let mut config = four_nodes();
+    config.adapter.trap_delay = Time::from_us(2);
+    let mut cluster = cluster(&config);
     let (a, b) = (cluster.node(0), cluster.node(1));
     let queue = b.queue(1, Bytes::new(64), None).unwrap();
     let sender = a.clone();

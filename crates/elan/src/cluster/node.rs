@@ -186,8 +186,10 @@ impl Node {
     /// # Errors
     /// If they do not lie within one region of the process.
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+        let access = Access::Host;
+        self.check_own(at, Bytes::new(bytes.len() as u64), access)?;
         let mut world = self.world.borrow_mut();
-        world.write(at, bytes, Access::Host, self.capability)
+        world.write(at, bytes, access, self.capability)
     }
 
     /// Bytes of the process's memory, as the host reads them, in no time.
@@ -195,6 +197,7 @@ impl Node {
     /// # Errors
     /// As [`Node::store`].
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
+        self.check_own(at, length, Access::Host)?;
         let world = self.world.borrow();
         world.load(at, length, Access::Host, self.capability)
     }
@@ -221,6 +224,23 @@ impl Node {
         }
         let found = world.fetch(region.start(), region.len(), Access::Host, self.capability);
         found.unwrap_or_else(|fault| panic!("{fault}")).1
+    }
+
+    /// Whether an address is the process's own.
+    pub(crate) fn check_own(
+        &self,
+        address: Address,
+        length: Bytes,
+        access: Access,
+    ) -> Result<(), Fault> {
+        let reason = Reason::Elsewhere;
+        let own = address.is_with(self.at(ElanAddr::NOWHERE));
+        own.then_some(()).ok_or(Fault {
+            address,
+            length,
+            access,
+            reason,
+        })
     }
 
     fn assert_owns(&self, at: Address) {
@@ -375,18 +395,12 @@ impl Node {
         seen.is_set()
     }
 
-    /// Gives the processor up until the operating system wakes the process for the event.
+    /// Gives the processor up until the operating system wakes the process for the event. Who finds the block in main
+    /// memory already does not.
     async fn block(&self, event: EventId) {
-        if self.seen_of(event).is_set() {
-            return;
-        }
-        let woken = Signal::new();
-        self.world
-            .borrow_mut()
-            .event(event)
-            .blocked
-            .push(woken.clone());
-        woken.wait().await;
+        let seen = self.seen_of(event);
+        let woken = self.world.borrow_mut().event(event).wake_up();
+        woken.unwrap_or(seen).wait().await;
     }
 
     /// Posts a DMA, now. Awaiting the transfer waits until all of it is acknowledged, or all bytes of a get are there,

@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// What lies behind an access, if it is right. Zero bytes touch nothing, of no process's but the own capability.
+    /// What lies behind an access, if it is right. Zero bytes touch nothing.
     pub fn translate(
         &self,
         at: Address,
@@ -94,11 +94,11 @@ impl World {
         access: Access,
         capability: Capability,
     ) -> Result<Placement, Fault> {
-        let fault = |reason| self.fault(at, length, access, reason);
-        let context = self.context(at, capability).map_err(fault)?;
         if length.is_zero() {
             return Ok(Placement::Adapter);
         }
+        let fault = |reason| self.fault(at, length, access, reason);
+        let context = self.context(at, capability).map_err(fault)?;
         let found = context.mmu.translate(at.elan, length, access);
         found.map(|(range, _)| range.placement).map_err(fault)
     }
@@ -145,10 +145,10 @@ impl World {
             access,
             reason,
         };
-        let context = self.context_mut(at, capability).map_err(fault)?;
         if bytes.is_empty() {
             return Ok(());
         }
+        let context = self.context_mut(at, capability).map_err(fault)?;
         let found = context.mmu.translate_mut(at.elan, length, access);
         let (range, offset) = found.map_err(fault)?;
         if let Some(contents) = &mut range.contents {
@@ -166,7 +166,6 @@ impl World {
         capability: Capability,
     ) -> Result<Box<[u8]>, Fault> {
         if length.is_zero() {
-            self.translate(at, length, access, capability)?;
             return Ok(Box::default());
         }
         let (_, bytes) = self.fetch(at, length, access, capability)?;
