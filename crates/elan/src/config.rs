@@ -31,6 +31,27 @@ pub struct AdapterConfig {
     pub retry_delay: Time,
     /// The same once `retries` is used up.
     pub trap_delay: Time,
+    /// The adapter's own memory.
+    pub memory: Bytes,
+    /// The host's operating system: from the copied event block in main memory to a process that blocks going on.
+    pub interrupt: Time,
+    /// A cycle of the thread processor.
+    pub thread_cycle: Time,
+    /// Cycles in which the thread processor takes up a thread.
+    pub thread_switch: u32,
+    /// Cycles in which a thread hands a DMA, an event or a packet to the rest of the adapter.
+    pub thread_issue: u32,
+}
+
+impl AdapterConfig {
+    /// How long a packet waits that has been refused so often before.
+    pub(crate) fn retry_after(&self, refusals: u32) -> Time {
+        if refusals < self.retries {
+            self.retry_delay
+        } else {
+            self.trap_delay
+        }
+    }
 }
 
 /// The I/O bus of a node: shared by all that moves between main memory and adapter, one direction at a time (000 s4:

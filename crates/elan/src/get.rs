@@ -14,12 +14,14 @@
 //! | with the last byte stored, the asker's event is set | asker | `input`, `event` |
 //!
 //! A request is answered at once, so the inputter never waits for the engine: *accepted*; *discarded* while the queue is
-//! full or the node does not accept, and then sent again as any packet; *error* if the bytes do not lie within one of
-//! the node's regions.
+//! full or the node does not accept, and then sent again as any packet; *error* if the owner's MMU refuses the bytes to the
+//! asker. If the owner unmaps or protects them while the get is under way, its adapter sends a packet that says so; if the
+//! asker does that to its own room, its inputter knows: either way the get ends with the fault.
 
 use crate::cluster::{Happening, World};
-use crate::dma::{DmaId, Progress, Token};
+use crate::dma::{DmaId, Progress, Report, Stage, Token};
 use crate::event::News;
+use crate::mmu::{Access, Fault};
 use fabric::{Ack, NodeId, PacketId};
 use units::{Bytes, Time};
 
@@ -39,9 +41,12 @@ impl World {
     /// The request of a get has arrived at the node that holds the bytes.
     pub(crate) fn requested(&mut self, node: NodeId, packet: PacketId, token: Token) {
         let get = self.packets[token as usize].dma;
-        let dma = self.dmas[get as usize].dma;
+        let progress = &self.dmas[get as usize];
+        let (dma, capability) = (progress.dma, progress.capability);
+        let readable = self.translate(dma.from, dma.length, Access::RemoteRead, capability);
         let adapter = &mut self.adapters[node as usize];
-        if !dma.from.covers(dma.length) {
+        if let Err(fault) = readable {
+            self.packets[token as usize].fault = Some(Box::new(fault));
             self.answer(packet, Ack::Error);
         } else if adapter.inputter.refusing || adapter.engine.waiting() >= self.config.adapter.queue
         {
@@ -51,9 +56,13 @@ impl World {
             self.answer(packet, Ack::Accepted);
             self.packets[token as usize].stored = true;
             self.drop_packet_if_done(token);
-            self.dmas[get as usize].unstored -= 1;
-            let serving = Progress::new(dma, node, Some(Get::Serving(get)));
-            let serving = self.dmas.insert(serving) as DmaId;
+            let asking = &mut self.dmas[get as usize];
+            asking.unstored -= 1;
+            asking.served = true;
+            let owner = (node, dma.from.context);
+            let mut serving = Progress::new(dma, owner, capability, Report::Nobody);
+            serving.get = Some(Get::Serving(get));
+            let serving = self.new_dma(serving);
             let at = self.now() + self.config.adapter.input;
             self.schedule(at, node, Happening::Announced(node, serving));
         }
@@ -69,8 +78,30 @@ impl World {
     pub(crate) fn got(&mut self, node: NodeId, get: DmaId, at: Time) {
         let progress = &mut self.dmas[get as usize];
         progress.get = Some(Get::Asking { stored: true });
-        if progress.complete() {
+        if progress.complete() && progress.stage < Stage::Completed {
+            progress.stage = Stage::Completed;
             self.schedule(at, node, Happening::Occurred(News::Completed(node, get)));
         }
+    }
+
+    /// The owner of the bytes says that it cannot read them.
+    pub(crate) fn trapped(&mut self, packet: PacketId, token: Token) {
+        self.answer(packet, Ack::Accepted);
+        let packet = &mut self.packets[token as usize];
+        packet.stored = true;
+        let (id, fault) = (packet.dma, packet.fault.take());
+        self.drop_packet_if_done(token);
+        let progress = &mut self.dmas[id as usize];
+        progress.unstored -= 1;
+        if let (Some(Get::Serving(get)), Some(fault)) = (progress.get, fault) {
+            self.get_failed(get, *fault);
+        }
+        self.drop_dma_if_over(id);
+    }
+
+    /// A get ends with a fault at one of its ends.
+    pub(crate) fn get_failed(&mut self, get: DmaId, fault: Fault) {
+        self.dmas[get as usize].fail(fault.into());
+        self.complete_if_done(get);
     }
 }

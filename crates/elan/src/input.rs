@@ -9,15 +9,21 @@
 //! before a longer one that was posted earlier, and one without payload does not wait for the bus.
 //!
 //! Its answers: *accepted*, which for main memory means that the packet has its buffer, not yet that it is written;
-//! *discarded* while the node does not accept ([`crate::Node::accept`]); *error* if the bytes do not lie within the
-//! destination's regions. Requests of gets are another matter: see [`crate::get`].
+//! *discarded* while the node does not accept ([`crate::Node::accept`]), or a queue is full; *error* if the destination's
+//! MMU refuses the bytes or, with the last packet of a DMA, the event. Requests of gets and messages of transactions are
+//! other matters: see [`crate::get`] and [`crate::message`].
+//!
+//! A process that unmaps a range while a packet for it waits for the bus loses the packet's bytes, and gets a trap.
 
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
-use crate::dma::Token;
-use crate::event::News;
+use crate::context::Capability;
+use crate::dma::{Kind, Notify, Token};
+use crate::event::{EVENT_BLOCK, EventId, News};
 use crate::get::Get;
-use crate::memory::Placement;
+use crate::memory::{Address, Placement};
+use crate::message::MESSAGE;
+use crate::mmu::{Access, Fault, Reason};
 use fabric::{Ack, NodeId, PacketId};
 use std::collections::VecDeque;
 use units::Bytes;
@@ -37,25 +43,89 @@ pub(crate) struct Inputter {
 impl World {
     /// The last flit of a packet has arrived.
     pub(crate) fn arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
+        if token & MESSAGE != 0 {
+            return self.message_arrived(node, packet, token);
+        }
+        match self.packets[token as usize].kind {
+            Kind::Request => self.requested(node, packet, token),
+            Kind::Trap => self.trapped(packet, token),
+            Kind::Data => self.data_arrived(node, packet, token),
+        }
+    }
+
+    /// Payload has arrived.
+    fn data_arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
         let arrival = &self.packets[token as usize];
-        if arrival.request {
-            return self.requested(node, packet, token);
-        }
-        let dma = self.dmas[arrival.dma as usize].dma;
         let length = arrival.length;
-        let inputter = &mut self.adapters[node as usize].inputter;
-        if !dma.reaches(node) {
-            self.answer(packet, Ack::Error);
-        } else if inputter.refusing {
-            self.answer(packet, Ack::Discarded);
-        } else if dma.to.placement() == Placement::Adapter || length.is_zero() {
-            self.answer(packet, Ack::Accepted);
-            self.stored(node, token);
-        } else if inputter.storing < self.config.adapter.input_buffers {
-            self.store(node, packet, token);
-        } else {
-            inputter.stalled.push_back((packet, token));
+        match self.admit(token) {
+            Err(fault) => self.refuse(packet, token, *fault),
+            Ok(_) if self.adapters[node as usize].inputter.refusing => {
+                self.answer(packet, Ack::Discarded);
+            }
+            Ok(Room::Full) => self.answer(packet, Ack::Discarded),
+            Ok(Room::Slot(queue)) => {
+                self.answer(packet, Ack::Accepted);
+                let arrival = &mut self.packets[token as usize];
+                let zeros = || vec![0; length.as_u64() as usize].into_boxed_slice();
+                let message = arrival.payload.take().unwrap_or_else(zeros);
+                self.queued(node, queue, message);
+                self.stored(node, token);
+            }
+            Ok(Room::Place(Placement::Adapter)) => {
+                self.answer(packet, Ack::Accepted);
+                self.stored(node, token);
+            }
+            Ok(Room::Place(Placement::Main)) => {
+                let inputter = &mut self.adapters[node as usize].inputter;
+                if inputter.storing < self.config.adapter.input_buffers {
+                    self.store(node, packet, token);
+                } else {
+                    inputter.stalled.push_back((packet, token));
+                }
+            }
         }
+    }
+
+    /// Answers a packet that is refused for good.
+    fn refuse(&mut self, packet: PacketId, token: Token, fault: Fault) {
+        let refused = &mut self.packets[token as usize];
+        refused.fault = Some(Box::new(fault));
+        let id = refused.dma;
+        self.answer(packet, Ack::Error);
+        if let Some(Get::Serving(get)) = self.dmas[id as usize].get {
+            self.get_failed(get, fault);
+        }
+    }
+
+    /// Where the payload of a packet belongs, and whether its event is one.
+    fn admit(&self, token: Token) -> Result<Room, Box<Fault>> {
+        let packet = &self.packets[token as usize];
+        let progress = &self.dmas[packet.dma as usize];
+        let (dma, capability, length) = (progress.dma, progress.capability, packet.length);
+        let to = dma.to.offset(packet.offset);
+        let last = packet.offset + length == dma.length;
+        if last && let Some(notify) = dma.notify {
+            self.notifies(dma.to, notify, capability)?;
+        }
+        if dma.queue {
+            let (queue, room) = self.queue_at(to, length, capability)?;
+            return Ok(if room { Room::Slot(queue) } else { Room::Full });
+        }
+        let place = self.translate(to, length, Access::RemoteWrite, capability)?;
+        Ok(Room::Place(place))
+    }
+
+    /// The event that a descriptor names.
+    fn notifies(
+        &self,
+        to: Address,
+        notify: Notify,
+        capability: Capability,
+    ) -> Result<EventId, Fault> {
+        let access = Access::RemoteEvent;
+        let gone = || Fault::new(to, EVENT_BLOCK, access, Reason::Nothing);
+        let at = self.notified(notify).ok_or_else(gone)?;
+        self.event_at(at, access, capability)
     }
 
     /// Takes a packet into an input buffer and asks for the bus.
@@ -92,23 +162,31 @@ impl World {
             packet.payload.take(),
         );
         self.drop_packet_if_done(token);
-        let adapter = &mut self.adapters[node as usize];
-        adapter.inputter.stored += length;
+        self.adapters[node as usize].inputter.stored += length;
         let progress = &mut self.dmas[id as usize];
-        if let Some(bytes) = payload {
-            adapter
-                .memory
-                .store(progress.dma.to.advanced(offset), &bytes);
-        }
         progress.unstored -= 1;
-        if let Some(meter) = progress.dma.meter {
+        let (dma, capability) = (progress.dma, progress.capability);
+        let over = progress.cut_all && progress.unstored == 0 && progress.failed.get().is_none();
+        let get = progress.get;
+        if let Some(bytes) = payload
+            && let Err(fault) = self.deposit(dma.to.offset(offset), &bytes, capability)
+        {
+            self.trap(node, dma.to.context, fault.into());
+        }
+        if let Some(meter) = dma.meter {
             self.meters[meter.index()] += length;
         }
-        if progress.cut_all && progress.unstored == 0 && progress.failed.get().is_none() {
-            let (event, get) = (progress.dma.notify, progress.get);
+        if over {
             let at = self.now() + self.config.adapter.input + self.config.adapter.event;
-            if let Some(event) = event {
-                self.schedule(at, node, Happening::Occurred(News::Event(event)));
+            match dma
+                .notify
+                .map(|notify| self.notifies(dma.to, notify, capability))
+            {
+                Some(Ok(event)) => {
+                    self.schedule(at, node, Happening::Occurred(News::Event(event)));
+                }
+                Some(Err(fault)) => self.trap(node, dma.to.context, fault.into()),
+                None => {}
             }
             if let Some(Get::Serving(get)) = get {
                 self.got(node, get, at);
@@ -122,4 +200,14 @@ impl World {
         let cycle = self.cycle_from(self.now() + self.config.adapter.turnaround);
         self.fabric.acknowledge(cycle, packet, ack);
     }
+}
+
+/// Where the payload of a packet belongs.
+enum Room {
+    /// In memory.
+    Place(Placement),
+    /// In a slot of a queue, by its number.
+    Slot(u32),
+    /// In a queue without a free slot.
+    Full,
 }

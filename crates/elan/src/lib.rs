@@ -32,28 +32,44 @@
 //! | with the last byte stored, the destination's event is set; with the last acknowledgement, the source's | events | `input`, `event` |
 //! | the event's block is copied to main memory, where the process polls | bus, processor | one bus transaction, `poll` |
 //!
-//! The rooms: [`packet`] (formats), [`memory`], [`event`], [`bus`], [`dma`] (the sending side), [`input`] (the
-//! receiving side), [`get`] (DMAs that another adapter executes), [`meter`] (what is counted), [`cluster`] (time, the run
-//! loop and the processes' view, [`Node`]).
+//! Each process has a *context* on its adapter: an address space, [`memory`], that its MMU, [`mmu`], translates and
+//! protects. Whatever goes wrong at either end of a transfer reaches the process as an error.
+//!
+//! The rooms: [`packet`] (formats), [`context`], [`memory`], [`mmu`], [`event`], [`bus`], [`command`] (the command port),
+//! [`dma`] and [`engine`] (the sending side), [`input`] (the receiving side), [`get`] (DMAs that another adapter executes),
+//! [`queue`] (small messages), [`message`] (packets of transactions), [`thread`] (the thread processor), [`meter`] (what is
+//! counted), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
 //!
 //! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network").
 
 pub mod bus;
 pub mod cluster;
+pub mod command;
 pub mod config;
+pub mod context;
 pub mod dma;
+pub mod engine;
 pub mod event;
 pub mod get;
 pub mod input;
 pub mod memory;
+pub mod message;
 pub mod meter;
+pub mod mmu;
 pub mod packet;
+pub mod queue;
+pub mod thread;
 
 pub use cluster::{Cluster, Node, Stop, Watch};
 pub use config::{AdapterConfig, BusConfig, Config};
+pub use context::{Capability, ContextId, NoContext};
 pub use dma::{Dma, DmaError, Transfer};
-pub use event::EventId;
+pub use event::{Action, EventId, Wait};
 pub use fabric::{NodeId, Priority};
-pub use memory::{Address, Placement, Region};
+pub use memory::{Address, ElanAddr, MainAddr, Placement, Region};
+pub use message::{Answer, Comparison, Transaction};
 pub use meter::Meter;
+pub use mmu::{Access, Fault, MemoryError, Permissions, Reason};
 pub use packet::PacketFormat;
+pub use queue::QueueId;
+pub use thread::Thread;

@@ -1,11 +1,151 @@
-//! Memories of a node: its main memory, behind the bus, and the adapter's own.
+//! # Memory: addresses, regions, and the bytes behind them
 //!
-//! A program reserves *regions*. A region either holds real bytes ([`crate::Node::allocate`]) or only has a length
-//! ([`crate::Node::reserve`]): generators of traffic need no data. Both take the same path through the model and the
-//! same time; bytes move where both ends of a DMA hold them.
+//! A process has one address space that its program and its adapter share (000 s3.1.2, figure 5). The adapter's addresses
+//! have 32 bits, the host's 64; in the *memory allocator heap*, which begins at [`HEAP`], both name the same bytes, at a
+//! constant distance. Behind a range of addresses lies either main memory, across the bus, or the adapter's own: its
+//! [`Placement`].
+//!
+//! An [`ElanAddr`] is a place in one process's space. An [`Address`] is a place in the distributed virtual shared memory:
+//! the node, the context of the process, the adapter's address. A [`Region`] is a range that a process has mapped; how
+//! addresses are translated and protected is told in [`crate::mmu`].
+//!
+//! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length ([`crate::Node::reserve`]):
+//! generators of traffic need no data. Both take the same path through the model and the same time; bytes move where both
+//! ends of a DMA hold them, and what holds none reads as zeros.
 
+use crate::context::ContextId;
 use fabric::NodeId;
+use std::collections::BTreeMap;
+use std::fmt;
 use units::Bytes;
+
+/// A page of the MMUs (the Alpha's; the Elan3 has pages of 4 or 8 KB: public headers).
+pub const PAGE: Bytes = Bytes::from_kb(8);
+
+/// Where the allocator heap begins, in the adapter's addresses (000 figure 5).
+pub const HEAP: ElanAddr = ElanAddr::new(0x0C80_8000);
+
+/// Where it ends: the last page of the 32 bits is never mapped, so that [`ElanAddr::NOWHERE`] is an address of nothing.
+pub const HEAP_END: ElanAddr = ElanAddr::new(0xFFFF_E000);
+
+/// From an adapter's address in the heap to the host's (000 figure 5: 0x1FF0C808000 is 0xC808000).
+const MAIN_OFFSET: u64 = 0x1FF_0000_0000;
+
+/// An address of the adapter: 32 bits (000 s3.1.2).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ElanAddr(u32);
+
+impl ElanAddr {
+    /// The last address, which is mapped in no process.
+    pub const NOWHERE: ElanAddr = ElanAddr::new(u32::MAX);
+
+    /// The address of a number.
+    pub const fn new(address: u32) -> Self {
+        ElanAddr(address)
+    }
+
+    /// Its number.
+    pub const fn as_u32(self) -> u32 {
+        self.0
+    }
+
+    /// The address some bytes further on; beyond the 32 bits it is [`NOWHERE`](Self::NOWHERE).
+    #[must_use]
+    pub fn offset(self, by: Bytes) -> Self {
+        let sum = u64::from(self.0).saturating_add(by.as_u64());
+        ElanAddr(u32::try_from(sum).unwrap_or(u32::MAX))
+    }
+
+    /// The host's address of the same byte (`elan2main`); none outside the heap.
+    pub fn main(self) -> Option<MainAddr> {
+        (HEAP..HEAP_END)
+            .contains(&self)
+            .then(|| MainAddr(MAIN_OFFSET + u64::from(self.0)))
+    }
+}
+
+impl fmt::Display for ElanAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl fmt::Debug for ElanAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// An address of the host: 64 bits (000 s3.1.2).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MainAddr(u64);
+
+impl MainAddr {
+    /// The address of a number.
+    pub const fn new(address: u64) -> Self {
+        MainAddr(address)
+    }
+
+    /// Its number.
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+
+    /// The adapter's address of the same byte (`main2elan`); none outside the heap.
+    pub fn elan(self) -> Option<ElanAddr> {
+        let address = self.0.checked_sub(MAIN_OFFSET)?;
+        let address = ElanAddr(u32::try_from(address).ok()?);
+        (HEAP..HEAP_END).contains(&address).then_some(address)
+    }
+}
+
+impl fmt::Display for MainAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl fmt::Debug for MainAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// A byte of the distributed virtual shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address {
+    /// The node.
+    pub node: NodeId,
+    /// The process's context on it.
+    pub context: ContextId,
+    /// Where in its memory.
+    pub elan: ElanAddr,
+}
+
+impl Address {
+    /// The address some bytes further on.
+    #[must_use]
+    pub fn offset(self, by: Bytes) -> Self {
+        let elan = self.elan.offset(by);
+        Address { elan, ..self }
+    }
+
+    /// Whether another lies in the memory of the same process.
+    pub fn is_with(self, other: Address) -> bool {
+        (self.node, self.context) == (other.node, other.context)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Address {
+            node,
+            context,
+            elan,
+        } = self;
+        write!(f, "{elan} of node {node}, context {context}")
+    }
+}
 
 /// Where a buffer lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,11 +156,19 @@ pub enum Placement {
     Main,
 }
 
-/// A stretch of one node's memory.
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Placement::Adapter => "adapter",
+            Placement::Main => "main",
+        })
+    }
+}
+
+/// A range of one process's memory, as it was mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    pub(crate) node: NodeId,
-    pub(crate) index: u32,
+    pub(crate) start: Address,
     pub(crate) placement: Placement,
     pub(crate) bytes: Bytes,
 }
@@ -28,20 +176,17 @@ pub struct Region {
 impl Region {
     /// The node that it belongs to.
     pub fn node(self) -> NodeId {
-        self.node
+        self.start.node
     }
 
     /// Its first byte.
     pub fn start(self) -> Address {
-        self.at(Bytes::ZERO)
+        self.start
     }
 
-    /// The byte at an offset. Nothing is checked here: a DMA outside its region fails at the adapter that executes it.
+    /// The byte at an offset. Nothing is checked here: what lies outside fails at the adapter that translates it.
     pub fn at(self, offset: Bytes) -> Address {
-        Address {
-            region: self,
-            offset,
-        }
+        self.start.offset(offset)
     }
 
     /// Its length.
@@ -53,63 +198,54 @@ impl Region {
     pub fn is_empty(self) -> bool {
         self.bytes == Bytes::ZERO
     }
-}
 
-/// A byte in a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
-    pub(crate) region: Region,
-    pub(crate) offset: Bytes,
-}
-
-impl Address {
-    /// Whether `length` bytes from here on lie within the region.
-    pub(crate) fn covers(self, length: Bytes) -> bool {
-        self.offset
-            .as_u64()
-            .checked_add(length.as_u64())
-            .is_some_and(|end| end <= self.region.bytes.as_u64())
-    }
-
-    pub(crate) fn advanced(self, by: Bytes) -> Address {
-        Address {
-            offset: self.offset + by,
-            ..self
-        }
-    }
-
-    pub(crate) fn placement(self) -> Placement {
-        self.region.placement
+    /// What lies behind it.
+    pub fn placement(self) -> Placement {
+        self.placement
     }
 }
 
-/// The contents of a node's regions.
+/// The bytes of a region: pages of zeros, of which those exist that have been written to.
 #[derive(Default)]
-pub(crate) struct Memory {
-    contents: Vec<Option<Box<[u8]>>>,
+pub(crate) struct Contents {
+    pages: BTreeMap<u64, Box<[u8]>>,
 }
 
-impl Memory {
-    pub fn add(&mut self, contents: Option<Box<[u8]>>) -> u32 {
-        self.contents.push(contents);
-        self.contents.len() as u32 - 1
+const PAGE_LENGTH: usize = PAGE.as_u64() as usize;
+
+impl Contents {
+    pub fn load(&self, offset: u64, length: Bytes) -> Box<[u8]> {
+        let mut bytes = vec![0; length.as_u64() as usize].into_boxed_slice();
+        for (page, inside, part) in pieces(offset, bytes.len()) {
+            if let Some(page) = self.pages.get(&page) {
+                let length = part.len();
+                bytes[part].copy_from_slice(&page[inside..inside + length]);
+            }
+        }
+        bytes
     }
 
-    /// The bytes at an address, if the region holds any. The address must cover the length.
-    pub fn load(&self, from: Address, length: Bytes) -> Option<Box<[u8]>> {
-        let contents = self.contents[from.region.index as usize].as_ref()?;
-        Some(contents[range(from, length)].into())
-    }
-
-    /// Stores bytes at an address, if the region holds any. The address must cover them.
-    pub fn store(&mut self, to: Address, bytes: &[u8]) {
-        if let Some(contents) = &mut self.contents[to.region.index as usize] {
-            contents[range(to, Bytes::new(bytes.len() as u64))].copy_from_slice(bytes);
+    pub fn store(&mut self, offset: u64, bytes: &[u8]) {
+        for (page, inside, part) in pieces(offset, bytes.len()) {
+            let zeros = || vec![0; PAGE_LENGTH].into_boxed_slice();
+            let page = self.pages.entry(page).or_insert_with(zeros);
+            page[inside..inside + part.len()].copy_from_slice(&bytes[part]);
         }
     }
 }
 
-fn range(address: Address, length: Bytes) -> std::ops::Range<usize> {
-    let start = address.offset.as_u64() as usize;
-    start..start + length.as_u64() as usize
+/// Cuts bytes at an offset into those of each page: the page, where in it, and which of the bytes.
+fn pieces(
+    offset: u64,
+    length: usize,
+) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = offset + done as u64;
+        let inside = (at % PAGE.as_u64()) as usize;
+        let end = length.min(done + PAGE_LENGTH - inside);
+        let piece = (at / PAGE.as_u64(), inside, done..end);
+        done = end;
+        (!piece.2.is_empty()).then_some(piece)
+    })
 }

@@ -32,7 +32,27 @@ impl PacketFormat {
 
     /// Length of that packet in flits.
     pub fn flits(&self, payload: Bytes) -> u32 {
-        self.wire(payload).as_u64().div_ceil(self.flit.as_u64()) as u32
+        self.in_flits(self.wire(payload))
+    }
+
+    /// Length in flits of a packet that carries a message into a queue: one more transaction claims the slot.
+    pub fn queue_flits(&self, payload: Bytes) -> u32 {
+        let claim = if payload.is_zero() {
+            Bytes::ZERO
+        } else {
+            self.transaction_overhead
+        };
+        self.in_flits(self.wire(payload) + claim)
+    }
+
+    /// Length in flits of a packet of transactions that carry these bytes each.
+    pub fn flits_of(&self, transactions: impl Iterator<Item = Bytes>) -> u32 {
+        let transactions = transactions.map(|data| self.transaction_overhead + data);
+        self.in_flits(self.header + transactions.sum::<Bytes>())
+    }
+
+    fn in_flits(&self, wire: Bytes) -> u32 {
+        wire.as_u64().div_ceil(self.flit.as_u64()) as u32
     }
 
     /// Packets of a message; at least one.

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Log, cluster, four_nodes, log, pattern};
-use elan::{Address, Cluster, Dma, DmaError, EventId, Node, Placement, Region};
+use elan::{
+    Access, Address, Cluster, Dma, DmaError, EventId, Fault, Node, Placement, Reason, Region,
+};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
@@ -42,10 +44,21 @@ fn bench(from: Placement, to: Placement) -> Bench {
     }
 }
 
+/// An access to what is not mapped.
+fn unmapped(address: Address, length: u64, access: Access) -> DmaError {
+    DmaError::Fault(Fault {
+        address,
+        length: Bytes::new(length),
+        access,
+        reason: Reason::Unmapped,
+    })
+}
+
 impl Bench {
-    /// Posts DMAs, then a good one; the good one must be the only one that left a trace.
-    fn expect(mut self, wrong: Vec<Dma>, error: DmaError) {
-        let count = wrong.len();
+    /// Posts DMAs that end in errors, of which the destination stores `stray` bytes in all, without contents; then a good
+    /// one, which must be the only one that leaves a trace in memory.
+    fn expect(mut self, wrong: Vec<(Dma, DmaError)>, stray: u64) {
+        let (wrong, errors): (Vec<Dma>, Vec<DmaError>) = wrong.into_iter().unzip();
         let good = Dma::new(self.source.start(), self.target.start(), Bytes::new(SIZE))
             .notify(self.arrived);
         let (a, outcomes) = (self.a.clone(), self.outcomes.clone());
@@ -65,30 +78,30 @@ impl Bench {
             b.wait(arrived).await;
         });
         self.cluster.run().expect("all ends");
-        let mut expected = vec![Err(error); count];
+        let mut expected: Vec<Outcome> = errors.into_iter().map(Err).collect();
         expected.push(Ok(()));
         assert_eq!(*self.outcomes.borrow(), expected);
         assert_eq!(
             self.b.read(self.target).expect("it holds bytes")[..],
             pattern(1, SIZE)
         );
-        assert_eq!(self.cluster.stored(1), Bytes::new(SIZE));
+        assert_eq!(self.cluster.stored(1), Bytes::new(SIZE + stray));
         self.cluster.check_conservation();
     }
 }
 
 /// Addresses from which some bytes do not lie within 4 KB, and how many bytes.
-fn outside(region: Region) -> Vec<(Address, Bytes)> {
+fn outside(region: Region) -> Vec<(Address, u64)> {
     [
         (SIZE, 1),
-        (SIZE + 1, 0),
+        (SIZE + 1, 1),
         (SIZE - 320, 321),
         (0, SIZE + 1),
         (u64::MAX, 2000),
         (1, u64::MAX),
     ]
     .into_iter()
-    .map(|(offset, length)| (region.at(Bytes::new(offset)), Bytes::new(length)))
+    .map(|(offset, length)| (region.at(Bytes::new(offset)), length))
     .collect()
 }
 
@@ -104,41 +117,76 @@ const PLACEMENTS: [(Placement, Placement); 4] = [
 fn bad_source() {
     for (from, to) in PLACEMENTS {
         let bench = bench(from, to);
-        let mut wrong: Vec<Dma> = outside(bench.source)
+        let target = bench.target.start();
+        let mut wrong: Vec<(Dma, DmaError)> = outside(bench.source)
             .into_iter()
-            .map(|(address, length)| Dma::new(address, bench.target.start(), length))
+            .map(|(address, length)| {
+                let dma = Dma::new(address, target, Bytes::new(length));
+                (dma, unmapped(address, length, Access::LocalRead))
+            })
             .collect();
-        wrong.push(Dma::new(
-            bench.target.start(),
-            bench.target.start(),
-            Bytes::new(64),
-        ));
+        let (node, context) = (0, bench.a.context());
+        let neither = Dma::new(target, target, Bytes::new(64));
+        wrong.push((neither, DmaError::Misdirected { node, context }));
         let wrong = wrong
             .into_iter()
-            .map(|dma| dma.notify(bench.arrived))
+            .map(|(dma, error)| (dma.notify(bench.arrived), error))
             .collect();
-        bench.expect(wrong, DmaError::BadSource(0));
+        bench.expect(wrong, 0);
     }
 }
 
-/// Bytes beyond the end of the destination, and an event of a third node.
+/// Bytes beyond the end of the destination: the packets before the first that goes beyond are stored, that one is not.
+/// And an event of a third node: nothing is sent.
 #[test]
 fn bad_destination() {
     for (from, to) in PLACEMENTS {
         let bench = bench(from, to);
         let long = bench.a.reserve(from, Bytes::from_mb(1));
         let elsewhere = bench.cluster.node(2).event(1);
-        let mut wrong: Vec<Dma> = outside(bench.target)
-            .into_iter()
-            .filter(|(_, length)| *length < Bytes::from_mb(1))
-            .map(|(address, length)| Dma::new(long.start(), address, length).notify(bench.arrived))
-            .collect();
+        let end = bench.target.at(Bytes::new(SIZE)).elan.as_u32();
+        let mut stray = 0;
+        let mut wrong = Vec::new();
+        for (address, length) in outside(bench.target) {
+            if length >= 1 << 20 {
+                continue;
+            }
+            let room = u64::from(end).saturating_sub(address.elan.as_u32().into());
+            let before = (room / 320 * 320).min(length);
+            stray += before;
+            let offends = (length - before).min(320);
+            let address_of = address.offset(Bytes::new(before));
+            wrong.push((
+                Dma::new(long.start(), address, Bytes::new(length)).notify(bench.arrived),
+                unmapped(address_of, offends, Access::RemoteWrite),
+            ));
+        }
+        let (node, context) = (0, bench.a.context());
         for length in [0, 64, SIZE] {
             let dma = Dma::new(long.start(), bench.target.start(), Bytes::new(length));
-            wrong.push(dma.notify(elsewhere));
+            wrong.push((
+                dma.notify(elsewhere),
+                DmaError::Misdirected { node, context },
+            ));
         }
-        bench.expect(wrong, DmaError::BadDestination(1));
+        bench.expect(wrong, stray);
     }
+}
+
+/// Zero bytes touch no memory, wherever the addresses point.
+#[test]
+fn zero_bytes_cannot_fault() {
+    let mut bench = bench(Placement::Main, Placement::Main);
+    let (a, outcomes) = (bench.a.clone(), bench.outcomes.clone());
+    let nowhere = |region: Region| region.at(Bytes::new(u64::MAX));
+    let (from, to) = (nowhere(bench.source), nowhere(bench.target));
+    let (b, arrived) = (bench.b.clone(), bench.arrived);
+    bench.cluster.spawn("posts", async move {
+        outcomes.note(a.dma(Dma::new(from, to, Bytes::ZERO).notify(arrived)).await);
+        b.wait(arrived).await;
+    });
+    bench.cluster.run().expect("all ends");
+    assert_eq!(*bench.outcomes.borrow(), [Ok(())]);
 }
 
 /// The destination refuses for good: the rest of the message is not sent.
@@ -152,10 +200,15 @@ fn an_error_ends_a_long_dma() {
         outcomes.note(a.dma(dma).await);
     });
     bench.cluster.run().expect("all ends");
-    assert_eq!(*bench.outcomes.borrow(), [Err(DmaError::BadDestination(1))]);
-    // Two in flight, and as many prepared behind them.
+    let fault = unmapped(
+        bench.target.at(Bytes::new(12 * 320)),
+        320,
+        Access::RemoteWrite,
+    );
+    assert_eq!(*bench.outcomes.borrow(), [Err(fault)]);
+    // The twelve that fit; then two in flight, and as many prepared behind them.
     assert!(
-        bench.cluster.packets() <= 4,
+        bench.cluster.packets() <= 12 + 4,
         "{} packets",
         bench.cluster.packets()
     );
@@ -229,7 +282,7 @@ fn an_error_arrives_between_time_slices() {
                 }
             });
             cluster.run().expect("all ends");
-            let bad = Err(DmaError::BadDestination(1));
+            let bad = Err(unmapped(short.start(), 320, Access::RemoteWrite));
             assert_eq!(*outcomes.borrow(), [bad, Ok(()), bad, Ok(())].repeat(5));
             assert_eq!(
                 cluster.stored(1),
@@ -298,14 +351,22 @@ proptest! {
             for post in posts {
                 let length = Bytes::new(post.length);
                 let (source, target) = (a.reserve(post.from, length), b.reserve(post.to, length));
-                let (from, to, outcome) = match post.kind {
-                    Kind::Good => (source.start(), target.start(), Ok(())),
-                    Kind::BadSource => (source.at(Bytes::new(1)), target.start(), Err(DmaError::BadSource(number as u32))),
-                    Kind::BadDestination => (source.start(), target.at(Bytes::new(1)), Err(DmaError::BadDestination(2))),
+                let before = post.length.saturating_sub(1) / 320 * 320;
+                let beyond = target.at(Bytes::new(1));
+                let (from, to, outcome, arrives) = match post.kind {
+                    Kind::BadSource if post.length > 0 => {
+                        let from = source.at(Bytes::new(1));
+                        (from, target.start(), Err(unmapped(from, post.length, Access::LocalRead)), 0)
+                    }
+                    Kind::BadDestination if post.length > 0 => {
+                        // The last packet goes one byte beyond the end.
+                        let last = beyond.offset(Bytes::new(before));
+                        let fault = unmapped(last, post.length - before, Access::RemoteWrite);
+                        (source.start(), beyond, Err(fault), before)
+                    }
+                    _ => (source.start(), target.start(), Ok(()), post.length),
                 };
-                if post.kind == Kind::Good {
-                    good += post.length;
-                }
+                good += arrives;
                 expected.push(outcome);
                 program.push((Dma::new(from, to, length), post.waits));
             }

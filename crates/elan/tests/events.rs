@@ -3,7 +3,8 @@
 mod common;
 
 use common::{cluster, four_nodes, log};
-use elan::{Cluster, Dma, EventId, Node, Placement};
+use elan::{Action, Cluster, Dma, ElanAddr, EventId, Node, Placement, Wait};
+use std::collections::BTreeSet;
 use units::{Bytes, Time};
 
 /// A process that sends a notification at each of some times, one after the other.
@@ -181,4 +182,254 @@ fn a_notification_follows_the_bytes() {
             );
         }
     }
+}
+
+/// A command on an idle bus; a block copy, without and with a turn of the bus.
+const COMMAND: Time = Time::from_ps(77_000 + 30_304 + 200_000);
+const COPY: Time = Time::from_ps(77_000 + 242_425);
+const TURN: Time = Time::from_ns(80);
+
+/// A process sets an event of its own node: a command, then the event. Who polls sees it `poll` after its block has come
+/// to main memory, who blocks goes on `interrupt` after that; who spins sees it if it still looks then, and blocks if not.
+#[test]
+fn polling_and_blocking() {
+    let copied = COMMAND + Time::from_ns(200) + TURN + COPY;
+    let polled = copied + Time::from_ns(200);
+    let woken = copied + us(5);
+    // Who spins looks at 0, 200, 400, ... ns.
+    assert_eq!(copied, Time::from_ps(906_729));
+    for (how, expected) in [
+        (Wait::Poll, polled),
+        (Wait::Block, woken),
+        (Wait::Spin(0), woken),
+        (Wait::Spin(1), woken),
+        (Wait::Spin(5), woken),
+        // It looks the last time at 1 us, and finds the block there.
+        (Wait::Spin(6), polled),
+        (Wait::Spin(u32::MAX), polled),
+    ] {
+        let mut cluster = cluster(&four_nodes());
+        let node = cluster.node(0);
+        let event = node.event(1);
+        let seen = log();
+        let noted = seen.clone();
+        cluster.spawn("waits", async move {
+            node.set(event);
+            node.wait_by(event, how).await;
+            noted.note(node.now());
+            // It is set: all ways go on at once.
+            for how in [Wait::Poll, Wait::Block, Wait::Spin(3)] {
+                node.wait_by(event, how).await;
+            }
+            assert!(node.poll(event, 5).await && node.is_set(event));
+            noted.note(node.now());
+        });
+        cluster.run().expect("all ends");
+        assert_eq!(*seen.borrow(), [expected, expected], "{how:?}");
+    }
+}
+
+/// A look that does not succeed takes its time.
+#[test]
+fn looking_in_vain() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let event = node.event(1);
+    cluster.spawn("looks", async move {
+        for (looks, end) in [(0, 0), (1, 0), (2, 200), (5, 1000)] {
+            assert!(!node.poll(event, looks).await);
+            assert_eq!(node.now(), Time::from_ns(end));
+        }
+    });
+    cluster.run().expect("all ends");
+}
+
+/// Events that set each other, the last one seen by the process: each step takes the time of an event.
+#[test]
+fn a_chain_of_events() {
+    for links in [0, 1, 5] {
+        let mut cluster = cluster(&four_nodes());
+        let node = cluster.node(0);
+        let last = node.event(1);
+        let first = (0..links).fold(last, |next, _| node.event_with(1, Action::Set(next)));
+        let seen = log();
+        let noted = seen.clone();
+        cluster.spawn("waits", async move {
+            node.set(first);
+            note_when_set(node, last, noted).await;
+        });
+        cluster.run().expect("all ends");
+        let set = COMMAND + Time::from_ns(200) * (links + 1);
+        assert_eq!(*seen.borrow(), [set + TURN + COPY + Time::from_ns(200)]);
+    }
+}
+
+/// A ring of chained events goes around once: an event that is set does not occur.
+#[test]
+fn a_ring_of_events_ends() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let place = node
+        .allocate(Placement::Adapter, Bytes::new(128))
+        .start()
+        .elan;
+    let other = node.event_at(place, 1, Action::None).unwrap();
+    let first = node.event_with(1, Action::Set(other));
+    let second = node.event_at(place, 1, Action::Set(first)).unwrap();
+    assert_eq!(second, other, "one event lies at an address");
+    node.set(first);
+    cluster.run_until(us(100)).expect("no error");
+    // The command and its bursts, and three occurrences.
+    assert!(cluster.events() < 10, "{}", cluster.events());
+}
+
+/// The end of one DMA starts the next, at the source by its own event, at the destination by the notification: a message
+/// that is passed on without any process.
+#[test]
+fn a_chain_of_dmas() {
+    let mut cluster = cluster(&four_nodes());
+    let nodes: Vec<Node> = (0..4).map(|number| cluster.node(number)).collect();
+    let size = Bytes::new(1000);
+    let regions = [0, 1, 2, 3].map(|number| nodes[number].allocate(Placement::Main, size));
+    nodes[0].write(regions[0], &common::pattern(5, 1000));
+    let done = nodes[3].event(1);
+    let pass = move |from: usize, event| {
+        let dma = Dma::new(regions[from].start(), regions[from + 1].start(), size);
+        dma.notify(event)
+    };
+    let second = nodes[2].event_with(1, Action::Dma(pass(2, done)));
+    let first = nodes[1].event_with(1, Action::Dma(pass(1, second)));
+    let (a, d) = (nodes[0].clone(), nodes[3].clone());
+    let own = a.event(1);
+    cluster.spawn("starts", async move {
+        a.post(pass(0, first).done(own));
+        a.wait(own).await;
+        d.wait(done).await;
+        assert_eq!(d.read(regions[3]).unwrap()[..], common::pattern(5, 1000));
+    });
+    cluster.run().expect("all ends");
+    assert_eq!(cluster.stored(2), size);
+}
+
+/// The error of a DMA that nobody awaits is a trap of its process.
+#[test]
+fn nobody_awaits_an_error() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let here = a.allocate(Placement::Adapter, Bytes::new(64)).start();
+    let there = b.allocate(Placement::Adapter, Bytes::new(64)).start();
+    let beyond = there.offset(Bytes::new(1));
+    let bad = Dma::new(here, beyond, Bytes::new(64));
+    let chained = a.event_with(1, Action::Dma(bad));
+    let never = a.event(1);
+    a.set(chained);
+    a.post(Dma::new(beyond, here.offset(Bytes::new(1)), Bytes::new(64)).done(never));
+    cluster.run_until(us(100)).expect("no error");
+    let traps: Vec<_> = std::iter::from_fn(|| a.trap())
+        .map(|trap| trap.to_string())
+        .collect();
+    assert_eq!(traps.len(), 2, "{traps:?}");
+    assert!(
+        traps[0].contains("a remote write of 64 B at 0xc808001 of node 0"),
+        "{traps:?}"
+    );
+    assert!(traps[1].contains("a remote write of 64 B"), "{traps:?}");
+    assert!(!a.is_set(never));
+}
+
+/// A block on its way to main memory when its event is primed again tells nothing: neither who polls nor who blocks.
+#[test]
+fn a_copy_of_an_earlier_round() {
+    for how in [Wait::Poll, Wait::Block] {
+        let mut cluster = cluster(&four_nodes());
+        let node = cluster.node(0);
+        let event = node.event(1);
+        let seen = log();
+        let noted = seen.clone();
+        let process = node.clone();
+        cluster.spawn("waits", async move {
+            process.set(event);
+            // It is set, and its copy under way.
+            process.sleep(COMMAND + Time::from_ns(300)).await;
+            assert!(!process.is_set(event));
+            process.prime(event, 1);
+            process.wait_by(event, how).await;
+            noted.note(process.now());
+        });
+        cluster.spawn("sets", async move {
+            node.sleep(us(50)).await;
+            node.set(event);
+        });
+        cluster.run().expect("all ends");
+        assert!(seen.borrow()[0] > us(50), "{how:?}");
+    }
+}
+
+/// Any process of the job sets an event of another; one that has been freed, or is of nobody's, is a fault.
+#[test]
+fn remote_events() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let event = b.event(2);
+    let at = b.event_address(event).unwrap();
+    let waits = b.clone();
+    cluster.spawn("waits", async move { waits.wait(event).await });
+    cluster.spawn("sets", async move {
+        a.notify(event).await.expect("it is there");
+        let zero = |to| Dma::new(at, to, Bytes::ZERO);
+        let here = a.at(ElanAddr::NOWHERE);
+        let put = |event| Dma::new(here, event, Bytes::ZERO).notify_at(event);
+        a.dma(put(at)).await.expect("it is there");
+        b.wait(event).await;
+        b.free_event(event);
+        assert!(a.dma(put(at)).await.is_err());
+        assert!(a.notify(event).await.is_err());
+        let other = b.event(1);
+        assert_eq!(b.event_address(other), Some(at), "the place is used again");
+        assert!(a.dma(zero(at)).await.is_err(), "it names no end of its own");
+        a.dma(put(at)).await.expect("there is one again");
+        b.wait(other).await;
+    });
+    cluster.run().expect("all ends");
+}
+
+/// More events than a page holds; each has an address of its own.
+#[test]
+fn many_events() {
+    let cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let events: Vec<_> = (0..1000).map(|_| node.event(1)).collect();
+    let places: BTreeSet<_> = events
+        .iter()
+        .map(|&event| node.event_address(event))
+        .collect();
+    assert_eq!(places.len(), 1000);
+    assert!(!places.contains(&None));
+    for &event in &events {
+        node.free_event(event);
+        assert_eq!(node.event_address(event), None);
+    }
+    let again: BTreeSet<_> = (0..1000)
+        .map(|_| node.event_address(node.event(1)))
+        .collect();
+    assert_eq!(again, places);
+    // A place of the program's choice stays the program's.
+    let chosen = node
+        .allocate(Placement::Adapter, Bytes::new(64))
+        .start()
+        .elan;
+    node.free_event(node.event_at(chosen, 1, Action::Copy).unwrap());
+    let next = node.event_address(node.event(1)).unwrap();
+    assert_ne!(next.elan, chosen);
+}
+
+/// The events of a process are closed to the others of its node.
+#[test]
+#[should_panic(expected = "the event belongs to another process")]
+fn events_of_another_process() {
+    let cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let event = node.event(1);
+    let other = node.attach(cluster.capability()).unwrap();
+    other.set(event);
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cluster, four_nodes, log, machine, odd_machine, pattern};
-use elan::{BusConfig, Config, Dma, DmaError, Placement};
+use elan::{Access, BusConfig, Config, Dma, DmaError, Fault, Placement, Reason};
 use fabric::FatTree;
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -139,9 +139,23 @@ fn bad_ends() {
         posts.wait(ours).await;
     });
     cluster.run().expect("all ends");
-    let (source, destination) = (DmaError::BadSource, DmaError::BadDestination);
-    let wrong = [source(1), destination(0), destination(0), source(0)].map(Err);
-    assert_eq!(outcomes.borrow()[..4], wrong);
+    let fault = |address, access| {
+        DmaError::Fault(Fault {
+            address,
+            length: size,
+            access,
+            reason: Reason::Unmapped,
+        })
+    };
+    let (node, context) = (0, asker.context());
+    let misdirected = DmaError::Misdirected { node, context };
+    let wrong = [
+        fault(bytes.at(one), Access::RemoteRead),
+        fault(room.at(one), Access::RemoteWrite),
+        misdirected,
+        misdirected,
+    ];
+    assert_eq!(outcomes.borrow()[..4], wrong.map(Err));
     assert_eq!(outcomes.borrow()[4], Ok(()));
     assert_eq!(asker.read(room).unwrap()[..], pattern(1, size.as_u64()));
     assert_eq!(cluster.stored(0), size);

@@ -15,9 +15,12 @@
 //! the layer above scheduled in its event queue. Wakers are those of the standard library, so the
 //! combinators of any futures library work. A task spawns others through a [`Spawner`].
 //!
+//! A *background* task serves others and may never end: it is no unfinished one, and nobody waits for it.
+//!
 //! Bounds: a task that wakes itself without end never lets [`Executor::run_ready`] return. A
 //! panic in a task propagates to the caller of `run_ready`.
 
+use crate::Label;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -60,7 +63,8 @@ struct Tasks {
 
 struct Task {
     id: TaskId,
-    name: String,
+    label: Label,
+    background: bool,
     future: Pin<Box<dyn Future<Output = ()>>>,
     ticket: Arc<Ticket>,
     waker: Waker,
@@ -106,7 +110,12 @@ impl Wake for Ticket {
 }
 
 impl Shared {
-    fn spawn(&self, name: String, future: Pin<Box<dyn Future<Output = ()>>>) -> TaskId {
+    fn spawn(
+        &self,
+        label: Label,
+        background: bool,
+        future: Pin<Box<dyn Future<Output = ()>>>,
+    ) -> TaskId {
         let mut tasks = self.tasks.borrow_mut();
         let id = TaskId(tasks.spawned);
         let place = tasks.free.pop().unwrap_or(tasks.places.len());
@@ -123,13 +132,14 @@ impl Shared {
         waker.wake_by_ref();
         tasks.places[place] = Some(Task {
             id,
-            name,
+            label,
+            background,
             future,
             ticket,
             waker,
         });
         tasks.spawned += 1;
-        tasks.unfinished += 1;
+        tasks.unfinished += usize::from(!background);
         id
     }
 
@@ -147,7 +157,7 @@ impl Shared {
     fn finish(&self, task: Task) {
         let mut tasks = self.tasks.borrow_mut();
         tasks.free.push(task.ticket.place);
-        tasks.unfinished -= 1;
+        tasks.unfinished -= usize::from(!task.background);
         drop(tasks);
         // What the future held may wake or spawn as it is dropped, so nothing is borrowed here.
         drop(task);
@@ -169,13 +179,13 @@ impl Executor {
         }
     }
 
-    /// Adds a task, ready to run. The name is for [`unfinished`](Self::unfinished).
+    /// Adds a task, ready to run. The label is for [`unfinished`](Self::unfinished).
     pub fn spawn(
         &self,
-        name: impl Into<String>,
+        label: impl Into<Label>,
         future: impl Future<Output = ()> + 'static,
     ) -> TaskId {
-        self.shared.spawn(name.into(), Box::pin(future))
+        self.shared.spawn(label.into(), false, Box::pin(future))
     }
 
     /// Polls ready tasks, also those that become ready meanwhile, until none is.
@@ -196,16 +206,17 @@ impl Executor {
         }
     }
 
-    /// The names of the tasks that have not finished, in the order of spawning.
+    /// The labels of the tasks that have not finished, in the order of spawning; background tasks left out.
     #[must_use]
     pub fn unfinished(&self) -> Vec<String> {
         let tasks = self.shared.tasks.borrow();
-        let mut unfinished: Vec<_> = tasks.places.iter().flatten().collect();
+        let all = tasks.places.iter().flatten();
+        let mut unfinished: Vec<_> = all.filter(|task| !task.background).collect();
         unfinished.sort_by_key(|task| task.id);
-        unfinished.iter().map(|task| task.name.clone()).collect()
+        unfinished.iter().map(|task| task.label.text()).collect()
     }
 
-    /// How many tasks have not finished.
+    /// How many tasks have not finished, background tasks left out.
     #[must_use]
     pub fn unfinished_count(&self) -> usize {
         self.shared.tasks.borrow().unfinished
@@ -219,14 +230,35 @@ impl Spawner {
     /// If the executor is gone, as it is while its unfinished tasks are dropped.
     pub fn spawn(
         &self,
-        name: impl Into<String>,
+        label: impl Into<Label>,
         future: impl Future<Output = ()> + 'static,
+    ) -> TaskId {
+        self.add(label.into(), false, Box::pin(future))
+    }
+
+    /// The same for a background task.
+    ///
+    /// # Panics
+    /// As [`spawn`](Self::spawn).
+    pub fn spawn_background(
+        &self,
+        label: impl Into<Label>,
+        future: impl Future<Output = ()> + 'static,
+    ) -> TaskId {
+        self.add(label.into(), true, Box::pin(future))
+    }
+
+    fn add(
+        &self,
+        label: Label,
+        background: bool,
+        future: Pin<Box<dyn Future<Output = ()>>>,
     ) -> TaskId {
         let shared = self
             .shared
             .upgrade()
             .expect("the executor outlives its tasks");
-        shared.spawn(name.into(), Box::pin(future))
+        shared.spawn(label, background, future)
     }
 }
 

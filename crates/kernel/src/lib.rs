@@ -47,6 +47,7 @@
 
 pub mod digest;
 mod executor;
+mod label;
 mod limits;
 pub mod memory;
 mod queue;
@@ -56,6 +57,7 @@ pub mod statistics;
 
 pub use digest::Digest;
 pub use executor::{Executor, Spawner, TaskId};
+pub use label::Label;
 pub use limits::{Bound, Exceeded, Limits, Progress};
 pub use queue::EventQueue;
 pub use signal::{Signal, Wait};

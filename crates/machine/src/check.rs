@@ -21,6 +21,9 @@ const LARGEST_PACKET: Bytes = Bytes::from_kb(64);
 const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
 const LARGEST: Bytes = Bytes::from_mb(1024);
 
+/// Least memory of an adapter: pages of events for a few processes.
+const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
+
 /// Most flits of a buffer or period.
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
@@ -114,6 +117,18 @@ impl Check<'_> {
             1 << 16,
         );
         self.range("adapter.retries", adapter.retries.value, 0, 1 << 16);
+        let memory = adapter.memory.value;
+        self.range("adapter.memory", memory, LEAST_MEMORY, LARGEST);
+        let (switch, issue) = (adapter.thread_switch.value, adapter.thread_issue.value);
+        self.range("adapter.thread_switch", switch, 0, 1 << 20);
+        self.range("adapter.thread_issue", issue, 0, 1 << 20);
+        let cycle = adapter.thread_cycle.value;
+        self.range(
+            "adapter.thread_cycle",
+            cycle,
+            Time::from_ps(1),
+            Time::from_us(1),
+        );
         self.range(
             "adapter.time_slice",
             adapter.time_slice.value,
@@ -147,6 +162,7 @@ impl Check<'_> {
             ("adapter.poll", adapter.poll.value),
             ("adapter.retry_delay", adapter.retry_delay.value),
             ("adapter.trap_delay", adapter.trap_delay.value),
+            ("adapter.interrupt", adapter.interrupt.value),
             ("bus.burst_overhead", bus.burst_overhead.value),
             ("bus.turnaround", bus.turnaround.value),
         ];

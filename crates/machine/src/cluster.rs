@@ -100,6 +100,11 @@ impl Machine {
                 retries: adapter.retries.value,
                 retry_delay: adapter.retry_delay.value,
                 trap_delay: adapter.trap_delay.value,
+                memory: adapter.memory.value,
+                interrupt: adapter.interrupt.value,
+                thread_cycle: adapter.thread_cycle.value,
+                thread_switch: adapter.thread_switch.value,
+                thread_issue: adapter.thread_issue.value,
             },
             bus: BusConfig {
                 rate: self.bus.rate.value,

@@ -209,6 +209,16 @@ pub struct Adapter {
     pub retry_delay: Param<Time>,
     /// The same once `retries` is used up.
     pub trap_delay: Param<Time>,
+    /// The adapter's own memory, for buffers, events, queues and threads.
+    pub memory: Param<Bytes>,
+    /// Host: from the event block in main memory to a process that blocks, instead of polling, going on.
+    pub interrupt: Param<Time>,
+    /// A cycle of the thread processor.
+    pub thread_cycle: Param<Time>,
+    /// Cycles in which the thread processor takes up a thread.
+    pub thread_switch: Param<u32>,
+    /// Cycles in which a thread hands over a DMA, an event or a packet.
+    pub thread_issue: Param<u32>,
 }
 
 /// The I/O bus between a node's main memory and its adapter: shared, one direction at a time.

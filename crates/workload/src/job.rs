@@ -91,11 +91,12 @@ impl<'a> Running<'a> {
             latency: Histogram::new(),
             measuring: false,
         }));
-        let buffers = Rc::new(buffers(cluster, &nodes));
+        let processes = processes(cluster, &nodes);
+        let buffers = Rc::new(buffers(&processes));
         for (index, (node, destinations)) in nodes.into_iter().enumerate() {
             let stream = |what| Stream::new(seed, &format!("{}/{what}", path(node)));
             let sender = Sender {
-                node: cluster.node(node),
+                node: processes[&node].clone(),
                 index,
                 meter: senders[index].1,
                 destinations,
@@ -143,30 +144,43 @@ impl<'a> Running<'a> {
     }
 }
 
-/// One buffer in each node that sends or is a destination.
-fn buffers(cluster: &Cluster, nodes: &[(NodeId, Destinations)]) -> BTreeMap<NodeId, Region> {
-    let mut buffers = BTreeMap::new();
-    let mut reserve = |node| {
-        buffers.entry(node).or_insert_with(|| {
-            let node = cluster.node(node);
-            node.reserve(Placement::Adapter, LARGEST_MESSAGE)
+/// A process of the job on each node that sends or is a destination: jobs do not share addresses.
+///
+/// # Panics
+/// If there are more jobs than an adapter has contexts.
+fn processes(cluster: &Cluster, nodes: &[(NodeId, Destinations)]) -> BTreeMap<NodeId, Node> {
+    let capability = cluster.capability();
+    let mut processes = BTreeMap::new();
+    let mut attach = |node| {
+        processes.entry(node).or_insert_with(|| {
+            let process = cluster.node(node).attach(capability);
+            process.expect("there are fewer jobs than contexts")
         });
     };
     // The nodes of a job mostly share one list of candidates: once is enough.
     let mut seen: Option<&Rc<[NodeId]>> = None;
     for (node, destinations) in nodes {
-        reserve(*node);
+        attach(*node);
         match destinations {
             Destinations::None => {}
-            Destinations::One(there) => reserve(*there),
+            Destinations::One(there) => attach(*there),
             Destinations::Any(there, _) if seen.is_some_and(|seen| Rc::ptr_eq(seen, there)) => {}
             Destinations::Any(there, _) => {
-                there.iter().copied().for_each(&mut reserve);
+                there.iter().copied().for_each(&mut attach);
                 seen = Some(there);
             }
         }
     }
-    buffers
+    processes
+}
+
+/// One buffer of each process.
+fn buffers(processes: &BTreeMap<NodeId, Node>) -> BTreeMap<NodeId, Region> {
+    let reserve = |process: &Node| process.reserve(Placement::Adapter, LARGEST_MESSAGE);
+    let buffers = processes
+        .iter()
+        .map(|(&node, process)| (node, reserve(process)));
+    buffers.collect()
 }
 
 /// The program of one node.

@@ -54,7 +54,12 @@ impl Ping {
             pairs.push((self.to, self.from));
         }
         for (from, to) in pairs {
-            let (a, b) = (cluster.node(from), cluster.node(to));
+            // Each direction is a job of its own, with its own address spaces.
+            let capability = cluster.capability();
+            let [a, b] = [from, to].map(|node| {
+                let process = cluster.node(node).attach(capability);
+                process.expect("there are contexts for two")
+            });
             cluster.spawn(
                 format!("ping {from} to {to}"),
                 (*self).send(a, b, Rc::clone(&latencies)),

@@ -8,15 +8,18 @@
 //! decides.
 
 mod node;
+mod space;
+mod waiting;
 mod world;
 
 pub use node::Node;
 pub(crate) use world::{Happening, World};
 
 use crate::config::Config;
+use crate::context::Capability;
 use crate::meter::Meter;
 use fabric::{LinkCounters, LinkId, NodeId};
-use kernel::{Executor, Limits, Progress, memory};
+use kernel::{Executor, Label, Limits, Progress, memory};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -69,15 +72,17 @@ pub struct Cluster {
 impl Cluster {
     /// An idle cluster at time 0.
     pub fn new(config: Config, watch: Watch) -> Self {
+        let executor = Executor::new();
+        let world = World::new(config, executor.spawner());
         Cluster {
-            world: Rc::new(RefCell::new(World::new(config))),
-            executor: Executor::new(),
+            world: Rc::new(RefCell::new(world)),
+            executor,
             watch,
             steps: 0,
         }
     }
 
-    /// A node, for programs.
+    /// A node, for programs that need no protection from each other: those of its context 0.
     ///
     /// # Panics
     /// If the machine has no such node.
@@ -87,7 +92,7 @@ impl Cluster {
             "the machine has {} nodes, and no node {id}",
             self.nodes()
         );
-        Node::new(Rc::clone(&self.world), id)
+        Node::open(Rc::clone(&self.world), id)
     }
 
     /// Attached nodes.
@@ -95,9 +100,16 @@ impl Cluster {
         self.world.borrow().fabric.tree().nodes()
     }
 
-    /// Starts a process. Its name appears in reports of deadlocks.
-    pub fn spawn(&mut self, name: impl Into<String>, process: impl Future<Output = ()> + 'static) {
-        self.executor.spawn(name, process);
+    /// A capability that no other processes have.
+    pub fn capability(&self) -> Capability {
+        let given = &mut self.world.borrow_mut().capabilities;
+        *given += 1;
+        Capability(*given)
+    }
+
+    /// Starts a process. Its label appears in reports of deadlocks.
+    pub fn spawn(&mut self, label: impl Into<Label>, process: impl Future<Output = ()> + 'static) {
+        self.executor.spawn(label, process);
     }
 
     /// Simulated time.

@@ -1,30 +1,79 @@
-//! A node as its programs see it.
+//! A node as its processes see it.
 
 use super::{Happening, World};
-use crate::dma::{Dma, DmaError, Progress, Transfer};
-use crate::event::{Event, EventId};
-use crate::memory::{Placement, Region};
+use crate::command::Command;
+use crate::context::{Capability, ContextId, NoContext};
+use crate::dma::{Dma, DmaError, Progress, Report, Transfer};
+use crate::memory::{Address, ElanAddr, Placement, Region};
+use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use fabric::NodeId;
-use kernel::Signal;
+use kernel::{Label, Signal};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// One node. Clones are the same node; a process keeps its own.
+/// A node, seen by one process that is attached to its adapter. Clones are the same process.
 #[derive(Clone)]
 pub struct Node {
-    world: Rc<RefCell<World>>,
+    pub(crate) world: Rc<RefCell<World>>,
     id: NodeId,
+    context: ContextId,
+    capability: Capability,
 }
 
 impl Node {
-    pub(super) fn new(world: Rc<RefCell<World>>, id: NodeId) -> Self {
-        Node { world, id }
+    /// The processes of a node that need no protection: those of context 0.
+    pub(super) fn open(world: Rc<RefCell<World>>, id: NodeId) -> Self {
+        Node {
+            world,
+            id,
+            context: ContextId::default(),
+            capability: Capability::OPEN,
+        }
+    }
+
+    /// Attaches a process: gives it a context of its own.
+    ///
+    /// # Errors
+    /// If all contexts are in use.
+    pub fn attach(&self, capability: Capability) -> Result<Node, NoContext> {
+        let context = self.world.borrow_mut().attach(self.id, capability)?;
+        Ok(Node {
+            context,
+            capability,
+            ..self.clone()
+        })
+    }
+
+    /// Ends the process's context. Its memory is unmapped, its events and queues are gone; whoever addresses them gets a
+    /// fault.
+    pub fn detach(&self) {
+        let process = self.at(ElanAddr::NOWHERE);
+        self.world.borrow_mut().detach(process, self.capability);
     }
 
     /// Its number.
     pub fn id(&self) -> NodeId {
         self.id
+    }
+
+    /// The process's context.
+    pub fn context(&self) -> ContextId {
+        self.context
+    }
+
+    /// The process's capability.
+    pub fn capability(&self) -> Capability {
+        self.capability
+    }
+
+    /// An address of the process's memory.
+    pub fn at(&self, elan: ElanAddr) -> Address {
+        Address {
+            node: self.id,
+            context: self.context,
+            elan,
+        }
     }
 
     /// Simulated time.
@@ -35,12 +84,16 @@ impl Node {
     /// Waits until a moment; one in the past is now.
     pub async fn sleep_until(&self, at: Time) {
         if at > self.now() {
-            let signal = Signal::new();
-            self.world
-                .borrow_mut()
-                .schedule(at, self.id, Happening::Wake(signal.clone()));
-            signal.wait().await;
+            self.alarm(at).wait().await;
         }
+    }
+
+    /// A signal that is fired at a moment, which is not in the past.
+    pub(super) fn alarm(&self, at: Time) -> Signal {
+        let signal = Signal::new();
+        let wake = Happening::Wake(signal.clone());
+        self.world.borrow_mut().schedule(at, self.id, wake);
+        signal
     }
 
     /// Waits for a while.
@@ -48,99 +101,168 @@ impl Node {
         self.sleep_until(self.now() + time).await;
     }
 
-    /// A region of zeros.
+    /// Starts another process of the node. Its label appears in reports of deadlocks.
+    pub fn spawn(&self, label: impl Into<Label>, process: impl Future<Output = ()> + 'static) {
+        let spawner = self.world.borrow().spawner.clone();
+        spawner.spawn(label, process);
+    }
+
+    /// Maps a new range of memory; `real` if it holds bytes, zeros at first. Adapter memory that holds bytes is limited.
+    ///
+    /// # Errors
+    /// If the adapter's memory or the addresses are exhausted.
+    pub fn map(
+        &self,
+        placement: Placement,
+        bytes: Bytes,
+        permissions: Permissions,
+        real: bool,
+    ) -> Result<Region, MemoryError> {
+        let process = self.at(ElanAddr::NOWHERE);
+        let mut world = self.world.borrow_mut();
+        world.map(
+            process,
+            self.capability,
+            (placement, bytes),
+            permissions,
+            real,
+        )
+    }
+
+    /// A region of zeros with all permissions.
+    ///
+    /// # Panics
+    /// If memory is exhausted; see [`Node::map`].
     pub fn allocate(&self, placement: Placement, bytes: Bytes) -> Region {
-        let contents = vec![0; bytes.as_u64() as usize].into_boxed_slice();
-        self.region(placement, bytes, Some(contents))
+        let region = self.map(placement, bytes, Permissions::ALL, true);
+        region.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// A region that has a length and no contents; DMAs to and from it cost the same time.
+    ///
+    /// # Panics
+    /// If the addresses are exhausted; see [`Node::map`].
     pub fn reserve(&self, placement: Placement, bytes: Bytes) -> Region {
-        self.region(placement, bytes, None)
+        let region = self.map(placement, bytes, Permissions::ALL, false);
+        region.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn region(&self, placement: Placement, bytes: Bytes, contents: Option<Box<[u8]>>) -> Region {
-        let index = self.world.borrow_mut().adapters[self.id as usize]
-            .memory
-            .add(contents);
-        Region {
-            node: self.id,
-            index,
-            placement,
-            bytes,
-        }
+    /// Unmaps a region, whole; the events and queues in it are gone.
+    ///
+    /// # Errors
+    /// If it is not one of the process's.
+    pub fn free(&self, region: Region) -> Result<(), Fault> {
+        self.world.borrow_mut().unmap(region, self.capability)
     }
 
-    /// Stores bytes at the start of one of this node's regions, as the host does, in no time.
+    /// Changes what adapters may do with a part of a region.
+    ///
+    /// # Errors
+    /// If the bytes do not lie within one.
+    pub fn protect(
+        &self,
+        at: ElanAddr,
+        length: Bytes,
+        permissions: Permissions,
+    ) -> Result<(), Fault> {
+        let address = self.at(at);
+        let fault = |reason| Fault::new(address, length, Access::Host, reason);
+        let mut world = self.world.borrow_mut();
+        let context = world.context_mut(address, self.capability);
+        let mmu = &mut context.map_err(fault)?.mmu;
+        mmu.protect(at, length, permissions).map_err(fault)
+    }
+
+    /// Stores bytes in the process's memory, as the host does, in no time. A region that holds none stays as it is.
+    ///
+    /// # Errors
+    /// If they do not lie within one region of the process.
+    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+        let access = Access::Host;
+        self.check_own(at, Bytes::new(bytes.len() as u64), access)?;
+        let mut world = self.world.borrow_mut();
+        world.write(at, bytes, access, self.capability)
+    }
+
+    /// Bytes of the process's memory, as the host reads them, in no time.
+    ///
+    /// # Errors
+    /// As [`Node::store`].
+    pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
+        self.check_own(at, length, Access::Host)?;
+        let world = self.world.borrow();
+        world.load(at, length, Access::Host, self.capability)
+    }
+
+    /// Stores bytes at the start of one of this process's regions.
     ///
     /// # Panics
-    /// If the region is another node's, or too short.
+    /// If the region is another process's, or too short.
     pub fn write(&self, region: Region, bytes: &[u8]) {
-        assert_eq!(region.node, self.id, "the region belongs to another node");
-        assert!(
-            region.start().covers(Bytes::new(bytes.len() as u64)),
-            "the region is too short"
-        );
-        self.world.borrow_mut().adapters[self.id as usize]
-            .memory
-            .store(region.start(), bytes);
+        self.assert_owns(region.start);
+        let stored = self.store(region.start(), bytes);
+        stored.unwrap_or_else(|fault| panic!("{fault}"));
     }
 
-    /// The contents of one of this node's regions; none if it was only reserved.
+    /// The contents of one of this process's regions; none if it was only reserved.
     ///
     /// # Panics
-    /// If the region is another node's.
+    /// If the region is another process's.
     pub fn read(&self, region: Region) -> Option<Box<[u8]>> {
-        assert_eq!(region.node, self.id, "the region belongs to another node");
-        self.world.borrow().adapters[self.id as usize]
-            .memory
-            .load(region.start(), region.len())
-    }
-
-    /// An event that is set by its `count`-th occurrence; one of count 0 is set.
-    pub fn event(&self, count: u32) -> EventId {
-        let events = &mut self.world.borrow_mut().adapters[self.id as usize].events;
-        events.push(Event::new(count));
-        EventId {
-            node: self.id,
-            index: events.len() as u32 - 1,
+        self.assert_owns(region.start);
+        let world = self.world.borrow();
+        if region.is_empty() {
+            return Some(Box::default());
         }
+        let found = world.fetch(region.start(), region.len(), Access::Host, self.capability);
+        found.unwrap_or_else(|fault| panic!("{fault}")).1
     }
 
-    /// Makes an event of this node wait for `count` occurrences again.
-    pub fn prime(&self, event: EventId, count: u32) {
-        assert_eq!(event.node, self.id, "the event belongs to another node");
-        self.world.borrow_mut().adapters[self.id as usize].events[event.index as usize]
-            .prime(count);
+    /// Whether an address is the process's own.
+    pub(crate) fn check_own(
+        &self,
+        address: Address,
+        length: Bytes,
+        access: Access,
+    ) -> Result<(), Fault> {
+        let own = address.is_with(self.at(ElanAddr::NOWHERE));
+        let fault = Fault::new(address, length, access, Reason::Elsewhere);
+        own.then_some(()).ok_or(fault)
     }
 
-    /// Waits until one of this node's events is set and its block seen in main memory.
-    pub async fn wait(&self, event: EventId) {
-        assert_eq!(
-            event.node, self.id,
-            "a process waits for events of its own node"
-        );
-        let seen = self.world.borrow().adapters[self.id as usize].events[event.index as usize]
-            .seen
-            .clone();
-        seen.wait().await;
+    pub(super) fn assert_owns(&self, at: Address) {
+        let own = at.is_with(self.at(ElanAddr::NOWHERE));
+        assert!(own, "{at} belongs to another process");
     }
 
     /// Posts a DMA, now. Awaiting the transfer waits until all of it is acknowledged, or all bytes of a get are there,
     /// and the process knows.
     pub fn dma(&self, dma: Dma) -> Transfer {
-        let progress = Progress::new(dma, self.id, None);
-        let (done, failed) = (progress.done.clone(), Rc::clone(&progress.failed));
         let mut world = self.world.borrow_mut();
-        let id = world.dmas.insert(progress);
-        world.post(self.id, id as u32);
-        let result = async move {
-            done.wait().await;
-            failed.get().map_or(Ok(()), |error: DmaError| Err(error))
-        };
-        Transfer {
-            result: Box::pin(result),
-        }
+        let progress = self.progress(dma, Report::Host);
+        let transfer = progress.transfer();
+        let id = world.new_dma(progress);
+        world.post(self.id, Command::Dma(id));
+        transfer
+    }
+
+    /// Posts a DMA of whose end only its events tell; its error is a trap.
+    pub fn post(&self, dma: Dma) {
+        let mut world = self.world.borrow_mut();
+        let id = world.new_dma(self.progress(dma, Report::Nobody));
+        world.post(self.id, Command::Dma(id));
+    }
+
+    /// A DMA of the process.
+    pub(crate) fn progress(&self, dma: Dma, report: Report) -> Progress {
+        Progress::new(dma, (self.id, self.context), self.capability, report)
+    }
+
+    /// The oldest error of what nobody awaited: chained and posted DMAs, bytes for memory that was unmapped.
+    pub fn trap(&self) -> Option<DmaError> {
+        let mut world = self.world.borrow_mut();
+        let context = world.context_mut(self.at(ElanAddr::NOWHERE), self.capability);
+        context.ok()?.traps.pop_front()
     }
 
     /// Whether the inputter accepts packets; if not, it discards them and their senders try again.
@@ -153,5 +275,12 @@ impl Node {
     /// Time in which this node's bus has been taken so far.
     pub fn bus_busy(&self) -> Time {
         self.world.borrow().adapters[self.id as usize].bus.busy()
+    }
+
+    /// Time in which this node's thread processor has worked so far.
+    pub fn thread_busy(&self) -> Time {
+        self.world.borrow().adapters[self.id as usize]
+            .processor
+            .busy
     }
 }

@@ -1,13 +1,18 @@
 //! The state behind all nodes, and the dispatch of what happens to it.
 
 use crate::bus::{Bus, Direction};
+use crate::command::Command;
 use crate::config::Config;
-use crate::dma::{DmaId, Engine, Packet, Progress, Token};
+use crate::context::Context;
+use crate::dma::{DmaId, Packet, Progress, Token};
+use crate::engine::Engine;
 use crate::event::{Event, News};
 use crate::input::Inputter;
-use crate::memory::Memory;
+use crate::message::Message;
+use crate::queue::Queue;
+use crate::thread::Processor;
 use fabric::{Fabric, NodeId, Notice};
-use kernel::{Digest, EventQueue, Signal};
+use kernel::{Digest, EventQueue, Signal, Spawner};
 use slab::Slab;
 use units::{Bytes, Time};
 
@@ -17,9 +22,9 @@ pub(crate) enum Happening {
     /// A burst on the node's bus ends.
     BurstEnds(NodeId),
     /// A command has crossed the bus.
-    Commanded(NodeId, DmaId),
+    Commanded(NodeId, Command),
     /// The command processor is done with it.
-    Enqueued(NodeId, DmaId),
+    Executed(NodeId, Command),
     /// The inputter is done with the request of a get.
     Announced(NodeId, DmaId),
     /// The DMA engine has taken up its next descriptor.
@@ -30,6 +35,8 @@ pub(crate) enum Happening {
     Written(NodeId, Token),
     /// A refused packet goes out again.
     Retried(Token),
+    /// A message is in a queue, by its number.
+    Queued(NodeId, u32),
     /// See [`News`].
     Occurred(News),
     /// The event's block is in main memory.
@@ -40,13 +47,22 @@ pub(crate) enum Happening {
     Wake(Signal),
 }
 
+// Every event is one: it is moved often.
+const _: () = assert!(size_of::<Happening>() <= 16);
+
 /// One adapter with its bus and memories.
 pub(crate) struct Adapter {
     pub bus: Bus<Happening>,
-    pub memory: Memory,
+    pub contexts: Vec<Option<Box<Context>>>,
+    /// Adapter memory that is taken, in whole pages.
+    pub memory_used: Bytes,
+    /// Events of all contexts, and the places of those that have been freed.
     pub events: Vec<Event>,
+    pub free_events: Vec<u32>,
+    pub queues: Vec<Queue>,
     pub engine: Engine,
     pub inputter: Inputter,
+    pub processor: Processor,
 }
 
 /// Everything that is simulated but the processes.
@@ -56,6 +72,10 @@ pub(crate) struct World {
     pub adapters: Vec<Adapter>,
     pub dmas: Slab<Progress>,
     pub packets: Slab<Packet>,
+    pub messages: Slab<Message>,
+    pub spawner: Spawner,
+    /// Capabilities given out.
+    pub capabilities: u32,
     pub meters: Vec<Bytes>,
     pub digest: Digest,
     pub packets_done: u64,
@@ -65,14 +85,18 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: Config, spawner: Spawner) -> Self {
         let fabric = Fabric::new(config.fabric.clone());
         let adapters = (0..fabric.tree().nodes()).map(|_| Adapter {
             bus: Bus::new(config.bus),
-            memory: Memory::default(),
+            contexts: Vec::new(),
+            memory_used: Bytes::ZERO,
             events: Vec::new(),
+            free_events: Vec::new(),
+            queues: Vec::new(),
             engine: Engine::default(),
             inputter: Inputter::default(),
+            processor: Processor::default(),
         });
         World {
             adapters: adapters.collect(),
@@ -80,6 +104,9 @@ impl World {
             config,
             dmas: Slab::new(),
             packets: Slab::new(),
+            messages: Slab::new(),
+            spawner,
+            capabilities: 0,
             meters: Vec::new(),
             digest: Digest::new(),
             packets_done: 0,
@@ -181,11 +208,11 @@ impl World {
                     self.happen(purpose);
                 }
             }
-            Happening::Commanded(node, dma) => {
+            Happening::Commanded(node, command) => {
                 let at = self.now + self.config.adapter.command;
-                self.schedule(at, node, Happening::Enqueued(node, dma));
+                self.schedule(at, node, Happening::Executed(node, command));
             }
-            Happening::Enqueued(node, dma) => self.enqueue(node, dma),
+            Happening::Executed(node, command) => self.command(node, command),
             Happening::Announced(node, dma) => self.announced(node, dma),
             Happening::Started(node) => {
                 self.adapters[node as usize].engine.starting = false;
@@ -194,6 +221,7 @@ impl World {
             Happening::Read(node, token) => self.read(node, token),
             Happening::Written(node, token) => self.written(node, token),
             Happening::Retried(token) => self.retry(token),
+            Happening::Queued(node, queue) => self.queue_event(node, queue),
             Happening::Occurred(news) => self.occur(news),
             Happening::Copied(news) => self.copied(news),
             Happening::Seen(news) => self.seen(news),

@@ -50,6 +50,11 @@ pub fn machine(tree: FatTree) -> Config {
             retries: 8,
             retry_delay: Time::from_us(1),
             trap_delay: Time::from_ms(1),
+            memory: Bytes::from_mb(64),
+            interrupt: Time::from_us(5),
+            thread_cycle: Time::from_ns(10),
+            thread_switch: 30,
+            thread_issue: 10,
         },
         bus: BusConfig {
             rate: Rate::from_mb_per_second(264),
@@ -83,6 +88,8 @@ pub fn odd_machine() -> Config {
         input: ps(70_001),
         event: ps(50_021),
         poll: ps(40_009),
+        interrupt: ps(3_100_007),
+        thread_cycle: ps(7_013),
         ..config.adapter
     };
     config.bus = BusConfig {

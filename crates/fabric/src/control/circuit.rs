@@ -1,6 +1,7 @@
 //! What follows from the motion: deliveries, acknowledgements, releases.
 
 use super::arbitration::NO_GROUP;
+use super::packet::Flight;
 use super::{Control, Event, Notice, PacketId, PacketRecord};
 use crate::motion::{ChannelId, Motion};
 use crate::topology::Destination;

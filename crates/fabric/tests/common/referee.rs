@@ -319,7 +319,7 @@ impl<'a> Referee<'a> {
                 header.only = Some(tree.output(switch, down));
                 match ascent {
                     Ascent::Adaptive => down..down + up,
-                    Ascent::Deterministic => down..down + 1,
+                    Ascent::Deterministic | Ascent::SourceFixed => down..down + 1,
                 }
             }
         };

@@ -1,0 +1,79 @@
+//! Contexts: what an adapter keeps of each process that uses it, and who may talk to whom.
+//!
+//! A process *attaches* to its adapter and gets a context: its own address space with its own [`Mmu`], events and queues.
+//! Processes that were given the same [`Capability`] may address each other; to all others a context is closed, whatever
+//! its ranges permit. That is how process groups are protected from each other in hardware (000 s3.1). In the machine the
+//! sender's route table knows only the processes of its own capability, and each transaction carries the number of the
+//! destination's context (000 s2.2.1); here the destination's adapter compares capabilities.
+
+use crate::dma::DmaError;
+use crate::mmu::Mmu;
+use fabric::NodeId;
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::fmt;
+use thiserror::Error;
+
+/// Contexts of an adapter (public Elan3 headers).
+pub const MOST_CONTEXTS: usize = 4096;
+
+/// Number of a context on its node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContextId(pub(crate) u16);
+
+impl ContextId {
+    /// Its number.
+    pub fn as_u16(self) -> u16 {
+        self.0
+    }
+}
+
+impl fmt::Display for ContextId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The right to address the processes of one job; [`crate::Cluster::capability`] makes new ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capability(pub(crate) u32);
+
+impl Capability {
+    /// That of the processes that need no protection: those of context 0, which [`crate::Cluster::node`] gives.
+    pub const OPEN: Capability = Capability(0);
+}
+
+/// An adapter has no context left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("all {MOST_CONTEXTS} contexts of the adapter of node {node} are in use")]
+pub struct NoContext {
+    /// The adapter's node.
+    pub node: NodeId,
+}
+
+/// What an adapter keeps of a process.
+pub(crate) struct Context {
+    pub capability: Capability,
+    pub mmu: Mmu,
+    /// Its events, by address: their numbers in the adapter's table.
+    pub events: BTreeMap<crate::ElanAddr, u32>,
+    /// Its queues, the same.
+    pub queues: BTreeMap<crate::ElanAddr, u32>,
+    /// Places for events of which the process does not choose the address.
+    pub event_places: Vec<crate::ElanAddr>,
+    /// Errors of what nobody awaits, until the process asks for them.
+    pub traps: VecDeque<DmaError>,
+}
+
+impl Context {
+    pub fn new(capability: Capability) -> Self {
+        Context {
+            capability,
+            mmu: Mmu::default(),
+            events: BTreeMap::new(),
+            queues: BTreeMap::new(),
+            event_places: Vec::new(),
+            traps: VecDeque::new(),
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! # Transactions, and the packets that threads make of them
+//!
+//! A packet is a list of transactions with one answer (000 s2.2.1; public Elan3 headers). Those of DMAs are blocks of
+//! payload and their notification ([`crate::dma`], [`crate::get`]). The thread processor makes others, with instructions
+//! of its own (000 s2.1): a *message* is such a packet, up to [`MOST_TRANSACTIONS`] long, to one process. The inputter
+//! takes it as a whole:
+//!
+//! 1. it translates every address; one that faults, and the packet is refused for good and changes nothing;
+//! 2. it tests the conditions; if one fails, the answer is *test failed* and nothing changes;
+//! 3. it answers *accepted* and executes the rest, in order.
+//!
+//! [`World::examine`] is 1 and 2, [`World::execute`] is 3: a packet whose end-of-packet token commits or aborts it, the
+//! network conditional of a broadcast, has its answers in between.
+//!
+//! Words have 8 bytes, lie in adapter memory, and are little-endian. A refused message is sent again as any packet.
+
+use crate::cluster::{Happening, World};
+use crate::context::Capability;
+use crate::dma::{DmaError, Token};
+use crate::event::News;
+use crate::memory::{Address, ElanAddr, Placement};
+use crate::mmu::{Access, Fault, Reason};
+use fabric::{Ack, NodeId, PacketId, PacketSpec, Priority};
+use kernel::Signal;
+use units::Bytes;
+
+/// Most transactions of a message: as many as a full packet of a DMA has.
+pub const MOST_TRANSACTIONS: usize = 5;
+
+/// A word of a transaction.
+pub const WORD: Bytes = Bytes::new(8);
+
+/// One transaction of a message. Addresses are those of the process that the message goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transaction {
+    /// Stores a word.
+    Write {
+        /// Where.
+        to: ElanAddr,
+        /// What.
+        word: u64,
+    },
+    /// Adds to a word, modulo 2^64.
+    Add {
+        /// Where.
+        to: ElanAddr,
+        /// How much.
+        word: u64,
+    },
+    /// Lets an event occur.
+    SetEvent {
+        /// Where the event lies.
+        at: ElanAddr,
+    },
+    /// The condition of the whole packet: whether a word compares so to a value.
+    Test {
+        /// Where the word lies.
+        at: ElanAddr,
+        /// How it is compared.
+        comparison: Comparison,
+        /// With what.
+        word: u64,
+    },
+}
+
+/// The conditions that the inputter can test (public Elan3 headers).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// The word is equal to the value.
+    Equal,
+    /// It is another.
+    NotEqual,
+    /// It is less, as an unsigned number.
+    Less,
+    /// It is not less, as an unsigned number.
+    NotLess,
+}
+
+impl Comparison {
+    /// Whether a word satisfies the condition.
+    pub fn holds(self, word: u64, value: u64) -> bool {
+        match self {
+            Comparison::Equal => word == value,
+            Comparison::NotEqual => word != value,
+            Comparison::Less => word < value,
+            Comparison::NotLess => word >= value,
+        }
+    }
+}
+
+impl Transaction {
+    /// Bytes that it carries besides its header.
+    pub fn data(self) -> Bytes {
+        match self {
+            Transaction::SetEvent { .. } => Bytes::ZERO,
+            _ => WORD,
+        }
+    }
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether all its conditions held; if not, it changed nothing.
+    pub passed: bool,
+    /// The word that its last [`Transaction::Write`] or [`Transaction::Add`] found, which the acknowledgement brings back
+    /// (000 s2.2.1: "return the result of the remote operation to the source").
+    pub found: Option<u64>,
+}
+
+/// A message under way.
+pub(crate) struct Message {
+    pub source: NodeId,
+    pub to: Address,
+    pub capability: Capability,
+    pub transactions: Box<[Transaction]>,
+    pub priority: Priority,
+    refusals: u32,
+    pub result: Option<Result<Answer, DmaError>>,
+    /// What its thread waits for.
+    pub done: Signal,
+}
+
+/// Tokens of messages are those of packets of DMAs with this bit.
+pub(crate) const MESSAGE: Token = 1 << 63;
+
+impl World {
+    /// Sends a message; `to` names the process.
+    pub(crate) fn send_message(
+        &mut self,
+        source: NodeId,
+        to: Address,
+        capability: Capability,
+        transactions: Box<[Transaction]>,
+        priority: Priority,
+    ) -> Token {
+        let message = Message {
+            source,
+            to,
+            capability,
+            transactions,
+            priority,
+            refusals: 0,
+            result: None,
+            done: Signal::new(),
+        };
+        let token = self.messages.insert(message) as Token | MESSAGE;
+        self.offer_message(token);
+        token
+    }
+
+    pub(crate) fn message(&mut self, token: Token) -> &mut Message {
+        &mut self.messages[(token & !MESSAGE) as usize]
+    }
+
+    /// Hands a message to the fabric.
+    pub(crate) fn offer_message(&mut self, token: Token) {
+        let format = self.config.packet;
+        let message = self.message(token);
+        let data = message.transactions.iter().map(|one| one.data());
+        let spec = PacketSpec {
+            source: message.source,
+            destination: message.to.node.into(),
+            flits: format.flits_of(data),
+            priority: message.priority,
+            awaits_end: false,
+            token,
+        };
+        let cycle = self.cycle_from(self.now());
+        self.fabric.offer(cycle, spec);
+    }
+
+    /// A message has arrived.
+    pub(crate) fn message_arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
+        let refusing = self.adapters[node as usize].inputter.refusing;
+        let message = self.message(token);
+        let (to, capability) = (message.to, message.capability);
+        if refusing {
+            return self.answer(packet, Ack::Discarded);
+        }
+        let transactions = std::mem::take(&mut message.transactions);
+        let (ack, result) = match self.examine(to, capability, &transactions) {
+            Err(fault) => (Ack::Error, Err(fault.into())),
+            Ok(false) => (
+                Ack::TestFailed,
+                Ok(Answer {
+                    passed: false,
+                    found: None,
+                }),
+            ),
+            Ok(true) => {
+                let found = self.execute(to, &transactions);
+                let passed = true;
+                (Ack::Accepted, Ok(Answer { passed, found }))
+            }
+        };
+        self.message(token).result = Some(result);
+        self.answer(packet, ack);
+    }
+
+    /// Whether a process's memory has all that some transactions need, and then whether their conditions hold.
+    pub(crate) fn examine(
+        &self,
+        process: Address,
+        capability: Capability,
+        transactions: &[Transaction],
+    ) -> Result<bool, Fault> {
+        let word = |elan, access| -> Result<(), Fault> {
+            let at = Address { elan, ..process };
+            match self.translate(at, WORD, access, capability)? {
+                Placement::Adapter => Ok(()),
+                Placement::Main => Err(Fault::new(at, WORD, access, Reason::NotAdapter)),
+            }
+        };
+        let mut holds = true;
+        for &transaction in transactions {
+            match transaction {
+                Transaction::Write { to, .. } | Transaction::Add { to, .. } => {
+                    word(to, Access::RemoteWrite)?;
+                }
+                Transaction::SetEvent { at } => {
+                    let at = Address {
+                        elan: at,
+                        ..process
+                    };
+                    self.event_at(at, Access::RemoteEvent, capability)?;
+                }
+                Transaction::Test {
+                    at,
+                    comparison,
+                    word: value,
+                } => {
+                    word(at, Access::RemoteRead)?;
+                    let at = Address {
+                        elan: at,
+                        ..process
+                    };
+                    holds &= comparison.holds(self.load_word(at), value);
+                }
+            }
+        }
+        Ok(holds)
+    }
+
+    /// Executes transactions that have been examined; returns the word that the last one that stores has found.
+    pub(crate) fn execute(
+        &mut self,
+        process: Address,
+        transactions: &[Transaction],
+    ) -> Option<u64> {
+        let mut found = None;
+        for &transaction in transactions {
+            match transaction {
+                Transaction::Write { to, word } => {
+                    let at = Address {
+                        elan: to,
+                        ..process
+                    };
+                    found = Some(self.load_word(at));
+                    self.store_word(at, word);
+                }
+                Transaction::Add { to, word } => {
+                    let at = Address {
+                        elan: to,
+                        ..process
+                    };
+                    let before = self.load_word(at);
+                    found = Some(before);
+                    self.store_word(at, before.wrapping_add(word));
+                }
+                Transaction::SetEvent { at } => {
+                    let context = self.adapters[process.node as usize].contexts
+                        [process.context.0 as usize]
+                        .as_ref();
+                    let events = &context.expect("it has been examined").events;
+                    let event = crate::EventId {
+                        node: process.node,
+                        index: events[&at],
+                    };
+                    let adapter = &self.config.adapter;
+                    let at = self.now() + adapter.input + adapter.event;
+                    self.schedule(at, process.node, Happening::Occurred(News::Event(event)));
+                }
+                Transaction::Test { .. } => {}
+            }
+        }
+        found
+    }
+
+    /// The answer to a message has arrived.
+    pub(crate) fn message_answered(&mut self, token: Token, ack: Ack) {
+        let source = self.message(token).source;
+        if ack == Ack::Discarded {
+            let message = self.message(token);
+            let refusals = message.refusals;
+            message.refusals += 1;
+            let at = self.now() + self.config.adapter.retry_after(refusals);
+            self.schedule(at, source, Happening::Retried(token));
+        } else {
+            self.message(token).done.fire();
+        }
+        self.run_engine(source);
+    }
+}

@@ -1,0 +1,385 @@
+//! # The MMU: which addresses of a process mean what, and who may use them how
+//!
+//! A process maps *ranges* of its address space. Each has its memory, main or the adapter's, and [`Permissions`], which
+//! the process can change for any part of it (000 s3: "a process can select which part of its address space should be
+//! visible across the network, determine specific access rights"). Translation happens at both ends of a transfer: the
+//! sender's adapter translates the source, packet by packet, the receiver's the destination, transaction by transaction.
+//!
+//! | access | by | needs |
+//! |---|---|---|
+//! | read for a put or a queue | the DMA engine of the process's own adapter | [`Permissions::LOCAL_READ`] |
+//! | a thread's read, write | the thread processor | [`Permissions::LOCAL_READ`], [`Permissions::LOCAL_WRITE`] |
+//! | read for a get | the DMA engine, for a process elsewhere | [`Permissions::REMOTE_READ`] |
+//! | the condition of a packet | the inputter | [`Permissions::REMOTE_READ`] |
+//! | payload, words, queued messages | the inputter, also of a packet from the own node | [`Permissions::REMOTE_WRITE`] |
+//! | an event | the inputter | [`Permissions::REMOTE_EVENT`] |
+//!
+//! What is mapped nowhere, forbidden, or another capability's is a [`Fault`], which reaches the program that asked for
+//! the access; nothing of the packet is stored. An access of zero bytes touches nothing and needs no mapping.
+//!
+//! Mapping goes by pages, but the last page of a range counts only as far as the range goes, and a page is left out
+//! between two ranges: stricter than hardware, so that an access beyond the end never passes by luck. The 16 entries of
+//! the TLB and its walks have no cost of their own: they are part of `dma_start`.
+
+use crate::memory::{Address, Contents, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
+use fabric::NodeId;
+use std::fmt;
+use std::ops::BitOr;
+use thiserror::Error;
+use units::Bytes;
+
+/// A set of rights.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Permissions(u8);
+
+impl Permissions {
+    /// Nothing.
+    pub const NONE: Permissions = Permissions(0);
+    /// The own adapter may read.
+    pub const LOCAL_READ: Permissions = Permissions(1);
+    /// The own adapter's threads may write.
+    pub const LOCAL_WRITE: Permissions = Permissions(2);
+    /// Processes of the capability may read.
+    pub const REMOTE_READ: Permissions = Permissions(4);
+    /// Processes of the capability may write.
+    pub const REMOTE_WRITE: Permissions = Permissions(8);
+    /// Processes of the capability may set events.
+    pub const REMOTE_EVENT: Permissions = Permissions(16);
+    /// What the own adapter may do.
+    pub const LOCAL: Permissions = Permissions(1 | 2);
+    /// Everything.
+    pub const ALL: Permissions = Permissions(1 | 2 | 4 | 8 | 16);
+
+    /// Whether all rights of another set are in this one.
+    pub const fn contains(self, other: Permissions) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Permissions {
+    type Output = Permissions;
+
+    fn bitor(self, other: Permissions) -> Permissions {
+        Permissions(self.0 | other.0)
+    }
+}
+
+impl fmt::Debug for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Permissions::LOCAL_READ, "local read"),
+            (Permissions::LOCAL_WRITE, "local write"),
+            (Permissions::REMOTE_READ, "remote read"),
+            (Permissions::REMOTE_WRITE, "remote write"),
+            (Permissions::REMOTE_EVENT, "remote event"),
+        ];
+        let held = names.iter().filter(|(right, _)| self.contains(*right));
+        f.debug_list()
+            .entries(held.map(|(_, name)| format_args!("{name}").to_string()))
+            .finish()
+    }
+}
+
+/// What was attempted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The process itself, on the host: its own mapping must have the bytes, whatever the adapters may do with them.
+    Host,
+    /// See the table of the module.
+    LocalRead,
+    /// See the table of the module.
+    LocalWrite,
+    /// See the table of the module.
+    RemoteRead,
+    /// See the table of the module.
+    RemoteWrite,
+    /// See the table of the module.
+    RemoteEvent,
+}
+
+impl Access {
+    fn needs(self) -> Permissions {
+        match self {
+            Access::Host => Permissions::NONE,
+            Access::LocalRead => Permissions::LOCAL_READ,
+            Access::LocalWrite => Permissions::LOCAL_WRITE,
+            Access::RemoteRead => Permissions::REMOTE_READ,
+            Access::RemoteWrite => Permissions::REMOTE_WRITE,
+            Access::RemoteEvent => Permissions::REMOTE_EVENT,
+        }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Access::Host => "an access by the process",
+            Access::LocalRead => "a local read",
+            Access::LocalWrite => "a local write",
+            Access::RemoteRead => "a remote read",
+            Access::RemoteWrite => "a remote write",
+            Access::RemoteEvent => "a remote event",
+        })
+    }
+}
+
+/// Why an access fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Reason {
+    /// No process is attached there.
+    #[error("no process has this context")]
+    NoContext,
+    /// The process there belongs to another capability.
+    #[error("the process there belongs to another capability")]
+    Stranger,
+    /// A process or thread has direct access to its own memory only.
+    #[error("the address is another process's")]
+    Elsewhere,
+    /// The bytes do not lie within one mapped range.
+    #[error("the bytes do not lie within a mapped range")]
+    Unmapped,
+    /// The mapping does not permit it.
+    #[error("its permissions forbid it")]
+    Forbidden,
+    /// Words of transactions, events and queues lie in adapter memory.
+    #[error("this must lie in adapter memory")]
+    NotAdapter,
+    /// There is no event, or no queue.
+    #[error("there is no event or queue")]
+    Nothing,
+    /// The message is longer than a slot of the queue.
+    #[error("the message is longer than a slot")]
+    SlotTooShort,
+}
+
+/// An access that an adapter refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{access} of {length} at {address} faults: {reason}")]
+pub struct Fault {
+    /// The first byte of the access.
+    pub address: Address,
+    /// How many bytes.
+    pub length: Bytes,
+    /// What was attempted.
+    pub access: Access,
+    /// Why it failed.
+    pub reason: Reason,
+}
+
+impl Fault {
+    pub(crate) fn new(address: Address, length: Bytes, access: Access, reason: Reason) -> Self {
+        Fault {
+            address,
+            length,
+            access,
+            reason,
+        }
+    }
+}
+
+/// There is no room for a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "node {node}, context {context}: no room for {bytes} of {placement} memory; {left} are left"
+)]
+pub struct MemoryError {
+    /// The node.
+    pub node: NodeId,
+    /// The context.
+    pub context: crate::ContextId,
+    /// What was wanted.
+    pub placement: Placement,
+    /// How much of it.
+    pub bytes: Bytes,
+    /// The longest range that would fit.
+    pub left: Bytes,
+}
+
+/// A mapped range.
+pub(crate) struct Range {
+    start: u64,
+    length: u64,
+    pub placement: Placement,
+    permissions: Permissions,
+    /// Where the process has changed the permissions: offsets, ascending and disjoint.
+    changes: Vec<(std::ops::Range<u64>, Permissions)>,
+    pub contents: Option<Contents>,
+}
+
+impl Range {
+    #[inline]
+    fn allows(&self, offset: u64, length: u64, access: Access) -> bool {
+        let needs = access.needs();
+        if self.changes.is_empty() {
+            return self.permissions.contains(needs);
+        }
+        let mut at = offset;
+        let end = offset + length;
+        for (part, permissions) in &self.changes {
+            if part.end <= at || part.start >= end {
+                continue;
+            }
+            if part.start > at && !self.permissions.contains(needs) || !permissions.contains(needs)
+            {
+                return false;
+            }
+            at = part.end;
+        }
+        at >= end || self.permissions.contains(needs)
+    }
+
+    fn protect(&mut self, part: std::ops::Range<u64>, permissions: Permissions) {
+        let mut changes = Vec::with_capacity(self.changes.len() + 2);
+        for (other, theirs) in self.changes.drain(..) {
+            for rest in [
+                other.start..other.end.min(part.start),
+                other.start.max(part.end)..other.end,
+            ] {
+                if rest.start < rest.end {
+                    changes.push((rest, theirs));
+                }
+            }
+        }
+        changes.push((part, permissions));
+        changes.sort_by_key(|(part, _)| part.start);
+        self.changes = changes;
+    }
+
+    /// Pages that it takes, of addresses and, if it holds bytes, of memory.
+    pub fn pages(&self) -> Bytes {
+        pages(Bytes::new(self.length))
+    }
+
+    /// Memory of the adapter that it takes.
+    pub fn adapter_memory(&self) -> Bytes {
+        if self.contents.is_some() && self.placement == Placement::Adapter {
+            self.pages()
+        } else {
+            Bytes::ZERO
+        }
+    }
+}
+
+/// Whole pages, at least one.
+pub(crate) fn pages(bytes: Bytes) -> Bytes {
+    PAGE * bytes.div_ceil(PAGE).max(1)
+}
+
+/// The ranges of one process, by address.
+#[derive(Default)]
+pub(crate) struct Mmu {
+    ranges: Vec<Range>,
+}
+
+impl Mmu {
+    /// Maps a range at the lowest addresses of the heap that have room, on page boundaries.
+    ///
+    /// # Errors
+    /// The longest range that would fit.
+    pub fn map(
+        &mut self,
+        bytes: Bytes,
+        placement: Placement,
+        permissions: Permissions,
+        contents: Option<Contents>,
+    ) -> Result<ElanAddr, Bytes> {
+        let needed = pages(bytes).as_u64();
+        let (mut start, mut longest) = (u64::from(HEAP.as_u32()), 0);
+        let end = u64::from(HEAP_END.as_u32());
+        let mut place = self.ranges.len();
+        for (index, range) in self.ranges.iter().enumerate() {
+            // One page stays free before the next range.
+            let gap = range.start.saturating_sub(start + PAGE.as_u64());
+            if gap >= needed {
+                place = index;
+                break;
+            }
+            longest = longest.max(gap);
+            start = range.start + range.pages().as_u64() + PAGE.as_u64();
+        }
+        if place == self.ranges.len() && end.saturating_sub(start) < needed {
+            return Err(Bytes::new(longest.max(end.saturating_sub(start))));
+        }
+        let range = Range {
+            start,
+            length: bytes.as_u64(),
+            placement,
+            permissions,
+            changes: Vec::new(),
+            contents,
+        };
+        self.ranges.insert(place, range);
+        Ok(ElanAddr::new(start as u32))
+    }
+
+    /// Takes a range away, if one of this length begins there.
+    pub fn unmap(&mut self, start: ElanAddr, bytes: Bytes) -> Option<Range> {
+        let wanted = (u64::from(start.as_u32()), bytes.as_u64());
+        let index = self
+            .ranges
+            .iter()
+            .position(|range| (range.start, range.length) == wanted)?;
+        Some(self.ranges.remove(index))
+    }
+
+    /// All ranges.
+    pub fn ranges(&self) -> &[Range] {
+        &self.ranges
+    }
+
+    #[inline]
+    fn find(&self, at: ElanAddr, length: Bytes) -> Result<(usize, u64), Reason> {
+        let (at, length) = (u64::from(at.as_u32()), length.as_u64());
+        let index = self.ranges.partition_point(|range| range.start <= at);
+        let index = index.checked_sub(1).ok_or(Reason::Unmapped)?;
+        let (range, offset) = (&self.ranges[index], at - self.ranges[index].start);
+        let inside = offset <= range.length && length <= range.length - offset;
+        inside.then_some((index, offset)).ok_or(Reason::Unmapped)
+    }
+
+    /// Translates an access of at least one byte: the range and the offset in it.
+    #[inline]
+    pub fn translate(
+        &self,
+        at: ElanAddr,
+        length: Bytes,
+        access: Access,
+    ) -> Result<(&Range, u64), Reason> {
+        let (index, offset) = self.find(at, length)?;
+        let range = &self.ranges[index];
+        if range.allows(offset, length.as_u64(), access) {
+            Ok((range, offset))
+        } else {
+            Err(Reason::Forbidden)
+        }
+    }
+
+    /// The same for one that writes.
+    pub fn translate_mut(
+        &mut self,
+        at: ElanAddr,
+        length: Bytes,
+        access: Access,
+    ) -> Result<(&mut Range, u64), Reason> {
+        self.translate(at, length, access)?;
+        let (index, offset) = self.find(at, length)?;
+        Ok((&mut self.ranges[index], offset))
+    }
+
+    /// Changes the permissions of a part of a range.
+    pub fn protect(
+        &mut self,
+        at: ElanAddr,
+        length: Bytes,
+        permissions: Permissions,
+    ) -> Result<(), Reason> {
+        let (index, offset) = self.find(at, length)?;
+        if !length.is_zero() {
+            self.ranges[index].protect(offset..offset + length.as_u64(), permissions);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

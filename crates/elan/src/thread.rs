@@ -1,0 +1,387 @@
+//! # The thread processor: what libraries run on the adapter
+//!
+//! The adapter has a processor of its own, which runs *threads*: small programs of a library, such as the matching of
+//! tags or a barrier, near the network and without the host (000 s2.1). A thread is an async function that gets a
+//! [`Thread`]. It belongs to a process, lives in its context, and never keeps a run from ending: when all processes have
+//! finished, threads that still wait are no deadlock.
+//!
+//! ```
+//! # use elan::{Address, Dma, Node, QueueId};
+//! # use units::Bytes;
+//! /// A server of the adapter: takes messages from a queue and sends each back to the queue of the client.
+//! fn echo(node: &Node, requests: QueueId, replies: Address) {
+//!     let buffer = node.allocate(elan::Placement::Adapter, Bytes::new(64)).start();
+//!     let started = node.run("echo", async move |thread| {
+//!         loop {
+//!             let message = thread.receive(requests).await;
+//!             thread.step(40).await;
+//!             thread.store(buffer, &message).expect("the buffer is as long as a slot");
+//!             let length = Bytes::new(message.len() as u64);
+//!             let reply = thread.dma(Dma::queue(buffer, replies, length)).await;
+//!             thread.until(reply).await.expect("the client is there");
+//!         }
+//!     });
+//!     started.expect("there is memory for a stack");
+//! }
+//! ```
+//!
+//! One thread runs at a time, until it waits: there is no preemption. Those that are ready take turns in the order in
+//! which they became so. What costs how much:
+//!
+//! | what | cycles of the processor |
+//! |---|---|
+//! | a thread is taken up, at its start and whenever it has waited | `thread_switch` |
+//! | the program's own instructions, [`Thread::step`] | as many as it says |
+//! | a DMA, an event, a packet is handed over | `thread_issue`; no command port, no bus |
+//! | memory of the adapter is read or written | none beyond the steps |
+//!
+//! A thread has a stack of a page of adapter memory, which bounds how many there can be.
+
+use crate::cluster::Node;
+use crate::command::Command;
+use crate::dma::{Dma, DmaError, Report, Transfer};
+use crate::event::EventId;
+use crate::memory::{Address, ElanAddr, PAGE, Placement, Region};
+use crate::message::{Answer, MESSAGE, MOST_TRANSACTIONS, Transaction, WORD};
+use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+use crate::queue::QueueId;
+use fabric::Priority;
+use kernel::{Label, Signal};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::future::IntoFuture;
+use std::pin::pin;
+use std::task::Poll;
+use units::{Bytes, Time};
+
+/// The thread processor of one adapter.
+#[derive(Default)]
+pub(crate) struct Processor {
+    /// Whether a thread runs.
+    taken: bool,
+    /// Threads that are ready, in the order in which they became so.
+    ready: VecDeque<Signal>,
+    /// Threads whose command is on its way.
+    pub posted: VecDeque<Signal>,
+    /// Time in which it has worked.
+    pub busy: Time,
+}
+
+/// A thread on the adapter, as its program sees it.
+pub struct Thread {
+    node: Node,
+    /// Whether it has the processor.
+    running: Cell<bool>,
+}
+
+impl Node {
+    /// Starts a thread on the node's adapter, by a command.
+    ///
+    /// # Errors
+    /// If the adapter has no memory for its stack.
+    pub fn run<F>(
+        &self,
+        label: impl Into<Label>,
+        program: impl FnOnce(Thread) -> F + 'static,
+    ) -> Result<(), MemoryError>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let stack = self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)?;
+        let started = Signal::new();
+        let mut world = self.world.borrow_mut();
+        let threads = &mut world.adapters[self.id() as usize].processor.posted;
+        threads.push_back(started.clone());
+        world.post(self.id(), Command::Run);
+        let node = self.clone();
+        world.spawner.spawn_background(label, async move {
+            started.wait().await;
+            live(node, stack, program).await;
+        });
+        Ok(())
+    }
+}
+
+/// The life of a thread.
+async fn live<F: Future<Output = ()>>(
+    node: Node,
+    stack: Region,
+    program: impl FnOnce(Thread) -> F,
+) {
+    let thread = Thread {
+        node: node.clone(),
+        running: Cell::new(false),
+    };
+    thread.hold().await;
+    program(thread).await;
+    // The stack is gone already if the process is.
+    let _ = node.free(stack);
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// A thread's place among those that are ready.
+struct Turn<'a> {
+    thread: &'a Thread,
+    signal: Signal,
+    come: bool,
+}
+
+impl Drop for Turn<'_> {
+    /// Who gives up waiting leaves its place, and the processor if that has just come.
+    fn drop(&mut self) {
+        if self.come {
+            return;
+        }
+        if self.signal.is_set() {
+            self.thread.running.set(true);
+            self.thread.release();
+        } else {
+            let signal = &self.signal;
+            let keep = |other: &Signal| !other.is(signal);
+            self.thread
+                .processor(|processor| processor.ready.retain(keep));
+        }
+    }
+}
+
+impl Thread {
+    fn processor<R>(&self, act: impl FnOnce(&mut Processor) -> R) -> R {
+        let mut world = self.node.world.borrow_mut();
+        act(&mut world.adapters[self.node.id() as usize].processor)
+    }
+
+    /// Waits for the processor, unless the thread has it.
+    async fn hold(&self) {
+        if self.running.get() {
+            return;
+        }
+        let signal = Signal::new();
+        let waits = self.processor(|processor| {
+            if processor.taken {
+                processor.ready.push_back(signal.clone());
+            }
+            std::mem::replace(&mut processor.taken, true)
+        });
+        if waits {
+            let mut turn = Turn {
+                thread: self,
+                signal: signal.clone(),
+                come: false,
+            };
+            signal.wait().await;
+            turn.come = true;
+        }
+        self.running.set(true);
+        let cycles = self.node.world.borrow().config.adapter.thread_switch;
+        self.work(cycles.into()).await;
+    }
+
+    /// Gives the processor to the next thread that is ready.
+    fn release(&self) {
+        if self.running.replace(false) {
+            let next = self.processor(|processor| {
+                let next = processor.ready.pop_front();
+                processor.taken = next.is_some();
+                next
+            });
+            if let Some(next) = next {
+                next.fire();
+            }
+        }
+    }
+
+    async fn work(&self, cycles: u64) {
+        let time = self.node.world.borrow().config.adapter.thread_cycle * cycles;
+        self.processor(|processor| processor.busy += time);
+        self.node.sleep(time).await;
+    }
+
+    async fn issue(&self) {
+        let cycles = self.node.world.borrow().config.adapter.thread_issue;
+        self.step(cycles.into()).await;
+    }
+
+    /// The process's view of the node.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.node.now()
+    }
+
+    /// Works for a number of cycles.
+    pub async fn step(&self, cycles: u64) {
+        self.hold().await;
+        self.work(cycles).await;
+    }
+
+    /// Waits for anything; unless it is there already, others run meanwhile.
+    pub async fn until<F: IntoFuture>(&self, what: F) -> F::Output {
+        let mut what = pin!(what.into_future());
+        let first = std::future::poll_fn(|context| Poll::Ready(what.as_mut().poll(context))).await;
+        if let Poll::Ready(output) = first {
+            return output;
+        }
+        self.release();
+        let output = what.await;
+        self.hold().await;
+        output
+    }
+
+    /// Waits until an event of the process is set.
+    pub async fn wait(&self, event: EventId) {
+        self.node.assert_owns_event(event);
+        let set = self.node.world.borrow_mut().event(event).set.clone();
+        self.until(set.wait()).await;
+    }
+
+    /// Whether an event of the process is set.
+    pub fn is_set(&self, event: EventId) -> bool {
+        self.node.assert_owns_event(event);
+        self.node.world.borrow_mut().event(event).set.is_set()
+    }
+
+    /// Makes an event of the process wait for `count` occurrences again.
+    pub fn prime(&self, event: EventId, count: u32) {
+        self.node.prime(event, count);
+    }
+
+    /// Lets an event of the process occur.
+    pub async fn set(&self, event: EventId) {
+        self.node.assert_owns_event(event);
+        self.issue().await;
+        self.node.world.borrow_mut().occur_soon(event);
+    }
+
+    /// Hands a DMA of the process to the engine; [`Thread::until`] waits for it.
+    pub async fn dma(&self, dma: Dma) -> Transfer {
+        self.issue().await;
+        let progress = self.node.progress(dma, Report::Thread);
+        let transfer = progress.transfer();
+        let mut world = self.node.world.borrow_mut();
+        let id = world.new_dma(progress);
+        world.enqueue(self.node.id(), id);
+        transfer
+    }
+
+    /// Sends a packet of transactions to a process, of which `to` is any address, and waits for the answer.
+    ///
+    /// # Errors
+    /// If an address faults, or there are more transactions than a packet holds, or none.
+    pub async fn send(
+        &self,
+        to: Address,
+        transactions: &[Transaction],
+        priority: Priority,
+    ) -> Result<Answer, DmaError> {
+        if transactions.is_empty() || transactions.len() > MOST_TRANSACTIONS {
+            let length = transactions.iter().map(|one| one.data()).sum();
+            return Err(DmaError::TooLong { length });
+        }
+        self.issue().await;
+        let (token, done) = {
+            let mut world = self.node.world.borrow_mut();
+            let capability = self.node.capability();
+            let token = world.send_message(
+                self.node.id(),
+                to,
+                capability,
+                transactions.into(),
+                priority,
+            );
+            (token, world.message(token).done.clone())
+        };
+        self.until(done.wait()).await;
+        let mut world = self.node.world.borrow_mut();
+        let message = world.messages.remove((token & !MESSAGE) as usize);
+        message.result.expect("it has been answered")
+    }
+
+    /// Takes the first message of one of the process's queues, if there is one.
+    pub fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
+        assert!(
+            queue.start().is_with(self.node.at(ElanAddr::NOWHERE)),
+            "the queue is another process's"
+        );
+        let mut world = self.node.world.borrow_mut();
+        let queue = world.queue(queue);
+        let message = queue.messages.pop_front();
+        if queue.messages.is_empty() {
+            queue.arrived.reset();
+        }
+        message
+    }
+
+    /// Waits for the first message of one of the process's queues, and takes it.
+    pub async fn receive(&self, queue: QueueId) -> Box<[u8]> {
+        loop {
+            if let Some(message) = self.take(queue) {
+                return message;
+            }
+            let arrived = {
+                let mut world = self.node.world.borrow_mut();
+                let queue = world.queue(queue);
+                queue.arrived.reset();
+                queue.arrived.clone()
+            };
+            self.until(arrived.wait()).await;
+        }
+    }
+
+    /// Stores bytes in adapter memory of the process.
+    ///
+    /// # Errors
+    /// If they do not lie within a region of it, or it may not be written.
+    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+        let length = Bytes::new(bytes.len() as u64);
+        self.near(at, length, Access::LocalWrite)?;
+        let mut world = self.node.world.borrow_mut();
+        world.write(at, bytes, Access::LocalWrite, self.node.capability())
+    }
+
+    /// Bytes of adapter memory of the process.
+    ///
+    /// # Errors
+    /// If they do not lie within a region of it, or it may not be read.
+    pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
+        self.near(at, length, Access::LocalRead)?;
+        let world = self.node.world.borrow();
+        world.load(at, length, Access::LocalRead, self.node.capability())
+    }
+
+    /// Stores a word.
+    ///
+    /// # Errors
+    /// As [`Thread::store`].
+    pub fn store_word(&self, at: Address, word: u64) -> Result<(), Fault> {
+        self.store(at, &word.to_le_bytes())
+    }
+
+    /// A word.
+    ///
+    /// # Errors
+    /// As [`Thread::load`].
+    pub fn load_word(&self, at: Address) -> Result<u64, Fault> {
+        let bytes = self.load(at, WORD)?;
+        Ok(u64::from_le_bytes(
+            bytes[..].try_into().expect("a word has 8 bytes"),
+        ))
+    }
+
+    /// Whether an access stays in adapter memory: threads reach main memory by DMA.
+    fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
+        self.node.check_own(at, length, access)?;
+        let world = self.node.world.borrow();
+        match world.translate(at, length, access, self.node.capability())? {
+            Placement::Adapter => Ok(()),
+            Placement::Main => Err(Fault::new(at, length, access, Reason::NotAdapter)),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Packets of transactions: conditions, words, events, all or nothing; random ones against a plain array.
+
+mod common;
+
+use common::{cluster, four_nodes, log};
+use elan::{
+    Access, Action, Address, Answer, Cluster, Comparison, DmaError, ElanAddr, Fault, Node,
+    Permissions, Placement, Priority, Reason, Thread, Transaction,
+};
+use proptest::prelude::*;
+use units::{Bytes, Time};
+
+/// A thread of a node sends messages, one after the other.
+fn send(
+    cluster: &mut Cluster,
+    from: u32,
+    to: Address,
+    messages: Vec<Vec<Transaction>>,
+) -> Vec<Result<Answer, DmaError>> {
+    let (node, answers) = (cluster.node(from), log());
+    let noted = answers.clone();
+    let program = async move |thread: Thread| {
+        for message in messages {
+            noted.note(thread.send(to, &message, Priority::Low).await);
+        }
+    };
+    node.run("sends", program).unwrap();
+    let end = cluster.now() + Time::from_ms(1);
+    cluster.run_until(end).expect("no error");
+    cluster.check_conservation();
+    let answers = answers.borrow();
+    answers.clone()
+}
+
+fn words(node: &Node, at: Address, count: u64) -> Vec<u64> {
+    let bytes = node.load(at, Bytes::new(8 * count)).unwrap();
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
+    bytes.chunks(8).map(word).collect()
+}
+
+fn passed(found: Option<u64>) -> Answer {
+    Answer {
+        passed: true,
+        found,
+    }
+}
+
+const FAILED: Result<Answer, DmaError> = Ok(Answer {
+    passed: false,
+    found: None,
+});
+
+/// A condition that fails anywhere in the packet stops all of it; one that holds lets it through, event included.
+#[test]
+fn conditions() {
+    let mut cluster = cluster(&four_nodes());
+    let b = cluster.node(1);
+    let at = b.allocate(Placement::Adapter, Bytes::new(64)).start();
+    let event = b.event(1);
+    let event_at = b.event_address(event).unwrap().elan;
+    let test = |comparison, word| Transaction::Test {
+        at: at.elan,
+        comparison,
+        word,
+    };
+    let write = |word| Transaction::Write {
+        to: at.elan.offset(Bytes::new(8)),
+        word,
+    };
+    let set = Transaction::SetEvent { at: event_at };
+    let add = |word| Transaction::Add { to: at.elan, word };
+    let answers = send(
+        &mut cluster,
+        0,
+        at,
+        vec![
+            vec![add(7)],
+            vec![set, write(1), test(Comparison::Equal, 6)],
+            vec![test(Comparison::NotEqual, 7), write(2)],
+            vec![test(Comparison::Less, 7), write(3)],
+            vec![test(Comparison::NotLess, 8), write(4)],
+            vec![
+                test(Comparison::Equal, 7),
+                test(Comparison::Less, 7),
+                write(5),
+            ],
+            vec![test(Comparison::Less, 8), test(Comparison::NotLess, 7)],
+            // Conditions are of what was before.
+            vec![add(1), test(Comparison::Equal, 7), write(6), add(u64::MAX)],
+        ],
+    );
+    let expected = [
+        Ok(passed(Some(0))),
+        FAILED,
+        FAILED,
+        FAILED,
+        FAILED,
+        FAILED,
+        Ok(passed(None)),
+        Ok(passed(Some(8))),
+    ];
+    assert_eq!(answers, expected);
+    assert_eq!(words(&b, at, 2), [7, 6]);
+    assert!(!b.is_set(event));
+    let answers = send(
+        &mut cluster,
+        0,
+        at,
+        vec![vec![test(Comparison::NotEqual, 6), set]],
+    );
+    assert_eq!(answers, [Ok(passed(None))]);
+    assert!(b.is_set(event));
+}
+
+/// An address that faults, and the packet changes nothing.
+#[test]
+fn faults_change_nothing() {
+    let mut cluster = cluster(&four_nodes());
+    let b = cluster.node(1);
+    let at = b.allocate(Placement::Adapter, Bytes::new(64)).start();
+    let main = b.allocate(Placement::Main, Bytes::new(64)).start();
+    let hidden = b.allocate(Placement::Adapter, Bytes::new(64)).start();
+    b.protect(hidden.elan, Bytes::new(64), Permissions::LOCAL)
+        .unwrap();
+    let good = Transaction::Write {
+        to: at.elan,
+        word: 1,
+    };
+    let write = |to: Address| Transaction::Write {
+        to: to.elan,
+        word: 2,
+    };
+    let nothing = ElanAddr::new(0x100);
+    let set = |at| Transaction::SetEvent { at };
+    let test = Transaction::Test {
+        at: hidden.elan,
+        comparison: Comparison::Equal,
+        word: 0,
+    };
+    let bad = [
+        (write(main), Access::RemoteWrite, Reason::NotAdapter),
+        (write(hidden), Access::RemoteWrite, Reason::Forbidden),
+        (
+            write(at.offset(Bytes::new(57))),
+            Access::RemoteWrite,
+            Reason::Unmapped,
+        ),
+        (set(nothing), Access::RemoteEvent, Reason::Unmapped),
+        (set(at.elan), Access::RemoteEvent, Reason::Nothing),
+        (test, Access::RemoteRead, Reason::Forbidden),
+    ];
+    let messages = bad.map(|(bad, ..)| vec![good, bad]).to_vec();
+    let answers = send(&mut cluster, 0, at, messages);
+    for (answer, (bad, access, reason)) in answers.into_iter().zip(bad) {
+        let (elan, length) = match bad {
+            Transaction::Write { to, .. } => (to, 8),
+            Transaction::SetEvent { at } => (at, 64),
+            Transaction::Test { at, .. } => (at, 8),
+            Transaction::Add { .. } => unreachable!("there is none"),
+        };
+        let fault = Fault {
+            address: Address { elan, ..at },
+            length: Bytes::new(length),
+            access,
+            reason,
+        };
+        assert_eq!(answer, Err(DmaError::Fault(fault)));
+    }
+    assert_eq!(words(&b, at, 1), [0]);
+}
+
+/// A node that does not accept lets the message be sent again, until it does.
+#[test]
+fn a_refused_message_is_sent_again() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let at = b.allocate(Placement::Adapter, Bytes::new(8)).start();
+    b.accept(false);
+    let add = Transaction::Add {
+        to: at.elan,
+        word: 1,
+    };
+    let program = async move |thread: Thread| {
+        let answer = thread.send(at, &[add], Priority::High).await;
+        assert_eq!(answer, Ok(passed(Some(0))));
+    };
+    a.run("adds", program).unwrap();
+    cluster.run_until(Time::from_us(7)).unwrap();
+    assert_eq!(words(&b, at, 1), [0]);
+    b.accept(true);
+    cluster.run_until(Time::from_us(20)).unwrap();
+    assert_eq!(words(&b, at, 1), [1]);
+    assert!(cluster.packets() > 3, "{}", cluster.packets());
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Write(u64, u64),
+    Add(u64, u64),
+    Test(u64, Comparison, u64),
+    Set(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let comparison = prop::sample::select(vec![
+        Comparison::Equal,
+        Comparison::NotEqual,
+        Comparison::Less,
+        Comparison::NotLess,
+    ]);
+    let word = || prop_oneof![0_u64..4, Just(u64::MAX)];
+    prop_oneof![
+        (0_u64..4, word()).prop_map(|(at, word)| Step::Write(at, word)),
+        (0_u64..4, word()).prop_map(|(at, word)| Step::Add(at, word)),
+        (0_u64..4, comparison, word()).prop_map(|(at, how, word)| Step::Test(at, how, word)),
+        (0_usize..2).prop_map(Step::Set),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Random messages of several threads and nodes: each is as if it were the only one, in the order of the answers' words.
+    #[test]
+    fn messages_are_atomic(messages in prop::collection::vec(prop::collection::vec(step(), 1..=5), 1..30)) {
+        let mut cluster = cluster(&four_nodes());
+        let b = cluster.node(1);
+        let at = b.allocate(Placement::Adapter, Bytes::new(32)).start();
+        let events = [1000, 1000].map(|count| b.event_with(count, Action::None));
+        let place = |word: u64| at.elan.offset(Bytes::new(8 * word));
+        let lists = messages.iter().map(|message| message.iter().map(|step| match *step {
+            Step::Write(to, word) => Transaction::Write { to: place(to), word },
+            Step::Add(to, word) => Transaction::Add { to: place(to), word },
+            Step::Test(at, comparison, word) => Transaction::Test { at: place(at), comparison, word },
+            Step::Set(event) => Transaction::SetEvent { at: b.event_address(events[event]).unwrap().elan },
+        }).collect());
+        let answers = send(&mut cluster, 2, at, lists.collect());
+        let mut memory = [0_u64; 4];
+        for (message, answer) in messages.iter().zip(answers) {
+            let holds = message.iter().all(|step| match *step {
+                Step::Test(at, how, value) => how.holds(memory[at as usize], value),
+                _ => true,
+            });
+            let mut found = None;
+            for step in message.iter().filter(|_| holds) {
+                match *step {
+                    Step::Write(to, word) => found = Some(std::mem::replace(&mut memory[to as usize], word)),
+                    Step::Add(to, word) => {
+                        found = Some(memory[to as usize]);
+                        memory[to as usize] = memory[to as usize].wrapping_add(word);
+                    }
+                    Step::Test(..) | Step::Set(_) => {}
+                }
+            }
+            prop_assert_eq!(answer, Ok(Answer { passed: holds, found }));
+        }
+        prop_assert_eq!(words(&b, at, 4), memory);
+    }
+}

@@ -1,0 +1,274 @@
+//! Queues of small messages: order, slots, what happens when they are full, who may send.
+
+mod common;
+
+use common::{cluster, four_nodes, log, pattern};
+use elan::{Dma, DmaError, Fault, Node, Permissions, Placement, QueueId, Reason, Thread};
+use proptest::prelude::*;
+use units::{Bytes, Time};
+
+/// A message that tells where it comes from.
+fn message(sender: u32, number: u64, length: u64) -> Vec<u8> {
+    let mut bytes = pattern(number, length);
+    bytes[0] = sender as u8;
+    bytes[1] = number as u8;
+    bytes
+}
+
+/// Posts one message; its source is a region of its own.
+fn post(node: &Node, queue: QueueId, bytes: &[u8], placement: Placement) -> elan::Transfer {
+    let length = Bytes::new(bytes.len() as u64);
+    let source = node.allocate(placement, length);
+    node.write(source, bytes);
+    node.dma(Dma::queue(source.start(), queue.start(), length))
+}
+
+/// Five messages into two slots that nobody empties for a while: two are in, the others are sent again until there is
+/// room, and all come out in order.
+#[test]
+fn a_full_queue_loses_nothing() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let queue = b.queue(2, Bytes::new(64), None).unwrap();
+    let sender = a.clone();
+    cluster.spawn("sends", async move {
+        let send = |number| post(&sender, queue, &message(0, number, 40), Placement::Main);
+        let transfers: Vec<_> = (0..5).map(send).collect();
+        for transfer in transfers {
+            transfer.await.expect("there is room in the end");
+        }
+    });
+    cluster.run_until(Time::from_us(50)).unwrap();
+    assert_eq!(b.queue_len(queue), 2);
+    // Two that were accepted, and the third again and again: 8 retries, then a trap of 1 ms.
+    assert_eq!(cluster.packets(), 2 + 9);
+    let found = log();
+    let (noted, receiver) = (found.clone(), b.clone());
+    cluster.spawn("takes", async move {
+        while noted.borrow().len() < 5 {
+            if let Some(message) = receiver.take(queue).await {
+                noted.note(message);
+            } else {
+                receiver.sleep(Time::from_us(1)).await;
+            }
+        }
+    });
+    cluster.run().expect("all ends");
+    for (number, found) in found.borrow().iter().enumerate() {
+        assert_eq!(found[..], message(0, number as u64, 40));
+    }
+    assert_eq!((b.queue_len(queue), b.trap()), (0, None));
+    cluster.check_conservation();
+}
+
+/// The process's read of a message takes the bus, and the slot is free when that is over; a thread's takes nothing.
+#[test]
+fn taking_a_message() {
+    let mut config = four_nodes();
+    config.adapter.trap_delay = Time::from_us(2);
+    let mut cluster = cluster(&config);
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let queue = b.queue(1, Bytes::new(64), None).unwrap();
+    let sender = a.clone();
+    cluster.spawn("sends", async move {
+        for number in 0..2 {
+            let sent = post(&sender, queue, &message(0, number, 64), Placement::Adapter);
+            sent.await.expect("there is room in the end");
+        }
+    });
+    let times = log();
+    let (noted, receiver) = (times.clone(), b.clone());
+    cluster.spawn("takes", async move {
+        assert_eq!(receiver.take(queue).await, None);
+        receiver.sleep(Time::from_us(20)).await;
+        let begun = receiver.now();
+        receiver.take(queue).await.expect("one is there");
+        noted.note(receiver.now() - begun);
+        receiver.sleep(Time::from_us(20)).await;
+        let (noted, begun) = (noted.clone(), receiver.now());
+        let program = async move |thread: Thread| {
+            let started = thread.now();
+            assert!(started > begun);
+            assert_eq!(thread.receive(queue).await[..], message(0, 1, 64));
+            noted.note(thread.now() - started);
+        };
+        receiver.run("takes", program).unwrap();
+        receiver.sleep(Time::from_us(20)).await;
+    });
+    cluster.run().expect("all ends");
+    // A turn, since nothing has crossed this bus yet, and a burst of 64 bytes.
+    let read = Time::from_ps(80_000 + 77_000 + 242_425);
+    assert_eq!(*times.borrow(), [read, Time::ZERO]);
+}
+
+/// Who waits for a message: a thread is ready when it has arrived and its event been handled; a process sees the event.
+#[test]
+fn when_a_message_is_known() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let event = b.event(1);
+    let queue = b.queue(4, Bytes::new(320), Some(event)).unwrap();
+    let times = log();
+    let noted = times.clone();
+    let program = async move |thread: Thread| {
+        thread.receive(queue).await;
+        noted.note(("thread", thread.now()));
+    };
+    b.run("serves", program).unwrap();
+    let (noted, process) = (times.clone(), b.clone());
+    cluster.spawn("waits", async move {
+        process.wait(event).await;
+        noted.note(("process", process.now()));
+    });
+    let posted = Time::from_us(20);
+    cluster.spawn("sends", async move {
+        a.sleep_until(posted).await;
+        let sent = post(&a, queue, &message(0, 0, 64), Placement::Adapter);
+        sent.await.expect("there is room");
+    });
+    cluster.run().expect("all ends");
+    // The command, the start of the DMA; 46 flits: a header of 8 bytes, 64 in one transaction and the one that claims
+    // the slot, each with 10.
+    let ready = posted + Time::from_ps(77_000 + 30_304 + 200_000 + 540_000);
+    let cycle = Time::from_ns(5);
+    let arrived = cycle * (ready.div_ceil(cycle) + 22 + 46 - 1);
+    let event = arrived + Time::from_ns(400);
+    // The thread's command crossed this bus the other way.
+    let seen = event + Time::from_ps(80_000 + 77_000 + 242_425 + 200_000);
+    let thread = event + Time::from_ns(300);
+    assert_eq!(*times.borrow(), [("thread", thread), ("process", seen)]);
+}
+
+/// What no queue takes: too long for a slot or a packet, no queue there, forbidden; and a queue that has been freed.
+#[test]
+fn what_a_queue_refuses() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let short = b.queue(2, Bytes::new(64), None).unwrap();
+    let closed = b.queue(2, Bytes::new(64), None).unwrap();
+    b.protect(closed.start().elan, Bytes::new(128), Permissions::LOCAL)
+        .unwrap();
+    let freed = b.queue(2, Bytes::new(64), None).unwrap();
+    b.free_queue(freed);
+    let from = a.allocate(Placement::Main, Bytes::new(1000)).start();
+    let ends = log();
+    let noted = ends.clone();
+    cluster.spawn("sends", async move {
+        let send = |queue: QueueId, length| Dma::queue(from, queue.start(), Bytes::new(length));
+        for dma in [
+            send(short, 65),
+            send(short, 321),
+            send(closed, 10),
+            send(freed, 10),
+            send(short, 0),
+            send(short, 64),
+        ] {
+            noted.note(a.dma(dma).await);
+        }
+    });
+    cluster.run().expect("all ends");
+    let reason = |end: &Result<(), DmaError>| match end {
+        Err(DmaError::Fault(Fault { reason, .. })) => *reason,
+        other => panic!("{other:?}"),
+    };
+    let ends = ends.borrow();
+    let length = Bytes::new(321);
+    assert_eq!(ends[1], Err(DmaError::TooLong { length }));
+    assert_eq!(
+        [0, 2, 3].map(|index| reason(&ends[index])),
+        [Reason::SlotTooShort, Reason::Forbidden, Reason::Nothing]
+    );
+    assert_eq!(ends[4..], [Ok(()), Ok(())]);
+    assert_eq!(b.queue_len(short), 2);
+    let outside = b.allocate(Placement::Main, Bytes::new(64)).start();
+    let event = b.queue_at(outside.elan, 1, Bytes::new(64), None);
+    assert_eq!(event.unwrap_err().reason, Reason::NotAdapter);
+}
+
+/// What the messages of a random program are, and how they are taken.
+#[derive(Clone, Debug)]
+struct Program {
+    /// Lengths, for each sender.
+    senders: Vec<Vec<u64>>,
+    slots: u32,
+    /// Time between two messages that are taken.
+    pause: u64,
+    thread: bool,
+}
+
+fn program() -> impl Strategy<Value = Program> {
+    let lengths = prop::collection::vec(2_u64..=320, 0..12);
+    let senders = prop::collection::vec(lengths, 1..=4);
+    (senders, 1_u32..6, 0_u64..4000, any::<bool>()).prop_map(|(senders, slots, pause, thread)| {
+        Program {
+            senders,
+            slots,
+            pause,
+            thread,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Several senders, the queue's own node among them, and a slow consumer: every message arrives once, intact, and
+    /// those of each sender in their order.
+    #[test]
+    fn every_message_arrives_in_order(program in program()) {
+        let mut config = four_nodes();
+        config.adapter.trap_delay = Time::from_us(15);
+        let mut cluster = cluster(&config);
+        let b = cluster.node(1);
+        let queue = b.queue(program.slots, Bytes::new(320), None).unwrap();
+        for (sender, lengths) in program.senders.iter().enumerate() {
+            let (node, lengths) = (cluster.node(sender as u32), lengths.clone());
+            cluster.spawn(format!("sender {sender}"), async move {
+                let send = |(number, length)| {
+                    let placement = if number % 2 == 0 { Placement::Main } else { Placement::Adapter };
+                    post(&node, queue, &message(node.id(), number as u64, length), placement)
+                };
+                let transfers: Vec<_> = lengths.into_iter().enumerate().map(send).collect();
+                for transfer in transfers {
+                    transfer.await.expect("there is room in the end");
+                }
+            });
+        }
+        let total: usize = program.senders.iter().map(Vec::len).sum();
+        let found = log();
+        let (noted, pause) = (found.clone(), Time::from_ns(program.pause));
+        if program.thread {
+            let serve = async move |thread: Thread| loop {
+                let message = thread.receive(queue).await;
+                noted.note(message);
+                thread.until(thread.node().sleep(pause)).await;
+            };
+            b.run("takes", serve).unwrap();
+            let watched = found.clone();
+            cluster.spawn("watches", async move {
+                while watched.borrow().len() < total {
+                    b.sleep(Time::from_us(3)).await;
+                }
+            });
+        } else {
+            cluster.spawn("takes", async move {
+                while noted.borrow().len() < total {
+                    b.sleep(pause.max(Time::from_ns(100))).await;
+                    if let Some(message) = b.take(queue).await {
+                        noted.note(message);
+                    }
+                }
+            });
+        }
+        prop_assert!(cluster.run().is_ok());
+        for (sender, lengths) in program.senders.iter().enumerate() {
+            let found = found.borrow();
+            let theirs = found.iter().filter(|found| usize::from(found[0]) == sender);
+            let theirs: Vec<_> = theirs.map(|found| found.to_vec()).collect();
+            let sent: Vec<_> = lengths.iter().enumerate()
+                .map(|(number, &length)| message(sender as u32, number as u64, length)).collect();
+            prop_assert_eq!(theirs, sent);
+        }
+        cluster.check_conservation();
+    }
+}

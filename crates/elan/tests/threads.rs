@@ -1,0 +1,302 @@
+//! The thread processor: who runs when, and times worked out on paper.
+
+mod common;
+
+use common::{cluster, four_nodes, log};
+use elan::{Action, Cluster, Dma, DmaError, Placement, Priority, Thread, Transaction};
+use units::{Bytes, Time};
+
+/// A command on an idle bus: 8 bytes, then the command processor.
+const COMMAND: Time = Time::from_ps(77_000 + 30_304 + 200_000);
+/// Each further command that waits for the bus.
+const NEXT: Time = Time::from_ps(77_000 + 30_304);
+/// 30 cycles of 10 ns.
+const SWITCH: Time = Time::from_ns(300);
+/// 10 cycles.
+const ISSUE: Time = Time::from_ns(100);
+
+fn ns(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// Runs to the end of what happens, threads included.
+fn settle(cluster: &mut Cluster) {
+    let end = cluster.now() + Time::from_ms(1);
+    cluster.run_until(end).expect("no error");
+}
+
+/// Three threads that want to work at once do it one after the other, in the order in which they were started.
+#[test]
+fn one_thread_at_a_time() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let ends = log();
+    for (name, cycles) in [("a", 100), ("b", 7), ("c", 0)] {
+        let ends = ends.clone();
+        let program = async move |thread: Thread| {
+            thread.step(cycles / 2).await;
+            thread.step(cycles - cycles / 2).await;
+            ends.note((name, thread.now()));
+        };
+        node.run(name, program).expect("there is a stack");
+    }
+    settle(&mut cluster);
+    let a = COMMAND + SWITCH + ns(1000);
+    assert!(
+        a > COMMAND + NEXT * 2,
+        "all are ready before the first ends"
+    );
+    let b = a + SWITCH + ns(70);
+    let c = b + SWITCH;
+    assert_eq!(*ends.borrow(), [("a", a), ("b", b), ("c", c)]);
+    assert_eq!(node.thread_busy(), SWITCH * 3 + ns(1070));
+    assert_eq!(cluster.node(1).thread_busy(), Time::ZERO);
+}
+
+/// A thread that waits lets others run; those that become ready take turns in that order, not in that of their numbers;
+/// nobody is interrupted.
+#[test]
+fn ready_threads_take_turns() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let order = log();
+    let events: Vec<_> = (0..3).map(|_| node.event_with(1, Action::None)).collect();
+    for (number, &event) in events.iter().enumerate() {
+        let order = order.clone();
+        let program = async move |thread: Thread| {
+            thread.wait(event).await;
+            thread.step(10).await;
+            order.note((number, thread.now()));
+        };
+        node.run(format!("waits {number}"), program).unwrap();
+    }
+    // One that works long, and sets the events of the others meanwhile, last first.
+    let noted = order.clone();
+    let program = async move |thread: Thread| {
+        for &event in events.iter().rev() {
+            thread.set(event).await;
+        }
+        thread.step(1000).await;
+        noted.note((9, thread.now()));
+    };
+    node.run("works", program).unwrap();
+    settle(&mut cluster);
+    // The fourth command is there when the third thread has begun to wait.
+    let three = COMMAND + SWITCH * 3;
+    assert!(three > COMMAND + NEXT * 3);
+    let works = three + SWITCH + ISSUE * 3 + ns(10_000);
+    let turn = SWITCH + ns(100);
+    assert_eq!(
+        *order.borrow(),
+        [
+            (9, works),
+            (2, works + turn),
+            (1, works + turn * 2),
+            (0, works + turn * 3)
+        ]
+    );
+}
+
+/// What is there already costs no switch.
+#[test]
+fn no_wait_for_what_is_there() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let set = node.event_with(0, Action::None);
+    let ends = log();
+    let noted = ends.clone();
+    let program = async move |thread: Thread| {
+        thread.wait(set).await;
+        assert_eq!(thread.until(async { 5 }).await, 5);
+        noted.note(thread.now());
+    };
+    node.run("goes on", program).unwrap();
+    settle(&mut cluster);
+    assert_eq!(*ends.borrow(), [COMMAND + SWITCH]);
+}
+
+/// A thread posts a DMA without command port and bus, and learns of its end without them.
+#[test]
+fn a_dma_of_a_thread() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let size = Bytes::new(64);
+    let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, size).start());
+    let ends = log();
+    let noted = ends.clone();
+    let program = async move |thread: Thread| {
+        let transfer = thread.dma(Dma::new(from, to, size)).await;
+        noted.note(thread.now());
+        thread.until(transfer).await.expect("both ends are right");
+        noted.note(thread.now());
+    };
+    a.run("puts", program).unwrap();
+    settle(&mut cluster);
+    let posted = COMMAND + SWITCH + ISSUE;
+    let cycle = ns(5);
+    let injected = (posted + ns(540)).div_ceil(cycle);
+    // 41 flits, 11 cycles a link; the acknowledgement leaves 200 ns later.
+    let delivered = injected + 22 + 41 - 1;
+    let acknowledged = cycle * (delivered + 40 + 22);
+    let known = acknowledged + ns(200) + SWITCH;
+    assert_eq!(*ends.borrow(), [posted, known]);
+    assert_eq!(a.bus_busy(), NEXT, "one command, no block copy");
+}
+
+/// A packet of one word there and its answer back.
+#[test]
+fn a_message_of_a_thread() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let to = b.allocate(Placement::Adapter, Bytes::new(8)).start();
+    let ends = log();
+    let noted = ends.clone();
+    let program = async move |thread: Thread| {
+        let write = Transaction::Write {
+            to: to.elan,
+            word: 77,
+        };
+        let answer = thread.send(to, &[write], Priority::Low).await.unwrap();
+        noted.note((answer.found, thread.now()));
+    };
+    a.run("writes", program).unwrap();
+    settle(&mut cluster);
+    // 8 bytes of header, 10 of the transaction, 8 of the word: 13 flits.
+    let cycle = ns(5);
+    let injected = (COMMAND + SWITCH + ISSUE).div_ceil(cycle);
+    let answered = cycle * (injected + 22 + 13 - 1 + 40 + 22);
+    assert_eq!(*ends.borrow(), [(Some(0), answered + SWITCH)]);
+    assert_eq!(b.load(to, Bytes::new(8)).unwrap()[..], 77_u64.to_le_bytes());
+}
+
+/// Errors come to the thread that asked.
+#[test]
+fn errors_reach_the_thread() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let size = Bytes::new(64);
+    let here = a.allocate(Placement::Adapter, size).start();
+    let main = a.allocate(Placement::Main, size).start();
+    let there = b.allocate(Placement::Adapter, size).start();
+    let done = log();
+    let noted = done.clone();
+    let program = async move |thread: Thread| {
+        let beyond = there.offset(size);
+        let transfer = thread.dma(Dma::new(here, beyond, size)).await;
+        let error = thread.until(transfer).await.unwrap_err();
+        assert!(
+            error.to_string().contains("a remote write of 64 B"),
+            "{error}"
+        );
+        let write = Transaction::Write {
+            to: beyond.elan,
+            word: 1,
+        };
+        let error = thread
+            .send(there, &[write], Priority::Low)
+            .await
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("a remote write of 8 B"),
+            "{error}"
+        );
+        let none = thread.send(there, &[], Priority::Low).await.unwrap_err();
+        let six = thread
+            .send(there, &[write; 6], Priority::Low)
+            .await
+            .unwrap_err();
+        assert_eq!(
+            none,
+            DmaError::TooLong {
+                length: Bytes::ZERO
+            }
+        );
+        assert_eq!(
+            six,
+            DmaError::TooLong {
+                length: Bytes::new(48)
+            }
+        );
+        thread.store_word(here, 5).unwrap();
+        assert_eq!(thread.load_word(here), Ok(5));
+        assert!(thread.load_word(here.offset(Bytes::new(57))).is_err());
+        let error = thread.load_word(main).unwrap_err();
+        assert!(
+            error.to_string().contains("must lie in adapter memory"),
+            "{error}"
+        );
+        assert!(thread.load_word(there).is_err(), "another node's");
+        noted.note(());
+    };
+    a.run("errs", program).unwrap();
+    settle(&mut cluster);
+    assert_eq!(done.borrow().len(), 1);
+}
+
+/// A thread that never ends keeps no run from ending, and is no deadlock; a process that waits is.
+#[test]
+fn threads_end_with_the_processes() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let never = node.event(1);
+    node.run("serves", async move |thread| thread.wait(never).await)
+        .unwrap();
+    let process = node.clone();
+    cluster.spawn("ends", async move { process.sleep(ns(9000)).await });
+    cluster.run().expect("the process ends");
+    assert_eq!(cluster.now(), ns(9000));
+    cluster.spawn("waits", async move { node.wait(never).await });
+    assert_eq!(
+        cluster.run().unwrap_err().to_string(),
+        "deadlock at 9 us: nothing is left to happen, and these processes wait: waits"
+    );
+}
+
+/// A thread that gives up waiting for its turn, or is dropped with the processor, keeps nobody else from it.
+#[test]
+fn a_turn_that_is_given_up() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let (event, never) = (
+        node.event_with(1, Action::None),
+        node.event_with(1, Action::None),
+    );
+    let order = log();
+    let noted = order.clone();
+    // Waits for one of two: the event makes it ready while another runs, and it drops that wait after a while.
+    let program = async move |thread: Thread| {
+        let pause = thread.node().sleep(ns(3000));
+        let first = std::pin::pin!(thread.wait(event));
+        let second = std::pin::pin!(pause);
+        let mut both = (first, second);
+        std::future::poll_fn(|context| {
+            let one = both.0.as_mut().poll(context).is_ready();
+            let other = both.1.as_mut().poll(context).is_ready();
+            if one || other {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
+            }
+        })
+        .await;
+        noted.note(("gives up", thread.now()));
+    };
+    node.run("gives up", program).unwrap();
+    let noted = order.clone();
+    let long = async move |thread: Thread| {
+        thread.set(event).await;
+        thread.step(1000).await;
+        noted.note(("long", thread.now()));
+        thread.wait(never).await;
+    };
+    node.run("long", long).unwrap();
+    let noted = order.clone();
+    let last = async move |thread: Thread| {
+        thread.step(1).await;
+        noted.note(("last", thread.now()));
+    };
+    node.run("last", last).unwrap();
+    settle(&mut cluster);
+    let names: Vec<_> = order.borrow().iter().map(|entry| entry.0).collect();
+    assert_eq!(names, ["gives up", "long", "last"]);
+}

@@ -1,0 +1,62 @@
+//! Labels, and tasks in the background.
+
+use kernel::{Executor, Label, Signal};
+use std::future::pending;
+
+/// A report shows what a task said last.
+#[test]
+fn a_label_tells_what_a_task_does() {
+    let mut executor = Executor::new();
+    let (label, signal) = (Label::new("first"), Signal::new());
+    let (own, wait) = (label.clone(), signal.clone());
+    executor.spawn(label.clone(), async move {
+        assert_eq!(own.set("first: waits"), "first");
+        wait.wait().await;
+        own.set("first: waits for ever");
+        pending::<()>().await;
+    });
+    assert_eq!(executor.unfinished(), ["first"]);
+    executor.run_ready();
+    assert_eq!(executor.unfinished(), ["first: waits"]);
+    signal.fire();
+    executor.run_ready();
+    assert_eq!(executor.unfinished(), ["first: waits for ever"]);
+    assert_eq!(label.text(), "first: waits for ever");
+    assert_eq!(format!("{label:?}"), r#"Label("first: waits for ever")"#);
+}
+
+/// A background task runs as any other, and is no unfinished one, whether it ends or not.
+#[test]
+fn background_tasks_are_not_waited_for() {
+    let mut executor = Executor::new();
+    let signal = Signal::counted(2);
+    let spawner = executor.spawner();
+    for ends in [true, false] {
+        let signal = signal.clone();
+        spawner.spawn_background("serves", async move {
+            signal.fire();
+            if !ends {
+                pending::<()>().await;
+            }
+        });
+    }
+    executor.spawn("task", async move { signal.wait().await });
+    assert_eq!(
+        (executor.unfinished_count(), executor.unfinished()),
+        (1, vec!["task".into()])
+    );
+    executor.run_ready();
+    assert_eq!(
+        (executor.unfinished_count(), executor.unfinished().len()),
+        (0, 0)
+    );
+    // Places of ended tasks are used again.
+    executor.spawn("next", pending());
+    assert_eq!(executor.unfinished(), ["next"]);
+}
+
+#[test]
+fn signals_know_each_other() {
+    let signal = Signal::new();
+    assert!(signal.is(&signal.clone()) && !signal.is(&Signal::new()));
+}

@@ -1,0 +1,292 @@
+//! # Elan3lib: the lowest level of programming in user space (000 s3.1)
+//!
+//! Processes of a job know each other by *virtual process ids*, from 0. Memory is addressed by the id and an address:
+//! [`ElanAddr`], the 32 bits of the adapter, is what all calls take; the host's address of the same byte is another way
+//! to write it ([`Context::elan2main`]). Where all processes make the same allocations in the same order, they get the same
+//! addresses, and can name each other's memory by their own.
+//!
+//! | call | here |
+//! |---|---|
+//! | `elan3_init`, `elan3_attach`, `elan3_addvp` | [`crate::Job::launch`] |
+//! | `elan3_process`, `elan3_nvps`, `elan3_nlocal`, `elan3_nrails`, `elan3_rails` | [`Context::process`] and so on |
+//! | `elan3_vp2location`, `elan3_location2vp` | [`Context::vp2location`], [`Context::location2vp`] |
+//! | `elan3_allocMain`, `elan3_allocElan`, `elan3_free` | [`Context::alloc_main`], [`Context::alloc_elan`], [`Context::free`] |
+//! | `elan3_main2elan`, `elan3_elan2main` | [`Context::main2elan`], [`Context::elan2main`] |
+//! | `elan3_setperm` | [`Context::setperm`] |
+//! | `elan3_initevent`, `elan3_primeevent`, `elan3_setevent`, `elan3_waitevent` | [`Context::init_event`] and so on |
+//! | `elan3_putdma`, `elan3_waitdmaevent` | [`Context::put_dma`], and to await the [`Transfer`] |
+
+mod heap;
+
+pub use heap::{AllocError, Heap};
+
+use elan::{
+    Action, Address, Dma, DmaError, ElanAddr, EventId, Fault, MainAddr, Node, NodeId, Permissions,
+    Placement, Transfer, Wait,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
+use units::Bytes;
+
+/// How much a heap maps at a time, of main memory and of the adapter's; longer allocations get ranges of their own.
+const MAIN_ARENA: Bytes = Bytes::from_kb(256);
+const ELAN_ARENA: Bytes = Bytes::from_kb(64);
+
+/// Where a process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// Its node.
+    pub node: NodeId,
+    /// Its number among the job's processes of the node, from 0.
+    pub local: u32,
+}
+
+/// One process's use of its adapter (`ELAN3_CTX`). Clones are the same context.
+#[derive(Clone)]
+pub struct Context {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    /// All processes of the job, by virtual process id.
+    processes: Rc<[Node]>,
+    vp: u32,
+    main: RefCell<Heap>,
+    elan: RefCell<Heap>,
+}
+
+impl Context {
+    /// The context of process `vp` of those that share a capability.
+    pub(crate) fn new(processes: Rc<[Node]>, vp: u32) -> Self {
+        let node = &processes[vp as usize];
+        let main = Heap::new(node.clone(), Placement::Main, MAIN_ARENA);
+        let elan = Heap::new(node.clone(), Placement::Adapter, ELAN_ARENA);
+        Context {
+            inner: Rc::new(Inner {
+                main: RefCell::new(main),
+                elan: RefCell::new(elan),
+                processes,
+                vp,
+            }),
+        }
+    }
+
+    /// The process as its adapter knows it: time, threads, queues, and all else that this library does not wrap.
+    pub fn node(&self) -> &Node {
+        &self.inner.processes[self.inner.vp as usize]
+    }
+
+    /// This process's number (`elan3_process`).
+    pub fn process(&self) -> u32 {
+        self.inner.vp
+    }
+
+    /// Processes of the job (`elan3_nvps`).
+    pub fn nvps(&self) -> u32 {
+        self.inner.processes.len() as u32
+    }
+
+    /// Processes of the job on this node (`elan3_nlocal`).
+    pub fn nlocal(&self) -> u32 {
+        let here = self.node().id();
+        let local = self.inner.processes.iter();
+        local.filter(|other| other.id() == here).count() as u32
+    }
+
+    /// Rails of the job (`elan3_nrails`).
+    pub fn nrails(&self) -> u32 {
+        1
+    }
+
+    /// The rails, as bits (`elan3_rails`).
+    pub fn rails(&self) -> u32 {
+        1
+    }
+
+    /// Where a process runs (`elan3_vp2location`); none if there is no such process.
+    pub fn vp2location(&self, vp: u32) -> Option<Location> {
+        let processes = &self.inner.processes;
+        let node = processes.get(vp as usize)?.id();
+        let before = processes[..vp as usize].iter();
+        let local = before.filter(|other| other.id() == node).count() as u32;
+        Some(Location { node, local })
+    }
+
+    /// Which process runs somewhere (`elan3_location2vp`).
+    pub fn location2vp(&self, location: Location) -> Option<u32> {
+        (0..self.nvps()).find(|&vp| self.vp2location(vp) == Some(location))
+    }
+
+    /// An address in the memory of a process.
+    ///
+    /// # Errors
+    /// [`DmaError::NoProcess`].
+    pub fn address(&self, vp: u32, at: ElanAddr) -> Result<Address, DmaError> {
+        let process = self.inner.processes.get(vp as usize);
+        let process = process.ok_or(DmaError::NoProcess { process: vp })?;
+        Ok(process.at(at))
+    }
+
+    /// A process of the same node: its memory is in reach of the host, as shared memory is.
+    pub fn shared(&self, vp: u32) -> Option<&Node> {
+        let process = self.inner.processes.get(vp as usize)?;
+        (process.id() == self.node().id()).then_some(process)
+    }
+
+    /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. An alignment of 0 is any.
+    ///
+    /// # Errors
+    /// If the addresses are exhausted, or the alignment is no power of two.
+    pub fn alloc_main(&self, align: u32, size: Bytes) -> Result<ElanAddr, AllocError> {
+        self.inner.main.borrow_mut().alloc(align, size)
+    }
+
+    /// Allocates adapter memory (`elan3_allocElan`), the same way.
+    ///
+    /// # Errors
+    /// If the adapter's memory is exhausted, or the alignment is no power of two.
+    pub fn alloc_elan(&self, align: u32, size: Bytes) -> Result<ElanAddr, AllocError> {
+        self.inner.elan.borrow_mut().alloc(align, size)
+    }
+
+    /// Frees what was allocated (`elan3_free`). Once all of a mapped range is free, the range is unmapped.
+    ///
+    /// # Errors
+    /// If nothing was allocated at this address.
+    pub fn free(&self, at: ElanAddr) -> Result<(), AllocError> {
+        let mut main = self.inner.main.borrow_mut();
+        match main.free(at) {
+            Err(AllocError::NotAllocated(_)) => self.inner.elan.borrow_mut().free(at),
+            done => done,
+        }
+    }
+
+    /// The adapter's address of a byte (`elan3_main2elan`).
+    pub fn main2elan(&self, at: MainAddr) -> Option<ElanAddr> {
+        at.elan()
+    }
+
+    /// The host's address of a byte (`elan3_elan2main`).
+    pub fn elan2main(&self, at: ElanAddr) -> Option<MainAddr> {
+        at.main()
+    }
+
+    /// Sets what adapters may do with a part of this process's memory (`elan3_setperm`).
+    ///
+    /// # Errors
+    /// If it does not lie within one mapped range.
+    pub fn setperm(
+        &self,
+        at: ElanAddr,
+        size: Bytes,
+        permissions: Permissions,
+    ) -> Result<(), Fault> {
+        self.node().protect(at, size, permissions)
+    }
+
+    /// Stores bytes in this process's memory.
+    ///
+    /// # Errors
+    /// If they do not lie within one mapped range.
+    pub fn store(&self, at: ElanAddr, bytes: &[u8]) -> Result<(), Fault> {
+        self.node().store(self.node().at(at), bytes)
+    }
+
+    /// Bytes of this process's memory.
+    ///
+    /// # Errors
+    /// As [`Context::store`].
+    pub fn load(&self, at: ElanAddr, size: Bytes) -> Result<Box<[u8]>, Fault> {
+        self.node().load(self.node().at(at), size)
+    }
+
+    /// Makes an event of 64 bytes of this process's adapter memory (`elan3_initevent`); it is seen by the process, and
+    /// waits for `count` occurrences.
+    ///
+    /// # Errors
+    /// If it is no adapter memory.
+    pub fn init_event(&self, at: ElanAddr, count: u32) -> Result<EventId, Fault> {
+        self.node().event_at(at, count, Action::Copy)
+    }
+
+    /// Lets an event wait for `count` occurrences (`elan3_primeevent`).
+    pub fn prime_event(&self, event: EventId, count: u32) {
+        self.node().prime(event, count);
+    }
+
+    /// Lets an event of this node occur (`elan3_setevent`).
+    pub fn set_event(&self, event: EventId) {
+        self.node().set(event);
+    }
+
+    /// Lets the event at an address of any process occur.
+    pub fn set_remote_event(&self, vp: u32, at: ElanAddr) -> Transfer {
+        let dma = self.descriptor(vp, ElanAddr::NOWHERE, ElanAddr::NOWHERE, Bytes::ZERO);
+        match dma.and_then(|dma| Ok(dma.notify_at(self.address(vp, at)?))) {
+            Ok(dma) => self.put_dma(dma),
+            Err(error) => Transfer::failed(error),
+        }
+    }
+
+    /// Waits, polling, until an event is set (`elan3_waitevent`).
+    pub async fn wait_event(&self, event: EventId) {
+        self.node().wait(event).await;
+    }
+
+    /// Waits in a way of choice.
+    pub async fn wait_event_by(&self, event: EventId, how: Wait) {
+        self.node().wait_by(event, how).await;
+    }
+
+    /// The descriptor of a put: `size` bytes of this process to another, for [`put_dma`](Self::put_dma).
+    ///
+    /// # Errors
+    /// [`DmaError::NoProcess`].
+    pub fn descriptor(
+        &self,
+        vp: u32,
+        from: ElanAddr,
+        to: ElanAddr,
+        size: Bytes,
+    ) -> Result<Dma, DmaError> {
+        let to = self.address(vp, to)?;
+        Ok(Dma::new(self.node().at(from), to, size))
+    }
+
+    /// Posts a DMA (`elan3_putdma`); to await the transfer is `elan3_waitdmaevent`.
+    pub fn put_dma(&self, dma: Dma) -> Transfer {
+        self.node().dma(dma)
+    }
+
+    /// Puts bytes into the memory of another process.
+    pub fn put(&self, vp: u32, from: ElanAddr, to: ElanAddr, size: Bytes) -> Transfer {
+        match self.descriptor(vp, from, to, size) {
+            Ok(dma) => self.put_dma(dma),
+            Err(error) => Transfer::failed(error),
+        }
+    }
+
+    /// The same; then the event at an address of the other process occurs.
+    pub fn put_notify(
+        &self,
+        vp: u32,
+        from: ElanAddr,
+        to: ElanAddr,
+        size: Bytes,
+        event: ElanAddr,
+    ) -> Transfer {
+        let dma = self.descriptor(vp, from, to, size);
+        match dma.and_then(|dma| Ok(dma.notify_at(self.address(vp, event)?))) {
+            Ok(dma) => self.put_dma(dma),
+            Err(error) => Transfer::failed(error),
+        }
+    }
+
+    /// Gets bytes from the memory of another process.
+    pub fn get(&self, vp: u32, from: ElanAddr, to: ElanAddr, size: Bytes) -> Transfer {
+        match self.address(vp, from) {
+            Ok(from) => self.put_dma(Dma::new(from, self.node().at(to), size)),
+            Err(error) => Transfer::failed(error),
+        }
+    }
+}

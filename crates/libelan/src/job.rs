@@ -1,0 +1,172 @@
+//! Jobs: programs that run as several processes.
+
+use crate::elan3::Context;
+use elan::{Cluster, NoContext, Node, NodeId};
+use kernel::Label;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+use thiserror::Error;
+use units::Time;
+
+/// Most processes of a job on one node: one for each processor of an ES40 (000 s4).
+pub const MOST_PES: u32 = 4;
+
+/// A program's name and where its processes run; process 0 is at the first place.
+#[derive(Clone, Debug)]
+pub struct Job {
+    name: String,
+    places: Vec<NodeId>,
+}
+
+/// Why a job cannot run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum JobError {
+    /// It has no processes.
+    #[error("a job has at least one process")]
+    Empty,
+    /// More processes on a node than it has processors.
+    #[error("{processes} processes on node {node}; there may be {MOST_PES}")]
+    Crowded {
+        /// The node.
+        node: NodeId,
+        /// How many the job wants there.
+        processes: u32,
+    },
+    /// The cluster lacks a node.
+    #[error("there is no node {node}; the cluster has {nodes}")]
+    NoNode {
+        /// The node.
+        node: NodeId,
+        /// How many there are.
+        nodes: u32,
+    },
+    /// An adapter has no context left.
+    #[error(transparent)]
+    NoContext(#[from] NoContext),
+}
+
+impl Job {
+    /// So many processes on each of some nodes, node by node.
+    ///
+    /// # Errors
+    /// No processes, or more on a node than [`MOST_PES`].
+    pub fn new(
+        name: impl Into<String>,
+        nodes: &[NodeId],
+        pes_per_node: u32,
+    ) -> Result<Self, JobError> {
+        let pes = |&node| (0..pes_per_node).map(move |_| node);
+        Job::at(name, nodes.iter().flat_map(pes).collect())
+    }
+
+    /// A process at each of some nodes, in this order; a node may occur several times.
+    ///
+    /// # Errors
+    /// As [`Job::new`].
+    pub fn at(name: impl Into<String>, places: Vec<NodeId>) -> Result<Self, JobError> {
+        if places.is_empty() {
+            return Err(JobError::Empty);
+        }
+        let mut counts = BTreeMap::new();
+        for &node in &places {
+            *counts.entry(node).or_insert(0) += 1;
+        }
+        match counts.into_iter().find(|&(_, count)| count > MOST_PES) {
+            Some((node, processes)) => Err(JobError::Crowded { node, processes }),
+            None => Ok(Job {
+                name: name.into(),
+                places,
+            }),
+        }
+    }
+
+    /// Attaches the processes, all with a new capability, and starts the program in each.
+    ///
+    /// # Errors
+    /// If the cluster lacks a node, or an adapter a context.
+    pub fn launch<F: Future<Output = ()> + 'static>(
+        &self,
+        cluster: &mut Cluster,
+        program: impl Fn(Pe) -> F,
+    ) -> Result<(), JobError> {
+        for pe in self.attach(cluster)? {
+            let label = pe.label.clone();
+            cluster.spawn(label, program(pe));
+        }
+        Ok(())
+    }
+
+    /// Attaches the processes without starting a program, for those that start one each.
+    ///
+    /// # Errors
+    /// As [`Job::launch`].
+    pub fn attach(&self, cluster: &Cluster) -> Result<Vec<Pe>, JobError> {
+        let nodes = cluster.nodes();
+        if let Some(&node) = self.places.iter().find(|&&node| node >= nodes) {
+            return Err(JobError::NoNode { node, nodes });
+        }
+        let capability = cluster.capability();
+        let attach = |&node| cluster.node(node).attach(capability);
+        let processes: Result<Vec<Node>, NoContext> = self.places.iter().map(attach).collect();
+        let processes: Rc<[Node]> = processes?.into();
+        let pes = (0..processes.len() as u32).map(|vp| Pe {
+            elan3: Context::new(Rc::clone(&processes), vp),
+            label: Label::new(format!("{} {vp}", self.name)),
+        });
+        Ok(pes.collect())
+    }
+}
+
+/// A processing element: one process of a job, as its program sees it. Clones are the same process.
+#[derive(Clone)]
+pub struct Pe {
+    elan3: Context,
+    label: Label,
+}
+
+impl Pe {
+    /// Its Elan3lib.
+    pub fn elan3(&self) -> &Context {
+        &self.elan3
+    }
+
+    /// Its number in the job, from 0.
+    pub fn vp(&self) -> u32 {
+        self.elan3.process()
+    }
+
+    /// Processes of the job.
+    pub fn nvps(&self) -> u32 {
+        self.elan3.nvps()
+    }
+
+    /// Its node.
+    pub fn node(&self) -> &Node {
+        self.elan3.node()
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.node().now()
+    }
+
+    /// Computes for a while: the processor is busy and the network is not used.
+    pub async fn compute(&self, time: Time) {
+        self.node().sleep(time).await;
+    }
+
+    /// Its label, which reports of deadlocks show.
+    pub fn label(&self) -> &Label {
+        &self.label
+    }
+
+    /// Waits for something that has a name, which a report of a deadlock then shows: `ring 3: waits for tag 7`.
+    pub async fn waiting<F: IntoFuture>(&self, what: impl fmt::Display, event: F) -> F::Output {
+        let before = self.label.text();
+        self.label.set(format!("{before}: waits for {what}"));
+        let output = event.await;
+        self.label.set(before);
+        output
+    }
+}

@@ -1,0 +1,39 @@
+//! # The programming libraries of the Elan (000 s3)
+//!
+//! What simulated programs call. A program is an async function that every process of a [`Job`] runs, on nodes of an
+//! [`elan::Cluster`]; each gets a [`Pe`], its processing element:
+//!
+//! ```
+//! # use elan::{Cluster, Stop};
+//! # use libelan::Job;
+//! # use units::{Bytes, Time};
+//! fn run(mut cluster: Cluster) -> Result<(), Stop> {
+//!     let job = Job::new("ring", &[0, 1, 2, 3], 1).expect("a process on each of four nodes");
+//!     job.launch(&mut cluster, async |pe| {
+//!         let elan3 = pe.elan3();
+//!         // The same calls in every process, so the same addresses in every process.
+//!         let size = Bytes::new(64);
+//!         let (mine, theirs) = (elan3.alloc_main(64, size).unwrap(), elan3.alloc_main(64, size).unwrap());
+//!         let arrived = elan3.alloc_elan(64, size).unwrap();
+//!         let event = elan3.init_event(arrived, 1).unwrap();
+//!         pe.compute(Time::from_us(10)).await;
+//!         let right = (pe.vp() + 1) % pe.nvps();
+//!         elan3.put_notify(right, mine, theirs, size, arrived).await.expect("the neighbour has all of this");
+//!         elan3.wait_event(event).await;
+//!     })
+//!     .expect("the nodes are there");
+//!     cluster.run()
+//! }
+//! ```
+//!
+//! | library | what it is |
+//! |---|---|
+//! | [`elan3`] | Elan3lib: processes by number, memory, permissions, events, remote DMA |
+//!
+//! Names and meaning of the calls are those of the original libraries, in the style of Rust; each says which one it
+//! stands for. Sources: 000 is the `QsNET` paper; names and arguments are as programs of the time called them.
+
+pub mod elan3;
+mod job;
+
+pub use job::{Job, JobError, MOST_PES, Pe};

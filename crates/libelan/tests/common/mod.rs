@@ -1,0 +1,110 @@
+//! What the tests of the libraries share: machines, and places where processes leave their results.
+#![allow(dead_code)] // each test file uses a part
+
+use elan::{AdapterConfig, BusConfig, Cluster, Config, PacketFormat, Watch};
+use fabric::{Arbitration, Ascent, Circuit, FatTree, Multiplexing};
+use std::cell::{Ref, RefCell};
+use std::rc::Rc;
+use units::{Bytes, Rate, Time};
+
+/// The machine of the `QsNET` paper, on a tree of choice.
+pub fn machine(tree: FatTree) -> Config {
+    Config {
+        fabric: fabric::Config {
+            engine: fabric::Engine::Worm,
+            hop_delay: vec![11; tree.levels()],
+            tree,
+            channels: 2,
+            buffer: 128,
+            packets_in_flight: 2,
+            circuit: Circuit::UntilAcknowledged,
+            ascent: Ascent::Adaptive,
+            arbitration: Arbitration::Age,
+            multiplexing: Multiplexing::OldestFirst,
+            age_cap: 14_000,
+            age_step: 1,
+            priorities: true,
+            tokens: true,
+            share_period: 185,
+            share_burst: 32,
+        },
+        cycle: Time::from_ns(5),
+        packet: PacketFormat {
+            payload: Bytes::new(320),
+            transaction: Bytes::new(64),
+            header: Bytes::new(8),
+            transaction_overhead: Bytes::new(10),
+            flit: Bytes::new(2),
+        },
+        adapter: AdapterConfig {
+            turnaround: Time::from_ns(200),
+            command: Time::from_ns(200),
+            dma_start: Time::from_ns(540),
+            input: Time::from_ns(200),
+            event: Time::from_ns(200),
+            poll: Time::from_ns(200),
+            time_slice: Bytes::from_kb(8),
+            queue: 1024,
+            input_buffers: 2,
+            retries: 8,
+            retry_delay: Time::from_us(1),
+            trap_delay: Time::from_ms(1),
+            memory: Bytes::from_mb(64),
+            interrupt: Time::from_us(5),
+            thread_cycle: Time::from_ns(10),
+            thread_switch: 30,
+            thread_issue: 10,
+        },
+        bus: BusConfig {
+            rate: Rate::from_mb_per_second(264),
+            burst: Bytes::new(64),
+            burst_overhead: Time::from_ns(77),
+            turnaround: Time::from_ns(80),
+        },
+    }
+}
+
+/// One switch with four nodes.
+pub fn four_nodes() -> Config {
+    machine(FatTree::quaternary(1).expect("4 nodes"))
+}
+
+/// 16 nodes in two levels.
+pub fn sixteen_nodes() -> Config {
+    machine(FatTree::quaternary(2).expect("16 nodes"))
+}
+
+/// A cluster without bounds.
+pub fn cluster(config: &Config) -> Cluster {
+    Cluster::new(config.clone(), Watch::default())
+}
+
+/// What processes leave for the test; clones are the same log.
+pub struct Log<T>(Rc<RefCell<Vec<T>>>);
+
+pub fn log<T>() -> Log<T> {
+    Log(Rc::new(RefCell::new(Vec::new())))
+}
+
+impl<T> Log<T> {
+    pub fn note(&self, value: T) {
+        self.0.borrow_mut().push(value);
+    }
+
+    pub fn borrow(&self) -> Ref<'_, Vec<T>> {
+        self.0.borrow()
+    }
+}
+
+impl<T> Clone for Log<T> {
+    fn clone(&self) -> Self {
+        Log(Rc::clone(&self.0))
+    }
+}
+
+/// Bytes that tell where they come from.
+pub fn pattern(seed: u64, length: u64) -> Vec<u8> {
+    (0..length)
+        .map(|index| (seed * 151 + index * 31 + index / 256 + 1) as u8)
+        .collect()
+}

@@ -1,0 +1,405 @@
+//! Elan3lib: every call does what it says, and what a program does wrong comes back to it as an error.
+
+mod common;
+
+use common::{cluster, four_nodes, log, pattern, sixteen_nodes};
+use elan::{Access, DmaError, ElanAddr, Fault, Permissions, Placement, Reason, Stop, Wait};
+use libelan::elan3::{AllocError, Heap, Location};
+use libelan::{Job, JobError, Pe};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
+
+const SIZE: Bytes = Bytes::new(1000);
+
+/// Runs a program on the processes of a job, to the end.
+fn run<F: Future<Output = ()> + 'static>(job: &Job, program: impl Fn(Pe) -> F) -> Result<(), Stop> {
+    let mut cluster = cluster(&sixteen_nodes());
+    job.launch(&mut cluster, program)
+        .expect("the nodes are there");
+    let end = cluster.run();
+    cluster.check_conservation();
+    end
+}
+
+fn four() -> Job {
+    Job::new("test", &[0, 1, 2, 3], 1).unwrap()
+}
+
+#[test]
+fn who_is_where() {
+    let seen = log();
+    let noted = seen.clone();
+    let job = Job::new("job", &[3, 0, 7], 2).unwrap();
+    run(&job, move |pe| {
+        let noted = noted.clone();
+        async move {
+            let elan3 = pe.elan3();
+            let location = elan3.vp2location(elan3.process()).unwrap();
+            assert_eq!(location.node, pe.node().id());
+            assert_eq!(elan3.location2vp(location), Some(pe.vp()));
+            assert_eq!((elan3.nvps(), elan3.nlocal()), (6, 2));
+            assert_eq!((elan3.nrails(), elan3.rails()), (1, 1));
+            assert_eq!(elan3.vp2location(6), None);
+            let elsewhere = Location { node: 1, local: 0 };
+            assert_eq!(elan3.location2vp(elsewhere), None);
+            noted.note((pe.vp(), location.node, location.local));
+        }
+    })
+    .unwrap();
+    let expected = [
+        (0, 3, 0),
+        (1, 3, 1),
+        (2, 0, 0),
+        (3, 0, 1),
+        (4, 7, 0),
+        (5, 7, 1),
+    ];
+    assert_eq!(*seen.borrow(), expected);
+}
+
+#[test]
+fn jobs_that_cannot_run() {
+    assert_eq!(Job::at("none", vec![]).unwrap_err(), JobError::Empty);
+    let error = Job::at("many", vec![1, 2, 2, 2, 2, 2]).unwrap_err();
+    assert_eq!(error.to_string(), "5 processes on node 2; there may be 4");
+    let mut cluster = cluster(&four_nodes());
+    let job = Job::new("far", &[0, 4], 1).unwrap();
+    let error = job.launch(&mut cluster, async |_| ()).unwrap_err();
+    assert_eq!(error.to_string(), "there is no node 4; the cluster has 4");
+}
+
+/// A ring of puts: the same calls give the same addresses in every process, and each finds its neighbour's bytes.
+#[test]
+fn puts_with_notification() {
+    run(&four(), async |pe| {
+        let elan3 = pe.elan3();
+        let from = elan3.alloc_main(64, SIZE).unwrap();
+        let to = elan3.alloc_elan(64, SIZE).unwrap();
+        let place = elan3.alloc_elan(64, Bytes::new(64)).unwrap();
+        let arrived = elan3.init_event(place, 1).unwrap();
+        let bytes = pattern(pe.vp().into(), SIZE.as_u64());
+        elan3.store(from, &bytes).unwrap();
+        let right = (pe.vp() + 1) % pe.nvps();
+        for _ in 0..3 {
+            // Nobody's event occurs before all have primed it.
+            pe.compute(Time::from_us(30)).await;
+            let put = elan3.put_notify(right, from, to, SIZE, place);
+            elan3.wait_event_by(arrived, Wait::Spin(10)).await;
+            let left = (pe.vp() + pe.nvps() - 1) % pe.nvps();
+            let expected = pattern(left.into(), SIZE.as_u64());
+            assert_eq!(elan3.load(to, SIZE).unwrap()[..], expected);
+            put.await.unwrap();
+            elan3.prime_event(arrived, 1);
+        }
+    })
+    .unwrap();
+}
+
+/// Gets, also from oneself and from a process of the same node, and of zero bytes.
+#[test]
+fn gets() {
+    let job = Job::new("job", &[0, 5], 2).unwrap();
+    run(&job, async |pe| {
+        let elan3 = pe.elan3();
+        let from = elan3.alloc_main(8, SIZE).unwrap();
+        let to = elan3.alloc_main(8, SIZE).unwrap();
+        elan3
+            .store(from, &pattern(pe.vp().into(), SIZE.as_u64()))
+            .unwrap();
+        pe.compute(Time::from_us(10)).await;
+        for vp in 0..pe.nvps() {
+            let (offset, size) = (Bytes::new(300), Bytes::new(700));
+            elan3.get(vp, from.offset(offset), to, size).await.unwrap();
+            let expected = pattern(vp.into(), SIZE.as_u64());
+            assert_eq!(elan3.load(to, size).unwrap()[..], expected[300..]);
+            elan3.get(vp, from, to, Bytes::ZERO).await.unwrap();
+        }
+        assert_eq!(elan3.shared(pe.vp() ^ 1).unwrap().id(), pe.node().id());
+        assert!(elan3.shared(pe.vp() ^ 2).is_none() && elan3.shared(9).is_none());
+    })
+    .unwrap();
+}
+
+/// An event that waits for all: three others set it, by puts of nothing; and the process itself.
+#[test]
+fn counted_events() {
+    run(&four(), async |pe| {
+        let elan3 = pe.elan3();
+        let place = elan3.alloc_elan(64, Bytes::new(64)).unwrap();
+        let all = elan3.init_event(place, pe.nvps()).unwrap();
+        pe.compute(Time::from_us(20)).await;
+        for vp in 0..pe.nvps() {
+            if vp == pe.vp() {
+                elan3.set_event(all);
+            } else {
+                elan3.set_remote_event(vp, place).await.unwrap();
+            }
+        }
+        elan3.wait_event(all).await;
+    })
+    .unwrap();
+}
+
+/// Every mistake is an error where it was made, nothing is stored, and the rest of the job goes on.
+#[test]
+fn mistakes() {
+    run(&four(), async |pe| {
+        let elan3 = pe.elan3();
+        let from = elan3.alloc_main(8, SIZE).unwrap();
+        let open = elan3.alloc_main(8192, SIZE).unwrap();
+        let closed = elan3.alloc_main(8192, SIZE).unwrap();
+        let place = elan3.alloc_elan(64, Bytes::new(64)).unwrap();
+        elan3.setperm(closed, SIZE, Permissions::LOCAL).unwrap();
+        elan3.store(from, &[1; 1000]).unwrap();
+        pe.compute(Time::from_us(10)).await;
+        if pe.vp() == 0 {
+            let fault = |address, access, length, reason| {
+                Err(DmaError::Fault(Fault {
+                    address: elan3.address(1, address).unwrap(),
+                    length: Bytes::new(length),
+                    access,
+                    reason,
+                }))
+            };
+            let put = elan3.put(1, from, closed, SIZE).await;
+            assert_eq!(
+                put,
+                fault(closed, Access::RemoteWrite, 320, Reason::Forbidden)
+            );
+            let get = elan3.get(1, closed, from, SIZE).await;
+            assert_eq!(
+                get,
+                fault(closed, Access::RemoteRead, 1000, Reason::Forbidden)
+            );
+            // There is no event.
+            let put = elan3.put_notify(1, from, open, Bytes::new(10), place).await;
+            assert_eq!(put, fault(place, Access::RemoteEvent, 64, Reason::Nothing));
+            let set = elan3.set_remote_event(1, place).await;
+            assert_eq!(set, fault(place, Access::RemoteEvent, 64, Reason::Nothing));
+            let nobody = Err(DmaError::NoProcess { process: 4 });
+            assert_eq!(elan3.put(4, from, open, SIZE).await, nobody);
+            assert_eq!(elan3.get(4, from, open, SIZE).await, nobody);
+            assert_eq!(elan3.set_remote_event(4, place).await, nobody);
+            let wild = ElanAddr::new(12);
+            let own = elan3.put(1, wild, open, SIZE).await.unwrap_err();
+            assert!(
+                own.to_string()
+                    .contains("a local read of 1000 B at 0xc of node 0"),
+                "{own}"
+            );
+            assert!(elan3.setperm(wild, SIZE, Permissions::ALL).is_err());
+            assert!(elan3.store(wild, &[1]).is_err() && elan3.load(wild, SIZE).is_err());
+            let main = elan3.init_event(open, 1).unwrap_err();
+            assert_eq!(main.reason, Reason::NotAdapter);
+        } else {
+            pe.compute(Time::from_ms(1)).await;
+            for at in [open, closed] {
+                assert_eq!(elan3.load(at, SIZE).unwrap()[..], [0; 1000]);
+            }
+            assert_eq!(pe.node().trap(), None);
+        }
+        // Permission is given back.
+        elan3.setperm(closed, SIZE, Permissions::ALL).unwrap();
+        pe.compute(Time::from_ms(2)).await;
+        elan3
+            .put((pe.vp() + 1) % 4, from, closed, SIZE)
+            .await
+            .unwrap();
+    })
+    .unwrap();
+}
+
+/// Two jobs on the same nodes have the same addresses and do not meet.
+#[test]
+fn jobs_do_not_meet() {
+    let mut cluster = cluster(&sixteen_nodes());
+    for number in 1..=3 {
+        let job = Job::new(format!("job {number}"), &[0, 1], 2).unwrap();
+        job.launch(&mut cluster, move |pe| async move {
+            let elan3 = pe.elan3();
+            let from = elan3.alloc_elan(64, SIZE).unwrap();
+            let to = elan3.alloc_elan(64, SIZE * 4).unwrap();
+            let seed = |vp: u32| u64::from(vp * 10 + number);
+            elan3
+                .store(from, &pattern(seed(pe.vp()), SIZE.as_u64()))
+                .unwrap();
+            let mine = to.offset(SIZE * u64::from(pe.vp()));
+            for vp in 0..4 {
+                elan3.put(vp, from, mine, SIZE).await.unwrap();
+            }
+            pe.compute(Time::from_ms(1)).await;
+            for vp in 0..4 {
+                let theirs = to.offset(SIZE * u64::from(vp));
+                let expected = pattern(seed(vp), SIZE.as_u64());
+                assert_eq!(elan3.load(theirs, SIZE).unwrap()[..], expected);
+            }
+        })
+        .unwrap();
+    }
+    cluster.run().unwrap();
+}
+
+/// A process that waits for what never comes is named, with what it said that it waits for.
+#[test]
+fn a_deadlock_says_what_is_missing() {
+    let mut cluster = cluster(&four_nodes());
+    let job = Job::new("ring", &[0, 1, 2], 1).unwrap();
+    job.launch(&mut cluster, async |pe| {
+        let elan3 = pe.elan3();
+        let place = elan3.alloc_elan(64, Bytes::new(64)).unwrap();
+        let event = elan3.init_event(place, 1).unwrap();
+        pe.waiting("its own event", async {
+            elan3.set_event(event);
+            elan3.wait_event(event).await;
+        })
+        .await;
+        elan3.prime_event(event, 1);
+        if pe.vp() > 0 {
+            let what = format!("a word from {}", pe.vp() - 1);
+            pe.waiting(what, elan3.wait_event(event)).await;
+        }
+    })
+    .unwrap();
+    let Err(Stop::Deadlock { waiting, .. }) = cluster.run() else {
+        panic!("nobody sends anything")
+    };
+    assert_eq!(
+        waiting,
+        [
+            "ring 1: waits for a word from 0",
+            "ring 2: waits for a word from 1"
+        ]
+    );
+}
+
+/// Overlapping puts of several processes: each byte is one that a process has put there, and two runs agree on all.
+#[test]
+fn overlapping_puts_are_deterministic() {
+    let once = || {
+        let found = log();
+        let noted = found.clone();
+        run(&four(), move |pe| {
+            let noted = noted.clone();
+            async move {
+                let elan3 = pe.elan3();
+                let from = elan3.alloc_main(8, SIZE).unwrap();
+                let to = elan3.alloc_main(8, SIZE).unwrap();
+                elan3.store(from, &[pe.vp() as u8 + 1; 1000]).unwrap();
+                for number in 0..8 {
+                    let offset = Bytes::new(u64::from(pe.vp()) * 100 + number * 50);
+                    let size = SIZE - offset;
+                    elan3.put(0, from, to.offset(offset), size).await.unwrap();
+                }
+                pe.compute(Time::from_us(100)).await;
+                if pe.vp() == 0 {
+                    noted.note(elan3.load(to, SIZE).unwrap());
+                }
+            }
+        })
+        .unwrap();
+        let found = found.borrow();
+        found[0].clone()
+    };
+    let bytes = once();
+    assert!(bytes.iter().all(|byte| (1..=4).contains(byte)));
+    assert_eq!(bytes, once());
+}
+
+#[test]
+fn memory_is_given_and_taken_back() {
+    let job = Job::new("one", &[0], 1).unwrap();
+    run(&job, async |pe| {
+        let elan3 = pe.elan3();
+        for align in [0, 1, 2, 64, 4096, 8192, 65_536, 1 << 20] {
+            let main = elan3.alloc_main(align, Bytes::new(10)).unwrap();
+            assert!(main.as_u32().is_multiple_of(align.max(1)));
+            assert_eq!(elan3.main2elan(elan3.elan2main(main).unwrap()), Some(main));
+        }
+        assert_eq!(elan3.alloc_main(3, SIZE), Err(AllocError::Alignment(3)));
+        // Nothing beyond the adapter's memory, and all of it again once it is free.
+        let (big, mut held) = (Bytes::from_mb(1), Vec::new());
+        let error = loop {
+            match elan3.alloc_elan(8, big) {
+                Ok(at) => held.push(at),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, AllocError::Exhausted(_)), "{error}");
+        assert_eq!(held.len(), 64);
+        for at in held.drain(..) {
+            elan3.store(at, &[9; 100]).unwrap();
+            elan3.free(at).unwrap();
+            assert_eq!(elan3.free(at), Err(AllocError::NotAllocated(at)));
+            // A range of its own is unmapped when it is free.
+            assert!(elan3.store(at, &[1]).is_err());
+        }
+        let again = elan3.alloc_elan(8, Bytes::from_mb(64)).unwrap();
+        assert_eq!(elan3.load(again, SIZE).unwrap()[..], [0; 1000]);
+        // Two gigabytes fit into the addresses, not four.
+        let huge = Bytes::from_mb(2000);
+        elan3.alloc_main(8, huge).unwrap();
+        assert!(elan3.alloc_main(8, huge).is_err());
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_fixed_heap_does_not_grow() {
+    let cluster = cluster(&four_nodes());
+    let size = Bytes::from_kb(8);
+    let mut heap = Heap::fixed(cluster.node(0), Placement::Adapter, size).unwrap();
+    let all = heap.alloc(0, size).unwrap();
+    let one = Bytes::new(1);
+    assert_eq!(
+        heap.alloc(0, one),
+        Err(AllocError::Full {
+            heap: size,
+            size: one
+        })
+    );
+    heap.free(all).unwrap();
+    assert_eq!(heap.alloc(0, one).unwrap(), all, "it is still mapped");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Allocations never overlap, are aligned, hold zeros at first and keep their bytes; freed room is used again.
+    #[test]
+    fn allocations_do_not_overlap(steps in prop::collection::vec((any::<bool>(), 0_u32..10, 0_u64..3000, 0_usize..20), 1..80)) {
+        let cluster = cluster(&four_nodes());
+        let node = cluster.node(0);
+        let mut heap = Heap::new(node.clone(), Placement::Main, Bytes::from_kb(8));
+        let mut held: BTreeMap<ElanAddr, (u64, u8)> = BTreeMap::new();
+        for (number, (allocates, align, length, which)) in steps.into_iter().enumerate() {
+            if allocates || held.is_empty() {
+                let at = heap.alloc(1 << align, Bytes::new(length)).unwrap();
+                prop_assert!(at.as_u32().is_multiple_of(1 << align));
+                let (start, end) = (u64::from(at.as_u32()), u64::from(at.as_u32()) + length.max(1));
+                for (&other, &(length, _)) in &held {
+                    let other = u64::from(other.as_u32());
+                    prop_assert!(end <= other || other + length.max(1) <= start);
+                }
+                let bytes = node.load(node.at(at), Bytes::new(length)).unwrap();
+                prop_assert!(bytes.iter().all(|&byte| byte == 0));
+                let fill = number as u8 + 1;
+                node.store(node.at(at), &vec![fill; length as usize]).unwrap();
+                held.insert(at, (length, fill));
+            } else {
+                let (&at, &(length, fill)) = held.iter().nth(which % held.len()).unwrap();
+                let bytes = node.load(node.at(at), Bytes::new(length)).unwrap();
+                prop_assert!(bytes.iter().all(|&byte| byte == fill));
+                heap.free(at).unwrap();
+                held.remove(&at);
+            }
+            prop_assert_eq!(heap.used().as_u64(), held.values().map(|(length, _)| length.max(&1)).sum::<u64>());
+        }
+        for at in held.into_keys() {
+            heap.free(at).unwrap();
+        }
+        prop_assert_eq!(heap.used(), Bytes::ZERO);
+        // All is unmapped: the next one begins where the first one did.
+        prop_assert_eq!(heap.alloc(0, Bytes::new(1)).unwrap(), elan::memory::HEAP);
+    }
+}
