@@ -51,11 +51,12 @@
 //! below `c`, it turns on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is
 //! to come there, (a), else (b).
 //!
-//! *No cycle.* In a shortest cycle let `V` be one with the lowest turn, `v`; `P` waits for `V`, and `V` for `N`. The latter
-//! is no (b), since that turn would be lower. So `N < V`, and `N` comes through `v` first. If `V < P`, then `P` comes
-//! through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are a case of (b), `V` has begun to be set up at `v`, so `N` has
-//! passed `v`, and everything above on its way. `P` is above, at `c`: as before `P` and `N` are a case of (a) or of (b). Either way the cycle is
-//! shorter without `V`: at last a broadcast waits for itself, which neither (a) nor (b) allows.
+//! *No cycle.* In a shortest cycle of pairs of (a) and (b), let `V` be one with the lowest turn, `v`, between `P` before it and
+//! `N` behind it. `V` and `N` are no case of (b), since the turn of `N` would be lower. So `N < V`, and `N` comes through `v`
+//! first. If `V < P`, then `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are a case of (b), `V`
+//! has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its way. `P` is above `v`, at `c`:
+//! as before, `P` and `N` are a case of (a) or of (b). Either way the cycle is shorter without `V`: at last a broadcast is
+//! paired with itself, which neither (a) nor (b) allows.
 //!
 //! The rule of order is needed: if two broadcasts pass a switch and its children set them up in different orders, each may
 //! hold the links of one child and wait at the other. And one tree is needed: with different roots nothing orders two
