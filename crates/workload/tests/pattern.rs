@@ -173,7 +173,7 @@ fn servers_are_shared_evenly() {
                 assert!(server != node && servers.contains(&server), "{name}");
                 clients[server as usize] += 1;
             }
-            let even = nodes.len() as i32 / 8;
+            let even = i32::try_from(nodes.len()).expect("few nodes") / 8;
             let slack = i32::from(nodes.len() == 64);
             for &server in &servers {
                 let found = clients[server as usize];
