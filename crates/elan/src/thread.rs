@@ -61,6 +61,8 @@ pub(crate) struct Processor {
     taken: bool,
     /// Threads that are ready, in the order in which they became so.
     ready: VecDeque<Signal>,
+    /// Threads whose command is on its way.
+    pub posted: VecDeque<Signal>,
     /// Time in which it has worked.
     pub busy: Time,
 }
@@ -88,7 +90,9 @@ impl Node {
         let stack = self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)?;
         let started = Signal::new();
         let mut world = self.world.borrow_mut();
-        world.post(self.id(), Command::Run(started.clone()));
+        let threads = &mut world.adapters[self.id() as usize].processor.posted;
+        threads.push_back(started.clone());
+        world.post(self.id(), Command::Run);
         let node = self.clone();
         world.spawner.spawn_background(label, async move {
             started.wait().await;
