@@ -16,6 +16,8 @@
 
 pub mod group;
 mod pool;
+pub mod putget;
+pub mod queue;
 pub mod tport;
 
 use crate::cpu::Cpu;
@@ -45,6 +47,7 @@ struct Inner {
     label: Label,
     global_main: RefCell<Heap>,
     global_elan: RefCell<Heap>,
+    under_way: putget::UnderWay,
     /// The Tports of all processes of the job.
     ports: Rc<[Rc<Port>]>,
 }
@@ -65,6 +68,7 @@ impl Elan {
             let global_main = RefCell::new(heap(Placement::Main, GLOBAL_MAIN)?);
             let global_elan = RefCell::new(heap(Placement::Adapter, GLOBAL_ELAN)?);
             let inner = Inner {
+                under_way: putget::UnderWay::new(elan3.node())?,
                 elan3,
                 label,
                 global_main,
@@ -140,6 +144,11 @@ impl Elan {
     /// The process's processor.
     pub(crate) fn cpu(&self) -> &Cpu {
         &self.port().cpu
+    }
+
+    /// Its puts and gets.
+    fn under_way(&self) -> &putget::UnderWay {
+        &self.inner.under_way
     }
 
     /// The process's label.

@@ -151,17 +151,18 @@ impl Port {
     }
 
     /// An event for one use, and where it lies.
-    pub(super) fn event(&self) -> Result<(EventId, ElanAddr), TportError> {
+    pub(crate) fn event(&self) -> Result<(EventId, ElanAddr), AllocError> {
         let mut state = self.state.borrow_mut();
         if let Some(event) = state.events.pop() {
             return Ok(event);
         }
         let at = state.memory.alloc(64, elan::event::EVENT_BLOCK)?;
-        Ok((self.node.event_at(at, 1, elan::Action::Copy)?, at))
+        let event = self.node.event_at(at, 1, elan::Action::Copy);
+        Ok((event.expect("it is adapter memory"), at))
     }
 
     /// Gives an event back.
-    fn free_event(&self, (event, at): (EventId, ElanAddr)) {
+    pub(crate) fn free_event(&self, (event, at): (EventId, ElanAddr)) {
         self.node.prime(event, 1);
         self.state.borrow_mut().events.push((event, at));
     }
@@ -294,7 +295,7 @@ impl Port {
         let event = match self.event() {
             Ok(event) => event,
             Err(error) => {
-                receive.outcome.replace(Some(Outcome::Failed(error)));
+                receive.outcome.replace(Some(Outcome::Failed(error.into())));
                 return;
             }
         };
