@@ -44,3 +44,8 @@ pub mod mpi;
 pub mod shmem;
 
 pub use job::{Job, JobError, MOST_PES, Pe};
+
+/// The page of documentation for people who write programs; its programs are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/libraries.md")]
+struct Libraries;

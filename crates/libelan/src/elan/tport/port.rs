@@ -224,12 +224,16 @@ impl Port {
         turn: Turn,
         sending: &Rc<Sending>,
     ) -> Result<(), TportError> {
-        let mut payload: Box<[u8]> = Box::default();
         let (size, from) = (envelope.size, envelope.from);
+        let mut payload: Box<[u8]> = Box::default();
+        if size <= self.small {
+            payload = elan.elan3().load(from, size)?;
+        }
         let small = size <= self.small && self.borrow(to);
         if small {
             envelope.from = ElanAddr::NOWHERE;
-            payload = elan.elan3().load(from, size)?;
+        } else {
+            payload = Box::default();
         }
         let event = if small && !envelope.synchronous {
             None
