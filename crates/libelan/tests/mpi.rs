@@ -92,6 +92,34 @@ fn latency_and_bandwidth() {
     }
 }
 
+/// 000 s5.2: 80 MB/s each way at a time, between main memories.
+#[test]
+fn bandwidth_both_ways() {
+    let job = Job::at("ping", vec![0, 5]).unwrap();
+    let times = log();
+    let noted = times.clone();
+    run(&job, move |pe| {
+        let noted = noted.clone();
+        async move {
+            let (mpi, size) = (pe.mpi(), Bytes::from_mb(1));
+            let [out, back] = [(); 2].map(|()| pe.elan3().alloc_main(64, size).unwrap());
+            let other = 1 - mpi.rank();
+            for round in 0..3 {
+                if round == 1 {
+                    noted.note(pe.now());
+                }
+                let wanted = (Some(other), Some(1), back, size);
+                mpi.sendrecv((other, 1, out, size), wanted).await.unwrap();
+            }
+            noted.note(pe.now());
+        }
+    })
+    .unwrap();
+    let (first, last) = (times.borrow()[0], times.borrow()[3]);
+    let rate = units::Rate::of(Bytes::from_mb(2), last - first);
+    assert!((rate - 80.0).abs() < 1.0, "{rate} MB/s");
+}
+
 /// Within a node: a call, a copy, what one processor sees of the other, the same call and copy again.
 #[test]
 fn latency_within_a_node() {
