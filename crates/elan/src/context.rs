@@ -61,11 +61,35 @@ pub(crate) struct Context {
     pub queues: BTreeMap<crate::ElanAddr, u32>,
     /// Places for events of which the process does not choose the address.
     pub event_places: Vec<crate::ElanAddr>,
+    /// Who waits for a byte of a range to be stored.
+    pub awaited: Vec<Awaited>,
     /// Errors of what nobody awaits, until the process asks for them.
     pub traps: VecDeque<DmaError>,
 }
 
+/// A range of memory whose next store somebody waits for.
+pub(crate) struct Awaited {
+    pub at: crate::ElanAddr,
+    pub length: units::Bytes,
+    pub stored: kernel::Signal,
+}
+
 impl Context {
+    /// Bytes have been stored.
+    pub fn stored(&mut self, at: crate::ElanAddr, length: units::Bytes) {
+        if self.awaited.is_empty() {
+            return;
+        }
+        let end = at.offset(length);
+        self.awaited.retain(|one| {
+            let apart = one.at >= end || one.at.offset(one.length) <= at;
+            if !apart {
+                one.stored.fire();
+            }
+            apart
+        });
+    }
+
     pub fn new(capability: Capability) -> Self {
         Context {
             capability,
@@ -73,6 +97,7 @@ impl Context {
             events: BTreeMap::new(),
             queues: BTreeMap::new(),
             event_places: Vec::new(),
+            awaited: Vec::new(),
             traps: VecDeque::new(),
         }
     }

@@ -244,6 +244,11 @@ impl World {
                 }
             }
         }
+        if placement == Placement::Main
+            && let Some(payload) = payload.as_deref_mut()
+        {
+            self.read_behind(dma.from.offset(offset), payload);
+        }
         let progress = &mut self.dmas[id as usize];
         progress.cut += length;
         progress.cut_all = kind != Kind::Data || progress.cut == dma.length;

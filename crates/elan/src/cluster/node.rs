@@ -107,6 +107,12 @@ impl Node {
         spawner.spawn(label, process);
     }
 
+    /// Starts a task of the node that serves others: no run waits for its end.
+    pub fn serve(&self, label: impl Into<Label>, task: impl Future<Output = ()> + 'static) {
+        let spawner = self.world.borrow().spawner.clone();
+        spawner.spawn_background(label, task);
+    }
+
     /// Maps a new range of memory; `real` if it holds bytes, zeros at first. Adapter memory that holds bytes is limited.
     ///
     /// # Errors

@@ -1,8 +1,11 @@
 //! What the tests of the libraries share: machines, and places where processes leave their results.
 #![allow(dead_code)] // each test file uses a part
 
-use elan::{AdapterConfig, BusConfig, Cluster, Config, PacketFormat, Watch};
+use elan::{
+    AdapterConfig, BusConfig, Cluster, Config, HostConfig, PacketFormat, Stop, TportConfig, Watch,
+};
 use fabric::{Arbitration, Ascent, Broadcast, Circuit, FatTree, Multiplexing};
+use libelan::{Job, Pe};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
@@ -62,6 +65,20 @@ pub fn machine(tree: FatTree) -> Config {
             burst_overhead: Time::from_ns(77),
             turnaround: Time::from_ns(80),
         },
+        host: HostConfig {
+            call: Time::from_ns(250),
+            copy: Rate::from_mb_per_second(600),
+            shared: Time::from_ns(500),
+        },
+        tport: TportConfig {
+            handle: 168,
+            scan: 12,
+            small: Bytes::new(288),
+            big: Bytes::from_kb(16),
+            slots: 64,
+            buffer: Bytes::from_kb(512),
+            system: Bytes::from_mb(4),
+        },
     }
 }
 
@@ -73,6 +90,28 @@ pub fn four_nodes() -> Config {
 /// 16 nodes in two levels.
 pub fn sixteen_nodes() -> Config {
     machine(FatTree::quaternary(2).expect("16 nodes"))
+}
+
+/// Runs a program on the processes of a job on 16 nodes, to the end.
+pub fn run<F: Future<Output = ()> + 'static>(
+    job: &Job,
+    program: impl Fn(Pe) -> F,
+) -> Result<(), Stop> {
+    run_on(&sixteen_nodes(), job, program)
+}
+
+/// The same on a machine of choice.
+pub fn run_on<F: Future<Output = ()> + 'static>(
+    config: &Config,
+    job: &Job,
+    program: impl Fn(Pe) -> F,
+) -> Result<(), Stop> {
+    let mut cluster = cluster(config);
+    job.launch(&mut cluster, program)
+        .expect("the nodes are there");
+    let end = cluster.run();
+    cluster.check_conservation();
+    end
 }
 
 /// A cluster without bounds.
