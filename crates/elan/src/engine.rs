@@ -294,9 +294,10 @@ impl World {
         };
         let spec = PacketSpec {
             source: progress.node,
-            destination: other_end.node,
+            destination: other_end.node.into(),
             flits,
             priority: dma.priority,
+            awaits_end: false,
             token,
         };
         let cycle = self.cycle_from(self.now());

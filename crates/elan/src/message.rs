@@ -160,9 +160,10 @@ impl World {
         let data = message.transactions.iter().map(|one| one.data());
         let spec = PacketSpec {
             source: message.source,
-            destination: message.to.node,
+            destination: message.to.node.into(),
             flits: format.flits_of(data),
             priority: message.priority,
+            awaits_end: false,
             token,
         };
         let cycle = self.cycle_from(self.now());

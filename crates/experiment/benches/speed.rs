@@ -359,9 +359,13 @@ impl Traffic {
         let nodes = self.fabric.tree().nodes();
         let packet = PacketSpec {
             source,
-            destination: self.pattern.destination(source, nodes, &mut self.random),
+            destination: self
+                .pattern
+                .destination(source, nodes, &mut self.random)
+                .into(),
             flits: self.flits,
             priority: Priority::Low,
+            awaits_end: false,
             token: 0,
         };
         self.fabric.offer(now, packet);
@@ -376,11 +380,12 @@ impl Traffic {
                         self.offer(now + 1, packet.source);
                     }
                 }
-                Notice::Delivered(packet, _) => {
+                Notice::Delivered(packet, ..) => {
                     let at = now + self.turnaround;
                     self.fabric.acknowledge(at, packet, Ack::Accepted);
                 }
                 Notice::Acknowledged(..) => self.acknowledged += 1,
+                Notice::Ended { .. } => unreachable!("no packet asks for it"),
             }
         }
         self.notices = notices;

@@ -84,6 +84,7 @@ fn keys_depend_on_every_value() {
         "link.buffer=127 flits",
         "switch.circuit=wormhole",
         "switch.ascent=deterministic",
+        "switch.broadcast=by-source",
         "switch.arbitration=round-robin",
         "switch.multiplexing=round-robin",
         "switch.age_cap=71 us",

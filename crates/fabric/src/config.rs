@@ -31,6 +31,16 @@ pub enum Ascent {
     Deterministic,
 }
 
+/// By which up-links broadcasts climb; see the essay of the routes in `topology::broadcast`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broadcast {
+    /// All by number 0 of each switch, and so through one tree with one root: no deadlock (002, "Serialization through
+    /// the root switch to avoid deadlocks").
+    Serialised,
+    /// By the number that is the source modulo the number of up-links. Broadcasts of different sources may deadlock.
+    BySource,
+}
+
 /// Who wins a free channel of an output when several headers wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbitration {
@@ -82,6 +92,8 @@ pub struct Config {
     pub circuit: Circuit,
     /// Routing of the ascending phase.
     pub ascent: Ascent,
+    /// Routing of broadcasts.
+    pub broadcast: Broadcast,
     /// Arbitration for channels.
     pub arbitration: Arbitration,
     /// Service of a link's channels.

@@ -1,6 +1,8 @@
 //! The front of the crate: [`Fabric`].
 
-use crate::control::{Ack, Control, LinkCounters, Notice, PacketCensus, PacketId, PacketSpec};
+use crate::control::{
+    Ack, Control, Deadlock, LinkCounters, Notice, PacketCensus, PacketId, PacketSpec,
+};
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
 use crate::motion::{FlitCensus, Motion, Moved};
@@ -104,6 +106,13 @@ impl Fabric {
         self.control.skip_to(cycle);
     }
 
+    /// The packets that wait for each other and can never go on, if there are such: a broken promise of the switches, or
+    /// broadcasts that are not serialised. It takes a look at every packet; the time to ask is when nothing is left to
+    /// happen and packets are under way.
+    pub fn deadlock(&self) -> Option<Deadlock> {
+        self.control.deadlock()
+    }
+
     /// What a link has done in the cycles that have been executed.
     pub fn counters(&self, link: LinkId) -> LinkCounters {
         with_mover!(&self.mover, mover => self.control.counters(mover, link))
@@ -130,7 +139,8 @@ impl Fabric {
         with_mover!(&self.mover, mover => mover.census(now))
     }
 
-    /// Lengths of the packets under way that have not been delivered, in flits: a bound of what may be in flight.
+    /// Lengths of the packets under way that have not been delivered, in flits, those of broadcasts for each destination
+    /// that they have not been delivered to: a bound of what may be in flight.
     pub fn flits_under_way(&self) -> u64 {
         self.control.flits_under_way()
     }

@@ -56,10 +56,12 @@ mod fabric;
 pub mod motion;
 pub mod topology;
 
-pub use config::{Arbitration, Ascent, Circuit, Config, Engine, Multiplexing};
-pub use control::{Ack, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority};
+pub use config::{Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Multiplexing};
+pub use control::{
+    Ack, Deadlock, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority,
+};
 pub use fabric::Fabric;
-pub use topology::{FatTree, LinkId, NodeId, SwitchId, TopologyError};
+pub use topology::{Destination, FatTree, LinkId, NodeId, SwitchId, TopologyError};
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.
 pub type Cycle = u64;

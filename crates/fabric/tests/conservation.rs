@@ -40,16 +40,30 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
         packets.offered,
         packets.queued + packets.under_way + packets.acknowledged
     );
-    let count = |what: fn(&Heard) -> bool| bench.heard.iter().filter(|&heard| what(heard)).count();
-    let injected = count(|heard| matches!(heard, Heard::Injected(..))) as u64;
-    let delivered = count(|heard| matches!(heard, Heard::Delivered(..))) as u64;
-    let acknowledged = count(|heard| matches!(heard, Heard::Acknowledged(..))) as u64;
-    assert_eq!(packets.acknowledged, acknowledged);
-    assert_eq!(packets.under_way, injected - acknowledged);
-    assert!(acknowledged <= delivered && delivered <= injected);
+    // Packets, and how many destinations they have together.
+    let (mut injected, mut acknowledged, mut delivered) = ([0, 0], [0, 0], 0);
+    for heard in &bench.heard {
+        let (count, spec) = match heard {
+            Heard::Injected(_, spec) => (&mut injected, spec),
+            Heard::Acknowledged(_, spec) => (&mut acknowledged, spec),
+            Heard::Delivered(..) => {
+                delivered += 1;
+                continue;
+            }
+            Heard::Ended(..) => continue,
+        };
+        count[0] += 1;
+        count[1] += u64::from(spec.destination.count());
+    }
+    assert_eq!(packets.acknowledged, acknowledged[0]);
+    assert_eq!(packets.under_way, injected[0] - acknowledged[0]);
+    assert!(acknowledged[1] <= delivered && delivered <= injected[1]);
 
     let flits = fabric.flit_census();
-    assert_eq!(flits.injected, flits.delivered + flits.in_flight);
+    assert_eq!(
+        flits.injected + flits.copied,
+        flits.delivered + flits.in_flight
+    );
     assert!(flits.in_flight <= fabric.flits_under_way());
     let after = bench.counters();
     for (before, after) in before.iter().zip(&after) {
@@ -60,29 +74,60 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
     after
 }
 
-/// Sum of the hop delays of a shortest path.
+/// Sum of the hop delays of a shortest path, to the farthest destination.
 fn travel(config: &Config, spec: &PacketSpec) -> u64 {
-    let levels = config.tree.common_level(spec.source, spec.destination);
+    let levels = farthest(config, spec) as usize / 2;
     2 * config.hop_delay[..levels]
         .iter()
         .map(|&delay| u64::from(delay))
         .sum::<u64>()
 }
 
+/// Links to the farthest destination; a broadcast goes as far to the others.
+fn farthest(config: &Config, spec: &PacketSpec) -> u32 {
+    let distances = spec.destination.nodes();
+    let distances = distances.map(|node| config.tree.distance(spec.source, node));
+    distances.max().expect("somewhere it goes")
+}
+
 fn check_record(case: &Case, record: &PacketRecord, spec: &PacketSpec) {
     let (offered, sent) = case.traffic[spec.token as usize];
     let travel = travel(&case.config, spec);
     assert_eq!((record.offered, spec), (offered, &sent));
-    assert_eq!(
-        record.links,
-        case.config.tree.distance(spec.source, spec.destination)
-    );
+    assert_eq!(record.links, farthest(&case.config, spec));
     assert!(record.offered <= record.injected);
     assert!(record.injected + travel + u64::from(spec.flits) - 1 <= record.delivered);
     assert_eq!(
         record.acknowledged,
         record.delivered + case.turnaround + travel
     );
+}
+
+/// Each destination hears of each packet once, and of its end once, if that was asked for, in the cycle in which it comes.
+fn check_news(case: &Case, bench: &Bench) {
+    let mut delivered: Vec<_> = Vec::new();
+    let mut ended: Vec<_> = Vec::new();
+    for heard in &bench.heard {
+        match *heard {
+            Heard::Delivered(_, node, spec) => delivered.push((spec.token, node)),
+            Heard::Ended(at, node, good, sequence, spec) => {
+                let record = bench.record(spec.token);
+                assert!(good && sequence == record.sequence);
+                assert_eq!(at, record.acknowledged + 1 + travel(&case.config, &spec));
+                ended.push((spec.token, node));
+            }
+            Heard::Injected(..) | Heard::Acknowledged(..) => (),
+        }
+    }
+    let all = |wanted: &dyn Fn(&PacketSpec) -> bool| -> Vec<_> {
+        let specs = case.traffic.iter().map(|&(_, spec)| spec);
+        let nodes = |spec: PacketSpec| spec.destination.nodes().map(move |node| (spec.token, node));
+        specs.filter(wanted).flat_map(nodes).collect()
+    };
+    delivered.sort_unstable();
+    ended.sort_unstable();
+    assert_eq!(delivered, all(&|_| true));
+    assert_eq!(ended, all(&|spec| spec.awaits_end));
 }
 
 /// No adapter has more packets under way than it may, and each class of its packets is injected in order.
@@ -127,12 +172,13 @@ fn check_links(case: &Case, fabric: &Fabric) {
         );
         assert_eq!(
             (received.packets, received.flits),
-            sum(&|spec| spec.destination == node),
+            sum(&|spec| spec.destination.nodes().contains(&node)),
             "received by {node}"
         );
     }
-    // A packet of 2 l links crosses one link up and one down at each of l levels; each link's EOP and acknowledgement
-    // are paid by the time that nothing moves any more.
+    // A packet of 2 l links crosses one link up and one down at each of l levels, a broadcast one down to each subtree where
+    // it has destinations; each link's EOP and acknowledgement are paid by the time that nothing moves any more.
+    let mut below = 1;
     for level in 0..tree.levels() {
         let links = (0..tree.links()).filter(|&link| tree.link_level(link) == level);
         let (mut packets, mut tokens) = ([0, 0], 0);
@@ -140,9 +186,17 @@ fn check_links(case: &Case, fabric: &Fabric) {
             packets[usize::from(tree.is_up(link))] += fabric.counters(link).packets;
             tokens += fabric.counters(link).tokens;
         }
-        let crossed = sum(&|spec| tree.common_level(spec.source, spec.destination) > level).0;
-        assert_eq!(packets, [crossed, crossed]);
-        assert_eq!(tokens, if case.config.tokens { 4 * crossed } else { 0 });
+        let crosses = |spec: &PacketSpec| farthest(&case.config, spec) > 2 * level as u32;
+        let up = sum(&crosses).0;
+        let specs = case.traffic.iter().map(|(_, spec)| spec);
+        let subtrees = |spec: &PacketSpec| {
+            1 + spec.destination.last() / below - spec.destination.first() / below
+        };
+        let down: u32 = specs.filter(|spec| crosses(spec)).map(subtrees).sum();
+        assert_eq!(packets, [u64::from(down), up]);
+        let crossed = packets[0] + packets[1];
+        assert_eq!(tokens, if case.config.tokens { 2 * crossed } else { 0 });
+        below *= tree.children(level + 1);
     }
 }
 
@@ -200,17 +254,19 @@ fn check(case: &Case, stride: Cycle) {
     for node in 0..case.config.tree.nodes() {
         check_adapter(case, &bench, node);
     }
+    check_news(case, &bench);
     check_links(case, &bench.fabric);
-    let all: u64 = case
-        .traffic
-        .iter()
-        .map(|(_, spec)| u64::from(spec.flits))
-        .sum();
+    let sum = |flits: fn(&PacketSpec) -> u32| {
+        let specs = case.traffic.iter().map(|(_, spec)| spec);
+        specs.map(|spec| u64::from(flits(spec))).sum()
+    };
     let expected = FlitCensus {
-        injected: all,
-        delivered: all,
+        injected: sum(|spec| spec.flits),
+        copied: sum(|spec| spec.flits * (spec.destination.count() - 1)),
+        delivered: sum(|spec| spec.flits * spec.destination.count()),
         in_flight: 0,
     };
+    assert!(bench.fabric.deadlock().is_none());
     assert_eq!(bench.fabric.flit_census(), expected);
     check_rest(case, bench);
 }

@@ -11,7 +11,7 @@ fn delivered(fabric: &mut Fabric) -> (Cycle, PacketId) {
     let mut notices = Vec::new();
     while let Some(cycle) = fabric.advance(Cycle::MAX, &mut notices) {
         for notice in notices.drain(..) {
-            if let Notice::Delivered(packet, _) = notice {
+            if let Notice::Delivered(packet, ..) = notice {
                 return (cycle, packet);
             }
         }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Runs a case. What has happened, by cycles, and what each link has done.
 fn run(case: &Case) -> (BTreeMap<Cycle, Happened>, Vec<LinkCounters>) {
-    let mut bench = Bench::with_turnaround(case.config.clone(), case.answer());
+    let mut bench = Bench::with_answers(case.config.clone(), case.answer());
     bench.fabric.watch();
     bench.offer(&case.traffic);
     bench.finish();
@@ -25,7 +25,8 @@ fn run(case: &Case) -> (BTreeMap<Cycle, Happened>, Vec<LinkCounters>) {
     let counters = bench.counters();
     for heard in bench.heard {
         let (Heard::Injected(cycle, spec)
-        | Heard::Delivered(cycle, spec)
+        | Heard::Delivered(cycle, _, spec)
+        | Heard::Ended(cycle, _, _, _, spec)
         | Heard::Acknowledged(
             PacketRecord {
                 acknowledged: cycle,
@@ -36,8 +37,9 @@ fn run(case: &Case) -> (BTreeMap<Cycle, Happened>, Vec<LinkCounters>) {
         let happened = cycles.entry(cycle).or_default();
         match heard {
             Heard::Injected(..) => happened.injected.push(spec),
-            Heard::Delivered(..) => happened.delivered.push(spec),
-            Heard::Acknowledged(..) => happened.acknowledged.push(spec),
+            Heard::Delivered(_, node, _) => happened.delivered.push((node, spec)),
+            Heard::Acknowledged(record, _) => happened.acknowledged.push((record.ack, spec)),
+            Heard::Ended(_, node, good, ..) => happened.ended.push((node, good, spec)),
         }
     }
     (cycles, counters)

@@ -23,7 +23,7 @@ fn run(
     traffic: &[(Cycle, PacketSpec)],
     manner: &Manner,
 ) -> (Vec<Heard>, Vec<LinkCounters>) {
-    let mut bench = Bench::with_turnaround(case.config.clone(), case.answer());
+    let mut bench = Bench::with_answers(case.config.clone(), case.answer());
     bench.reversed = manner.adapters_reversed;
     if manner.fabric_reversed {
         bench.fabric.reverse_order_in_cycles();
@@ -84,7 +84,10 @@ proptest! {
         let other = run(&case, &traffic, &Manner { fabric_reversed: true, ..Manner::default() });
         let blind = plain.0.iter().map(|&heard| match heard {
             Heard::Injected(at, spec) => Heard::Injected(at, nameless(spec)),
-            Heard::Delivered(at, spec) => Heard::Delivered(at, nameless(spec)),
+            Heard::Delivered(at, node, spec) => Heard::Delivered(at, node, nameless(spec)),
+            Heard::Ended(at, node, good, sequence, spec) => {
+                Heard::Ended(at, node, good, sequence, nameless(spec))
+            }
             Heard::Acknowledged(record, spec) => Heard::Acknowledged(record, nameless(spec)),
         });
         prop_assert!(blind.eq(other.0));

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Bench, high, machine, named, one_switch, packet, records, three_levels};
-use fabric::{Ascent, Circuit, Config, Cycle, FatTree, LinkId, PacketSpec};
+use fabric::{Ack, Ascent, Circuit, Config, Cycle, FatTree, LinkId, PacketSpec};
 
 fn with_circuit(circuit: Circuit) -> Config {
     Config {
@@ -82,8 +82,11 @@ fn a_late_acknowledgement_holds_the_circuit() {
             channels: 1,
             ..one_switch(3)
         };
-        let turnaround = move |spec: &PacketSpec| 5 + if spec.token == 0 { late } else { 0 };
-        let mut bench = Bench::with_turnaround(config, turnaround);
+        let answer = move |spec: &PacketSpec, _| {
+            let turnaround = 5 + if spec.token == 0 { late } else { 0 };
+            (turnaround, Ack::Accepted)
+        };
+        let mut bench = Bench::with_answers(config, answer);
         let traffic = [packet(0, 1, 10), packet(0, 2, 10), packet(3, 1, 10)];
         bench.offer(&named(&traffic.map(|spec| (0, spec))));
         bench.finish();

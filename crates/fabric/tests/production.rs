@@ -9,7 +9,9 @@ use common::lockstep::{Manner, compare};
 use common::random::Case;
 use common::search::{Tally, search};
 use common::{high, named, packet, variable};
-use fabric::{Arbitration, Ascent, Circuit, Config, Cycle, Engine, FatTree, Multiplexing, NodeId};
+use fabric::{
+    Arbitration, Ascent, Broadcast, Circuit, Config, Cycle, Engine, FatTree, Multiplexing, NodeId,
+};
 use std::time::Duration;
 
 /// The machine of the `QsNET` paper.
@@ -27,6 +29,7 @@ fn machine(levels: usize) -> Config {
         age_cap: 14_000,
         age_step: 1,
         priorities: false,
+        broadcast: Broadcast::Serialised,
         tokens: true,
         share_period: 185,
         share_burst: 32,

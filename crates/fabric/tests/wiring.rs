@@ -1,7 +1,7 @@
 //! The wiring of any tree: links, routes, distances and bisection against searches that know nothing of its symmetry.
 
 use fabric::topology::{End, Tag};
-use fabric::{Ascent, FatTree, LinkId, NodeId, SwitchId};
+use fabric::{Ascent, Broadcast, Destination, FatTree, LinkId, NodeId, SwitchId};
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -119,6 +119,50 @@ proptest! {
             for end in reached {
                 prop_assert_eq!(end, (End::Node(destination), distance));
             }
+        }
+    }
+
+    /// A broadcast climbs as one link a level, and from the lowest switch that covers its range and its source it comes to
+    /// exactly the nodes of the range, to each once; by links that begin where others of the route end. Serialised, each
+    /// switch of the tree has one way in for all broadcasts.
+    #[test]
+    fn a_broadcast_reaches_its_range(
+        tree in any_tree(),
+        ends in prop::collection::vec(any::<[NodeId; 3]>(), 1..20),
+        serialised: bool,
+    ) {
+        let rule = if serialised { Broadcast::Serialised } else { Broadcast::BySource };
+        let place = |end| match end {
+            End::Node(node) => (true, node),
+            End::Switch { switch, .. } => (false, switch),
+        };
+        let mut ways_in: BTreeMap<SwitchId, LinkId> = BTreeMap::new();
+        for ends in ends {
+            let [source, a, b] = ends.map(|end| end % tree.nodes());
+            let (first, last) = (a.min(b), a.max(b));
+            let route = tree.broadcast_route(source, Destination::Range { first, last }, rule);
+            let mut reached = Vec::new();
+            let mut at: BTreeSet<(bool, u32)> = BTreeSet::from([(true, source)]);
+            let mut by: BTreeSet<(bool, (bool, u32))> = BTreeSet::new();
+            for (number, &link) in route.iter().enumerate() {
+                let (from, to) = <[End; 2]>::from(tree.ends(link)).map(place).into();
+                prop_assert!(at.contains(&from), "link {number} of {route:?} starts elsewhere");
+                at.insert(to);
+                // Once upwards, on the way of the source, and once downwards.
+                prop_assert!(by.insert((tree.is_up(link), to)), "an end is reached twice");
+                if let (true, node) = to {
+                    reached.push(node);
+                }
+                if !tree.is_up(link) && !to.0 {
+                    let before = ways_in.insert(to.1, link);
+                    prop_assert!(!serialised || before.is_none_or(|before| before == link));
+                }
+            }
+            reached.sort_unstable();
+            prop_assert!(reached.into_iter().eq(first..=last));
+            let ups = route.iter().filter(|&&link| tree.is_up(link)).count();
+            let farthest = (first..=last).map(|node| tree.distance(source, node)).max();
+            prop_assert_eq!(Some(2 * ups as u32), farthest);
         }
     }
 

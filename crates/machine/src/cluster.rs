@@ -1,6 +1,6 @@
 //! From a machine file to what the simulator needs.
 
-use crate::file::{Arbitration, Ascent, Circuit, Engine, Machine, Multiplexing};
+use crate::file::{Arbitration, Ascent, Broadcast, Circuit, Engine, Machine, Multiplexing};
 use elan::{AdapterConfig, BusConfig, Config, PacketFormat};
 use units::Time;
 
@@ -61,6 +61,10 @@ impl Machine {
                 ascent: match switch.ascent.value {
                     Ascent::Adaptive => fabric::Ascent::Adaptive,
                     Ascent::Deterministic => fabric::Ascent::Deterministic,
+                },
+                broadcast: match switch.broadcast.value {
+                    Broadcast::Serialised => fabric::Broadcast::Serialised,
+                    Broadcast::BySource => fabric::Broadcast::BySource,
                 },
                 arbitration: match switch.arbitration.value {
                     Arbitration::Age => fabric::Arbitration::Age,

@@ -90,6 +90,8 @@ pub struct Switch {
     pub circuit: Param<Circuit>,
     /// How the ascending phase picks an up-link.
     pub ascent: Param<Ascent>,
+    /// By which up-links broadcasts climb.
+    pub broadcast: Param<Broadcast>,
     /// Who wins a free channel.
     pub arbitration: Param<Arbitration>,
     /// Which of its channels a link serves.
@@ -124,6 +126,16 @@ pub enum Ascent {
     Adaptive,
     /// Destination modulo up-links.
     Deterministic,
+}
+
+/// By which up-links broadcasts climb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Broadcast {
+    /// All by the first, and so through one root switch: no deadlock.
+    Serialised,
+    /// Source modulo up-links: broadcasts of different sources may deadlock.
+    BySource,
 }
 
 /// Who wins a free channel.

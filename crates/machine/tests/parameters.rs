@@ -1,6 +1,7 @@
 //! Machine files that are right: parameters, provenance, overrides, schema, and the shipped machines.
 
 use config::Override;
+use fabric::Broadcast;
 use machine::{Machine, Parameter};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -135,6 +136,12 @@ fn overrides_of_lists_mechanisms_and_values() {
             .switch
             .priorities
             .value
+    );
+    let broadcast = |overrides: &[&str]| machine(overrides).cluster_config().fabric.broadcast;
+    assert_eq!(broadcast(&[]), Broadcast::Serialised);
+    assert_eq!(
+        broadcast(&["switch.broadcast=by-source"]),
+        Broadcast::BySource
     );
     assert_eq!(machine(&["fabric.engine=worm"]), machine(&[]));
     assert_eq!(

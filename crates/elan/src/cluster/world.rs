@@ -173,12 +173,13 @@ impl World {
         for notice in notices.drain(..) {
             match notice {
                 Notice::Injected(spec) => self.run_engine(spec.source),
-                Notice::Delivered(packet, spec) => {
-                    self.arrived(spec.destination, packet, spec.token);
+                Notice::Delivered(packet, node, spec) => {
+                    self.arrived(node, packet, spec.token);
                 }
+                Notice::Ended { .. } => unreachable!("no packet asks for it"),
                 Notice::Acknowledged(record, spec) => {
                     self.packets_done += 1;
-                    let path = u64::from(spec.source) << 32 | u64::from(spec.destination);
+                    let path = u64::from(spec.source) << 32 | u64::from(spec.destination.first());
                     let form = u64::from(spec.flits) << 32 | u64::from(record.links);
                     let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
                     digest
@@ -256,7 +257,7 @@ impl World {
         );
         let flits = self.fabric.flit_census();
         assert_eq!(
-            flits.injected,
+            flits.injected + flits.copied,
             flits.delivered + flits.in_flight,
             "flits are not conserved"
         );

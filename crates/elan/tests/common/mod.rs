@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 use elan::{AdapterConfig, BusConfig, Cluster, Config, PacketFormat, Watch};
-use fabric::{Arbitration, Ascent, Circuit, FatTree, Multiplexing};
+use fabric::{Arbitration, Ascent, Broadcast, Circuit, FatTree, Multiplexing};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
@@ -24,6 +24,7 @@ pub fn machine(tree: FatTree) -> Config {
             age_cap: 14_000,
             age_step: 1,
             priorities: true,
+            broadcast: Broadcast::Serialised,
             tokens: true,
             share_period: 185,
             share_burst: 32,

@@ -1,6 +1,7 @@
 //! What is counted: links, packets.
 
 use super::Control;
+use super::packet::Flight;
 use crate::motion::Motion;
 use crate::topology::{LinkId, NodeId};
 use std::collections::VecDeque;
@@ -59,16 +60,26 @@ impl Control {
             queued: (0..self.ports.len())
                 .map(|node| self.queued(node as NodeId) as u64)
                 .sum(),
-            under_way: self.flights.len() as u64,
+            under_way: self
+                .ports
+                .iter()
+                .map(|port| u64::from(port.outstanding))
+                .sum(),
             acknowledged: self.acknowledged,
         }
     }
 
     pub fn flits_under_way(&self) -> u64 {
-        self.flights
-            .iter()
-            .filter(|flight| flight.delivered == 0)
-            .map(|flight| u64::from(flight.spec.flits))
-            .sum()
+        let counts =
+            |flight: &&Flight| !flight.spec.destination.is_broadcast() && flight.delivered == 0;
+        let flights = self.flights.iter().map(|(_, flight)| flight);
+        let packets = flights
+            .filter(counts)
+            .map(|flight| u64::from(flight.spec.flits));
+        let broadcasts = self
+            .broadcasts
+            .undelivered()
+            .map(|(root, nodes)| u64::from(self.flights.get(root).spec.flits) * u64::from(nodes));
+        packets.chain(broadcasts).sum()
     }
 }

@@ -4,6 +4,7 @@ use super::arbitration::NO_GROUP;
 use super::packet::Flight;
 use super::{Control, Event, Notice, PacketId, PacketRecord};
 use crate::motion::{ChannelId, Motion};
+use crate::topology::Destination;
 use crate::{Circuit, Cycle};
 
 impl Control {
@@ -12,13 +13,17 @@ impl Control {
         let now = self.now;
         let flight = self.flights.get_mut(packet);
         flight.delivered = now;
-        let notice = Notice::Delivered(packet, flight.spec);
+        let spec = flight.spec;
+        let Destination::Node(node) = spec.destination else {
+            self.broadcast_delivered(packet);
+            return Notice::Delivered(packet, self.destination(packet), spec);
+        };
         if self.config.circuit == Circuit::UntilDelivered {
             for &channel in self.flights.get(packet).path() {
                 self.calendar.schedule(now + 1, Event::Free(channel), now);
             }
         }
-        notice
+        Notice::Delivered(packet, node, spec)
     }
 
     /// The acknowledgement is back: the packet is done, and with circuits the EOP starts.
@@ -35,14 +40,25 @@ impl Control {
                 passes += self.delay(&[channel]);
             }
         }
+        let ack = flight.ack.expect("an acknowledgement says something");
+        let mut links = flight.path().len() as u32;
+        if flight.spec.destination.is_broadcast() {
+            // As many down as up.
+            links *= 2;
+            self.broadcast_ended(packet, ack);
+        } else if flight.spec.awaits_end {
+            let arrives = self.now + 1 + self.delay(flight.path());
+            let told = self.flights.insert(flight.clone());
+            self.schedule(arrives, Event::Ended(told));
+        }
         let record = PacketRecord {
             sequence: flight.sequence,
-            links: flight.path().len() as u32,
+            links,
             offered: flight.offered,
             injected: flight.injected,
             delivered: flight.delivered,
             acknowledged: self.now,
-            ack: flight.ack.expect("an acknowledgement says something"),
+            ack,
         };
         Notice::Acknowledged(record, flight.spec)
     }
@@ -76,18 +92,21 @@ impl Control {
     pub(super) fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
         let hop = &self.links[self.lanes.link(channel) as usize].hop;
         let (last, arrival) = (hop.ejects, sent + hop.delay());
+        let packet = self.holders[channel as usize];
         if last {
-            let packet = self.holders[channel as usize];
             self.schedule(arrival, Event::Delivered(packet));
         }
         if self.config.circuit == Circuit::Wormhole {
-            let path = self.flights.get(self.holders[channel as usize]).path();
+            let flight = self.flights.get(packet);
+            let path = flight.path();
             let place = path
                 .iter()
                 .position(|&taken| taken == channel)
                 .expect("the channel is on the packet's path");
             if let Some(before) = place.checked_sub(1) {
                 self.schedule(sent + 2, Event::Free(path[before]));
+            } else if flight.spec.destination.is_broadcast() {
+                self.branch_tail_sent(packet, sent);
             }
             if last {
                 self.schedule(arrival + 2, Event::Free(channel));

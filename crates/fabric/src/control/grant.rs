@@ -1,10 +1,10 @@
 //! How a packet gets channels: headers, arbitration, injection.
 
 use super::arbitration::{self, Waiting};
-use super::packet::Flight;
+use super::packet::{ANY_LINK, Flight};
 use super::{Control, Notice, PacketId};
 use crate::motion::{ChannelId, Motion, Worm};
-use crate::topology::{LinkId, NodeId};
+use crate::topology::{Destination, LinkId, NodeId};
 use std::collections::VecDeque;
 
 impl Control {
@@ -14,30 +14,46 @@ impl Control {
         let packet = self.holders[channel as usize];
         let hop = &self.links[self.lanes.link(channel) as usize].hop;
         let flight = self.flights.get_mut(packet);
-        let tag = flight.next_tag(&self.config.tree, self.config.ascent);
-        let number = hop.next_group(tag);
-        let group = &mut self.groups[number as usize];
         flight.ready = self.now;
         flight.input = hop.input(self.lanes.lane(channel)) as u16;
-        flight.next = group.waiting.replace(packet);
+        let Destination::Node(destination) = flight.spec.destination else {
+            return self.broadcast_header(channel, packet);
+        };
+        let (turn, place) = (flight.turn.into(), flight.path().len() - 1);
+        let tag = self
+            .config
+            .tree
+            .tag(turn, place, destination, self.config.ascent);
+        let number = hop.next_group(tag);
+        self.join(number, packet);
+    }
+
+    /// Has a header wait in a group.
+    pub(super) fn join(&mut self, number: u32, packet: PacketId) {
+        let group = &mut self.groups[number as usize];
+        self.flights.get_mut(packet).next = group.waiting.replace(packet);
         if !std::mem::replace(&mut group.flagged, true) {
             self.flagged_groups.push(number);
         }
     }
 
-    /// The headers that wait in a group, from one of them on.
+    /// The headers that wait in a group, from one of them on; not those that must take a link without a free channel.
     fn waiting(&self, first: Option<PacketId>) -> impl Iterator<Item = Waiting> {
         let mut next = first;
         std::iter::from_fn(move || {
-            let packet = next?;
-            let flight = self.flights.get(packet);
-            next = flight.next;
-            Some(Waiting {
-                packet,
-                input: flight.input.into(),
-                injected: flight.injected,
-                high: self.is_high(&flight.spec),
-            })
+            loop {
+                let packet = next?;
+                let flight = self.flights.get(packet);
+                next = flight.next;
+                if flight.only == ANY_LINK || self.free[flight.only as usize] != 0 {
+                    return Some(Waiting {
+                        packet,
+                        input: flight.input.into(),
+                        injected: flight.injected,
+                        high: self.is_high(&flight.spec),
+                    });
+                }
+            }
         })
     }
 
@@ -56,14 +72,23 @@ impl Control {
             let flight = self.flights.get(header.packet);
             let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
             let free = |link: LinkId| self.free[link as usize];
-            let Some(link) = arbitration::least_loaded(outputs, spread, free) else {
+            let link = match flight.only {
+                ANY_LINK => arbitration::least_loaded(outputs, spread, free),
+                only => Some(only),
+            };
+            let Some(link) = link else {
                 return;
             };
+            let claims = flight.path().is_empty();
             let behind = header.input + 1;
             self.groups[number as usize].rotation =
                 if behind == inputs { 0 } else { behind as u16 };
             self.leave(number, header.packet);
-            self.grant(motion, header.packet, link);
+            if claims {
+                self.claim(motion, header.packet, link);
+            } else {
+                self.grant(motion, header.packet, link);
+            }
         }
     }
 
@@ -89,18 +114,24 @@ impl Control {
 
     /// Gives the lowest free channel of a link to a packet.
     fn grant(&mut self, motion: &mut impl Motion, packet: PacketId, link: LinkId) {
-        let number = self.free[link as usize].trailing_zeros();
-        self.free[link as usize] &= !(1 << number);
-        let channel = self.lanes.channel(link, number);
-        self.holders[channel as usize] = packet;
-        let flight = self.flights.get_mut(packet);
+        let flight = self.flights.get(packet);
         let worm = Worm {
             flits: flight.spec.flits,
             upstream: flight.path().last().copied(),
         };
-        flight.extend(channel);
-        self.calendar.hold(self.now);
+        let channel = self.take(packet, link);
         motion.open(channel, worm, self.now, self);
+    }
+
+    /// Takes the lowest free channel of a link for a packet.
+    pub(super) fn take(&mut self, packet: PacketId, link: LinkId) -> ChannelId {
+        let number = self.free[link as usize].trailing_zeros();
+        self.free[link as usize] &= !(1 << number);
+        let channel = self.lanes.channel(link, number);
+        self.holders[channel as usize] = packet;
+        self.flights.get_mut(packet).extend(channel);
+        self.calendar.hold(self.now);
+        channel
     }
 
     /// Injects what an adapter may inject.
@@ -123,9 +154,12 @@ impl Control {
             port.outstanding += 1;
             let sequence = port.sequence;
             port.sequence = sequence.wrapping_add(1);
-            let turn = self.config.tree.common_level(spec.source, spec.destination);
+            let turn = self.config.tree.turn_level(spec.source, spec.destination);
             let flight = Flight::new(spec, turn, sequence, offered, self.now);
             let packet = self.flights.insert(flight);
+            if spec.destination.is_broadcast() {
+                self.broadcasts.insert(packet, &spec);
+            }
             self.grant(motion, packet, link);
             notices.push(Notice::Injected(spec));
         }

@@ -21,20 +21,24 @@
 //! cycles after the next link (or the node) has taken the tail. The acknowledgement takes the same time in all cases.
 
 mod arbitration;
+mod broadcast;
 mod calendar;
 mod census;
 mod circuit;
+mod deadlock;
 mod grant;
 mod packet;
 mod ring;
 
 pub use census::{LinkCounters, PacketCensus};
+pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
 use crate::motion::{self, ChannelId, Lanes, Motion, Moved, Witness};
-use crate::topology::{FatTree, NodeId};
+use crate::topology::{FatTree, NodeId, SwitchId};
 use crate::{Arbitration, Config, Cycle};
 use arbitration::{AgeRule, Crossbar, Group, Hop};
+use broadcast::Broadcasts;
 use calendar::Calendar;
 use packet::Flights;
 use std::collections::VecDeque;
@@ -48,6 +52,10 @@ enum Event {
     Acknowledged(PacketId),
     /// The channel is free from this cycle on.
     Free(ChannelId),
+    /// The EOP reaches a destination that is to be told.
+    Ended(PacketId),
+    /// The switch may begin to set up another broadcast.
+    SetUp(SwitchId),
     /// What the mover has foreseen.
     Motion(motion::Event),
 }
@@ -83,6 +91,7 @@ pub(crate) struct Control {
     now: Cycle,
     calendar: Calendar<Event>,
     flights: Flights,
+    broadcasts: Broadcasts,
     ports: Vec<Port>,
     groups: Vec<Group>,
     links: Vec<Link>,
@@ -126,6 +135,7 @@ impl Control {
             now: 0,
             calendar: Calendar::new(),
             flights: Flights::default(),
+            broadcasts: Broadcasts::default(),
             ports: (0..tree.positions()).map(|_| Port::default()).collect(),
             groups: vec![Group::default(); crossbar.groups()],
             links: hops.into_iter().map(link).collect(),
@@ -169,7 +179,10 @@ impl Control {
     pub fn offer(&mut self, spec: PacketSpec) {
         let nodes = self.tree().nodes();
         assert!(
-            spec.source < nodes && spec.destination < nodes && spec.flits > 0,
+            spec.source < nodes
+                && spec.destination.first() <= spec.destination.last()
+                && spec.destination.last() < nodes
+                && spec.flits > 0,
             "not a packet of this fabric: {spec:?}"
         );
         self.offered += 1;
@@ -191,6 +204,9 @@ impl Control {
             "an acknowledgement answers a delivery, once"
         );
         flight.ack = Some(ack);
+        if flight.spec.destination.is_broadcast() {
+            return self.broadcast_answer(packet, at, ack);
+        }
         let back = at + self.delay(self.flights.get(packet).path());
         assert!(back >= self.now, "an acknowledgement comes too late");
         self.schedule(back, Event::Acknowledged(packet));
@@ -250,9 +266,14 @@ impl Control {
                 Event::Free(channel) => self.release(motion, channel),
                 Event::Delivered(packet) => notices.push(self.deliver(packet)),
                 Event::Acknowledged(packet) => notices.push(self.complete(packet)),
+                Event::Ended(packet) => notices.push(self.ended(packet)),
+                Event::SetUp(switch) => self.broadcasts.flag(switch),
                 Event::Motion(_) => unreachable!("worked off above"),
             }
             self.calendar.let_go();
+        }
+        while let Some(switch) = self.broadcasts.flagged.pop() {
+            self.begin_set_up(switch);
         }
         if self.reversed {
             self.flagged_groups.reverse();

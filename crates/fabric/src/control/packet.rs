@@ -1,8 +1,8 @@
 //! Packets: what an adapter hands in, what the control plane keeps while one is under way, what remains as a record.
 
 use crate::motion::ChannelId;
-use crate::topology::{FatTree, MAX_TAGS, NodeId, Tag};
-use crate::{Ascent, Circuit, Cycle};
+use crate::topology::{Destination, LinkId, MAX_TAGS, NodeId};
+use crate::{Circuit, Cycle};
 use std::num::NonZeroU32;
 
 /// Priority level of a packet; the Elite has two (000 s2.2).
@@ -15,15 +15,16 @@ pub enum Priority {
     High,
 }
 
-/// The answer that the destination sends back along the circuit (000 s2.2.1; public Elan3 headers).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The answer that the destination sends back along the circuit (000 s2.2.1; public Elan3 headers). Of the answers to a
+/// broadcast the greatest counts; which of two that are no `Accepted` does is not published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ack {
     /// All transactions were executed.
     Accepted,
-    /// A conditional transaction was executed and its test failed: a definite no.
-    TestFailed,
     /// The destination was not ready; try again.
     Discarded,
+    /// A conditional transaction was executed and its test failed: a definite no.
+    TestFailed,
     /// A transaction cannot be executed: there is no use in trying again.
     Error,
 }
@@ -33,17 +34,20 @@ pub enum Ack {
 pub struct PacketSpec {
     /// The adapter that sends.
     pub source: NodeId,
-    /// The adapter that receives; may be the same.
-    pub destination: NodeId,
+    /// The adapter that receives, or those that do; the sender may be among them.
+    pub destination: Destination,
     /// Length in flits, header and all overhead included; at least 1.
     pub flits: u32,
     /// Priority level.
     pub priority: Priority,
+    /// Whether the destinations are told of the EOP ([`Notice::Ended`]), which commits or aborts what the packet asked for.
+    pub awaits_end: bool,
     /// The adapter's own name for the packet, handed back in every [`Notice`].
     pub token: u64,
 }
 
-/// A packet under way. The number is re-used after the acknowledgement.
+/// A packet under way; of a broadcast, the part of it that goes to one node. The number is re-used after the
+/// acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PacketId(NonZeroU32);
 
@@ -64,20 +68,38 @@ impl PacketId {
 pub enum Notice {
     /// The packet has taken an injection channel: its place in the adapter's queue is free.
     Injected(PacketSpec),
-    /// The last flit has reached the destination, which must answer with [`crate::Fabric::acknowledge`].
-    Delivered(PacketId, PacketSpec),
-    /// The acknowledgement has reached the source; the packet is done.
+    /// The last flit has reached this destination, which must answer with [`crate::Fabric::acknowledge`].
+    Delivered(PacketId, NodeId, PacketSpec),
+    /// The acknowledgement, of a broadcast that of all destinations combined, has reached the source; the packet is done.
     Acknowledged(PacketRecord, PacketSpec),
+    /// The EOP has reached a destination, if the packet asked that it be told: after the acknowledgement at the source,
+    /// one cycle and the header delays of the path.
+    Ended {
+        /// The destination.
+        node: NodeId,
+        /// Whether the (combined) answer was [`Ack::Accepted`]: what the packet asked for is committed, else aborted.
+        good: bool,
+        /// How many packets the source had injected before.
+        sequence: u32,
+        /// The packet.
+        spec: PacketSpec,
+    },
 }
 
 impl Notice {
     /// Order within a cycle: by adapter concerned, then kind, then packet; independent of the order of events. Packets
     /// that an adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
-    pub(super) fn rank(&self) -> (NodeId, u8, u32) {
+    pub(super) fn rank(&self) -> (NodeId, u8, NodeId, u32) {
         match *self {
-            Notice::Delivered(_, spec) => (spec.destination, 0, 0),
-            Notice::Acknowledged(record, spec) => (spec.source, 1, record.sequence),
-            Notice::Injected(spec) => (spec.source, 2, 0),
+            Notice::Delivered(_, node, _) => (node, 0, 0, 0),
+            Notice::Ended {
+                node,
+                sequence,
+                spec,
+                ..
+            } => (node, 1, spec.source, sequence),
+            Notice::Acknowledged(record, spec) => (spec.source, 2, 0, record.sequence),
+            Notice::Injected(spec) => (spec.source, 3, 0, 0),
         }
     }
 }
@@ -87,21 +109,21 @@ impl Notice {
 pub struct PacketRecord {
     /// How many packets the source had injected before.
     pub sequence: u32,
-    /// Links of its path.
+    /// Links of its path, of each of its paths if it is a broadcast.
     pub links: u32,
     /// Handed to the fabric.
     pub offered: Cycle,
     /// Injection channel taken.
     pub injected: Cycle,
-    /// Last flit at the destination.
+    /// Last flit at the destination, at the last of all if it is a broadcast.
     pub delivered: Cycle,
     /// Acknowledgement at the source.
     pub acknowledged: Cycle,
-    /// What the destination said.
+    /// What the destination said; the worst that any of them said.
     pub ack: Ack,
 }
 
-/// What the control plane keeps of a packet under way.
+/// What the control plane keeps of a packet under way, or of a part of a broadcast ([`super::broadcast`]).
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub spec: PacketSpec,
@@ -111,11 +133,13 @@ pub(super) struct Flight {
     pub sequence: u32,
     /// While the header waits at a switch: number of the input channel, over the switch.
     pub input: u16,
-    /// Level of the switch where the path turns.
-    turn: u8,
+    /// Level of the switch where the path turns; 0 of a broadcast's part that has turned.
+    pub turn: u8,
     taken: u8,
     /// While the header waits at a switch: another that does in the same group.
     pub next: Option<PacketId>,
+    /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] of the group.
+    pub only: LinkId,
     /// Channels taken, in order; the first `taken` are valid.
     path: [ChannelId; MAX_TAGS + 1],
     pub offered: Cycle,
@@ -136,6 +160,7 @@ impl Flight {
             turn: turn as u8,
             taken: 0,
             next: None,
+            only: ANY_LINK,
             path: [0; MAX_TAGS + 1],
             offered,
             delivered: 0,
@@ -143,10 +168,16 @@ impl Flight {
         }
     }
 
-    /// The tag for the switch that the last of the channels taken leads to.
-    pub fn next_tag(&self, tree: &FatTree, ascent: Ascent) -> Tag {
-        let place = usize::from(self.taken) - 1;
-        tree.tag(self.turn.into(), place, self.spec.destination, ascent)
+    /// The part of a broadcast that leaves a switch, to which this part of it has come, by a link that is still to be
+    /// claimed.
+    pub fn branch(&self, link: LinkId) -> Self {
+        Flight {
+            turn: 0,
+            taken: 0,
+            next: None,
+            only: link,
+            ..self.clone()
+        }
     }
 
     /// Rank among the worms of a link: the smaller goes first. The earlier injection, then the smaller source, then the
@@ -170,6 +201,9 @@ impl Flight {
         circuit == Circuit::UntilAcknowledged
     }
 }
+
+/// No link in particular.
+pub(super) const ANY_LINK: LinkId = LinkId::MAX;
 
 /// Storage of flights with re-used numbers.
 #[derive(Default)]
@@ -207,12 +241,16 @@ impl Flights {
             .expect("the packet is under way")
     }
 
-    /// Packets under way.
-    pub fn len(&self) -> usize {
-        self.flights.len() - self.unused.len()
+    /// Whether a packet is under way and has taken a channel.
+    pub fn holds(&self, packet: PacketId, channel: ChannelId) -> bool {
+        let flight = &self.flights[packet.place()];
+        flight
+            .as_ref()
+            .is_some_and(|flight| flight.path().contains(&channel))
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Flight> {
-        self.flights.iter().flatten()
+    pub fn iter(&self) -> impl Iterator<Item = (PacketId, &Flight)> {
+        let flights = self.flights.iter().enumerate();
+        flights.filter_map(|(place, flight)| Some((PacketId::at(place), flight.as_ref()?)))
     }
 }

@@ -11,7 +11,7 @@ use crate::config::MAX_HOP_DELAY;
 use crate::{Config, Cycle, LinkId, Multiplexing};
 
 /// One virtual channel of one link and its present worm.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Channel {
     /// The worm; none if the channel is free.
     worm: Option<Worm>,
@@ -19,8 +19,8 @@ struct Channel {
     sent: u32,
     /// `R`: flits arrived at the far end.
     arrived: u32,
-    /// The channel that the worm leaves by, once granted.
-    downstream: Option<ChannelId>,
+    /// The channels that the worm leaves by, once granted.
+    downstream: Vec<ChannelId>,
 }
 
 /// One directed link.
@@ -61,6 +61,7 @@ pub struct FlitMover {
     /// Whether anything goes on by itself after the last cycle.
     active: bool,
     delivered: u64,
+    copied: u64,
     /// Flits and tokens moved.
     events: u64,
 }
@@ -80,6 +81,7 @@ impl FlitMover {
             decisions: Vec::new(),
             active: false,
             delivered: 0,
+            copied: 0,
             events: 0,
         }
     }
@@ -101,12 +103,16 @@ impl FlitMover {
         let this = &self.channels[channel as usize];
         let Some(worm) = this.worm else { return false };
         let there = |upstream: ChannelId| self.channels[upstream as usize].arrived > this.sent;
-        let room = |downstream: ChannelId| {
-            this.sent - self.channels[downstream as usize].sent < self.wiring.buffer
-        };
         this.sent < worm.flits
             && worm.upstream.is_none_or(there)
-            && (ejects || this.downstream.map_or(this.sent < self.wiring.buffer, room))
+            && (ejects || this.sent - self.taken(this) < self.wiring.buffer)
+    }
+
+    /// Flits that have left the buffer behind a channel: that all its branches have sent.
+    fn taken(&self, channel: &Channel) -> u32 {
+        let branches = channel.downstream.iter();
+        let sent = branches.map(|&branch| self.channels[branch as usize].sent);
+        sent.min().unwrap_or(0)
     }
 
     /// The channel that a link would serve, before tokens and sharing.
@@ -169,6 +175,7 @@ impl FlitMover {
             }
             Decision::Move(number) => number,
         };
+        self.copied += u64::from(self.copies(number));
         let link = self.link_of(number) as usize;
         let state = &mut self.links[link];
         state.last = Some((number, now));
@@ -185,6 +192,19 @@ impl FlitMover {
         let arrival = now + Cycle::from(self.wiring.wires[link].delay);
         self.arrivals[arrival as usize % ARRIVALS].push(number);
         self.on_wires += 1;
+    }
+
+    /// Whether the next flit of a channel stays in the buffer from which it is sent, for another branch.
+    fn copies(&self, channel: ChannelId) -> bool {
+        let this = &self.channels[channel as usize];
+        let upstream = this.worm.and_then(|worm| worm.upstream);
+        upstream.is_some_and(|upstream| {
+            let branches = &self.channels[upstream as usize].downstream;
+            let waits = |&branch: &ChannelId| {
+                branch != channel && self.channels[branch as usize].sent <= this.sent
+            };
+            branches.iter().any(waits)
+        })
     }
 
     /// Takes links off the list that have neither a flit to send nor a debt.
@@ -229,15 +249,15 @@ impl Motion for FlitMover {
             ..Channel::default()
         };
         if let Some(upstream) = worm.upstream {
-            self.channels[upstream as usize].downstream = Some(channel);
+            self.channels[upstream as usize].downstream.push(channel);
         }
         let link = self.link_of(channel);
         self.links[link as usize].unsent += 1;
         self.list(link);
     }
 
-    fn close(&mut self, channel: ChannelId, _now: Cycle, _witness: &mut impl Witness) {
-        let channel = &mut self.channels[channel as usize];
+    fn close(&mut self, number: ChannelId, _now: Cycle, _witness: &mut impl Witness) {
+        let channel = &mut self.channels[number as usize];
         let worm = channel
             .worm
             .take()
@@ -246,6 +266,11 @@ impl Motion for FlitMover {
             channel.arrived, worm.flits,
             "a channel is closed before its worm has passed"
         );
+        // The channel upstream may be open still, for other branches.
+        if let Some(upstream) = worm.upstream {
+            let branches = &mut self.channels[upstream as usize].downstream;
+            branches.retain(|&branch| branch != number);
+        }
     }
 
     fn charge(&mut self, link: LinkId, _now: Cycle, _witness: &mut impl Witness) {
@@ -280,6 +305,7 @@ impl Motion for FlitMover {
     fn census(&self, _now: Cycle) -> FlitCensus {
         let mut census = FlitCensus {
             delivered: self.delivered,
+            copied: self.copied,
             ..FlitCensus::default()
         };
         for (number, channel) in self.channels.iter().enumerate() {
@@ -287,10 +313,10 @@ impl Motion for FlitMover {
             if channel.worm.is_none() {
                 continue;
             }
-            let taken = match channel.downstream {
-                _ if wire.ejects => channel.arrived,
-                Some(downstream) => self.channels[downstream as usize].sent,
-                None => 0,
+            let taken = if wire.ejects {
+                channel.arrived
+            } else {
+                self.taken(channel)
             };
             let held = channel.sent - taken;
             assert!(

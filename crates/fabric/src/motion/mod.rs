@@ -1,7 +1,8 @@
 //! # Movers: the data phase of a cycle
 //!
 //! The control plane grants *channels*, numbered by [`Lanes`]. A granted channel carries one *worm*, the flits of one packet, from the channel upstream (or from the adapter) to the channel
-//! downstream (or into the node). A mover decides in which cycle which flit crosses which link, and reports the two
+//! downstream (or into the node). The worm of a broadcast has several channels downstream, its *branches*, which are granted
+//! in the same cycle. A mover decides in which cycle which flit crosses which link, and reports the two
 //! moments that matter to the control plane, as [`Moved`].
 //!
 //! ## The rule
@@ -12,7 +13,8 @@
 //! * `S(v) < length`, and
 //! * it starts at an adapter, or `R(upstream) > S(v)`: a flit is there, and
 //! * it ends in a node, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is free
-//!   one cycle after its flit was sent on.
+//!   one cycle after its flit was sent on. Of several branches the one that has sent the least counts: a flit stays until
+//!   all have sent it. Each branch moves as its own link lets it.
 //!
 //! Each link moves one flit of the oldest channel that can move, whatever moved before. Two refinements, both switches
 //! of the machine:
@@ -104,11 +106,13 @@ pub enum Moved {
     Tail(ChannelId, Cycle),
 }
 
-/// Flits in the fabric, for checks of conservation: `injected = delivered + in_flight` at any time.
+/// Flits in the fabric, for checks of conservation: `injected + copied = delivered + in_flight` at any time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlitCensus {
     /// Sent by adapters.
     pub injected: u64,
+    /// Made where broadcasts branch: sent by one branch while the flit stays in the buffer for another.
+    pub copied: u64,
     /// Arrived in nodes.
     pub delivered: u64,
     /// Found on wires and in buffers, by inspection.
@@ -155,7 +159,8 @@ pub trait Motion {
     /// Makes a link owe one slot for a token from cycle `now` on.
     fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness);
 
-    /// Grants a free channel to a worm from cycle `now` on.
+    /// Grants a free channel to a worm from cycle `now` on. All channels with the same one upstream are granted in the same
+    /// cycle.
     fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness);
 
     /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order.

@@ -26,10 +26,12 @@
 //! A tree may be partly populated: nodes `0..nodes()` are attached, the rest of the positions are empty, and the
 //! switches stay (000 s5.3: 16 and 32 nodes of the 64-node network).
 
+mod broadcast;
 mod error;
 mod route;
 mod tree;
 
+pub use broadcast::Destination;
 pub use error::TopologyError;
 pub use route::{MAX_TAGS, Route, Tag};
 pub use tree::{End, FatTree, MAX_ARITY, MAX_LEVELS, MAX_NODES};

@@ -1,6 +1,7 @@
 //! The wiring: counts, names and ends of links; see the essay of the parent module.
 
 use super::{LinkId, NodeId, SwitchId, TopologyError};
+use std::ops::RangeInclusive;
 
 /// Deepest tree, in levels of switches (Elan3 route tables: 8).
 pub const MAX_LEVELS: usize = 8;
@@ -258,6 +259,13 @@ impl FatTree {
         (1..=self.levels())
             .find(|&level| switch < self.first_switch[level + 1])
             .expect("switch number in range")
+    }
+
+    /// The positions that a switch covers.
+    pub fn positions_of(&self, switch: SwitchId) -> RangeInclusive<NodeId> {
+        let level = self.switch_level(switch);
+        let group = (switch - self.first_switch[level]) / self.members[level];
+        group * self.span[level]..=(group + 1) * self.span[level] - 1
     }
 
     /// The name of a switch for people: its level and its number in that level, as in "switch 2.13".

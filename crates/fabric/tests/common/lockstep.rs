@@ -10,7 +10,9 @@ use super::search::Tally;
 use super::{Bench, Heard};
 use fabric::motion::{FlitCensus, Lanes, Moved};
 use fabric::topology::End;
-use fabric::{Config, Cycle, Engine, FatTree, LinkCounters, LinkId, PacketSpec, Priority};
+use fabric::{
+    Config, Cycle, Destination, Engine, FatTree, LinkCounters, LinkId, PacketSpec, Priority,
+};
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Debug, Display, Formatter};
 
@@ -40,7 +42,7 @@ impl Display for Manner {
         write!(
             f,
             "compared every {stride} cycles, the worm mover in the {order} order; when all is at rest, \
-             {source} -> {destination}, {flits} flits"
+             node {source} -> {destination}, {flits} flits"
         )
     }
 }
@@ -48,9 +50,10 @@ impl Display for Manner {
 /// Sent when nothing moves any more, to see whether both movers notice.
 const LATE: PacketSpec = PacketSpec {
     source: 0,
-    destination: 0,
+    destination: Destination::Node(0),
     flits: 5,
     priority: Priority::Low,
+    awaits_end: false,
     token: 0,
 };
 
@@ -103,7 +106,7 @@ impl Side {
             engine,
             ..case.config.clone()
         };
-        let mut bench = Bench::with_turnaround(config, case.answer());
+        let mut bench = Bench::with_answers(config, case.answer());
         bench.fabric.watch();
         Side {
             bench,

@@ -10,8 +10,8 @@ pub mod search;
 
 use fabric::control::PacketCensus;
 use fabric::{
-    Ack, Arbitration, Ascent, Circuit, Config, Cycle, Engine, Fabric, FatTree, LinkCounters,
-    Multiplexing, NodeId, Notice, PacketRecord, PacketSpec, Priority,
+    Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric,
+    FatTree, LinkCounters, Multiplexing, NodeId, Notice, PacketRecord, PacketSpec, Priority,
 };
 use std::str::FromStr;
 
@@ -39,6 +39,7 @@ pub fn machine(tree: FatTree, hop_delay: u32) -> Config {
         age_cap: 14_000,
         age_step: 1,
         priorities: false,
+        broadcast: Broadcast::Serialised,
         tokens: false,
         share_period: 185,
         share_burst: 0,
@@ -60,10 +61,20 @@ pub fn three_levels(hop_delay: u32) -> Config {
 pub fn packet(source: NodeId, destination: NodeId, flits: u32) -> PacketSpec {
     PacketSpec {
         source,
-        destination,
+        destination: destination.into(),
         flits,
         priority: Priority::Low,
+        awaits_end: false,
         token: 0,
+    }
+}
+
+/// A low-priority broadcast without a name, whose destinations are told of its end.
+pub fn broadcast(source: NodeId, first: NodeId, last: NodeId, flits: u32) -> PacketSpec {
+    PacketSpec {
+        destination: Destination::Range { first, last },
+        awaits_end: true,
+        ..packet(source, first, flits)
     }
 }
 
@@ -79,15 +90,19 @@ pub fn high(spec: PacketSpec) -> PacketSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
     Injected(Cycle, PacketSpec),
-    Delivered(Cycle, PacketSpec),
+    Delivered(Cycle, NodeId, PacketSpec),
     Acknowledged(PacketRecord, PacketSpec),
+    Ended(Cycle, NodeId, bool, u32, PacketSpec),
 }
+
+/// What the adapter of a node says to a packet, and after how many cycles.
+type Answer = dyn Fn(&PacketSpec, NodeId) -> (Cycle, Ack);
 
 /// A fabric and adapters that answer every delivery after a turnaround.
 pub struct Bench {
     pub fabric: Fabric,
-    /// Cycles from delivery to the departure of the acknowledgement.
-    turnaround: Box<dyn Fn(&PacketSpec) -> Cycle>,
+    /// Cycles from the delivery at a node to the departure of its acknowledgement, and what that says.
+    answer: Box<Answer>,
     /// Whether the adapters act in the opposite order of the news; nothing may depend on it.
     pub reversed: bool,
     pub heard: Vec<Heard>,
@@ -96,16 +111,16 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(config: Config, turnaround: Cycle) -> Self {
-        Bench::with_turnaround(config, move |_| turnaround)
+        Bench::with_answers(config, move |_, _| (turnaround, Ack::Accepted))
     }
 
-    pub fn with_turnaround(
+    pub fn with_answers(
         config: Config,
-        turnaround: impl Fn(&PacketSpec) -> Cycle + 'static,
+        answer: impl Fn(&PacketSpec, NodeId) -> (Cycle, Ack) + 'static,
     ) -> Self {
         Bench {
             fabric: Fabric::new(config),
-            turnaround: Box::new(turnaround),
+            answer: Box::new(answer),
             reversed: false,
             heard: Vec::new(),
             notices: Vec::new(),
@@ -120,18 +135,24 @@ impl Bench {
                 self.heard.push(match notice {
                     Notice::Injected(spec) => Heard::Injected(now, spec),
                     Notice::Acknowledged(record, spec) => Heard::Acknowledged(record, spec),
-                    Notice::Delivered(packet, spec) => {
-                        deliveries.push((packet, spec));
-                        Heard::Delivered(now, spec)
+                    Notice::Delivered(packet, node, spec) => {
+                        deliveries.push((packet, node, spec));
+                        Heard::Delivered(now, node, spec)
                     }
+                    Notice::Ended {
+                        node,
+                        good,
+                        sequence,
+                        spec,
+                    } => Heard::Ended(now, node, good, sequence, spec),
                 });
             }
             if self.reversed {
                 deliveries.reverse();
             }
-            for (packet, spec) in deliveries {
-                let leaves = now + (self.turnaround)(&spec);
-                self.fabric.acknowledge(leaves, packet, Ack::Accepted);
+            for (packet, node, spec) in deliveries {
+                let (turnaround, ack) = (self.answer)(&spec, node);
+                self.fabric.acknowledge(now + turnaround, packet, ack);
             }
         }
     }

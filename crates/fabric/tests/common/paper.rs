@@ -11,7 +11,7 @@ use fabric::{Ack, Ascent, Circuit, Config, Cycle, LinkId, PacketRecord, PacketSp
 pub fn way(config: &Config, spec: &PacketSpec) -> Vec<LinkId> {
     let tree = &config.tree;
     let mut links = vec![tree.injection(spec.source)];
-    let route = tree.route(spec.source, spec.destination, Ascent::Deterministic);
+    let route = tree.route(spec.source, spec.destination.first(), Ascent::Deterministic);
     for tag in route.tags() {
         let End::Switch { switch, .. } = tree.ends(links[links.len() - 1]).1 else {
             panic!("a tag is for a switch");

@@ -2,7 +2,8 @@
 
 use super::{Cycle, named};
 use fabric::{
-    Arbitration, Ascent, Circuit, Config, Engine, FatTree, Multiplexing, PacketSpec, Priority,
+    Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Destination, Engine, FatTree,
+    Multiplexing, NodeId, PacketSpec, Priority,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -30,10 +31,19 @@ pub struct Case {
 }
 
 impl Case {
-    /// A turnaround that differs from packet to packet: acknowledgements overtake each other and meet.
-    pub fn answer(&self) -> impl Fn(&PacketSpec) -> Cycle + 'static {
+    /// Answers and turnarounds that differ from packet to packet and from node to node: acknowledgements overtake each other
+    /// and meet.
+    pub fn answer(&self) -> impl Fn(&PacketSpec, NodeId) -> (Cycle, Ack) + 'static {
         let turnaround = self.turnaround;
-        move |spec| turnaround + u64::from(spec.flits) % 7
+        move |spec, node| {
+            let ack = match (spec.flits + 5 * node) % 23 {
+                0 => Ack::Error,
+                1 => Ack::TestFailed,
+                2 => Ack::Discarded,
+                _ => Ack::Accepted,
+            };
+            (turnaround + u64::from(spec.flits + 3 * node) % 7, ack)
+        }
     }
 }
 
@@ -50,6 +60,7 @@ impl Display for Case {
         let Config {
             circuit,
             ascent,
+            broadcast,
             arbitration,
             multiplexing,
             ..
@@ -80,7 +91,7 @@ impl Display for Case {
         )?;
         writeln!(
             f,
-            "  {circuit:?}, {ascent:?} ascent, {arbitration:?} arbitration (cap {age_cap}, step {age_step}), {multiplexing:?}"
+            "  {circuit:?}, {ascent:?} ascent, broadcasts {broadcast:?}, {arbitration:?} arbitration (cap {age_cap}, step {age_step}), {multiplexing:?}"
         )?;
         writeln!(
             f,
@@ -97,7 +108,7 @@ impl Display for Case {
             } = spec;
             writeln!(
                 f,
-                "  cycle {at}: {source} -> {destination}, {flits} flits, {priority:?}"
+                "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}"
             )?;
         }
         Ok(())
@@ -194,6 +205,7 @@ fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config>
                 age_step: sizes.4,
                 circuit: modes.0,
                 ascent: modes.1,
+                broadcast: Broadcast::Serialised,
                 arbitration: modes.2,
                 multiplexing: modes.3.0,
                 priorities: switches.0,
@@ -205,7 +217,7 @@ fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config>
         )
 }
 
-/// Packets at random moments, a part of them for one destination.
+/// Packets at random moments, a part of them for one destination, a part of them broadcasts, mostly to a few nodes or to all.
 fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, PacketSpec)>> {
     let packet = (
         0..nodes,
@@ -214,17 +226,28 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
         prop_oneof![300 => 1_u32..=60, 15 => Just(189_u32), 1 => 1000_u32..3000],
         any::<bool>(),
         prop_oneof![3 => Just(0_u64), 2 => 0_u64..30, 1 => 0_u64..1500],
+        prop_oneof![7 => Just(0), 1 => 1..=nodes, 1 => 1_u32..=4, 1 => Just(nodes)],
+        any::<bool>(),
     );
-    (0..nodes, prop::collection::vec(packet, 1..packets)).prop_map(|(hot, packets)| {
+    (0..nodes, prop::collection::vec(packet, 1..packets)).prop_map(move |(hot, packets)| {
         let mut at = 0;
         let mut traffic = Vec::new();
-        for (source, destination, to_hot, flits, high, pause) in packets {
+        for (source, destination, to_hot, flits, high, pause, range, awaits_end) in packets {
             at += pause;
+            let node = if to_hot { hot } else { destination };
+            let first = if range == nodes { 0 } else { node };
             let spec = PacketSpec {
                 source,
-                destination: if to_hot { hot } else { destination },
+                destination: match range {
+                    0 => Destination::Node(node),
+                    _ => Destination::Range {
+                        first,
+                        last: (first + range - 1).min(nodes - 1),
+                    },
+                },
                 flits,
                 priority: if high { Priority::High } else { Priority::Low },
+                awaits_end,
                 token: 0,
             };
             traffic.push((at, spec));
@@ -251,6 +274,15 @@ fn case_of(tree: impl Strategy<Value = FatTree>, packets: usize) -> impl Strateg
 /// A small machine under any traffic.
 pub fn case() -> impl Strategy<Value = Case> {
     case_of(small_tree(), 60)
+}
+
+/// A small machine with a tree for each source under broadcasts of all sizes, which may deadlock.
+pub fn rivals() -> impl Strategy<Value = Case> {
+    case_of(tree(2..=3, 2..=3), 60).prop_map(|mut case| {
+        case.config.broadcast = Broadcast::BySource;
+        case.config.multiplexing = Multiplexing::OldestFirst;
+        case
+    })
 }
 
 /// A machine under twice the traffic, and now and then a large one under more, or one that has run for long: cycles may be

@@ -10,10 +10,12 @@ use super::random::Case;
 use fabric::motion::{ChannelId, Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{
-    Arbitration, Circuit, Cycle, LinkCounters, LinkId, NodeId, PacketSpec, Priority, SwitchId,
+    Ack, Arbitration, Ascent, Circuit, Cycle, Destination, LinkCounters, LinkId, NodeId,
+    PacketSpec, Priority, SwitchId,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 /// What has happened in a cycle.
 #[derive(Default)]
@@ -21,8 +23,10 @@ pub struct Happened {
     pub offered: Vec<PacketSpec>,
     pub moved: Vec<Moved>,
     pub injected: Vec<PacketSpec>,
-    pub delivered: Vec<PacketSpec>,
-    pub acknowledged: Vec<PacketSpec>,
+    pub delivered: Vec<(NodeId, PacketSpec)>,
+    pub acknowledged: Vec<(Ack, PacketSpec)>,
+    /// Where, and whether the EOP was good.
+    pub ended: Vec<(NodeId, bool, PacketSpec)>,
 }
 
 /// A packet under way.
@@ -30,17 +34,55 @@ struct Flight {
     spec: PacketSpec,
     sequence: u32,
     injected: Cycle,
-    /// Since when it waits for its next link.
+    taken: BTreeMap<ChannelId, Taken>,
+    /// Destinations that have not been reached.
+    undelivered: u32,
+    /// When the last answer that is known will be back, and the worst of them.
+    back: Cycle,
+    answer: Ack,
+}
+
+/// A channel of a packet under way.
+#[derive(Clone, Copy)]
+struct Taken {
+    /// Since when the header waited for the link.
     ready: Cycle,
-    path: Vec<ChannelId>,
+    upstream: Option<ChannelId>,
+    /// Header delays of the links between the source and its own.
+    before: Cycle,
 }
 
 /// A header at a switch.
 #[derive(Clone, Copy)]
 struct Header {
     packet: u64,
-    /// Number of the channel that it came by, over the switch.
+    /// The channel that it came by, and the number of that over the switch.
+    from: ChannelId,
     input: u32,
+    ready: Cycle,
+    /// The only link that will do, if it is a broadcast.
+    only: Option<LinkId>,
+    /// Whether the channel is not opened before the header has others, too.
+    claims: bool,
+}
+
+/// A switch where broadcasts descend.
+#[derive(Default)]
+struct Crossing {
+    waiting: Vec<Header>,
+    /// Links of the broadcast that is set up which have no channel yet, and channels of the others.
+    missing: BTreeSet<LinkId>,
+    claimed: Vec<ChannelId>,
+    /// The cycle after the last set-up.
+    next: Cycle,
+}
+
+/// From good to bad.
+const ANSWERS: [Ack; 4] = [Ack::Accepted, Ack::Discarded, Ack::TestFailed, Ack::Error];
+
+fn worse(a: Ack, b: Ack) -> Ack {
+    let bad = |answer: &&Ack| **answer == a || **answer == b;
+    *ANSWERS.iter().rev().find(bad).expect("all are listed")
 }
 
 /// Headers that want the same outputs.
@@ -75,9 +117,17 @@ pub struct Referee<'a> {
     unfinished: BTreeSet<ChannelId>,
     /// When the last flit of a worm was sent over a link.
     left: BTreeMap<LinkId, Cycle>,
-    /// Names of packets by the cycle of their delivery, and of their acknowledgement.
-    deliveries: BTreeMap<Cycle, BTreeSet<u64>>,
+    /// How many channels with this one upstream have not sent the last flit.
+    branches: BTreeMap<ChannelId, usize>,
+    crossings: BTreeMap<SwitchId, Crossing>,
+    /// By link: broadcasts that have been opened on it and not at its end, the first before.
+    sent_on: BTreeMap<LinkId, VecDeque<u64>>,
+    /// Cycles in which a switch may begin to set up another broadcast.
+    set_ups: BTreeSet<Cycle>,
+    /// Names of packets by the cycle of their deliveries, of their acknowledgement and of the ends that are told.
+    deliveries: BTreeMap<Cycle, BTreeSet<(u64, NodeId)>>,
     acknowledgements: BTreeMap<Cycle, BTreeSet<u64>>,
+    ends: BTreeMap<Cycle, BTreeSet<(u64, NodeId, bool)>>,
     counters: Vec<LinkCounters>,
 }
 
@@ -97,6 +147,11 @@ impl<'a> Referee<'a> {
             unstarted: BTreeMap::new(),
             unfinished: BTreeSet::new(),
             left: BTreeMap::new(),
+            branches: BTreeMap::new(),
+            crossings: BTreeMap::new(),
+            sent_on: BTreeMap::new(),
+            set_ups: BTreeSet::new(),
+            ends: BTreeMap::new(),
             deliveries: BTreeMap::new(),
             acknowledgements: BTreeMap::new(),
             counters: vec![LinkCounters::default(); case.config.tree.links() as usize],
@@ -109,6 +164,8 @@ impl<'a> Referee<'a> {
             self.freed.keys().next(),
             self.deliveries.keys().next(),
             self.acknowledgements.keys().next(),
+            self.ends.keys().next(),
+            self.set_ups.first(),
         ];
         due.into_iter().flatten().min().copied()
     }
@@ -118,18 +175,24 @@ impl<'a> Referee<'a> {
         for channel in self.freed.remove(&now).unwrap_or_default() {
             self.free(channel);
         }
-        let names = |specs: &[PacketSpec]| specs.iter().map(|spec| spec.token).collect();
+        self.set_ups.remove(&now);
         let delivered = self.deliveries.remove(&now).unwrap_or_default();
-        assert_eq!(delivered, names(&happened.delivered), "delivered at {now}");
-        for packet in delivered {
-            self.deliver(now, packet);
+        let happens = happened.delivered.iter();
+        let happens: BTreeSet<_> = happens.map(|&(node, spec)| (spec.token, node)).collect();
+        assert_eq!(delivered, happens, "delivered at {now}");
+        for (packet, node) in delivered {
+            self.deliver(now, packet, node);
         }
+        let ended = self.ends.remove(&now).unwrap_or_default();
+        let happens = happened.ended.iter();
+        let happens = happens.map(|&(node, good, spec)| (spec.token, node, good));
+        assert_eq!(ended, happens.collect(), "ended at {now}");
         let acknowledged = self.acknowledgements.remove(&now).unwrap_or_default();
-        assert_eq!(
-            acknowledged,
-            names(&happened.acknowledged),
-            "acknowledged at {now}"
-        );
+        let happens = happened.acknowledged.iter().map(|(_, spec)| spec.token);
+        assert_eq!(acknowledged, happens.collect(), "acknowledged at {now}");
+        for (ack, spec) in &happened.acknowledged {
+            assert_eq!(self.flights[&spec.token].answer, *ack, "answered at {now}");
+        }
         for packet in acknowledged {
             self.acknowledge(now, packet);
         }
@@ -142,6 +205,7 @@ impl<'a> Referee<'a> {
                 self.arrive(now, channel);
             }
         }
+        self.begin_set_ups(now);
         self.arbitrate(now);
         let mut injected = self.inject(now);
         injected.sort_by_key(|spec| spec.source);
@@ -169,17 +233,27 @@ impl<'a> Referee<'a> {
         }
     }
 
-    /// The last flit is in the node, which answers.
-    fn deliver(&mut self, now: Cycle, packet: u64) {
-        let Flight { spec, path, .. } = &self.flights[&packet];
-        let travel: Cycle = path.iter().map(|&channel| self.delay(channel)).sum();
-        let back = now + self.case.answer()(spec) + travel;
-        self.acknowledgements
-            .entry(back)
-            .or_default()
-            .insert(packet);
+    /// The last flit is in a node, which answers.
+    fn deliver(&mut self, now: Cycle, packet: u64, node: NodeId) {
+        let link = self.case.config.tree.ejection(node);
+        let flight = &self.flights[&packet];
+        let mut taken = flight.taken.iter();
+        let last = taken.find(|&(&channel, _)| self.lanes.link(channel) == link);
+        let (&channel, taken) = last.expect("it came there");
+        let travel = taken.before + self.delay(channel);
+        let (turnaround, ack) = self.case.answer()(&flight.spec, node);
+        let flight = self.flights.get_mut(&packet).expect("it is under way");
+        flight.back = flight.back.max(now + turnaround + travel);
+        flight.answer = worse(flight.answer, ack);
+        flight.undelivered -= 1;
+        if flight.undelivered > 0 {
+            return;
+        }
+        let back = self.acknowledgements.entry(flight.back).or_default();
+        back.insert(packet);
         if self.case.config.circuit == Circuit::UntilDelivered {
-            self.freed.entry(now + 1).or_default().extend(path);
+            let freed = self.freed.entry(now + 1).or_default();
+            freed.extend(flight.taken.keys());
         }
     }
 
@@ -187,12 +261,16 @@ impl<'a> Referee<'a> {
     fn acknowledge(&mut self, now: Cycle, packet: u64) {
         let flight = self.flights.remove(&packet).expect("it was under way");
         self.outstanding[flight.spec.source as usize] -= 1;
-        let mut passes = now + 1;
-        for channel in flight.path {
+        for (channel, taken) in flight.taken {
+            let passes = now + 1 + taken.before;
             if self.case.config.circuit == Circuit::UntilAcknowledged {
                 self.freed.entry(passes).or_default().push(channel);
             }
-            passes += self.delay(channel);
+            let end = self.case.config.tree.ends(self.lanes.link(channel)).1;
+            if let (true, End::Node(node)) = (flight.spec.awaits_end, end) {
+                let ends = self.ends.entry(passes + self.delay(channel)).or_default();
+                ends.insert((packet, node, flight.answer == Ack::Accepted));
+            }
         }
     }
 
@@ -200,29 +278,115 @@ impl<'a> Referee<'a> {
     fn arrive(&mut self, now: Cycle, channel: ChannelId) {
         let tree = &self.case.config.tree;
         let packet = self.holders[&channel];
-        let flight = self.flights.get_mut(&packet).expect("it is under way");
-        flight.ready = now;
-        let Flight { spec, path, .. } = flight;
-        assert_eq!(path.last(), Some(&channel));
-        let route = tree.route(spec.source, spec.destination, self.case.config.ascent);
+        let flight = &self.flights[&packet];
+        let spec = flight.spec;
         let End::Switch { switch, port } = tree.ends(self.lanes.link(channel)).1 else {
             panic!("a header waits at a node");
         };
+        let mut header = Header {
+            packet,
+            from: channel,
+            input: port * self.lanes.count + self.lanes.lane(channel),
+            ready: now,
+            only: None,
+            claims: false,
+        };
         let level = tree.switch_level(switch);
         let (down, up) = (tree.down_links(level), tree.up_links(level));
-        let ports = match route.tags()[path.len() - 1] {
-            Tag::Down(child) => {
-                let parallel = tree.parallel_links(level - 1);
-                u32::from(child) * parallel..(u32::from(child) + 1) * parallel
+        let ascent = self.case.config.ascent;
+        let ports = match spec.destination {
+            Destination::Node(destination) => {
+                let route = tree.route(spec.source, destination, ascent);
+                match route.tags()[flight.taken.len() - 1] {
+                    Tag::Down(child) => {
+                        let parallel = tree.parallel_links(level - 1);
+                        u32::from(child) * parallel..(u32::from(child) + 1) * parallel
+                    }
+                    Tag::Up(port) => down + u32::from(port)..down + u32::from(port) + 1,
+                    Tag::Adaptive => down..down + up,
+                }
             }
-            Tag::Up(port) => down + u32::from(port)..down + u32::from(port) + 1,
-            Tag::Adaptive => down..down + up,
+            // The first link up, from the side of the source, until all destinations are below.
+            Destination::Range { first, last } => {
+                let below = tree.positions_of(switch);
+                let covers = below.contains(&first) && below.contains(&last);
+                let up_link = tree.is_up(self.lanes.link(channel));
+                if !up_link || covers {
+                    let crossing = self.crossings.entry(switch).or_default();
+                    crossing.waiting.push(header);
+                    return;
+                }
+                header.only = Some(tree.output(switch, down));
+                match ascent {
+                    Ascent::Adaptive => down..down + up,
+                    Ascent::Deterministic => down..down + 1,
+                }
+            }
         };
+        self.wait(switch, ports, header);
+    }
+
+    fn wait(&mut self, switch: SwitchId, ports: Range<u32>, header: Header) {
+        let tree = &self.case.config.tree;
         let outputs: Vec<_> = ports.map(|port| tree.output(switch, port)).collect();
         let group = self.groups.entry(outputs[0]).or_default();
         (group.switch, group.outputs) = (switch, outputs);
-        let input = port * self.lanes.count + self.lanes.lane(channel);
-        group.waiting.push(Header { packet, input });
+        group.waiting.push(header);
+    }
+
+    /// At each switch that sets up no broadcast the best of those that wait wants all of its links down; not one before
+    /// which another was sent over the same link.
+    fn begin_set_ups(&mut self, now: Cycle) {
+        let mut crossings = std::mem::take(&mut self.crossings);
+        for (&switch, crossing) in &mut crossings {
+            if now < crossing.next || !crossing.missing.is_empty() {
+                continue;
+            }
+            let rank = |header: &Header| {
+                let Flight {
+                    spec,
+                    injected,
+                    sequence,
+                    ..
+                } = &self.flights[&header.packet];
+                let urgent = self.case.config.priorities && spec.priority == Priority::High;
+                (!urgent, *injected, spec.source, *sequence)
+            };
+            let may = |header: &Header| {
+                let sent = self.sent_on.get(&self.lanes.link(header.from));
+                sent.is_none_or(|sent| sent.front() == Some(&header.packet))
+            };
+            let waiting = 0..crossing.waiting.len();
+            let best = waiting
+                .filter(|&place| may(&crossing.waiting[place]))
+                .min_by_key(|&place| rank(&crossing.waiting[place]));
+            let Some(best) = best else {
+                continue;
+            };
+            let header = crossing.waiting.remove(best);
+            let tree = &self.case.config.tree;
+            let below = self.flights[&header.packet].spec.destination;
+            let level = tree.switch_level(switch);
+            let parallel = tree.parallel_links(level - 1);
+            for child in 0..tree.children(level) {
+                let first = child * parallel;
+                let link = tree.output(switch, first);
+                let nodes = match tree.ends(link).1 {
+                    End::Node(node) => node..=node,
+                    End::Switch { switch, .. } => tree.positions_of(switch),
+                };
+                if *nodes.start() <= below.last() && below.first() <= *nodes.end() {
+                    crossing.missing.insert(link);
+                    let claim = Header {
+                        only: Some(link),
+                        claims: true,
+                        ..header
+                    };
+                    self.wait(switch, first..first + parallel, claim);
+                }
+            }
+        }
+        self.crossings = crossings;
     }
 
     /// While a header waits and a channel is free: the rule.
@@ -235,7 +399,12 @@ impl<'a> Referee<'a> {
             while let Some((place, link)) = self.winner(group, inputs, now) {
                 let header = group.waiting.remove(place);
                 group.next = (header.input + 1) % inputs;
-                self.grant(header.packet, link, now);
+                let channel = self.grant(&header, link);
+                if header.claims {
+                    self.claimed(group.switch, &header, channel, now);
+                } else {
+                    self.open(&[channel], Some(header.from), now);
+                }
             }
         }
         self.groups = groups;
@@ -258,7 +427,13 @@ impl<'a> Referee<'a> {
                 Reverse((header.input + inputs - group.next) % inputs),
             )
         };
-        let place = (0..group.waiting.len()).max_by_key(|&place| rank(&group.waiting[place]))?;
+        let can = |header: &Header| header.only.is_none_or(|link| self.spare(link) > 0);
+        let place = (0..group.waiting.len())
+            .filter(|&place| can(&group.waiting[place]))
+            .max_by_key(|&place| rank(&group.waiting[place]))?;
+        if let Some(link) = group.waiting[place].only {
+            return Some((place, link));
+        }
         let flight = &self.flights[&group.waiting[place].packet];
         let start =
             hash(flight.spec.source, flight.sequence, group.switch) % group.outputs.len() as u64;
@@ -282,19 +457,65 @@ impl<'a> Referee<'a> {
     }
 
     /// The lowest free channel of a link.
-    fn grant(&mut self, packet: u64, link: LinkId, now: Cycle) {
+    fn grant(&mut self, header: &Header, link: LinkId) -> ChannelId {
+        let flight = &self.flights[&header.packet];
+        let taken = Taken {
+            ready: header.ready,
+            upstream: Some(header.from),
+            before: flight.taken[&header.from].before + self.delay(header.from),
+        };
+        self.take(header.packet, link, taken)
+    }
+
+    fn take(&mut self, packet: u64, link: LinkId, taken: Taken) -> ChannelId {
         let mut channels = self.lanes.of(link);
         let channel = channels
             .find(|&channel| self.is_free(channel))
             .expect("one is free");
         self.holders.insert(channel, packet);
-        self.unstarted.insert(channel, now);
-        self.unfinished.insert(channel);
-        self.flights
-            .get_mut(&packet)
-            .expect("it is under way")
-            .path
-            .push(channel);
+        let flight = self.flights.get_mut(&packet).expect("it is under way");
+        flight.taken.insert(channel, taken);
+        channel
+    }
+
+    fn open(&mut self, channels: &[ChannelId], upstream: Option<ChannelId>, now: Cycle) {
+        for &channel in channels {
+            self.unstarted.insert(channel, now);
+            self.unfinished.insert(channel);
+        }
+        if let Some(upstream) = upstream {
+            self.branches.insert(upstream, channels.len());
+        }
+    }
+
+    /// A broadcast has one more of the links that it needs at a switch. With the last it goes on.
+    fn claimed(&mut self, switch: SwitchId, header: &Header, channel: ChannelId, now: Cycle) {
+        let crossing = self.crossings.get_mut(&switch).expect("somebody claims");
+        crossing.missing.remove(&self.lanes.link(channel));
+        crossing.claimed.push(channel);
+        if !crossing.missing.is_empty() {
+            return;
+        }
+        crossing.next = now + 1;
+        self.set_ups.insert(now + 1);
+        let channels = std::mem::take(&mut crossing.claimed);
+        let came_by = self.lanes.link(header.from);
+        if let Some(sent) = self.sent_on.get_mut(&came_by) {
+            assert_eq!(sent.pop_front(), Some(header.packet));
+            if sent.is_empty() {
+                self.sent_on.remove(&came_by);
+            }
+        }
+        for &channel in &channels {
+            let link = self.lanes.link(channel);
+            if let End::Switch { .. } = self.case.config.tree.ends(link).1 {
+                self.sent_on
+                    .entry(link)
+                    .or_default()
+                    .push_back(header.packet);
+            }
+        }
+        self.open(&channels, Some(header.from), now);
     }
 
     /// While an adapter has few enough packets under way and its link a free channel: the first that waits.
@@ -312,17 +533,22 @@ impl<'a> Referee<'a> {
                     spec,
                     sequence: self.sequences[node],
                     injected: now,
-                    ready: offered,
-                    path: Vec::new(),
+                    taken: BTreeMap::new(),
+                    undelivered: spec.destination.count(),
+                    back: 0,
+                    answer: Ack::Accepted,
                 };
                 self.flights.insert(spec.token, flight);
                 self.sequences[node] += 1;
                 self.outstanding[node] += 1;
-                self.grant(
-                    spec.token,
-                    self.case.config.tree.injection(node as NodeId),
-                    now,
-                );
+                let taken = Taken {
+                    ready: offered,
+                    upstream: None,
+                    before: 0,
+                };
+                let link = self.case.config.tree.injection(node as NodeId);
+                let channel = self.take(spec.token, link, taken);
+                self.open(&[channel], None, now);
                 injected.push(spec);
             }
         }
@@ -338,7 +564,7 @@ impl<'a> Referee<'a> {
         let counters = &mut self.counters[link as usize];
         counters.packets += 1;
         counters.flits += u64::from(flight.spec.flits);
-        counters.waiting += now - flight.ready;
+        counters.waiting += now - flight.taken[&channel].ready;
         let mut others = self.lanes.of(link).filter(|&other| other != channel);
         let alone = others.all(|other| !self.unfinished.contains(&other));
         if alone && !config.tokens && config.share_burst == 0 {
@@ -358,17 +584,20 @@ impl<'a> Referee<'a> {
         self.left.insert(link, now);
         let packet = self.holders[&channel];
         let wormhole = self.case.config.circuit == Circuit::Wormhole;
-        if let End::Node(_) = self.case.config.tree.ends(link).1 {
+        if let End::Node(node) = self.case.config.tree.ends(link).1 {
             let arrives = now + self.delay(channel);
-            self.deliveries.entry(arrives).or_default().insert(packet);
+            let deliveries = self.deliveries.entry(arrives).or_default();
+            deliveries.insert((packet, node));
             if wormhole {
                 self.freed.entry(arrives + 2).or_default().push(channel);
             }
         }
-        let path = &self.flights[&packet].path;
-        let place = path.iter().position(|&taken| taken == channel);
-        if let (true, Some(before)) = (wormhole, place.expect("it is on the path").checked_sub(1)) {
-            self.freed.entry(now + 2).or_default().push(path[before]);
+        if let Some(upstream) = self.flights[&packet].taken[&channel].upstream {
+            let branches = self.branches.get_mut(&upstream).expect("it was opened");
+            *branches -= 1;
+            if wormhole && *branches == 0 {
+                self.freed.entry(now + 2).or_default().push(upstream);
+            }
         }
     }
 

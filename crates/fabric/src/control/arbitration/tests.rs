@@ -1,7 +1,7 @@
 //! The rules of the essay, against a reading of it that shares no code with the implementation.
 
 use super::*;
-use crate::{Arbitration, Circuit, Engine, FatTree, Multiplexing};
+use crate::{Arbitration, Broadcast, Circuit, Engine, FatTree, Multiplexing};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -275,6 +275,7 @@ fn config() -> Config {
         age_cap: 0,
         age_step: 1,
         priorities: false,
+        broadcast: Broadcast::Serialised,
         tokens: false,
         share_period: 1,
         share_burst: 0,

@@ -44,7 +44,10 @@ impl WormMover {
     }
 
     pub(super) fn count(&self, now: Cycle) -> FlitCensus {
-        let mut census = FlitCensus::default();
+        let mut census = FlitCensus {
+            copied: self.copies,
+            ..FlitCensus::default()
+        };
         for link in 0..self.links.len() as LinkId {
             let state = self.present(link, now);
             let carried = state.carried(now).flits;
@@ -59,6 +62,7 @@ impl WormMover {
             }
             for channel in self.lanes.of(link) {
                 census.in_flight += self.held(channel, now);
+                census.copied -= self.uncopied(channel, now);
             }
         }
         census
@@ -70,9 +74,35 @@ impl WormMover {
         if this.flits == 0 {
             return 0;
         }
-        let down = &self.channels[this.down as usize];
-        let held = this.sent.at(now).min(this.flits) - down.sent.at(now).min(this.flits);
+        let held = this.sent.at(now).min(this.flits) - self.taken(channel, now).0;
         assert!(held <= self.buffer, "a buffer overflows");
         held.into()
+    }
+
+    /// Of the branches of a channel: the least that any has sent, how much all have, and how many they are. Without
+    /// branches nothing has been sent.
+    fn taken(&self, channel: ChannelId, now: Cycle) -> (u32, u64, u64) {
+        let this = &self.channels[channel as usize];
+        let branches = self.branches(this.down);
+        let sent =
+            branches.map(|branch| self.channels[branch as usize].sent.at(now).min(this.flits));
+        let sum = |(least, all, count): (u32, u64, u64), sent: u32| {
+            (least.min(sent), all + u64::from(sent), count + 1)
+        };
+        match sent.fold((u32::MAX, 0, 0), sum) {
+            (_, _, 0) => (0, 0, 0),
+            taken => taken,
+        }
+    }
+
+    /// Copies of the flits of a channel's worm that are still to be made by its branches: each flit is copied as often as it
+    /// is sent by a branch that is not the last to do so.
+    fn uncopied(&self, channel: ChannelId, now: Cycle) -> u64 {
+        let this = &self.channels[channel as usize];
+        let (least, all, branches) = self.taken(channel, now);
+        if this.flits == 0 || branches < 2 {
+            return 0;
+        }
+        (branches - 1) * u64::from(this.flits) - (all - u64::from(least))
     }
 }

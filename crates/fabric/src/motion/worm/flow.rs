@@ -12,12 +12,30 @@ impl WormMover {
         let this = &self.channels[channel as usize];
         let sent = this.sent.at(now);
         let there = self.channels[this.up as usize].arrived.at(now) > sent;
-        let room = self.channels[this.down as usize].sent.at(now) + self.buffer > sent;
-        there & room
+        let down = &self.channels[this.down as usize];
+        let room = down.sent.at(now) + self.buffer > sent;
+        there & room & (down.sibling == NONE || self.others_have_room(down.sibling, sent, now))
+    }
+
+    /// Whether a branch and those behind it in the chain have room for the next of so many flits.
+    fn others_have_room(&self, first: ChannelId, sent: u32, now: Cycle) -> bool {
+        let mut others = self.branches(first);
+        others.all(|other| self.channels[other as usize].sent.at(now) + self.buffer > sent)
+    }
+
+    /// A channel and those behind it in the chain of its siblings; none, if it is the sink or nowhere.
+    pub(super) fn branches(&self, first: ChannelId) -> impl Iterator<Item = ChannelId> {
+        let mut next = first;
+        std::iter::from_fn(move || {
+            // What is special, and none, have the highest numbers.
+            let branch = (next < self.specials.source).then_some(next)?;
+            next = self.channels[branch as usize].sibling;
+            Some(branch)
+        })
     }
 
     /// The channel that a link would serve, before tokens and sharing.
-    fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness) -> ChannelId {
+    pub(super) fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness) -> ChannelId {
         let mut unsent = self.links[link as usize].unsent;
         let mut best = NONE;
         // Mostly there is one.
@@ -61,16 +79,27 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness,
     ) -> ChannelId {
-        let adapter = &mut self.adapters[number as usize];
+        let adapter = &self.adapters[number as usize];
         let side = usize::from(link == adapter.links[1]);
         let partner = adapter.links[1 - side];
         if self.links[partner as usize].unsent == 0 {
             return candidate;
         }
         if adapter.turn <= now {
+            let rival = self.candidate(partner, now, witness);
+            if candidate == NONE || rival == NONE {
+                // No pause concerns who can move. It may have stood in one till now.
+                if candidate == NONE && rival != NONE && self.links[partner as usize].mover == NONE
+                {
+                    self.mark(partner);
+                }
+                return candidate;
+            }
+            let adapter = &mut self.adapters[number as usize];
             adapter.find_windows(now, self.share_period, self.share_burst);
             witness.foresee(adapter.turn, Event::Turn(number));
         }
+        let adapter = &self.adapters[number as usize];
         let [own, other] = [adapter.pauses[side], adapter.pauses[1 - side]];
         if other {
             self.mark(partner);
@@ -186,9 +215,16 @@ impl WormMover {
         if before == 0 {
             self.headers.push(channel);
             witness.note(Moved::Header(channel));
-        } else if down < self.specials.source && self.channels[down as usize].sent.at(now) == before
-        {
-            self.consider(down, now, witness);
+            return;
+        }
+        let mut next = down;
+        while next < self.specials.source {
+            let branch = &self.channels[next as usize];
+            let (this, starved) = (next, branch.sent.at(now) == before);
+            next = branch.sibling;
+            if starved {
+                self.consider(this, now, witness);
+            }
         }
     }
 
@@ -201,19 +237,21 @@ impl WormMover {
     ) {
         let this = &mut self.channels[channel as usize];
         this.arrived.stop(now - 1);
-        let (arrived, down) = (this.arrived.at(now), this.down);
-        if down >= self.specials.source {
-            return;
-        }
-        let link = self.link_of(down);
-        let state = &self.links[link as usize];
-        if state.mover == down {
-            let left = arrived - self.channels[down as usize].sent.at(now);
-            let empty = now + u64::from(left);
-            if left == 0 {
-                self.mark(link);
-            } else if empty < state.next {
-                self.foresee(link, empty, witness);
+        let arrived = this.arrived.at(now);
+        let mut next = this.down;
+        while next < self.specials.source {
+            let down = next;
+            next = self.channels[down as usize].sibling;
+            let link = self.link_of(down);
+            let state = &self.links[link as usize];
+            if state.mover == down {
+                let left = arrived - self.channels[down as usize].sent.at(now);
+                let empty = now + u64::from(left);
+                if left == 0 {
+                    self.mark(link);
+                } else if empty < state.next {
+                    self.foresee(link, empty, witness);
+                }
             }
         }
     }

@@ -104,6 +104,10 @@ pub struct WormMover {
     headers: Vec<ChannelId>,
     /// The first cycle in which no link that rests has debts.
     settled: Cycle,
+    /// Whether a channel may be closed before all with the same one upstream are: only without circuits.
+    unlinks: bool,
+    /// Flits that branches beyond the first have sent or will have sent.
+    copies: u64,
     events: u64,
     reversed: bool,
 }
@@ -132,6 +136,8 @@ impl WormMover {
             marked: Vec::new(),
             headers: Vec::new(),
             settled: 0,
+            unlinks: wiring.reports_tails,
+            copies: 0,
             events: 0,
             reversed: false,
         };
@@ -161,6 +167,22 @@ impl WormMover {
         self.lanes.link(channel)
     }
 
+    /// Takes a branch that is closed out of the chain of its siblings, which may have flits to send still.
+    fn unlink(&mut self, channel: ChannelId, up: ChannelId) {
+        let first = self.channels[up as usize].down;
+        let behind = self.channels[channel as usize].sibling;
+        if first == channel && behind != NONE {
+            self.channels[up as usize].down = behind;
+            return;
+        }
+        let mut others = self.branches(first);
+        let before = others.find(|&other| self.channels[other as usize].sibling == channel);
+        drop(others);
+        if let Some(before) = before {
+            self.channels[before as usize].sibling = behind;
+        }
+    }
+
     /// Has a link looked at in this cycle.
     fn mark(&mut self, link: LinkId) {
         if !std::mem::replace(&mut self.links[link as usize].marked, true) {
@@ -176,16 +198,16 @@ impl WormMover {
         }
         let (links, before) = (adapter.links, adapter.pauses);
         adapter.find_windows(now, self.share_period, self.share_burst);
+        let (turn, pauses) = (adapter.turn, adapter.pauses);
         if links
             .iter()
-            .all(|&link| self.links[link as usize].unsent != 0)
+            .all(|&link| self.candidate(link, now, witness) != NONE)
         {
-            witness.foresee(adapter.turn, Event::Turn(number));
+            witness.foresee(turn, Event::Turn(number));
         } else {
-            // The windows are found anew when both have flits again.
-            adapter.turn = now;
+            // The windows are found anew when both can move again.
+            self.adapters[number as usize].turn = now;
         }
-        let pauses = adapter.pauses;
         for side in 0..2 {
             if pauses[side] != before[side] {
                 self.mark(links[side]);
@@ -223,7 +245,11 @@ impl Motion for WormMover {
             state.flits > 0 && state.sent.at(now) == state.flits && !state.sent.grows(),
             "a channel is closed before its worm has passed"
         );
+        let up = state.up;
         state.close(specials);
+        if self.unlinks {
+            self.unlink(channel, up);
+        }
     }
 
     fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
@@ -243,7 +269,12 @@ impl Motion for WormMover {
         assert!(state.flits == 0, "a channel is granted twice");
         state.open(&worm, link.ejects, self.specials);
         if let Some(upstream) = worm.upstream {
-            self.channels[upstream as usize].down = channel;
+            let first = std::mem::replace(&mut self.channels[upstream as usize].down, channel);
+            if first < self.specials.source {
+                // The worm branches.
+                self.channels[channel as usize].sibling = first;
+                self.copies += u64::from(worm.flits);
+            }
         }
         link.unsent |= 1 << self.lanes.lane(channel);
         if link.mover != NONE && link.next > now {

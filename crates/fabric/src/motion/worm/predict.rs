@@ -30,7 +30,7 @@ impl WormMover {
         let rest = this.flits - sent;
         let there = self.channels[this.up as usize].arrived.lead(sent, now);
         let behind = sent.wrapping_sub(self.buffer);
-        let mut room = self.channels[this.down as usize].sent.lead(behind, now);
+        let mut room = self.room(this.down, behind, now);
         let link = &mut self.links[number as usize];
         if sent == 0 && self.buffer > u32::from(link.delay) {
             // Whether the header finds a way on is seen when it arrives.
@@ -46,15 +46,27 @@ impl WormMover {
         self.foresee(number, now + lasts, witness);
     }
 
+    /// How far all branches, from the first on, are ahead of a count for good; no bound if all move.
+    fn room(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
+        let down = &self.channels[first as usize];
+        let mut room = down.sent.lead(count, now);
+        if down.sibling != NONE {
+            for other in self.branches(down.sibling) {
+                room = room.min(self.channels[other as usize].sent.lead(count, now));
+            }
+        }
+        room
+    }
+
     /// The header of a channel's worm has arrived in this cycle: if it has found no way on, the buffer fills.
     pub(super) fn limit(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
         let this = &self.channels[channel as usize];
-        let down = self.channels[this.down as usize].sent;
         let number = self.link_of(channel);
         let link = &self.links[number as usize];
-        if link.mover == channel && !down.grows() {
+        if link.mover == channel {
             let behind = this.sent.at(now).wrapping_sub(self.buffer);
-            let full = now + u64::from(down.lead(behind, now));
+            // Where all branches move, there is no bound.
+            let full = now + u64::from(self.room(this.down, behind, now));
             if full < link.next {
                 self.foresee(number, full, witness);
             }

@@ -50,8 +50,10 @@ pub(super) struct Channel {
     pub flits: u32,
     /// The channel that the worm arrives by, or the source.
     pub up: ChannelId,
-    /// The channel that the worm leaves by, or the sink, or nowhere.
+    /// The channel that the worm leaves by, or the sink, or nowhere. The first of them if it branches.
     pub down: ChannelId,
+    /// Another channel with the same one upstream, or [`NONE`].
+    pub sibling: ChannelId,
 }
 
 impl Channel {
@@ -62,6 +64,7 @@ impl Channel {
             flits: 0,
             up: 0,
             down: 0,
+            sibling: NONE,
         }
     }
 
@@ -91,6 +94,7 @@ impl Channel {
             } else {
                 specials.nowhere
             },
+            sibling: NONE,
         };
     }
 

@@ -1,0 +1,448 @@
+//! # Broadcasts: one packet to a range of nodes
+//!
+//! A broadcast is a tree of *parts*. The *root* part is the ascent, from the adapter to the switch where the packet turns;
+//! each other part is one link of the descent. A part has a [`Flight`] like a packet, and holds its channels; so headers,
+//! arbitration and releases work as they do for packets to one node.
+//!
+//! ## Setting up
+//!
+//! *Ascent.* A header below the switch where it turns waits for a channel of its one up-link
+//! ([`FatTree::broadcast_ascent`](crate::FatTree::broadcast_ascent)), among the others of the output group.
+//!
+//! *Descent.* A header that has arrived where the packet turns, or below, needs a channel of each of its down-links at
+//! once. A switch sets up one broadcast at a time. It begins, in the cycle of the arrival or in the one after the last
+//! set-up, with the best of those that wait: by priority, then by age (the earlier injection, the lower source, the
+//! earlier packet of it). From then on nobody comes before it. It *claims* a channel of each of its links as they fall
+//! free, competing with other headers by the ordinary rule; what it has claimed is taken. In the cycle of the last claim
+//! all its channels are opened.
+//!
+//! *Order.* Broadcasts that a switch has sent on over a link are set up at its end in the same order. One that overtakes
+//! another on the link, since it is older, waits at the end.
+//!
+//! ## Moving, answering, ending
+//!
+//! A flit leaves the buffer in front of a switch when the last of the branches has sent it ([`crate::motion`]). Each
+//! destination answers for itself. The answers combine on the way up; the combined one is at the source when the last
+//! would be, and is the worst of them: any "no" makes it a no (hardware, public Elan3 headers). The EOP goes down all
+//! branches: in `UntilAcknowledged` mode the channel of a link is free one cycle, and the delays of the links between the
+//! source and it, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle after the last
+//! delivery, in `Wormhole` mode each two cycles after the last of its branches has sent the tail.
+//!
+//! ## Why broadcasts in one tree do not deadlock
+//!
+//! Suppose that some packets wait for ever, each for others of them that hold, or have claimed, all channels of a link
+//! that it needs, or (broadcasts) that go before it at a switch. Who waits for an up-link waits for packets that hold
+//! one of a higher level or have turned. So some of them wait in their descent; these wait only for packets in their
+//! descent. Look at those alone. All their waits are in the tree of the broadcasts or lead into it: a packet to one node
+//! waits for a single down-link, and the holder waits, if it has one destination too, strictly below. So follow such packets
+//! down to the first broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q` directly, or through
+//! packets to one node.
+//!
+//! *Two broadcasts are in one order wherever they meet.* In one tree the switches of the descents of two broadcasts that
+//! meet are below the lower of their two turns, `v`, and the other comes through `v`, too. One of them is set up there
+//! first (or has begun to be; that is final), and by the rule of order it is first at every common switch. Write `Q < P`.
+//!
+//! *What a wait implies.* Let `P` wait at `c`. It waits for `Q`, where
+//! (a) both meet and `Q < P`; or
+//! (b) `Q` turns strictly below `c` at a switch where `P` never comes, and has been set up, or has begun to be, where it
+//! turns. For: who goes before `P` at `c` meets it there. Else the channels of a link down from `c` are held. If `Q` holds
+//! one, `Q` has passed `c`. If a packet to one node does, it and its like lead to a switch `g` below `c` where `Q` has
+//! passed or holds claims. If `Q` turns at `c` or above, it has passed `c` (the tree has one way to `g`): (a). If it turns
+//! below `c`, it turns on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is
+//! to come there, (a), else (b).
+//!
+//! *No cycle.* In a shortest cycle let `V` be one with the lowest turn, `v`; `P` waits for `V`, and `V` for `N`. The latter
+//! is no (b), since that turn would be lower. So `N < V`, and `N` comes through `v` first. If `V < P`, then `P` comes
+//! through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are a case of (b), `V` has begun to be set up at `v`, so `N` has
+//! passed `v`, and everything above on its way. `P` is above, at `c`: as before `P` and `N` are a case of (a) or of (b). Either way the cycle is
+//! shorter without `V`: at last a broadcast waits for itself, which neither (a) nor (b) allows.
+//!
+//! The rule of order is needed: if two broadcasts pass a switch and its children set them up in different orders, each may
+//! hold the links of one child and wait at the other. And one tree is needed: with different roots nothing orders two
+//! broadcasts that meet at the last switches. [`crate::Fabric::deadlock`] tells who then waits for whom.
+
+use super::packet::Flight;
+use super::{Ack, Control, Event, Notice, PacketId, PacketSpec};
+use crate::motion::{ChannelId, Motion, Worm};
+use crate::topology::{End, LinkId, NodeId, SwitchId};
+use crate::{Circuit, Cycle};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A broadcast under way.
+struct Whole {
+    /// All parts but the root, in the order of their beginning.
+    parts: Vec<PacketId>,
+    /// Destinations that the last flit has not reached.
+    undelivered: u32,
+    /// Destinations that have not answered.
+    unanswered: u32,
+    /// The worst of the answers, and when the last of them is back.
+    answer: Ack,
+    back: Cycle,
+}
+
+/// What there is to know of a part besides its flight.
+struct Part {
+    root: PacketId,
+    /// The part that it branches off from; none of the root.
+    parent: Option<PacketId>,
+    /// Header delays of the links between the source and its own.
+    before: Cycle,
+    /// Parts that branch off from it and have not sent the tail, and when the last of the others did.
+    tails: usize,
+    last_tail: Cycle,
+}
+
+/// A switch where broadcasts descend.
+#[derive(Default)]
+struct Junction {
+    /// Parts whose headers have arrived.
+    arrived: Vec<PacketId>,
+    setting_up: Option<SetUp>,
+    flagged: bool,
+}
+
+/// A broadcast that gets its channels down from a switch.
+struct SetUp {
+    /// The part that has come to the switch.
+    part: PacketId,
+    /// Those that leave it.
+    branches: Vec<PacketId>,
+    /// How many of them have no channel yet.
+    missing: usize,
+}
+
+/// All that is kept of broadcasts.
+#[derive(Default)]
+pub(super) struct Broadcasts {
+    /// By root.
+    wholes: BTreeMap<PacketId, Whole>,
+    parts: BTreeMap<PacketId, Part>,
+    /// Those where somebody waits.
+    junctions: BTreeMap<SwitchId, Junction>,
+    /// By link to a switch: parts that have been opened on it and not set up at its end.
+    order: BTreeMap<LinkId, VecDeque<PacketId>>,
+    /// Junctions with news in this cycle.
+    pub flagged: Vec<SwitchId>,
+}
+
+impl Broadcasts {
+    /// A broadcast is injected.
+    pub fn insert(&mut self, root: PacketId, spec: &PacketSpec) {
+        let destinations = spec.destination.count();
+        let whole = Whole {
+            parts: Vec::new(),
+            undelivered: destinations,
+            unanswered: destinations,
+            answer: Ack::Accepted,
+            back: 0,
+        };
+        self.wholes.insert(root, whole);
+        self.insert_part(root, root, None, 0);
+    }
+
+    fn insert_part(
+        &mut self,
+        id: PacketId,
+        root: PacketId,
+        parent: Option<PacketId>,
+        before: Cycle,
+    ) {
+        let part = Part {
+            root,
+            parent,
+            before,
+            tails: 0,
+            last_tail: 0,
+        };
+        self.parts.insert(id, part);
+    }
+
+    fn part(&self, id: PacketId) -> &Part {
+        &self.parts[&id]
+    }
+
+    /// The packet that a flight is a part of; itself, if it is no broadcast.
+    pub fn root(&self, id: PacketId) -> PacketId {
+        self.parts.get(&id).map_or(id, |part| part.root)
+    }
+
+    fn whole(&mut self, root: PacketId) -> &mut Whole {
+        self.wholes
+            .get_mut(&root)
+            .expect("the broadcast is under way")
+    }
+
+    /// The broadcasts under way, by root, and how many of the destinations of each the last flit has not reached.
+    pub fn undelivered(&self) -> impl Iterator<Item = (PacketId, u32)> {
+        self.wholes
+            .iter()
+            .map(|(&root, whole)| (root, whole.undelivered))
+    }
+
+    /// The parts of a broadcast, the root first.
+    pub fn parts_of(&self, root: PacketId) -> impl Iterator<Item = PacketId> {
+        let parts = self.wholes.get(&root).map(|whole| &whole.parts);
+        std::iter::once(root).chain(parts.into_iter().flatten().copied())
+    }
+
+    /// The switches where parts wait to descend: the part that is set up, if one is, and the others.
+    pub fn waiting(&self) -> impl Iterator<Item = (SwitchId, Option<PacketId>, &[PacketId])> {
+        self.junctions.iter().map(|(&switch, junction)| {
+            let part = junction.setting_up.as_ref().map(|set_up| set_up.part);
+            (switch, part, &junction.arrived[..])
+        })
+    }
+
+    /// The part that goes before all others that have been opened on a link to a switch.
+    pub fn first_of(&self, link: LinkId) -> Option<PacketId> {
+        self.order.get(&link)?.front().copied()
+    }
+
+    /// Has a junction looked at in this cycle.
+    pub fn flag(&mut self, switch: SwitchId) {
+        let junction = self.junctions.entry(switch).or_default();
+        if !std::mem::replace(&mut junction.flagged, true) {
+            self.flagged.push(switch);
+        }
+    }
+}
+
+impl Control {
+    /// A header of a broadcast reaches a switch.
+    pub(super) fn broadcast_header(&mut self, channel: ChannelId, part: PacketId) {
+        let link = self.lanes.link(channel);
+        let End::Switch { switch, .. } = self.tree().ends(link).1 else {
+            unreachable!("a node is told of deliveries, not of headers");
+        };
+        let flight = self.flights.get(part);
+        if flight.path().len() < flight.turn.into() {
+            let (source, rule) = (flight.spec.source, self.config.broadcast);
+            let up = self.tree().broadcast_ascent(switch, source, rule);
+            self.flights.get_mut(part).only = up;
+            self.join(self.links[up as usize].hop.group, part);
+            return;
+        }
+        self.broadcasts.flag(switch);
+        let junction = self.broadcasts.junctions.get_mut(&switch);
+        junction.expect("just flagged").arrived.push(part);
+    }
+
+    /// Begins to set up the next broadcast at a switch, if none is being set up and one may be.
+    pub(super) fn begin_set_up(&mut self, switch: SwitchId) {
+        let junction = self.broadcasts.junctions.get_mut(&switch);
+        let junction = junction.expect("it was flagged");
+        junction.flagged = false;
+        if junction.setting_up.is_some() {
+            return;
+        }
+        let junction = &self.broadcasts.junctions[&switch];
+        let may = |&&part: &&PacketId| {
+            let before = self.broadcasts.first_of(self.last_link(part));
+            self.broadcasts.part(part).parent.is_none() || before == Some(part)
+        };
+        let rank = |part: &PacketId| {
+            let flight = self.flights.get(*part);
+            (!self.is_high(&flight.spec), flight.rank())
+        };
+        let best = junction
+            .arrived
+            .iter()
+            .filter(may)
+            .min_by_key(|&part| rank(part));
+        let Some(&part) = best else {
+            return;
+        };
+        let flight = self.flights.get(part).clone();
+        let (root, before) = (self.broadcasts.root(part), self.travel(part));
+        let links: Vec<LinkId> = self
+            .tree()
+            .broadcast_descent(switch, flight.spec.destination)
+            .collect();
+        let mut branches = Vec::with_capacity(links.len());
+        for link in links {
+            let branch = self.flights.insert(flight.branch(link));
+            self.broadcasts
+                .insert_part(branch, root, Some(part), before);
+            self.join(self.links[link as usize].hop.group, branch);
+            branches.push(branch);
+        }
+        self.broadcasts.whole(root).parts.extend(&branches);
+        let junction = self.broadcasts.junctions.get_mut(&switch);
+        let junction = junction.expect("somebody waits there");
+        junction.arrived.retain(|&other| other != part);
+        junction.setting_up = Some(SetUp {
+            part,
+            missing: branches.len(),
+            branches,
+        });
+    }
+
+    /// A branch has won a channel of its link. If it is the last to get one, the switch opens all.
+    pub(super) fn claim(&mut self, motion: &mut impl Motion, branch: PacketId, link: LinkId) {
+        self.take(branch, link);
+        let End::Switch { switch, .. } = self.tree().ends(link).0 else {
+            unreachable!("a branch starts at a switch");
+        };
+        let junction = self.broadcasts.junctions.get_mut(&switch);
+        let junction = junction.expect("a broadcast is set up there");
+        let set_up = junction.setting_up.as_mut().expect("it has claims");
+        set_up.missing -= 1;
+        if set_up.missing > 0 {
+            return;
+        }
+        let SetUp { part, branches, .. } = junction.setting_up.take().expect("just seen");
+        if junction.arrived.is_empty() {
+            self.broadcasts.junctions.remove(&switch);
+        } else {
+            self.schedule(self.now + 1, Event::SetUp(switch));
+        }
+        self.open_branches(motion, part, &branches);
+    }
+
+    fn open_branches(&mut self, motion: &mut impl Motion, part: PacketId, branches: &[PacketId]) {
+        let flight = self.flights.get(part);
+        let worm = Worm {
+            flits: flight.spec.flits,
+            upstream: flight.path().last().copied(),
+        };
+        for &branch in branches {
+            let channel = self.flights.get(branch).path()[0];
+            motion.open(channel, worm, self.now, self);
+            let link = self.lanes.link(channel);
+            if !self.links[link as usize].hop.ejects {
+                self.broadcasts
+                    .order
+                    .entry(link)
+                    .or_default()
+                    .push_back(branch);
+            }
+        }
+        let link = self.last_link(part);
+        let state = self
+            .broadcasts
+            .parts
+            .get_mut(&part)
+            .expect("it is under way");
+        state.tails = branches.len();
+        if state.parent.is_some() {
+            let order = self.broadcasts.order.get_mut(&link).expect("it was opened");
+            assert_eq!(order.pop_front(), Some(part), "broadcasts keep their order");
+            if order.is_empty() {
+                self.broadcasts.order.remove(&link);
+            }
+        }
+    }
+
+    /// The link by which a part has come to where it is.
+    pub(super) fn last_link(&self, part: PacketId) -> LinkId {
+        let path = self.flights.get(part).path();
+        self.lanes.link(path[path.len() - 1])
+    }
+
+    /// The node that a flight has reached or goes to.
+    pub(super) fn destination(&self, flight: PacketId) -> NodeId {
+        match self.tree().ends(self.last_link(flight)).1 {
+            End::Node(node) => node,
+            End::Switch { .. } => unreachable!("its last link leads to a node"),
+        }
+    }
+
+    /// The last flit of a broadcast is at one of its destinations.
+    pub(super) fn broadcast_delivered(&mut self, part: PacketId) {
+        let root = self.broadcasts.root(part);
+        let whole = self.broadcasts.whole(root);
+        whole.undelivered -= 1;
+        if whole.undelivered > 0 {
+            return;
+        }
+        self.flights.get_mut(root).delivered = self.now;
+        if self.config.circuit == Circuit::UntilDelivered {
+            for part in self.broadcasts.parts_of(root) {
+                for &channel in self.flights.get(part).path() {
+                    self.calendar
+                        .schedule(self.now + 1, Event::Free(channel), self.now);
+                }
+            }
+        }
+    }
+
+    /// One destination answers in cycle `at`.
+    pub(super) fn broadcast_answer(&mut self, part: PacketId, at: Cycle, ack: Ack) {
+        let back = at + self.travel(part);
+        assert!(back >= self.now, "an acknowledgement comes too late");
+        let root = self.broadcasts.root(part);
+        let whole = self.broadcasts.whole(root);
+        whole.back = whole.back.max(back);
+        whole.answer = whole.answer.max(ack);
+        whole.unanswered -= 1;
+        if whole.unanswered == 0 {
+            let (back, answer) = (whole.back, whole.answer);
+            self.flights.get_mut(root).ack = Some(answer);
+            self.schedule(back, Event::Acknowledged(root));
+        }
+    }
+
+    /// Header delays between the source and the end of a part.
+    fn travel(&self, part: PacketId) -> Cycle {
+        self.broadcasts.part(part).before + self.delay(self.flights.get(part).path())
+    }
+
+    /// The combined answer is back: the EOP goes down all branches. The root is done with.
+    pub(super) fn broadcast_ended(&mut self, root: PacketId, answer: Ack) {
+        let whole = self
+            .broadcasts
+            .wholes
+            .remove(&root)
+            .expect("it was under way");
+        self.broadcasts.parts.remove(&root);
+        for id in whole.parts {
+            let travel = self.travel(id);
+            let part = self.broadcasts.parts.remove(&id).expect("it was under way");
+            let flight = self.flights.get_mut(id);
+            let channel = flight.path()[0];
+            let told = flight.spec.awaits_end && flight.delivered > 0;
+            flight.ack = Some(answer);
+            if Flight::holds_circuit(self.config.circuit) {
+                self.schedule(self.now + 1 + part.before, Event::Free(channel));
+            }
+            if told {
+                self.schedule(self.now + 1 + travel, Event::Ended(id));
+            } else {
+                self.flights.remove(id);
+            }
+        }
+    }
+
+    /// The EOP is at a destination that is to be told.
+    pub(super) fn ended(&mut self, id: PacketId) -> Notice {
+        let node = self.destination(id);
+        let flight = self.flights.remove(id);
+        Notice::Ended {
+            node,
+            good: flight.ack == Some(Ack::Accepted),
+            sequence: flight.sequence,
+            spec: flight.spec,
+        }
+    }
+
+    /// A branch has sent the tail, in plain wormhole routing: with the last of them the channel before is free.
+    pub(super) fn branch_tail_sent(&mut self, branch: PacketId, sent: Cycle) {
+        let Some(parent) = self.broadcasts.part(branch).parent else {
+            return;
+        };
+        let part = self
+            .broadcasts
+            .parts
+            .get_mut(&parent)
+            .expect("it is under way");
+        part.tails -= 1;
+        part.last_tail = part.last_tail.max(sent);
+        if part.tails == 0 {
+            let free = part.last_tail + 2;
+            let path = self.flights.get(parent).path();
+            let channel = path[path.len() - 1];
+            self.schedule(free, Event::Free(channel));
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! # Deadlock: who waits for whom
+//!
+//! A packet under way *waits* where its header does (each of its headers, if it is a broadcast): for a channel of a link, or
+//! of any of several links; or for its turn, if a switch sets up another broadcast before it. It can go on if all of its waits
+//! can end, and a wait can end if it is for a free channel, or if one of those who hold what it waits for can go on. A
+//! packet without a wait can go on: its flits move, or its destination will answer. Those that are left can never go on,
+//! whatever comes; each of their waits that cannot end is for others of them, so that there is a cycle. A shortest is
+//! reported.
+
+use super::packet::{ANY_LINK, Flight};
+use super::{Control, PacketId};
+use crate::motion::ChannelId;
+use crate::topology::{Destination, FatTree, LinkId, NodeId, SwitchId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+
+/// A packet, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketName {
+    /// The adapter that sends.
+    pub source: NodeId,
+    /// How many packets the source had injected before.
+    pub sequence: u32,
+    /// Where it goes.
+    pub destination: Destination,
+}
+
+impl Display for PacketName {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let PacketName {
+            source,
+            sequence,
+            destination,
+        } = self;
+        write!(f, "packet {sequence} of node {source} (to {destination})")
+    }
+}
+
+/// A channel of a link, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Held {
+    /// The link.
+    pub link: LinkId,
+    /// The place of the channel on it.
+    pub channel: u32,
+}
+
+/// What somebody waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A channel of any of these links.
+    Channel(Vec<LinkId>),
+    /// That another broadcast be set up at the switch before.
+    Turn,
+}
+
+/// A packet that can never go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// The packet.
+    pub packet: PacketName,
+    /// The channels that it holds, in the order of their numbers.
+    pub holds: Vec<Held>,
+    /// The switches where it waits for ever, and what for.
+    pub waits: Vec<(SwitchId, Wanted)>,
+}
+
+/// A packet that waits for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The packet.
+    pub packet: PacketName,
+    /// Where its header waits.
+    pub switch: SwitchId,
+    /// The channel that it waits for, among others or alone; none if it waits for its turn.
+    pub channel: Option<Held>,
+    /// The packet that holds the channel or goes before it.
+    pub holder: PacketName,
+}
+
+/// Packets that wait for each other for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// A shortest cycle of them: each waits for the next, the last for the first.
+    pub cycle: Vec<Wait>,
+    /// All that can never go on, by source and sequence.
+    pub packets: Vec<Stuck>,
+    tree: FatTree,
+}
+
+impl Display for Deadlock {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let (all, cycle) = (self.packets.len(), self.cycle.len());
+        write!(
+            f,
+            "deadlock: {all} packets can never go on; of these {cycle} wait for each other:"
+        )?;
+        for wait in &self.cycle {
+            let (packet, holder) = (wait.packet, wait.holder);
+            let switch = self.tree.switch_name(wait.switch);
+            match wait.channel {
+                Some(Held { link, channel }) => {
+                    let end = self.tree.end_name(self.tree.ends(link).1);
+                    write!(
+                        f,
+                        "\n  {packet} waits at {switch} for the link to {end}; its channel {channel} is held by {holder}"
+                    )?;
+                }
+                None => write!(
+                    f,
+                    "\n  {packet} waits at {switch} for its turn, after {holder}"
+                )?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Error for Deadlock {}
+
+/// A packet under way, by source and sequence.
+type Key = (NodeId, u32);
+
+/// Who waits, where, for which channel, and who holds it.
+type Step = (Key, SwitchId, Option<Held>, Key);
+
+/// A wait, and the packets that it is for by the channels that they hold; one of them must go on for it to end.
+struct Edge {
+    switch: SwitchId,
+    wanted: Wanted,
+    holders: Vec<(Option<Held>, Key)>,
+}
+
+impl Control {
+    /// The packets that can never go on, if there are any.
+    pub fn deadlock(&self) -> Option<Deadlock> {
+        let mut waits = self.waits();
+        // From here on those that can go on are taken out, till nobody is left who can.
+        loop {
+            let stuck: BTreeSet<Key> = waits.keys().copied().collect();
+            let can_end = |edge: &Edge| edge.holders.iter().any(|(_, key)| !stuck.contains(key));
+            waits.retain(|_, edges| {
+                edges.retain(|edge| !can_end(edge));
+                !edges.is_empty()
+            });
+            if waits.len() == stuck.len() {
+                break;
+            }
+        }
+        let cycles = waits.keys().filter_map(|&key| shortest_cycle(&waits, key));
+        let cycle = cycles.min_by_key(Vec::len)?;
+        let names = self.names();
+        let wait = |(key, switch, channel, holder): Step| Wait {
+            packet: names[&key].0,
+            switch,
+            channel,
+            holder: names[&holder].0,
+        };
+        let packets = waits.iter().map(|(key, edges)| Stuck {
+            packet: names[key].0,
+            holds: self.held_by(names[key].1),
+            waits: edges
+                .iter()
+                .map(|edge| (edge.switch, edge.wanted.clone()))
+                .collect(),
+        });
+        Some(Deadlock {
+            packets: packets.collect(),
+            cycle: cycle.into_iter().map(wait).collect(),
+            tree: self.tree().clone(),
+        })
+    }
+
+    fn key(&self, part: PacketId) -> Key {
+        let flight = self.flights.get(part);
+        (flight.spec.source, flight.sequence)
+    }
+
+    /// All packets under way, with the flight that stands for the whole packet.
+    fn names(&self) -> BTreeMap<Key, (PacketName, PacketId)> {
+        let flights = self.flights.iter();
+        let name = |(id, flight): (PacketId, &Flight)| {
+            let name = PacketName {
+                source: flight.spec.source,
+                sequence: flight.sequence,
+                destination: flight.spec.destination,
+            };
+            (
+                (name.source, name.sequence),
+                (name, self.broadcasts.root(id)),
+            )
+        };
+        flights.map(name).collect()
+    }
+
+    fn held_by(&self, root: PacketId) -> Vec<Held> {
+        let parts = self.broadcasts.parts_of(root);
+        let taken = parts.flat_map(|part| {
+            let path = self.flights.get(part).path().iter();
+            path.filter(move |&&channel| self.holders[channel as usize] == part)
+        });
+        let mut held: Vec<_> = taken.map(|&channel| self.held(channel)).collect();
+        held.retain(|held| !self.is_free(*held));
+        held.sort_unstable();
+        held
+    }
+
+    fn is_free(&self, held: Held) -> bool {
+        self.free[held.link as usize] >> held.channel & 1 == 1
+    }
+
+    fn held(&self, channel: ChannelId) -> Held {
+        Held {
+            link: self.lanes.link(channel),
+            channel: self.lanes.lane(channel),
+        }
+    }
+
+    /// Who waits for whom. Who waits for something that is free is left out.
+    fn waits(&self) -> BTreeMap<Key, Vec<Edge>> {
+        let mut waits: BTreeMap<Key, Vec<Edge>> = BTreeMap::new();
+        for (number, group) in (0..).zip(&self.groups) {
+            let mut next = group.waiting;
+            while let Some(packet) = next {
+                let flight = self.flights.get(packet);
+                next = flight.next;
+                let (outputs, switch, _) = self.crossbar.outputs(number);
+                let links = match flight.only {
+                    ANY_LINK => outputs.to_vec(),
+                    link => vec![link],
+                };
+                let edge = Edge {
+                    switch,
+                    holders: self.holders_of(&links),
+                    wanted: Wanted::Channel(links),
+                };
+                waits.entry(self.key(packet)).or_default().push(edge);
+            }
+        }
+        for (switch, setting_up, arrived) in self.broadcasts.waiting() {
+            for &part in arrived {
+                // Before it goes who was sent over the same link before, or who is set up now.
+                let first = self.broadcasts.first_of(self.last_link(part));
+                let before = first.filter(|&first| first != part).or(setting_up);
+                let edge = Edge {
+                    switch,
+                    holders: before.iter().map(|&part| (None, self.key(part))).collect(),
+                    wanted: Wanted::Turn,
+                };
+                waits.entry(self.key(part)).or_default().push(edge);
+            }
+        }
+        // Nobody stands in the way: the wait ends in this cycle or the next.
+        waits.retain(|_, edges| {
+            edges.retain(|edge| !edge.holders.is_empty());
+            edges.sort_by_key(|edge| edge.switch);
+            !edges.is_empty()
+        });
+        waits
+    }
+
+    /// The packets that hold channels of some links; none if a channel is free or waits only for an EOP.
+    fn holders_of(&self, links: &[LinkId]) -> Vec<(Option<Held>, Key)> {
+        let mut holders = Vec::new();
+        for channel in links.iter().flat_map(|&link| self.lanes.of(link)) {
+            let held = self.held(channel);
+            let holder = self.holders[channel as usize];
+            if self.is_free(held) || !self.flights.holds(holder, channel) {
+                return Vec::new();
+            }
+            holders.push((Some(held), self.key(holder)));
+        }
+        holders
+    }
+}
+
+/// A shortest cycle through a packet.
+fn shortest_cycle(waits: &BTreeMap<Key, Vec<Edge>>, start: Key) -> Option<Vec<Step>> {
+    let mut by: BTreeMap<Key, Step> = BTreeMap::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(key) = queue.pop_front() {
+        for edge in &waits[&key] {
+            for &(held, holder) in &edge.holders {
+                by.entry(holder).or_insert_with(|| {
+                    queue.push_back(holder);
+                    (key, edge.switch, held, holder)
+                });
+            }
+        }
+    }
+    let mut cycle = vec![*by.get(&start)?];
+    while cycle[cycle.len() - 1].0 != start {
+        cycle.push(by[&cycle[cycle.len() - 1].0]);
+    }
+    cycle.reverse();
+    Some(cycle)
+}

@@ -1,0 +1,132 @@
+//! # Broadcast routes: a fixed tree to a contiguous range of nodes
+//!
+//! A broadcast packet climbs a fixed path, never an adaptive one, to the lowest switch that covers its range and its
+//! source. There it turns, and from there on each switch sends it on to all of its children that have nodes of the range:
+//! a contiguous range of its down-links (002, "Broadcast tree for a 16-node network"; public Elan3 headers). Of parallel
+//! links it takes the first. The source may lie in the range; it then receives its own packet.
+//!
+//! With [`Broadcast::Serialised`] the up-link is number 0 of every switch, so that all broadcasts use the switches with
+//! member number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and
+//! the trees of two broadcasts meet again at the nodes: they may deadlock (`control::broadcast`).
+
+use super::{End, FatTree, LinkId, NodeId, SwitchId};
+use crate::config::Broadcast;
+use std::fmt::{self, Display, Formatter};
+use std::ops::RangeInclusive;
+
+/// Where a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// One node.
+    Node(NodeId),
+    /// A broadcast to all nodes of a contiguous range, of which there may be only one.
+    Range {
+        /// The first of them.
+        first: NodeId,
+        /// The last of them.
+        last: NodeId,
+    },
+}
+
+impl Destination {
+    /// The lowest destination.
+    pub fn first(self) -> NodeId {
+        match self {
+            Destination::Node(first) | Destination::Range { first, .. } => first,
+        }
+    }
+
+    /// The highest destination.
+    pub fn last(self) -> NodeId {
+        match self {
+            Destination::Node(last) | Destination::Range { last, .. } => last,
+        }
+    }
+
+    /// All of them.
+    pub fn nodes(self) -> RangeInclusive<NodeId> {
+        self.first()..=self.last()
+    }
+
+    /// How many they are.
+    pub fn count(self) -> u32 {
+        self.last() - self.first() + 1
+    }
+
+    /// Whether the packet is a broadcast.
+    pub fn is_broadcast(self) -> bool {
+        matches!(self, Destination::Range { .. })
+    }
+}
+
+impl From<NodeId> for Destination {
+    fn from(node: NodeId) -> Self {
+        Destination::Node(node)
+    }
+}
+
+impl Display for Destination {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        match self {
+            Destination::Node(node) => write!(f, "node {node}"),
+            Destination::Range { first, last } => write!(f, "nodes {first} to {last}"),
+        }
+    }
+}
+
+impl FatTree {
+    /// The level of the switch where a packet turns: the lowest that covers the source and all destinations.
+    pub fn turn_level(&self, source: NodeId, destination: Destination) -> usize {
+        // What lies between two nodes is below every switch that is above both.
+        let (first, last) = (destination.first(), destination.last());
+        self.common_level(first.min(source), last.max(source))
+    }
+
+    /// The up-link by which a broadcast leaves a switch below the one where it turns.
+    pub fn broadcast_ascent(&self, switch: SwitchId, source: NodeId, rule: Broadcast) -> LinkId {
+        let level = self.switch_level(switch);
+        let number = match rule {
+            Broadcast::Serialised => 0,
+            Broadcast::BySource => source % self.up_links(level),
+        };
+        self.output(switch, self.down_links(level) + number)
+    }
+
+    /// The down-links by which a broadcast leaves a switch that covers some of its destinations, in their order.
+    pub fn broadcast_descent(
+        &self,
+        switch: SwitchId,
+        destination: Destination,
+    ) -> impl Iterator<Item = LinkId> {
+        let level = self.switch_level(switch);
+        let below = self.positions_of(switch);
+        let first = destination.first().max(*below.start());
+        let last = destination.last().min(*below.end());
+        let parallel = self.parallel_links(level - 1);
+        (self.child(level, first)..=self.child(level, last))
+            .map(move |child| self.output(switch, child * parallel))
+    }
+
+    /// All links of a broadcast: the ascent, then the descent level by level.
+    pub fn broadcast_route(
+        &self,
+        source: NodeId,
+        destination: Destination,
+        rule: Broadcast,
+    ) -> Vec<LinkId> {
+        let mut links = vec![self.injection(source)];
+        let turn = self.turn_level(source, destination);
+        let mut place = 0;
+        while let Some(&link) = links.get(place) {
+            place += 1;
+            if let End::Switch { switch, .. } = self.ends(link).1 {
+                if place < turn {
+                    links.push(self.broadcast_ascent(switch, source, rule));
+                } else {
+                    links.extend(self.broadcast_descent(switch, destination));
+                }
+            }
+        }
+        links
+    }
+}
