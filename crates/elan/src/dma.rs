@@ -185,6 +185,19 @@ pub(crate) enum Report {
 /// Number of a DMA in the cluster's table; re-used once it is over at both ends.
 pub(crate) type DmaId = u32;
 
+/// How far a DMA is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Not yet accepted, or refused.
+    Posted,
+    /// Accepted into the DMA queue.
+    Queued,
+    /// Its completion is on the way to the process.
+    Completed,
+    /// The process has been told.
+    Reported,
+}
+
 /// A DMA in progress.
 pub(crate) struct Progress {
     pub dma: Dma,
@@ -198,8 +211,6 @@ pub(crate) struct Progress {
     pub get: Option<Get>,
     /// Of a get: whether another DMA serves it.
     pub served: bool,
-    /// Whether it has been accepted into the DMA queue.
-    pub entered: bool,
     /// Bytes cut into packets.
     pub cut: Bytes,
     /// Whether the last packet has been cut.
@@ -213,10 +224,7 @@ pub(crate) struct Progress {
     /// Why it failed, if it did; shared with the process that awaits it.
     pub failed: Rc<Cell<Option<DmaError>>>,
     pub done: Signal,
-    /// Whether its completion is on the way to the process.
-    pub completed: bool,
-    /// Whether the process has been told.
-    pub reported: bool,
+    pub stage: Stage,
 }
 
 impl Progress {
@@ -235,7 +243,6 @@ impl Progress {
             report,
             get: None,
             served: false,
-            entered: false,
             cut: Bytes::ZERO,
             cut_all: false,
             open: 0,
@@ -243,8 +250,7 @@ impl Progress {
             unstored: 0,
             failed: Rc::new(Cell::new(None)),
             done: Signal::new(),
-            completed: false,
-            reported: false,
+            stage: Stage::Posted,
         }
     }
 

@@ -16,7 +16,7 @@
 
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
-use crate::dma::{Dma, DmaError, DmaId, Kind, Notify, Packet, Progress, Report, Token};
+use crate::dma::{Dma, DmaError, DmaId, Kind, Notify, Packet, Progress, Report, Stage, Token};
 use crate::event::News;
 use crate::get::{DESCRIPTOR, Get};
 use crate::memory::{Address, Placement};
@@ -141,7 +141,7 @@ impl World {
     pub(crate) fn enter_queue(&mut self, node: NodeId, id: DmaId) {
         let engine = &mut self.adapters[node as usize].engine;
         let progress = &mut self.dmas[id as usize];
-        progress.entered = true;
+        progress.stage = Stage::Queued;
         let dma = progress.dma;
         if dma.queue {
             if let Some(held) = engine.held.get_mut(&dma.to) {
@@ -359,16 +359,16 @@ impl World {
     /// Sets the source event of a DMA whose last packet is settled. Nobody awaits that of what serves a get.
     pub(crate) fn complete_if_done(&mut self, id: DmaId) {
         let progress = &mut self.dmas[id as usize];
-        if !progress.complete() || progress.completed {
+        if !progress.complete() || progress.stage >= Stage::Completed {
             return;
         }
-        progress.completed = true;
         let (node, dma) = (progress.node, progress.dma);
-        let ordered = dma.queue && progress.entered;
+        let ordered = dma.queue && progress.stage == Stage::Queued;
         if matches!(progress.get, Some(Get::Serving(_))) {
-            progress.reported = true;
+            progress.stage = Stage::Reported;
             self.drop_dma_if_over(id);
         } else {
+            progress.stage = Stage::Completed;
             let at = self.now() + self.config.adapter.event;
             self.schedule(at, node, Happening::Occurred(News::Completed(node, id)));
             if ordered {
@@ -380,7 +380,7 @@ impl World {
     /// Forgets a DMA that is over at both ends, and with it what it serves if that is over, too.
     pub(crate) fn drop_dma_if_over(&mut self, id: DmaId) {
         let progress = &self.dmas[id as usize];
-        if progress.reported && progress.unstored == 0 && !progress.served {
+        if progress.stage == Stage::Reported && progress.unstored == 0 && !progress.served {
             let progress = self.dmas.remove(id as usize);
             if let Some(Get::Serving(get)) = progress.get {
                 self.dmas[get as usize].served = false;

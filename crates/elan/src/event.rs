@@ -20,7 +20,7 @@
 
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
-use crate::dma::{Dma, DmaError, DmaId, Report};
+use crate::dma::{Dma, DmaError, DmaId, Report, Stage};
 use crate::memory::{Address, ElanAddr};
 use crate::mmu::{Access, Fault, Reason};
 use fabric::NodeId;
@@ -72,6 +72,8 @@ pub enum Wait {
 pub(crate) struct Event {
     /// Where it lies; unless it has been freed.
     pub at: Option<Address>,
+    /// Whether its place is one that the process keeps for events.
+    pub pooled: bool,
     /// Occurrences until it is set.
     count: u32,
     pub action: Action,
@@ -91,6 +93,7 @@ impl Event {
     pub fn new(at: Address, count: u32, action: Action) -> Self {
         let mut event = Event {
             at: Some(at),
+            pooled: false,
             count,
             action,
             set: Signal::new(),
@@ -158,7 +161,7 @@ impl World {
         capability: crate::Capability,
     ) -> Result<EventId, Fault> {
         self.translate(at, EVENT_BLOCK, access, capability)?;
-        let fault = |reason| self.fault(at, EVENT_BLOCK, access, reason);
+        let fault = |reason| Fault::new(at, EVENT_BLOCK, access, reason);
         let context = self.context(at, capability).map_err(fault)?;
         let index = context.events.get(&at.elan);
         let index = *index.ok_or_else(|| fault(Reason::Nothing))?;
@@ -177,9 +180,12 @@ impl World {
         capability: crate::Capability,
     ) -> Result<EventId, Fault> {
         let placement = self.translate(at, EVENT_BLOCK, Access::Host, capability)?;
-        let fault = |reason| self.fault(at, EVENT_BLOCK, Access::Host, reason);
+        let fault = |reason| Fault::new(at, EVENT_BLOCK, Access::Host, reason);
         if placement != crate::Placement::Adapter {
             return Err(fault(Reason::NotAdapter));
+        }
+        if let Action::Set(other) = action {
+            assert_eq!(other.node, at.node, "an event sets others of its own node");
         }
         let mut event = Event::new(at, count, action);
         let adapter = &mut self.adapters[at.node as usize];
@@ -318,7 +324,7 @@ impl World {
             }
             News::Completed(_, id) => {
                 let progress = &mut self.dmas[id as usize];
-                progress.reported = true;
+                progress.stage = Stage::Reported;
                 progress.done.fire();
                 self.drop_dma_if_over(id);
             }

@@ -19,7 +19,7 @@
 //! asker does that to its own room, its inputter knows: either way the get ends with the fault.
 
 use crate::cluster::{Happening, World};
-use crate::dma::{DmaId, Progress, Report, Token};
+use crate::dma::{DmaId, Progress, Report, Stage, Token};
 use crate::event::News;
 use crate::mmu::{Access, Fault};
 use fabric::{Ack, NodeId, PacketId};
@@ -78,8 +78,8 @@ impl World {
     pub(crate) fn got(&mut self, node: NodeId, get: DmaId, at: Time) {
         let progress = &mut self.dmas[get as usize];
         progress.get = Some(Get::Asking { stored: true });
-        if progress.complete() && !progress.completed {
-            progress.completed = true;
+        if progress.complete() && progress.stage < Stage::Completed {
+            progress.stage = Stage::Completed;
             self.schedule(at, node, Happening::Occurred(News::Completed(node, get)));
         }
     }

@@ -118,7 +118,7 @@ impl World {
         capability: Capability,
     ) -> Result<EventId, Fault> {
         let access = Access::RemoteEvent;
-        let gone = || self.fault(to, EVENT_BLOCK, access, Reason::Nothing);
+        let gone = || Fault::new(to, EVENT_BLOCK, access, Reason::Nothing);
         let at = self.notified(notify).ok_or_else(gone)?;
         self.event_at(at, access, capability)
     }

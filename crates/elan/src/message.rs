@@ -209,7 +209,7 @@ impl World {
             let at = Address { elan, ..process };
             match self.translate(at, WORD, access, capability)? {
                 Placement::Adapter => Ok(()),
-                Placement::Main => Err(self.fault(at, WORD, access, Reason::NotAdapter)),
+                Placement::Main => Err(Fault::new(at, WORD, access, Reason::NotAdapter)),
             }
         };
         let mut holds = true;

@@ -166,6 +166,17 @@ pub struct Fault {
     pub reason: Reason,
 }
 
+impl Fault {
+    pub(crate) fn new(address: Address, length: Bytes, access: Access, reason: Reason) -> Self {
+        Fault {
+            address,
+            length,
+            access,
+            reason,
+        }
+    }
+}
+
 /// There is no room for a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(

@@ -59,7 +59,7 @@ impl World {
         capability: Capability,
     ) -> Result<(u32, bool), Fault> {
         let access = Access::RemoteWrite;
-        let fault = |reason| self.fault(at, length, access, reason);
+        let fault = |reason| Fault::new(at, length, access, reason);
         self.translate(at, length.max(Bytes::new(1)), access, capability)?;
         let context = self.context(at, capability).map_err(fault)?;
         let index = context.queues.get(&at.elan);

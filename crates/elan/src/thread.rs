@@ -231,31 +231,27 @@ impl Thread {
         output
     }
 
-    /// Waits until an event of the node is set.
+    /// Waits until an event of the process is set.
     pub async fn wait(&self, event: EventId) {
-        assert_eq!(
-            event.node(),
-            self.node.id(),
-            "a thread waits for events of its own node"
-        );
+        self.node.assert_owns_event(event);
         let set = self.node.world.borrow_mut().event(event).set.clone();
         self.until(set.wait()).await;
     }
 
-    /// Whether an event of the node is set.
+    /// Whether an event of the process is set.
     pub fn is_set(&self, event: EventId) -> bool {
-        assert_eq!(event.node(), self.node.id(), "the event is another node's");
+        self.node.assert_owns_event(event);
         self.node.world.borrow_mut().event(event).set.is_set()
     }
 
-    /// Makes an event of the node wait for `count` occurrences again.
+    /// Makes an event of the process wait for `count` occurrences again.
     pub fn prime(&self, event: EventId, count: u32) {
         self.node.prime(event, count);
     }
 
-    /// Lets an event of the node occur.
+    /// Lets an event of the process occur.
     pub async fn set(&self, event: EventId) {
-        assert_eq!(event.node(), self.node.id(), "the event is another node's");
+        self.node.assert_owns_event(event);
         self.issue().await;
         self.node.world.borrow_mut().occur_soon(event);
     }
@@ -381,7 +377,7 @@ impl Thread {
         let world = self.node.world.borrow();
         match world.translate(at, length, access, self.node.capability())? {
             Placement::Adapter => Ok(()),
-            Placement::Main => Err(world.fault(at, length, access, Reason::NotAdapter)),
+            Placement::Main => Err(Fault::new(at, length, access, Reason::NotAdapter)),
         }
     }
 }

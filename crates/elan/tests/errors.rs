@@ -152,8 +152,7 @@ fn bad_destination() {
                 continue;
             }
             let room = u64::from(end).saturating_sub(address.elan.as_u32().into());
-            let before = (0..).map(|packet| packet * 320).find(|at| at + 320 > room);
-            let before = before.expect("there is an end").min(length);
+            let before = (room / 320 * 320).min(length);
             stray += before;
             let offends = (length - before).min(320);
             let address_of = address.offset(Bytes::new(before));

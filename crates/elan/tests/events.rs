@@ -413,4 +413,23 @@ fn many_events() {
         .map(|_| node.event_address(node.event(1)))
         .collect();
     assert_eq!(again, places);
+    // A place of the program's choice stays the program's.
+    let chosen = node
+        .allocate(Placement::Adapter, Bytes::new(64))
+        .start()
+        .elan;
+    node.free_event(node.event_at(chosen, 1, Action::Copy).unwrap());
+    let next = node.event_address(node.event(1)).unwrap();
+    assert_ne!(next.elan, chosen);
+}
+
+/// The events of a process are closed to the others of its node.
+#[test]
+#[should_panic(expected = "the event belongs to another process")]
+fn events_of_another_process() {
+    let cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let event = node.event(1);
+    let other = node.attach(cluster.capability()).unwrap();
+    other.set(event);
 }

@@ -21,6 +21,9 @@ const LARGEST_PACKET: Bytes = Bytes::from_kb(64);
 const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
 const LARGEST: Bytes = Bytes::from_mb(1024);
 
+/// Least memory of an adapter: pages of events for a few processes.
+const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
+
 /// Most flits of a buffer or period.
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
@@ -114,9 +117,8 @@ impl Check<'_> {
             1 << 16,
         );
         self.range("adapter.retries", adapter.retries.value, 0, 1 << 16);
-        // A page: less would not hold an event.
-        let least = elan::memory::PAGE;
-        self.range("adapter.memory", adapter.memory.value, least, LARGEST);
+        let memory = adapter.memory.value;
+        self.range("adapter.memory", memory, LEAST_MEMORY, LARGEST);
         let (switch, issue) = (adapter.thread_switch.value, adapter.thread_issue.value);
         self.range("adapter.thread_switch", switch, 0, 1 << 20);
         self.range("adapter.thread_issue", issue, 0, 1 << 20);

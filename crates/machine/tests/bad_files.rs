@@ -99,7 +99,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("share_burst_too_long", "32 flits", "100 flits"),
     ("queue_0", "queue = { value = 1024,", "queue = { value = 0,"),
     ("time_slice_0", "8 KB", "0 B"),
-    ("memory_below_a_page", r#"memory = { value = "64 MB","#, r#"memory = { value = "4 KB","#),
+    ("memory_too_small", r#"memory = { value = "64 MB","#, r#"memory = { value = "1 KB","#),
     ("thread_cycle_0", r#"thread_cycle = { value = "10 ns","#, r#"thread_cycle = { value = "0 ns","#),
     ("interrupt_too_long", r#"interrupt = { value = "5 us","#, r#"interrupt = { value = "11 s","#),
     ("thread_switch_too_long", "thread_switch = { value = 30,", "thread_switch = { value = 1048577,"),

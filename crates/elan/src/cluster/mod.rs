@@ -9,6 +9,7 @@
 
 mod node;
 mod space;
+mod waiting;
 mod world;
 
 pub use node::Node;

@@ -4,14 +4,11 @@ use super::{Happening, World};
 use crate::command::Command;
 use crate::context::{Capability, ContextId, NoContext};
 use crate::dma::{Dma, DmaError, Progress, Report, Transfer};
-use crate::event::{Action, EVENT_BLOCK, EventId, Wait};
-use crate::memory::{Address, ElanAddr, PAGE, Placement, Region};
+use crate::memory::{Address, ElanAddr, Placement, Region};
 use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
-use crate::queue::{Queue, QueueId};
 use fabric::NodeId;
 use kernel::{Label, Signal};
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -92,7 +89,7 @@ impl Node {
     }
 
     /// A signal that is fired at a moment, which is not in the past.
-    fn alarm(&self, at: Time) -> Signal {
+    pub(super) fn alarm(&self, at: Time) -> Signal {
         let signal = Signal::new();
         let wake = Happening::Wake(signal.clone());
         self.world.borrow_mut().schedule(at, self.id, wake);
@@ -169,12 +166,7 @@ impl Node {
         permissions: Permissions,
     ) -> Result<(), Fault> {
         let address = self.at(at);
-        let fault = |reason| Fault {
-            address,
-            length,
-            access: Access::Host,
-            reason,
-        };
+        let fault = |reason| Fault::new(address, length, Access::Host, reason);
         let mut world = self.world.borrow_mut();
         let context = world.context_mut(address, self.capability);
         let mmu = &mut context.map_err(fault)?.mmu;
@@ -233,174 +225,14 @@ impl Node {
         length: Bytes,
         access: Access,
     ) -> Result<(), Fault> {
-        let reason = Reason::Elsewhere;
         let own = address.is_with(self.at(ElanAddr::NOWHERE));
-        own.then_some(()).ok_or(Fault {
-            address,
-            length,
-            access,
-            reason,
-        })
+        let fault = Fault::new(address, length, access, Reason::Elsewhere);
+        own.then_some(()).ok_or(fault)
     }
 
-    fn assert_owns(&self, at: Address) {
+    pub(super) fn assert_owns(&self, at: Address) {
         let own = at.is_with(self.at(ElanAddr::NOWHERE));
         assert!(own, "{at} belongs to another process");
-    }
-
-    /// An event that is set by its `count`-th occurrence and seen by the process; one of count 0 is set.
-    ///
-    /// # Panics
-    /// If the adapter's memory is exhausted; see [`Node::event_at`].
-    pub fn event(&self, count: u32) -> EventId {
-        self.event_with(count, Action::Copy)
-    }
-
-    /// An event with an action of choice.
-    ///
-    /// # Panics
-    /// As [`Node::event`].
-    pub fn event_with(&self, count: u32, action: Action) -> EventId {
-        let place = self.event_place().unwrap_or_else(|error| panic!("{error}"));
-        let event = self.event_at(place, count, action);
-        event.unwrap_or_else(|fault| panic!("{fault}"))
-    }
-
-    /// A place for an event in pages of adapter memory that the process keeps for them.
-    fn event_place(&self) -> Result<ElanAddr, MemoryError> {
-        let process = self.at(ElanAddr::NOWHERE);
-        let mut world = self.world.borrow_mut();
-        let place = |world: &mut World| {
-            let context = world.context_mut(process, self.capability).ok()?;
-            context.event_places.pop()
-        };
-        if let Some(place) = place(&mut world) {
-            return Ok(place);
-        }
-        drop(world);
-        let page = self.map(Placement::Adapter, PAGE, Permissions::ALL, true)?;
-        let mut world = self.world.borrow_mut();
-        let places = (0..PAGE / EVENT_BLOCK).rev();
-        let places = places.map(|index| page.start.elan.offset(EVENT_BLOCK * index));
-        if let Ok(context) = world.context_mut(process, self.capability) {
-            context.event_places.extend(places);
-        }
-        Ok(place(&mut world).expect("the process has just mapped places"))
-    }
-
-    /// An event in a block of 64 bytes of the process's adapter memory, in place of one that is there.
-    ///
-    /// # Errors
-    /// If the block is no adapter memory of the process.
-    pub fn event_at(&self, at: ElanAddr, count: u32, action: Action) -> Result<EventId, Fault> {
-        let mut world = self.world.borrow_mut();
-        world.add_event(self.at(at), count, action, self.capability)
-    }
-
-    /// Frees an event of the process: it occurs no more, and its place may hold another.
-    pub fn free_event(&self, event: EventId) {
-        let mut world = self.world.borrow_mut();
-        let Some(at) = world.event(event).at else {
-            return;
-        };
-        assert!(
-            at.is_with(self.at(ElanAddr::NOWHERE)),
-            "the event belongs to another process"
-        );
-        world.remove_events(at, Bytes::new(1));
-        if let Ok(context) = world.context_mut(at, self.capability)
-            && !context.event_places.contains(&at.elan)
-        {
-            context.event_places.push(at.elan);
-        }
-    }
-
-    /// Where an event lies; none if it has been freed.
-    pub fn event_address(&self, event: EventId) -> Option<Address> {
-        self.world.borrow_mut().event(event).at
-    }
-
-    /// Makes an event of this node wait for `count` occurrences again.
-    pub fn prime(&self, event: EventId, count: u32) {
-        assert_eq!(event.node, self.id, "the event belongs to another node");
-        self.world.borrow_mut().event(event).prime(count);
-    }
-
-    /// Lets an event of this node occur, by a command; a remote one is set with [`Node::notify`].
-    pub fn set(&self, event: EventId) {
-        assert_eq!(event.node, self.id, "the event belongs to another node");
-        self.world.borrow_mut().post(self.id, Command::Set(event));
-    }
-
-    /// Lets an event of any node occur: a DMA of zero bytes.
-    pub fn notify(&self, event: EventId) -> Transfer {
-        let at = self.event_address(event);
-        let to = at.unwrap_or(self.at(ElanAddr::NOWHERE));
-        let from = self.at(ElanAddr::NOWHERE);
-        self.dma(Dma::new(from, to, Bytes::ZERO).notify(event))
-    }
-
-    /// Whether the process sees that one of this node's events is set, now.
-    pub fn is_set(&self, event: EventId) -> bool {
-        self.seen_of(event).is_set()
-    }
-
-    /// Waits, polling, until one of this node's events is set and its block seen in main memory.
-    pub async fn wait(&self, event: EventId) {
-        self.seen_of(event).wait().await;
-    }
-
-    fn seen_of(&self, event: EventId) -> Signal {
-        assert_eq!(
-            event.node, self.id,
-            "a process waits for events of its own node"
-        );
-        let mut world = self.world.borrow_mut();
-        let event = world.event(event);
-        assert!(
-            matches!(event.action, Action::Copy),
-            "a process sees only events that are copied to main memory"
-        );
-        event.seen.clone()
-    }
-
-    /// Waits in a way of choice; see [`crate::event`].
-    pub async fn wait_by(&self, event: EventId, how: Wait) {
-        match how {
-            Wait::Poll => self.wait(event).await,
-            Wait::Block => self.block(event).await,
-            Wait::Spin(looks) => {
-                if !self.poll(event, looks).await {
-                    self.block(event).await;
-                }
-            }
-        }
-    }
-
-    /// Looks at an event up to so many times, one `poll` apart; whether it is set.
-    pub async fn poll(&self, event: EventId, looks: u32) -> bool {
-        let seen = self.seen_of(event);
-        if looks > 1 && !seen.is_set() {
-            let poll = self.world.borrow().config.adapter.poll;
-            let alarm = self.alarm(self.now() + poll * u64::from(looks - 1));
-            let (mut seen, mut alarm) = (seen.wait(), alarm.wait());
-            std::future::poll_fn(|context| {
-                let seen = std::pin::Pin::new(&mut seen).poll(context);
-                seen.is_ready()
-                    .then_some(())
-                    .map_or_else(|| std::pin::Pin::new(&mut alarm).poll(context), |()| seen)
-            })
-            .await;
-        }
-        seen.is_set()
-    }
-
-    /// Gives the processor up until the operating system wakes the process for the event. Who finds the block in main
-    /// memory already does not.
-    async fn block(&self, event: EventId) {
-        let seen = self.seen_of(event);
-        let woken = self.world.borrow_mut().event(event).wake_up();
-        woken.unwrap_or(seen).wait().await;
     }
 
     /// Posts a DMA, now. Awaiting the transfer waits until all of it is acknowledged, or all bytes of a get are there,
@@ -431,108 +263,6 @@ impl Node {
         let mut world = self.world.borrow_mut();
         let context = world.context_mut(self.at(ElanAddr::NOWHERE), self.capability);
         context.ok()?.traps.pop_front()
-    }
-
-    /// A queue of `count` slots of `slot` bytes each in new adapter memory; see [`Node::queue_at`].
-    ///
-    /// # Errors
-    /// If the adapter's memory is exhausted.
-    ///
-    /// # Panics
-    /// As [`Node::queue_at`].
-    pub fn queue(
-        &self,
-        count: u32,
-        slot: Bytes,
-        event: Option<EventId>,
-    ) -> Result<QueueId, MemoryError> {
-        let bytes = slot * u64::from(count);
-        let slots = self.map(Placement::Adapter, bytes, Permissions::ALL, true)?;
-        let queue = self.queue_at(slots.start.elan, count, slot, event);
-        Ok(queue.expect("the slots have just been mapped"))
-    }
-
-    /// A queue of `count` slots of `slot` bytes each in adapter memory of the process, in place of one that is there. With
-    /// each message the event occurs.
-    ///
-    /// # Errors
-    /// If the slots do not lie in one region of adapter memory.
-    ///
-    /// # Panics
-    /// If a slot is longer than a packet's payload, or there are no slots or no bytes in them.
-    pub fn queue_at(
-        &self,
-        at: ElanAddr,
-        count: u32,
-        slot: Bytes,
-        event: Option<EventId>,
-    ) -> Result<QueueId, Fault> {
-        let (at, bytes) = (self.at(at), slot * u64::from(count));
-        let mut world = self.world.borrow_mut();
-        let longest = world.config.packet.payload;
-        assert!(
-            count > 0 && !slot.is_zero() && slot <= longest,
-            "a queue has slots of 1 B to {longest}"
-        );
-        let placement = world.translate(at, bytes, Access::Host, self.capability)?;
-        if placement != Placement::Adapter {
-            return Err(world.fault(at, bytes, Access::Host, Reason::NotAdapter));
-        }
-        let queues = &mut world.adapters[self.id as usize].queues;
-        queues.push(Queue {
-            slot,
-            count: count as usize,
-            event,
-            messages: VecDeque::new(),
-            reading: 0,
-            arrived: Signal::new(),
-        });
-        let index = queues.len() as u32 - 1;
-        let context = world.context_mut(at, self.capability);
-        let queues = &mut context.expect("its memory was translated").queues;
-        queues.insert(at.elan, index);
-        Ok(QueueId {
-            node: self.id,
-            index,
-            at,
-        })
-    }
-
-    /// Takes a queue of the process away, with the messages in it; whoever sends to it gets a fault.
-    pub fn free_queue(&self, queue: QueueId) {
-        self.assert_owns(queue.at);
-        let mut world = self.world.borrow_mut();
-        world.queue(queue).messages.clear();
-        if let Ok(context) = world.context_mut(queue.at, self.capability)
-            && context.queues.get(&queue.at.elan) == Some(&queue.index)
-        {
-            context.queues.remove(&queue.at.elan);
-        }
-    }
-
-    /// Messages in one of this process's queues.
-    pub fn queue_len(&self, queue: QueueId) -> usize {
-        self.assert_owns(queue.at);
-        self.world.borrow_mut().queue(queue).messages.len()
-    }
-
-    /// Takes the first message of one of this process's queues, if there is one: the process reads it across the bus.
-    pub async fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
-        self.assert_owns(queue.at);
-        let read = Signal::new();
-        let message = {
-            let mut world = self.world.borrow_mut();
-            let state = world.queue(queue);
-            let message = state.messages.pop_front()?;
-            state.reading += 1;
-            let length = Bytes::new(message.len().max(1) as u64);
-            let direction = crate::bus::Direction::ToMain;
-            world.transfer(self.id, direction, length, Happening::Wake(read.clone()));
-            message
-        };
-        read.wait().await;
-        self.world.borrow_mut().queue(queue).reading -= 1;
-        Some(message)
     }
 
     /// Whether the inputter accepts packets; if not, it discards them and their senders try again.

@@ -4,9 +4,12 @@ use super::World;
 use crate::context::{Capability, Context, ContextId, MOST_CONTEXTS, NoContext};
 use crate::memory::{Address, Contents, Placement, Region};
 use crate::message::WORD;
-use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason, pages};
+use crate::mmu::{Access, Fault, MemoryError, Permissions, Range, Reason, pages};
 use fabric::NodeId;
 use units::Bytes;
+
+/// What lies behind an access, and the bytes if there are any.
+type Found = (Placement, Option<Box<[u8]>>);
 
 impl World {
     /// Makes a context for a process. Context 0 is that of the open processes, made when it is first used.
@@ -40,7 +43,7 @@ impl World {
             adapter.free_events.push(index);
         }
         let held = context.mmu.ranges().iter();
-        adapter.memory_used -= held.map(|range| range.adapter_memory()).sum::<Bytes>();
+        adapter.memory_used -= held.map(Range::adapter_memory).sum::<Bytes>();
     }
 
     /// The context of a process, for one that has a capability.
@@ -76,16 +79,6 @@ impl World {
             .ok_or(Reason::NoContext)
     }
 
-    /// A fault in words.
-    pub fn fault(&self, address: Address, length: Bytes, access: Access, reason: Reason) -> Fault {
-        Fault {
-            address,
-            length,
-            access,
-            reason,
-        }
-    }
-
     /// What lies behind an access, if it is right. Zero bytes touch nothing.
     pub fn translate(
         &self,
@@ -97,7 +90,7 @@ impl World {
         if length.is_zero() {
             return Ok(Placement::Adapter);
         }
-        let fault = |reason| self.fault(at, length, access, reason);
+        let fault = |reason| Fault::new(at, length, access, reason);
         let context = self.context(at, capability).map_err(fault)?;
         let found = context.mmu.translate(at.elan, length, access);
         found.map(|(range, _)| range.placement).map_err(fault)
@@ -110,8 +103,8 @@ impl World {
         length: Bytes,
         access: Access,
         capability: Capability,
-    ) -> Result<(Placement, Option<Box<[u8]>>), Fault> {
-        let fault = |reason| self.fault(at, length, access, reason);
+    ) -> Result<Found, Fault> {
+        let fault = |reason| Fault::new(at, length, access, reason);
         let context = self.context(at, capability).map_err(fault)?;
         let found = context.mmu.translate(at.elan, length, access);
         let (range, offset) = found.map_err(fault)?;
@@ -139,12 +132,7 @@ impl World {
         capability: Capability,
     ) -> Result<(), Fault> {
         let length = Bytes::new(bytes.len() as u64);
-        let fault = |reason| Fault {
-            address: at,
-            length,
-            access,
-            reason,
-        };
+        let fault = |reason| Fault::new(at, length, access, reason);
         if bytes.is_empty() {
             return Ok(());
         }
@@ -237,12 +225,7 @@ impl World {
     /// Takes a range away, with the events in it.
     pub fn unmap(&mut self, region: Region, capability: Capability) -> Result<(), Fault> {
         let (start, bytes) = (region.start, region.bytes);
-        let fault = |reason| Fault {
-            address: start,
-            length: bytes,
-            access: Access::Host,
-            reason,
-        };
+        let fault = |reason| Fault::new(start, bytes, Access::Host, reason);
         let context = self.context_mut(start, capability).map_err(fault)?;
         let range = context.mmu.unmap(start.elan, bytes);
         let range = range.ok_or_else(|| fault(Reason::Unmapped))?;
