@@ -40,12 +40,18 @@ pub struct Watch {
 #[derive(Debug, Error)]
 pub enum Stop {
     /// Nothing will ever happen again, and processes still wait.
-    #[error("deadlock at {at}: nothing is left to happen, and these processes wait: {}", waiting.join(", "))]
+    #[error(
+        "deadlock at {at}: nothing is left to happen, and these processes wait: {}{}",
+        waiting.join(", "),
+        packets.as_ref().map_or(String::new(), |packets| format!("\n{packets}"))
+    )]
     Deadlock {
         /// Simulated time.
         at: Time,
         /// Names of the processes.
         waiting: Vec<String>,
+        /// Packets that wait for each other, if that is why.
+        packets: Option<Box<fabric::Deadlock>>,
     },
     /// A bound was passed.
     #[error(transparent)]
@@ -141,6 +147,7 @@ impl Cluster {
                 return Err(Stop::Deadlock {
                     at: self.now(),
                     waiting: self.executor.unfinished(),
+                    packets: self.world.borrow().fabric.deadlock().map(Box::new),
                 });
             }
         }
