@@ -69,6 +69,49 @@ pub struct BusConfig {
     pub turnaround: Time,
 }
 
+/// The host processors as the libraries use them.
+#[derive(Clone, Copy, Debug)]
+pub struct HostConfig {
+    /// Instructions of a library call that starts or ends a message.
+    pub call: Time,
+    /// Rate at which a processor copies bytes from one place of main memory to another.
+    pub copy: Rate,
+    /// Until one processor of a node sees what another one stored.
+    pub shared: Time,
+}
+
+/// The envelope of a tagged message: its kind and source, the sender's label, tag, size, and where its bytes and the
+/// sender's event lie. One block of a descriptor's length is assumed.
+pub const ENVELOPE: Bytes = Bytes::new(32);
+
+/// Tports, the tagged messages of Elanlib (000 s3.2): the work of their thread, and the bounds of their buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct TportConfig {
+    /// Cycles in which the thread takes up an envelope or a posted receive, and answers it.
+    pub handle: u32,
+    /// Cycles in which it compares an envelope with a posted receive.
+    pub scan: u32,
+    /// Messages up to this length travel with their envelope, as far as one packet holds both.
+    pub small: Bytes,
+    /// Longer messages than this are never buffered.
+    pub big: Bytes,
+    /// Slots of the queue of envelopes.
+    pub slots: u32,
+    /// Adapter memory of a process for small messages that nobody has asked for yet.
+    pub buffer: Bytes,
+    /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
+    pub system: Bytes,
+}
+
+/// Groups of processes in Elanlib, and what they do together.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupConfig {
+    /// Most children of a process in the tree of the collective calls (`LIBELAN_GROUP_BRANCHRATIO`); at least 1.
+    pub branching: u32,
+    /// Cycles in which the thread of a hardware barrier asks all processes once, beside those of any packet.
+    pub conditional: u32,
+}
+
 /// A whole cluster.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -82,4 +125,10 @@ pub struct Config {
     pub adapter: AdapterConfig,
     /// The buses.
     pub bus: BusConfig,
+    /// The hosts.
+    pub host: HostConfig,
+    /// The tagged messages.
+    pub tport: TportConfig,
+    /// The groups.
+    pub group: GroupConfig,
 }

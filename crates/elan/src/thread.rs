@@ -98,6 +98,29 @@ impl Node {
     }
 }
 
+impl Node {
+    /// A thread that was started before the program began: it costs nothing until it first has something to do.
+    ///
+    /// # Errors
+    /// As [`Node::run`].
+    pub fn run_resident<F>(
+        &self,
+        label: impl Into<Label>,
+        program: impl FnOnce(Thread) -> F + 'static,
+    ) -> Result<(), MemoryError>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)?;
+        let thread = Thread {
+            node: self.clone(),
+            running: Cell::new(false),
+        };
+        self.serve(label, async move { program(thread).await });
+        Ok(())
+    }
+}
+
 /// The life of a thread.
 async fn live<F: Future<Output = ()>>(
     node: Node,
@@ -363,6 +386,39 @@ impl Thread {
             };
             self.until(arrived.wait()).await;
         }
+    }
+
+    /// What is fired when something comes into one of the process's queues, which is empty: for [`Thread::until`], where
+    /// a thread waits for one of several things.
+    pub fn arrival(&self, queue: QueueId) -> Signal {
+        let mut world = self.node.world.borrow_mut();
+        let queue = world.queue(queue);
+        if queue.messages.is_empty() {
+            queue.arrived.reset();
+        }
+        queue.arrived.clone()
+    }
+
+    /// Stores bytes in memory of the process, wherever it lies. Into main memory they cross the bus, with the block
+    /// stores of the thread's instruction set (000 s2.1), and the thread has the processor until they have.
+    ///
+    /// # Errors
+    /// If they do not lie within a region of it, or it may not be written.
+    pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+        let length = Bytes::new(bytes.len() as u64);
+        let access = Access::LocalWrite;
+        self.node.check_own(at, length, access)?;
+        let capability = self.node.capability();
+        let placement = {
+            let world = self.node.world.borrow();
+            world.translate(at, length, access, capability)?
+        };
+        self.hold().await;
+        if placement == Placement::Main {
+            self.node.cross_to_main(length).await;
+        }
+        let mut world = self.node.world.borrow_mut();
+        world.write(at, bytes, access, capability)
     }
 
     /// Stores bytes in adapter memory of the process.

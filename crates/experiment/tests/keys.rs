@@ -119,6 +119,18 @@ fn keys_depend_on_every_value() {
         "bus.burst=32 B",
         "bus.burst_overhead=1 ns",
         "bus.turnaround=1 ns",
+        "host.call=1 ns",
+        "host.copy=599 MB/s",
+        "host.shared=1 ns",
+        "tport.handle=1",
+        "tport.scan=1",
+        "tport.small=64 B",
+        "tport.big=1 KB",
+        "tport.slots=1",
+        "tport.buffer=1 KB",
+        "tport.system=1 KB",
+        "group.branching=3",
+        "group.conditional=1",
     ];
     for change in others {
         let with = match change.split_once('=') {

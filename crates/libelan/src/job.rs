@@ -1,6 +1,7 @@
 //! Jobs: programs that run as several processes.
 
-use crate::elan3::Context;
+use crate::elan::Elan;
+use crate::elan3::{AllocError, Context};
 use elan::{Cluster, NoContext, Node, NodeId};
 use kernel::Label;
 use std::collections::BTreeMap;
@@ -44,6 +45,9 @@ pub enum JobError {
     /// An adapter has no context left.
     #[error(transparent)]
     NoContext(#[from] NoContext),
+    /// An adapter has no memory left for the libraries.
+    #[error("no memory for the libraries: {0}")]
+    NoMemory(#[from] AllocError),
 }
 
 impl Job {
@@ -84,14 +88,14 @@ impl Job {
     /// Attaches the processes, all with a new capability, and starts the program in each.
     ///
     /// # Errors
-    /// If the cluster lacks a node, or an adapter a context.
+    /// If the cluster lacks a node, or an adapter a context or memory.
     pub fn launch<F: Future<Output = ()> + 'static>(
         &self,
         cluster: &mut Cluster,
         program: impl Fn(Pe) -> F,
     ) -> Result<(), JobError> {
         for pe in self.attach(cluster)? {
-            let label = pe.label.clone();
+            let label = pe.label().clone();
             cluster.spawn(label, program(pe));
         }
         Ok(())
@@ -110,40 +114,45 @@ impl Job {
         let attach = |&node| cluster.node(node).attach(capability);
         let processes: Result<Vec<Node>, NoContext> = self.places.iter().map(attach).collect();
         let processes: Rc<[Node]> = processes?.into();
-        let pes = (0..processes.len() as u32).map(|vp| Pe {
-            elan3: Context::new(Rc::clone(&processes), vp),
-            label: Label::new(format!("{} {vp}", self.name)),
+        let processes = (0..processes.len() as u32).map(|vp| {
+            let label = Label::new(format!("{} {vp}", self.name));
+            (Context::new(Rc::clone(&processes), vp), label)
         });
-        Ok(pes.collect())
+        let pes = Elan::init(processes.collect())?;
+        Ok(pes.into_iter().map(|elan| Pe { elan }).collect())
     }
 }
 
 /// A processing element: one process of a job, as its program sees it. Clones are the same process.
 #[derive(Clone)]
 pub struct Pe {
-    elan3: Context,
-    label: Label,
+    elan: Elan,
 }
 
 impl Pe {
     /// Its Elan3lib.
     pub fn elan3(&self) -> &Context {
-        &self.elan3
+        self.elan.elan3()
+    }
+
+    /// Its Elanlib.
+    pub fn elan(&self) -> &Elan {
+        &self.elan
     }
 
     /// Its number in the job, from 0.
     pub fn vp(&self) -> u32 {
-        self.elan3.process()
+        self.elan3().process()
     }
 
     /// Processes of the job.
     pub fn nvps(&self) -> u32 {
-        self.elan3.nvps()
+        self.elan3().nvps()
     }
 
     /// Its node.
     pub fn node(&self) -> &Node {
-        self.elan3.node()
+        self.elan3().node()
     }
 
     /// Simulated time.
@@ -153,20 +162,20 @@ impl Pe {
 
     /// Computes for a while: the processor is busy and the network is not used.
     pub async fn compute(&self, time: Time) {
-        self.node().sleep(time).await;
+        self.elan.cpu().work(self.node(), time).await;
     }
 
     /// Its label, which reports of deadlocks show.
     pub fn label(&self) -> &Label {
-        &self.label
+        self.elan.label()
     }
 
     /// Waits for something that has a name, which a report of a deadlock then shows: `ring 3: waits for tag 7`.
     pub async fn waiting<F: IntoFuture>(&self, what: impl fmt::Display, event: F) -> F::Output {
-        let before = self.label.text();
-        self.label.set(format!("{before}: waits for {what}"));
+        let before = self.label().text();
+        self.label().set(format!("{before}: waits for {what}"));
         let output = event.await;
-        self.label.set(before);
+        self.label().set(before);
         output
     }
 }

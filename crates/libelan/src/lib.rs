@@ -29,10 +29,13 @@
 //! | library | what it is |
 //! |---|---|
 //! | [`elan3`] | Elan3lib: processes by number, memory, permissions, events, remote DMA |
+//! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups of processes |
 //!
 //! Names and meaning of the calls are those of the original libraries, in the style of Rust; each says which one it
 //! stands for. Sources: 000 is the `QsNET` paper; names and arguments are as programs of the time called them.
 
+mod cpu;
+pub mod elan;
 pub mod elan3;
 mod job;
 

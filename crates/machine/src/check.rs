@@ -43,6 +43,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     check.link(machine);
     check.packet(machine);
     check.adapter(machine);
+    check.libraries(machine);
     check.times(machine);
     check.engine(machine);
     check.problems
@@ -149,8 +150,28 @@ impl Check<'_> {
         }
     }
 
+    fn libraries(&mut self, machine: &Machine) {
+        let (host, tport) = (&machine.host, &machine.tport);
+        self.rate("host.copy", host.copy.value);
+        self.range("tport.handle", tport.handle.value, 0, 1 << 20);
+        self.range("tport.scan", tport.scan.value, 0, 1 << 20);
+        self.range("tport.slots", tport.slots.value, 1, 1 << 16);
+        self.range(
+            "tport.small",
+            tport.small.value,
+            Bytes::ZERO,
+            LARGEST_PACKET,
+        );
+        self.range("tport.big", tport.big.value, Bytes::ZERO, LARGEST);
+        self.range("tport.buffer", tport.buffer.value, Bytes::ZERO, LARGEST);
+        self.range("tport.system", tport.system.value, Bytes::ZERO, LARGEST);
+        self.range("group.branching", machine.group.branching.value, 1, 64);
+        self.range("group.conditional", machine.group.conditional.value, 0, 1 << 20);
+    }
+
     fn times(&mut self, machine: &Machine) {
         let (switch, adapter, bus) = (&machine.switch, &machine.adapter, &machine.bus);
+        let host = &machine.host;
         let times = [
             ("switch.age_cap", switch.age_cap.value),
             ("switch.age_step", switch.age_step.value),
@@ -165,6 +186,8 @@ impl Check<'_> {
             ("adapter.interrupt", adapter.interrupt.value),
             ("bus.burst_overhead", bus.burst_overhead.value),
             ("bus.turnaround", bus.turnaround.value),
+            ("host.call", host.call.value),
+            ("host.shared", host.shared.value),
         ];
         for (key, time) in times {
             self.range(key, time, Time::ZERO, LONGEST);
@@ -307,7 +330,7 @@ impl Check<'_> {
         self.range(
             "packet.payload",
             packet.payload.value,
-            Bytes::new(1),
+            elan::config::ENVELOPE,
             LARGEST_PACKET,
         );
         self.range(

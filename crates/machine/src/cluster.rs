@@ -1,7 +1,9 @@
 //! From a machine file to what the simulator needs.
 
 use crate::file::{Arbitration, Ascent, Broadcast, Circuit, Engine, Machine, Multiplexing};
-use elan::{AdapterConfig, BusConfig, Config, PacketFormat};
+use elan::{
+    AdapterConfig, BusConfig, Config, GroupConfig, HostConfig, PacketFormat, TportConfig,
+};
 use units::Time;
 
 impl Machine {
@@ -110,6 +112,24 @@ impl Machine {
                 burst: self.bus.burst.value,
                 burst_overhead: self.bus.burst_overhead.value,
                 turnaround: self.bus.turnaround.value,
+            },
+            host: HostConfig {
+                call: self.host.call.value,
+                copy: self.host.copy.value,
+                shared: self.host.shared.value,
+            },
+            tport: TportConfig {
+                handle: self.tport.handle.value,
+                scan: self.tport.scan.value,
+                small: self.tport.small.value,
+                big: self.tport.big.value,
+                slots: self.tport.slots.value,
+                buffer: self.tport.buffer.value,
+                system: self.tport.system.value,
+            },
+            group: GroupConfig {
+                branching: self.group.branching.value,
+                conditional: self.group.conditional.value,
             },
         }
     }

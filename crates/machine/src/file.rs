@@ -24,6 +24,12 @@ pub struct Machine {
     pub adapter: Adapter,
     /// The I/O bus between a node's main memory and its adapter.
     pub bus: Bus,
+    /// The host processors as the libraries use them.
+    pub host: Host,
+    /// Tports, the tagged messages of Elanlib.
+    pub tport: Tport,
+    /// Groups of processes, and what they do together.
+    pub group: Group,
     /// How the fabric is computed; no physics.
     pub fabric: Fabric,
 }
@@ -162,7 +168,7 @@ pub enum Multiplexing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Packet {
-    /// Most payload of a packet.
+    /// Most payload of a packet; at least an envelope of Tports.
     pub payload: Param<Bytes>,
     /// Most payload of a transaction.
     pub transaction: Param<Bytes>,
@@ -231,6 +237,49 @@ pub struct Bus {
     pub burst_overhead: Param<Time>,
     /// Extra time before a transaction in the other direction.
     pub turnaround: Param<Time>,
+}
+
+/// The host processors as the libraries use them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// Instructions of a library call that starts or ends a message.
+    pub call: Param<Time>,
+    /// Rate at which a processor copies from one place of main memory to another.
+    pub copy: Param<Rate>,
+    /// Until one processor of a node sees what another one stored.
+    pub shared: Param<Time>,
+}
+
+/// Groups of processes in Elanlib, and what they do together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Most children of a process in the tree of the collective calls.
+    pub branching: Param<u32>,
+    /// Cycles in which the thread of a hardware barrier asks all processes once, beside those of any packet.
+    pub conditional: Param<u32>,
+}
+
+/// Tports, the tagged messages of Elanlib: the work of their thread on the adapter, and the bounds of their buffers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tport {
+    /// Cycles of the thread processor in which the thread takes up an envelope or a posted receive, and answers it.
+    pub handle: Param<u32>,
+    /// Cycles in which it compares an envelope with a posted receive.
+    pub scan: Param<u32>,
+    /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet holds both.
+    pub small: Param<Bytes>,
+    /// Longer messages than this are never buffered: they wait at the sender for their receive.
+    pub big: Param<Bytes>,
+    /// Slots of the queue of envelopes.
+    pub slots: Param<u32>,
+    /// Adapter memory of a process for small messages that nobody has asked for yet, shared out among the senders; each
+    /// may have at least one there.
+    pub buffer: Param<Bytes>,
+    /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
+    pub system: Param<Bytes>,
 }
 
 /// How the fabric is computed; no physics.

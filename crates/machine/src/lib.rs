@@ -16,7 +16,9 @@ mod cluster;
 mod file;
 mod param;
 
-pub use file::{Adapter, Bus, Engine, Fabric, Link, Machine, Packet, Switch, Title, Topology};
+pub use file::{
+    Adapter, Bus, Engine, Fabric, Host, Link, Machine, Packet, Switch, Title, Topology, Tport,
+};
 pub use file::{Arbitration, Ascent, Circuit, Multiplexing};
 pub use param::{Param, Parameter, PerLevel};
 

@@ -103,6 +103,15 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("thread_cycle_0", r#"thread_cycle = { value = "10 ns","#, r#"thread_cycle = { value = "0 ns","#),
     ("interrupt_too_long", r#"interrupt = { value = "5 us","#, r#"interrupt = { value = "11 s","#),
     ("thread_switch_too_long", "thread_switch = { value = 30,", "thread_switch = { value = 1048577,"),
+    ("payload_shorter_than_an_envelope", "320 B", "31 B"),
+    ("copy_too_slow", "600 MB/s", "600 B/s"),
+    ("shared_too_long", r#"shared = { value = "500 ns","#, r#"shared = { value = "11 s","#),
+    ("tport_without_slots", "slots = { value = 65,", "slots = { value = 0,"),
+    ("tport_scan_too_long", "scan = { value = 12,", "scan = { value = 1048577,"),
+    ("small_longer_than_packets", "288 B", "65 KB"),
+    ("branching_0", "branching = { value = 4,", "branching = { value = 0,"),
+    ("branching_too_wide", "branching = { value = 4,", "branching = { value = 65,"),
+    ("conditional_too_long", "conditional = { value = 200,", "conditional = { value = 1048577,"),
     ("bus_too_slow", "264 MB/s", "264 B/s"),
 ];
 

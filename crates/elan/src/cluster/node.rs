@@ -265,6 +265,70 @@ impl Node {
         context.ok()?.traps.pop_front()
     }
 
+    /// The host stores so many bytes in the adapter, word by word: posted writes, which it does not wait for. The signal is
+    /// fired when they have crossed the bus, before any command that follows.
+    pub fn store_across(&self, bytes: Bytes) -> Signal {
+        let crossed = Signal::new();
+        if bytes.is_zero() {
+            crossed.fire();
+        } else {
+            let direction = crate::bus::Direction::ToAdapter;
+            let done = Happening::Wake(crossed.clone());
+            let mut world = self.world.borrow_mut();
+            world.transfer(self.id, direction, bytes, done);
+        }
+        crossed
+    }
+
+    /// So many bytes of the adapter cross the bus to the host, behind all that is on its way to main memory.
+    pub async fn cross_to_main(&self, bytes: Bytes) {
+        if bytes.is_zero() {
+            return;
+        }
+        let crossed = Signal::new();
+        {
+            let direction = crate::bus::Direction::ToMain;
+            let done = Happening::Wake(crossed.clone());
+            let mut world = self.world.borrow_mut();
+            world.transfer(self.id, direction, bytes, done);
+        }
+        crossed.wait().await;
+    }
+
+    /// A command that lets a thread go on which waits for the signal.
+    pub fn wake_thread(&self) -> Signal {
+        let woken = Signal::new();
+        let mut world = self.world.borrow_mut();
+        world.post(self.id, Command::Run(woken.clone()));
+        woken
+    }
+
+    /// Starts a task of the node that serves others: no run waits for its end.
+    pub fn serve(&self, label: impl Into<Label>, task: impl Future<Output = ()> + 'static) {
+        let spawner = self.world.borrow().spawner.clone();
+        spawner.spawn_background(label, task);
+    }
+
+    /// What the libraries on the host cost.
+    pub fn host_config(&self) -> crate::HostConfig {
+        self.world.borrow().config.host
+    }
+
+    /// What tagged messages cost.
+    pub fn tport_config(&self) -> crate::TportConfig {
+        self.world.borrow().config.tport
+    }
+
+    /// What the collective calls of groups go by.
+    pub fn group_config(&self) -> crate::GroupConfig {
+        self.world.borrow().config.group
+    }
+
+    /// Most payload of a packet, and with it of a queue's slot.
+    pub fn longest_packet(&self) -> Bytes {
+        self.world.borrow().config.packet.payload
+    }
+
     /// Whether the inputter accepts packets; if not, it discards them and their senders try again.
     pub fn accept(&self, accepting: bool) {
         self.world.borrow_mut().adapters[self.id as usize]

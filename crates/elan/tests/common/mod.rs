@@ -1,7 +1,10 @@
 //! What the tests of the adapter share: machines, and places where processes leave their results.
 #![allow(dead_code)] // each test file uses a part
 
-use elan::{AdapterConfig, BusConfig, Cluster, Config, PacketFormat, Watch};
+use elan::{
+    AdapterConfig, BusConfig, Cluster, Config, GroupConfig, HostConfig, PacketFormat, TportConfig,
+    Watch,
+};
 use fabric::{Arbitration, Ascent, Broadcast, Circuit, FatTree, Multiplexing};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
@@ -61,6 +64,24 @@ pub fn machine(tree: FatTree) -> Config {
             burst: Bytes::new(64),
             burst_overhead: Time::from_ns(77),
             turnaround: Time::from_ns(80),
+        },
+        host: HostConfig {
+            call: Time::from_ns(250),
+            copy: Rate::from_mb_per_second(600),
+            shared: Time::from_ns(500),
+        },
+        tport: TportConfig {
+            handle: 100,
+            scan: 12,
+            small: Bytes::new(288),
+            big: Bytes::from_kb(16),
+            slots: 64,
+            buffer: Bytes::from_kb(512),
+            system: Bytes::from_mb(4),
+        },
+        group: GroupConfig {
+            branching: 4,
+            conditional: 200,
         },
     }
 }
