@@ -8,21 +8,20 @@ use crate::cluster::{Happening, World};
 use crate::dma::DmaId;
 use crate::event::EventId;
 use fabric::NodeId;
-use kernel::Signal;
 use units::Bytes;
 
 /// A command is one word through the command port.
 pub const COMMAND: Bytes = Bytes::new(8);
 
 /// What the process wants.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Command {
     /// Execute a DMA.
     Dma(DmaId),
-    /// Let an event of the node occur.
-    Set(EventId),
-    /// Run a thread, which waits for the signal.
-    Run(Signal),
+    /// Let an event of the node occur, by its number there.
+    Set(u32),
+    /// Run the thread that was posted first: the port works in order.
+    Run,
 }
 
 impl World {
@@ -40,8 +39,14 @@ impl World {
     pub(crate) fn command(&mut self, node: NodeId, command: Command) {
         match command {
             Command::Dma(dma) => self.enqueue(node, dma),
-            Command::Set(event) => self.occur_soon(event),
-            Command::Run(thread) => thread.fire(),
+            Command::Set(index) => self.occur_soon(EventId { node, index }),
+            Command::Run => {
+                let threads = &mut self.adapters[node as usize].processor.posted;
+                let thread = threads
+                    .pop_front()
+                    .expect("a thread was posted with the command");
+                thread.fire();
+            }
         }
     }
 }

@@ -14,11 +14,11 @@ use crate::memory::Address;
 use crate::meter::Meter;
 use crate::mmu::Fault;
 use fabric::{Destination, NodeId, Priority};
-use kernel::Signal;
+use kernel::{Signal, Wait};
 use std::cell::Cell;
-use std::future::IntoFuture;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use thiserror::Error;
 use units::Bytes;
 
@@ -181,25 +181,29 @@ pub enum DmaError {
 }
 
 /// A posted DMA. Awaiting it waits for its completion at the source; dropping it does not cancel it.
+#[derive(Debug)]
+#[must_use = "nothing waits until the transfer is awaited; drop it where nobody needs to know"]
 pub struct Transfer {
-    pub(crate) result: Pin<Box<dyn Future<Output = Result<(), DmaError>>>>,
+    done: Wait,
+    failed: Rc<Cell<Option<DmaError>>>,
 }
 
 impl Transfer {
     /// One that has failed before it was posted.
     pub fn failed(error: DmaError) -> Self {
         Transfer {
-            result: Box::pin(std::future::ready(Err(error))),
+            done: Signal::counted(0).wait(),
+            failed: Rc::new(Cell::new(Some(error))),
         }
     }
 }
 
-impl IntoFuture for Transfer {
+impl Future for Transfer {
     type Output = Result<(), DmaError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output>>>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        self.result
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let done = Pin::new(&mut self.done).poll(context);
+        done.map(|()| self.failed.get().map_or(Ok(()), Err))
     }
 }
 
@@ -304,13 +308,9 @@ impl Progress {
 
     /// The way to await it.
     pub fn transfer(&self) -> Transfer {
-        let (done, failed) = (self.done.clone(), Rc::clone(&self.failed));
-        let result = async move {
-            done.wait().await;
-            failed.get().map_or(Ok(()), |error: DmaError| Err(error))
-        };
         Transfer {
-            result: Box::pin(result),
+            done: self.done.wait(),
+            failed: Rc::clone(&self.failed),
         }
     }
 }

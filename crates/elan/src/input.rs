@@ -57,15 +57,9 @@ impl World {
     /// Payload has arrived.
     fn data_arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
         let arrival = &self.packets[token as usize];
-        let (id, length) = (arrival.dma, arrival.length);
+        let length = arrival.length;
         match self.admit(token) {
-            Err(fault) => {
-                self.packets[token as usize].fault = Some(Box::new(fault));
-                self.answer(packet, Ack::Error);
-                if let Some(Get::Serving(get)) = self.dmas[id as usize].get {
-                    self.get_failed(get, fault);
-                }
-            }
+            Err(fault) => self.refuse(packet, token, *fault),
             Ok(_) if self.adapters[node as usize].inputter.refusing => {
                 self.answer(packet, Ack::Discarded);
             }
@@ -98,8 +92,19 @@ impl World {
         }
     }
 
+    /// Answers a packet that is refused for good.
+    fn refuse(&mut self, packet: PacketId, token: Token, fault: Fault) {
+        let refused = &mut self.packets[token as usize];
+        refused.fault = Some(Box::new(fault));
+        let id = refused.dma;
+        self.answer(packet, Ack::Error);
+        if let Some(Get::Serving(get)) = self.dmas[id as usize].get {
+            self.get_failed(get, fault);
+        }
+    }
+
     /// Where the payload of a packet belongs, and whether its event is one.
-    fn admit(&self, token: Token) -> Result<Room, Fault> {
+    fn admit(&self, token: Token) -> Result<Room, Box<Fault>> {
         let packet = &self.packets[token as usize];
         let progress = &self.dmas[packet.dma as usize];
         let (dma, capability, length) = (progress.dma, progress.capability, packet.length);

@@ -207,6 +207,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
+    #[inline]
     fn allows(&self, offset: u64, length: u64, access: Access) -> bool {
         let needs = access.needs();
         if self.changes.is_empty() {
@@ -326,6 +327,7 @@ impl Mmu {
         &self.ranges
     }
 
+    #[inline]
     fn find(&self, at: ElanAddr, length: Bytes) -> Result<(usize, u64), Reason> {
         let (at, length) = (u64::from(at.as_u32()), length.as_u64());
         let index = self.ranges.partition_point(|range| range.start <= at);
@@ -336,6 +338,7 @@ impl Mmu {
     }
 
     /// Translates an access of at least one byte: the range and the offset in it.
+    #[inline]
     pub fn translate(
         &self,
         at: ElanAddr,

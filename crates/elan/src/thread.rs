@@ -61,6 +61,8 @@ pub(crate) struct Processor {
     taken: bool,
     /// Threads that are ready, in the order in which they became so.
     ready: VecDeque<Signal>,
+    /// Threads whose command is on its way.
+    pub posted: VecDeque<Signal>,
     /// Time in which it has worked.
     pub busy: Time,
 }
@@ -85,16 +87,38 @@ impl Node {
     where
         F: Future<Output = ()> + 'static,
     {
-        let stack = self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)?;
+        let stack = self.stack()?;
+        self.run_on(stack, label, program);
+        Ok(())
+    }
+
+    /// Maps a stack for a thread.
+    ///
+    /// # Errors
+    /// If the adapter has no memory for it.
+    pub fn stack(&self) -> Result<Region, MemoryError> {
+        self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)
+    }
+
+    /// As [`run`](Self::run), with a stack that has been mapped before. It is unmapped when the thread ends.
+    pub fn run_on<F>(
+        &self,
+        stack: Region,
+        label: impl Into<Label>,
+        program: impl FnOnce(Thread) -> F + 'static,
+    ) where
+        F: Future<Output = ()> + 'static,
+    {
         let started = Signal::new();
         let mut world = self.world.borrow_mut();
-        world.post(self.id(), Command::Run(started.clone()));
+        let threads = &mut world.adapters[self.id() as usize].processor.posted;
+        threads.push_back(started.clone());
+        world.post(self.id(), Command::Run);
         let node = self.clone();
         world.spawner.spawn_background(label, async move {
             started.wait().await;
             live(node, stack, program).await;
         });
-        Ok(())
     }
 }
 

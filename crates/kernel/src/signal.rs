@@ -27,9 +27,44 @@ struct State {
     remaining: u64,
     /// How often it became set.
     rounds: u64,
-    /// In the order of waiting. Few wait for one signal, so that a search is short.
-    waiters: Vec<(u64, Waker)>,
+    waiters: Waiters,
     tickets: u64,
+}
+
+/// Tickets and wakers in the order of waiting. Mostly one waits, which needs no memory of its own; few ever do, so that a
+/// search is short.
+#[derive(Default)]
+struct Waiters {
+    first: Option<(u64, Waker)>,
+    /// Empty while there is no first.
+    others: Vec<(u64, Waker)>,
+}
+
+impl Waiters {
+    fn push(&mut self, waiter: (u64, Waker)) {
+        if self.first.is_none() {
+            self.first = Some(waiter);
+        } else {
+            self.others.push(waiter);
+        }
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.others.len()
+    }
+
+    fn of(&mut self, ticket: u64) -> Option<&mut Waker> {
+        let all = self.first.iter_mut().chain(&mut self.others);
+        let mut all = all.filter(|(other, _)| *other == ticket);
+        all.next().map(|(_, waker)| waker)
+    }
+
+    fn remove(&mut self, ticket: u64) {
+        self.others.retain(|(other, _)| *other != ticket);
+        if self.first.take_if(|(other, _)| *other == ticket).is_some() && !self.others.is_empty() {
+            self.first = Some(self.others.remove(0));
+        }
+    }
 }
 
 impl Signal {
@@ -47,7 +82,7 @@ impl Signal {
                 count,
                 remaining: count,
                 rounds: 0,
-                waiters: Vec::new(),
+                waiters: Waiters::default(),
                 tickets: 0,
             })),
         }
@@ -65,7 +100,7 @@ impl Signal {
             let waiters = std::mem::take(&mut state.waiters);
             // A waker is free to look at this signal.
             drop(state);
-            for (_, waker) in waiters {
+            for (_, waker) in waiters.first.into_iter().chain(waiters.others) {
                 waker.wake();
             }
         }
@@ -140,9 +175,9 @@ impl Future for Wait {
         }
         let waker = context.waker();
         if let Some((ticket, _)) = self.begun {
-            let waiter = state.waiters.iter_mut().find(|(other, _)| *other == ticket);
             // The place in the order stays, whichever task polls.
-            waiter.expect("who waits is listed").1.clone_from(waker);
+            let place = state.waiters.of(ticket);
+            place.expect("who waits is listed").clone_from(waker);
         } else {
             let begun = (state.tickets, state.rounds);
             state.tickets += 1;
@@ -158,7 +193,7 @@ impl Drop for Wait {
     fn drop(&mut self) {
         if let Some((ticket, _)) = self.begun {
             let mut state = self.signal.state.borrow_mut();
-            state.waiters.retain(|(other, _)| *other != ticket);
+            state.waiters.remove(ticket);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::elan::Elan;
 use crate::elan3::{AllocError, Context};
+use crate::mpi::Mpi;
 use elan::{Cluster, NoContext, Node, NodeId};
 use kernel::Label;
 use std::collections::BTreeMap;
@@ -140,6 +141,11 @@ impl Pe {
         &self.elan
     }
 
+    /// Its MPI.
+    pub fn mpi(&self) -> Mpi {
+        Mpi::new(self.elan.tport())
+    }
+
     /// Its number in the job, from 0.
     pub fn vp(&self) -> u32 {
         self.elan3().process()
@@ -172,10 +178,6 @@ impl Pe {
 
     /// Waits for something that has a name, which a report of a deadlock then shows: `ring 3: waits for tag 7`.
     pub async fn waiting<F: IntoFuture>(&self, what: impl fmt::Display, event: F) -> F::Output {
-        let before = self.label().text();
-        self.label().set(format!("{before}: waits for {what}"));
-        let output = event.await;
-        self.label().set(before);
-        output
+        self.elan.waiting(what, event).await
     }
 }

@@ -30,6 +30,7 @@
 //! |---|---|
 //! | [`elan3`] | Elan3lib: processes by number, memory, permissions, events, remote DMA |
 //! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups of processes |
+//! | [`mpi`] | MPI: point to point |
 //!
 //! Names and meaning of the calls are those of the original libraries, in the style of Rust; each says which one it
 //! stands for. Sources: 000 is the `QsNET` paper; names and arguments are as programs of the time called them.
@@ -38,5 +39,6 @@ mod cpu;
 pub mod elan;
 pub mod elan3;
 mod job;
+pub mod mpi;
 
 pub use job::{Job, JobError, MOST_PES, Pe};

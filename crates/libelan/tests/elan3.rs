@@ -326,7 +326,7 @@ fn memory_is_given_and_taken_back() {
             }
         };
         assert!(matches!(error, AllocError::Exhausted(_)), "{error}");
-        assert_eq!(held.len(), 64);
+        assert_eq!(held.len(), 62, "64, and what the libraries have");
         for at in held.drain(..) {
             elan3.store(at, &[9; 100]).unwrap();
             elan3.free(at).unwrap();
@@ -334,7 +334,7 @@ fn memory_is_given_and_taken_back() {
             // A range of its own is unmapped when it is free.
             assert!(elan3.store(at, &[1]).is_err());
         }
-        let again = elan3.alloc_elan(8, Bytes::from_mb(64)).unwrap();
+        let again = elan3.alloc_elan(8, Bytes::from_mb(62)).unwrap();
         assert_eq!(elan3.load(again, SIZE).unwrap()[..], [0; 1000]);
         // Two gigabytes fit into the addresses, not four.
         let huge = Bytes::from_mb(2000);

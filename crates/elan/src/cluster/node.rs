@@ -299,7 +299,9 @@ impl Node {
     pub fn wake_thread(&self) -> Signal {
         let woken = Signal::new();
         let mut world = self.world.borrow_mut();
-        world.post(self.id, Command::Run(woken.clone()));
+        let threads = &mut world.adapters[self.id as usize].processor.posted;
+        threads.push_back(woken.clone());
+        world.post(self.id, Command::Run);
         woken
     }
 
@@ -317,6 +319,11 @@ impl Node {
     /// What tagged messages cost.
     pub fn tport_config(&self) -> crate::TportConfig {
         self.world.borrow().config.tport
+    }
+
+    /// From the refusal of a packet to sending it again.
+    pub fn retry_delay(&self) -> Time {
+        self.world.borrow().config.adapter.retry_delay
     }
 
     /// What the collective calls of groups go by.

@@ -47,6 +47,7 @@ impl World {
     }
 
     /// The context of a process, for one that has a capability.
+    #[inline]
     pub fn context(&self, at: Address, capability: Capability) -> Result<&Context, Reason> {
         let contexts = &self.adapters[at.node as usize].contexts;
         let context = contexts.get(at.context.0 as usize);
@@ -80,6 +81,7 @@ impl World {
     }
 
     /// What lies behind an access, if it is right. Zero bytes touch nothing.
+    #[inline]
     pub fn translate(
         &self,
         at: Address,

@@ -93,7 +93,9 @@ impl Node {
     /// Lets an event of the process occur, by a command; a remote one is set with [`Node::notify`].
     pub fn set(&self, event: EventId) {
         self.assert_owns_event(event);
-        self.world.borrow_mut().post(self.id(), Command::Set(event));
+        self.world
+            .borrow_mut()
+            .post(self.id(), Command::Set(event.index));
     }
 
     /// Lets an event of any node occur: a DMA of zero bytes.

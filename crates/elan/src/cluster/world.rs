@@ -47,6 +47,9 @@ pub(crate) enum Happening {
     Wake(Signal),
 }
 
+// Every event is one: it is moved often.
+const _: () = assert!(size_of::<Happening>() <= 16);
+
 /// One adapter with its bus and memories.
 pub(crate) struct Adapter {
     pub bus: Bus<Happening>,

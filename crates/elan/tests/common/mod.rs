@@ -71,7 +71,7 @@ pub fn machine(tree: FatTree) -> Config {
             shared: Time::from_ns(500),
         },
         tport: TportConfig {
-            handle: 100,
+            handle: 168,
             scan: 12,
             small: Bytes::new(288),
             big: Bytes::from_kb(16),

@@ -14,14 +14,25 @@
 //! *Global* memory has the same address in all processes that make the same calls in the same order, whatever else each
 //! of them allocates: it has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
 
+mod barrier;
+mod bcast;
 pub mod group;
+mod groups;
+mod hardware;
+mod pool;
+pub mod reduce;
+pub mod tport;
+mod tree;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
 use elan::{ElanAddr, Node, Placement};
+use group::{Block, Group, Layout, Locals, Member};
 use kernel::Label;
 use std::cell::RefCell;
+use std::fmt;
 use std::rc::Rc;
+use tport::{Port, Tport};
 use units::{Bytes, Time};
 
 /// The global heap of each process in main memory; nothing is published about its size, and this one is assumed.
@@ -39,28 +50,56 @@ pub struct Elan {
 struct Inner {
     elan3: Context,
     label: Label,
-    cpu: Cpu,
     global_main: RefCell<Heap>,
     global_elan: RefCell<Heap>,
+    /// The Tports of all processes of the job.
+    ports: Rc<[Rc<Port>]>,
+    member: Member,
+    /// The group of all processes.
+    all: Group,
 }
 
 impl Elan {
     /// Initialises the library in all processes of a job.
     pub(crate) fn init(processes: Vec<(Context, Label)>) -> Result<Vec<Elan>, AllocError> {
+        let nvps = processes.len() as u32;
+        let port = |(elan3, _): &(Context, Label)| {
+            let (node, vp) = (elan3.node(), elan3.process());
+            let port = Port::new(node, Cpu::default(), vp, nvps)?;
+            Ok(Rc::new(port))
+        };
+        let ports: Result<Vec<_>, AllocError> = processes.iter().map(port).collect();
+        let ports: Rc<[_]> = ports?.into();
+        let layout = processes.first();
+        let layout = layout.map(|(elan3, _)| Layout::new(elan3, (0..nvps).collect()));
+        let layout = Rc::new(layout.expect("a job has processes"));
+        let locals = Locals::default();
         let init = |(elan3, label): (Context, Label)| {
             let heap = |placement, size| Heap::fixed(elan3.node().clone(), placement, size);
             let global_main = RefCell::new(heap(Placement::Main, GLOBAL_MAIN)?);
             let global_elan = RefCell::new(heap(Placement::Adapter, GLOBAL_ELAN)?);
+            let member = Member {
+                context: elan3.clone(),
+                cpu: ports[elan3.process() as usize].cpu.clone(),
+                label: label.clone(),
+                locals: Rc::clone(&locals),
+            };
+            let block = Block::alloc(elan3.node(), &global_elan, &global_main, Block::ANYWHERE)?;
+            let all = Group::new(&member, Rc::clone(&layout), block)?;
             let inner = Inner {
                 elan3,
                 label,
-                cpu: Cpu::default(),
+                member,
+                all,
                 global_main,
                 global_elan,
+                ports: Rc::clone(&ports),
             };
-            Ok(Elan {
+            let elan = Elan {
                 inner: Rc::new(inner),
-            })
+            };
+            Port::serve(&elan)?;
+            Ok(elan)
         };
         processes.into_iter().map(init).collect()
     }
@@ -90,9 +129,41 @@ impl Elan {
         self.node().now()
     }
 
+    /// The process's Tport.
+    pub fn tport(&self) -> Tport {
+        Tport { elan: self.clone() }
+    }
+
+    /// The state of its Tport, and that of another process's.
+    pub(crate) fn port(&self) -> &Rc<Port> {
+        self.peer(self.vp())
+    }
+
+    pub(crate) fn peer(&self, vp: u32) -> &Rc<Port> {
+        &self.inner.ports[vp as usize]
+    }
+
+    pub(crate) fn peers(&self) -> Rc<[Rc<Port>]> {
+        Rc::clone(&self.inner.ports)
+    }
+
+    /// Waits for something that has a name; see [`crate::Pe::waiting`].
+    pub(crate) async fn waiting<F: IntoFuture>(
+        &self,
+        what: impl fmt::Display,
+        event: F,
+    ) -> F::Output {
+        let label = self.label();
+        let before = label.text();
+        label.set(format!("{before}: waits for {what}"));
+        let output = event.await;
+        label.set(before);
+        output
+    }
+
     /// The process's processor.
     pub(crate) fn cpu(&self) -> &Cpu {
-        &self.inner.cpu
+        &self.port().cpu
     }
 
     /// The process's label.

@@ -2,10 +2,11 @@
 #![allow(dead_code)] // each test file uses a part
 
 use elan::{
-    AdapterConfig, BusConfig, Cluster, Config, GroupConfig, HostConfig, PacketFormat, TportConfig,
-    Watch,
+    AdapterConfig, BusConfig, Cluster, Config, GroupConfig, HostConfig, PacketFormat, Stop,
+    TportConfig, Watch,
 };
 use fabric::{Arbitration, Ascent, Broadcast, Circuit, FatTree, Multiplexing};
+use libelan::{Job, Pe};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
@@ -71,7 +72,7 @@ pub fn machine(tree: FatTree) -> Config {
             shared: Time::from_ns(500),
         },
         tport: TportConfig {
-            handle: 100,
+            handle: 168,
             scan: 12,
             small: Bytes::new(288),
             big: Bytes::from_kb(16),
@@ -94,6 +95,28 @@ pub fn four_nodes() -> Config {
 /// 16 nodes in two levels.
 pub fn sixteen_nodes() -> Config {
     machine(FatTree::quaternary(2).expect("16 nodes"))
+}
+
+/// Runs a program on the processes of a job on 16 nodes, to the end.
+pub fn run<F: Future<Output = ()> + 'static>(
+    job: &Job,
+    program: impl Fn(Pe) -> F,
+) -> Result<(), Stop> {
+    run_on(&sixteen_nodes(), job, program)
+}
+
+/// The same on a machine of choice.
+pub fn run_on<F: Future<Output = ()> + 'static>(
+    config: &Config,
+    job: &Job,
+    program: impl Fn(Pe) -> F,
+) -> Result<(), Stop> {
+    let mut cluster = cluster(config);
+    job.launch(&mut cluster, program)
+        .expect("the nodes are there");
+    let end = cluster.run();
+    cluster.check_conservation();
+    end
 }
 
 /// A cluster without bounds.

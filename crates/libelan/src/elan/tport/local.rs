@@ -1,0 +1,197 @@
+//! Messages between processes of one node, through shared memory: the hosts do all of it.
+
+use super::port::{Outcome, Port, Receive};
+use super::wire::Envelope;
+use super::{Received, Room, TportError};
+use crate::cpu::Turn;
+use crate::elan::Elan;
+use elan::Node;
+use kernel::Signal;
+use std::rc::Rc;
+
+/// The Tports of all processes of a job.
+pub(super) type Peers = Rc<[Rc<Port>]>;
+
+/// A message in shared memory.
+pub(super) struct Message {
+    envelope: Envelope,
+    body: Body,
+    /// Fired when it is matched, for one that its sender waits for.
+    matched: Option<Signal>,
+}
+
+/// Where its bytes are.
+enum Body {
+    Copied(Box<[u8]>),
+    /// In the sender's buffer, until it is told that it may go on.
+    There(Node, Signal),
+}
+
+/// Sends a message. The turn of the sender's processor lasts until it has copied what it copies.
+pub(super) async fn send(
+    elan: &Elan,
+    to: u32,
+    envelope: Envelope,
+    turn: Turn,
+) -> Result<(), TportError> {
+    let (port, peer) = (elan.port(), Rc::clone(elan.peer(to)));
+    let (node, cost) = (&port.node, port.node.host_config());
+    let size = envelope.size;
+    let mut waits = Vec::new();
+    let body = if size <= port.config.big && port.borrow(to) {
+        let bytes = elan.elan3().load(envelope.from, size);
+        if bytes.is_ok() {
+            turn.work(node, cost.copy.time(size)).await;
+        } else {
+            port.give_back(to);
+        }
+        Body::Copied(bytes?)
+    } else {
+        let taken = Signal::new();
+        waits.push(taken.clone());
+        Body::There(node.clone(), taken)
+    };
+    drop(turn);
+    let matched = envelope.synchronous.then(Signal::new);
+    waits.extend(matched.clone());
+    node.sleep(cost.shared).await;
+    let message = Message {
+        envelope,
+        body,
+        matched,
+    };
+    peer.came(elan.peers(), message);
+    if !waits.is_empty() {
+        for wait in waits {
+            wait.wait().await;
+        }
+        node.sleep(cost.shared).await;
+    }
+    Ok(())
+}
+
+impl Port {
+    /// A message can be seen in shared memory.
+    fn came(self: &Rc<Self>, peers: Peers, message: Message) {
+        let Envelope { sender, tag, .. } = message.envelope;
+        let mut probes = Vec::new();
+        let (receive, _) = self.claim(|_| true, (sender, tag), &mut probes);
+        for probe in probes {
+            probe.end_by_host(Outcome::Here(message.received()));
+        }
+        match receive {
+            Some(receive) => self.take(peers, receive, message),
+            None => self.state.borrow_mut().shared.push_back(message),
+        }
+    }
+
+    /// Finds a receive's message among those that are in shared memory already; whether there was one.
+    pub(super) fn take_shared(self: &Rc<Self>, peers: Peers, receive: &Rc<Receive>) -> bool {
+        let mut state = self.state.borrow_mut();
+        let takes = |message: &Message| {
+            let Envelope { sender, tag, .. } = message.envelope;
+            receive.select.takes(sender, tag)
+        };
+        let Some(place) = state.shared.iter().position(takes) else {
+            return false;
+        };
+        receive.matched.set(true);
+        if receive.room == Room::Probe {
+            receive.end_by_host(Outcome::Here(state.shared[place].received()));
+        } else {
+            state.stats.matched += 1;
+            state.stats.unexpected += 1;
+            let message = state.shared.remove(place).expect("it is there");
+            drop(state);
+            self.take(peers, Rc::clone(receive), message);
+        }
+        true
+    }
+
+    /// A receive has its message: the process copies it as soon as it does nothing else.
+    fn take(self: &Rc<Self>, peers: Peers, receive: Rc<Receive>, message: Message) {
+        if let Some(matched) = &message.matched {
+            matched.fire();
+        }
+        let (port, turn) = (Rc::clone(self), self.cpu.turn());
+        self.node.serve("receive", async move {
+            let outcome = match port.copy(&receive, &message, turn).await {
+                Ok(received) => Outcome::Here(received),
+                Err(error) => Outcome::Failed(error),
+            };
+            match message.body {
+                Body::Copied(_) => {
+                    peers[message.envelope.source as usize].give_back(port.vp);
+                }
+                Body::There(_, taken) => taken.fire(),
+            }
+            receive.end_by_host(outcome);
+        });
+    }
+
+    async fn copy(
+        &self,
+        receive: &Receive,
+        message: &Message,
+        turn: Turn,
+    ) -> Result<Received, TportError> {
+        let received = message.received();
+        let Received {
+            sender, tag, size, ..
+        } = received;
+        let at = match receive.room {
+            Room::Buffer(at, room) if size <= room => at,
+            Room::Buffer(_, room) => {
+                return Err(TportError::Truncated {
+                    sender,
+                    tag,
+                    size,
+                    room,
+                });
+            }
+            Room::System | Room::Probe => self.buffer(size)?,
+        };
+        let time = self.node.host_config().copy.time(size);
+        turn.work(&self.node, time).await;
+        let bytes = match &message.body {
+            Body::Copied(bytes) => Ok(bytes.clone()),
+            Body::There(node, _) => node.load(node.at(message.envelope.from), size),
+        };
+        let stored = bytes.and_then(|bytes| self.node.store(self.node.at(at), &bytes));
+        if let Err(fault) = stored {
+            if receive.room == Room::System {
+                self.buf_free(at)?;
+            }
+            return Err(fault.into());
+        }
+        Ok(Received {
+            at: Some(at),
+            ..received
+        })
+    }
+
+    /// A message of this sender that was in shared memory has been received.
+    fn give_back(&self, receiver: u32) {
+        let mut state = self.state.borrow_mut();
+        let lent = state.lent.get_mut(&receiver);
+        *lent.expect("it was lent") -= 1;
+    }
+}
+
+impl Receive {
+    fn end_by_host(&self, outcome: Outcome) {
+        self.outcome.replace(Some(outcome));
+        self.by_host.fire();
+    }
+}
+
+impl Message {
+    fn received(&self) -> Received {
+        Received {
+            sender: self.envelope.sender,
+            tag: self.envelope.tag,
+            size: self.envelope.size,
+            at: None,
+        }
+    }
+}

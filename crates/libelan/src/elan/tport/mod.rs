@@ -1,0 +1,299 @@
+//! # Tports: tagged messages (000 s3.2)
+//!
+//! A sender labels each message with an *envelope*: a sender's number, a tag and the size. A receiver names what it wants
+//! by masks ([`Select`]); messages of one process to another are received in the order in which they were sent. Envelopes
+//! are matched by a thread on the adapter of the *receiver*, without its host (000 s5.1: MPI "needs to run a thread in the
+//! Elan ... to match the message tags").
+//!
+//! | call | here |
+//! |---|---|
+//! | `elan_tportTxStart`, `TxWait`, `TxDone` | [`Tport::tx_start`], [`Tport::tx_wait`], [`Tx::is_done`] |
+//! | `ELAN_TPORT_TXSYNC` | [`Mode::Synchronous`] |
+//! | `elan_tportRxStart`, `RxWait`, `RxDone` | [`Tport::rx_start`], [`Tport::rx_wait`], [`Rx::is_done`] |
+//! | `ELAN_TPORT_RXBUF`, `RXPROBE`, `RXANY` | [`Room::System`], [`Room::Probe`], [`Select::ANY`] |
+//! | `elan_tportBufFree`, `elan_tportGetStats` | [`Tport::buf_free`], [`Tport::stats`] |
+//!
+//! ## The way of a message
+//!
+//! | length | what travels first | the rest | the send ends |
+//! |---|---|---|---|
+//! | *small*, up to `tport.small` | envelope and bytes, one packet into the receiver's queue | | acknowledged |
+//! | *longer* | the envelope | once matched, the receiver's thread *gets* the bytes from the sender's buffer | the bytes are there |
+//! | *longer*, up to `tport.big`, unexpected | the envelope | got at once into a buffer of the system | the same |
+//! | synchronous, small | as small | | matched |
+//!
+//! The sender's host stores envelope and small bytes in its adapter, word by word, and posts a queue DMA; the bytes of
+//! others are not touched. The receiver's thread takes each envelope up (`tport.handle`), compares it with the posted
+//! receives in the order of their posting (`tport.scan` each), stores small bytes at their place, across the bus if that
+//! is main memory, and sets the receive's event. A receive is posted by a descriptor of [`POST`] bytes and a command; the
+//! thread compares it with the unexpected messages in the order of their arrival.
+//!
+//! ## Bounds
+//!
+//! A sender may have so many unexpected small messages at a receiver: `tport.buffer`, in packets, shared out among the
+//! processes of the job, but at least 1 and at most `tport.slots`. The receiver's thread gives back what has been received,
+//! half of that at a time. A message beyond goes as a longer one: its bytes are *held* at the sender until it is matched.
+//! Longer messages are buffered while `tport.system` has room. A queue that is full discards, and the sender's adapter
+//! tries again. Nothing is lost, and no message keeps another one from being matched.
+//!
+//! ## On one node
+//!
+//! Processes of one node exchange messages through shared memory (000 s3.2): the sender copies bytes up to `tport.big` in
+//! (`host.copy`), the receiver sees them after `host.shared` and copies them out; of longer ones, and of what is beyond the
+//! same bound of unexpected messages, the receiver copies the sender's buffer. It copies when a receive is matched and it
+//! computes nothing: as if it computed only between its calls, and these saw to all messages. A receive is matched by what
+//! comes first, by either way; the thread and the host agree over it at no cost, which is a simplification.
+
+mod local;
+mod port;
+mod thread;
+mod wire;
+
+pub(crate) use port::Port;
+
+use crate::elan3::AllocError;
+use elan::{DmaError, ElanAddr, Fault};
+use port::{Receive, Sending};
+use std::fmt;
+use std::rc::Rc;
+use thiserror::Error;
+use units::Bytes;
+
+/// The descriptor of a posted receive: an envelope's length and as much again for its event and buffer, assumed.
+pub const POST: Bytes = Bytes::new(64);
+
+/// Which messages a receive takes: those whose masked sender and tag equal the masked ones here. A mask of 0 matches
+/// anything, one of all ones exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Select {
+    /// Bits of the sender that count.
+    pub sender_mask: u32,
+    /// The sender.
+    pub sender: u32,
+    /// Bits of the tag that count.
+    pub tag_mask: u32,
+    /// The tag.
+    pub tag: u32,
+}
+
+impl Select {
+    /// Any message.
+    pub const ANY: Select = Select {
+        sender_mask: 0,
+        sender: 0,
+        tag_mask: 0,
+        tag: 0,
+    };
+
+    /// Exactly a sender, a tag, or both.
+    pub fn exactly(sender: Option<u32>, tag: Option<u32>) -> Self {
+        let mask = |exact: Option<u32>| exact.map_or(0, |_| u32::MAX);
+        Select {
+            sender_mask: mask(sender),
+            sender: sender.unwrap_or(0),
+            tag_mask: mask(tag),
+            tag: tag.unwrap_or(0),
+        }
+    }
+
+    /// Whether a message is taken.
+    pub fn takes(self, sender: u32, tag: u32) -> bool {
+        (sender ^ self.sender) & self.sender_mask == 0 && (tag ^ self.tag) & self.tag_mask == 0
+    }
+}
+
+impl fmt::Display for Select {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |f: &mut fmt::Formatter<'_>, what, mask, value| match mask {
+            0 => write!(f, "any {what}"),
+            u32::MAX => write!(f, "{what} {value}"),
+            _ => write!(f, "{what} {value:#x} in bits {mask:#x}"),
+        };
+        f.write_str("a message of ")?;
+        part(f, "sender", self.sender_mask, self.sender)?;
+        f.write_str(", ")?;
+        part(f, "tag", self.tag_mask, self.tag)
+    }
+}
+
+/// When a send ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// When its buffer may be used again.
+    Standard,
+    /// Not before a receive has taken the message.
+    Synchronous,
+}
+
+/// Where a receive wants the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// In a buffer of this length.
+    Buffer(ElanAddr, Bytes),
+    /// In a buffer that the system provides, and the process frees.
+    System,
+    /// Nowhere: it only wants to know of it, and leaves it to another receive.
+    Probe,
+}
+
+/// A message that has been received, or found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// What its sender calls itself.
+    pub sender: u32,
+    /// Its tag.
+    pub tag: u32,
+    /// Its length.
+    pub size: Bytes,
+    /// Where it lies; nowhere if it was only probed.
+    pub at: Option<ElanAddr>,
+}
+
+/// Why a message was not sent, or not received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum TportError {
+    /// The message is longer than the buffer that was given. It counts as received, and nothing of it is stored.
+    #[error(
+        "a message of {size} (sender {sender}, tag {tag}) does not fit in the {room} of its receive"
+    )]
+    Truncated {
+        /// What its sender calls itself.
+        sender: u32,
+        /// Its tag.
+        tag: u32,
+        /// Its length.
+        size: Bytes,
+        /// The buffer's length.
+        room: Bytes,
+    },
+    /// An adapter refused an access to one of the buffers, or there is no such process.
+    #[error(transparent)]
+    Dma(#[from] DmaError),
+    /// The receiver could not get the message or store it.
+    #[error("process {by} could not take the message")]
+    Refused {
+        /// The receiver.
+        by: u32,
+    },
+    /// No memory for an event or a buffer of the system.
+    #[error(transparent)]
+    Memory(#[from] AllocError),
+}
+
+impl From<Fault> for TportError {
+    fn from(fault: Fault) -> Self {
+        TportError::Dma(fault.into())
+    }
+}
+
+/// What a process has done with its Tport so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Messages that it began to send.
+    pub sent: u64,
+    /// Messages that were matched.
+    pub matched: u64,
+    /// Of these, the ones that came before their receive.
+    pub unexpected: u64,
+    /// Small messages that went as longer ones, since too many were unexpected.
+    pub held: u64,
+    /// Longer messages that went into buffers of the system before they were matched.
+    pub buffered: u64,
+}
+
+/// A send that was started (`ELAN_EVENT`).
+#[must_use = "nobody knows whether it fails until it is waited for"]
+pub struct Tx {
+    to: u32,
+    tag: u32,
+    sending: Rc<Sending>,
+}
+
+impl Tx {
+    /// Whether it has ended (`elan_tportTxDone`).
+    pub fn is_done(&self) -> bool {
+        self.sending.done.is_set()
+    }
+}
+
+/// A receive that was started (`ELAN_EVENT`).
+#[must_use = "the message is not there until it is waited for"]
+pub struct Rx {
+    receive: Rc<Receive>,
+}
+
+impl Rx {
+    /// Whether it has ended (`elan_tportRxDone`).
+    pub fn is_done(&self) -> bool {
+        self.receive.done.is_set()
+    }
+}
+
+/// A process's Tport (`ELAN_TPORT`). Clones are the same.
+#[derive(Clone)]
+pub struct Tport {
+    pub(crate) elan: super::Elan,
+}
+
+impl Tport {
+    fn port(&self) -> &Rc<Port> {
+        self.elan.port()
+    }
+
+    /// Starts to send `size` bytes to a process (`elan_tportTxStart`), as `sender`. Their buffer must not change until the
+    /// send ends.
+    pub fn tx_start(
+        &self,
+        mode: Mode,
+        to: u32,
+        (sender, tag): (u32, u32),
+        from: ElanAddr,
+        size: Bytes,
+    ) -> Tx {
+        let sending = Port::send(&self.elan, mode, to, (sender, tag), from, size);
+        Tx { to, tag, sending }
+    }
+
+    /// Waits until a send ends (`elan_tportTxWait`).
+    ///
+    /// # Errors
+    /// If it fails.
+    pub async fn tx_wait(&self, tx: Tx) -> Result<(), TportError> {
+        let what = format_args!("its send of tag {} to process {}", tx.tag, tx.to).to_string();
+        self.elan.waiting(what, tx.sending.done.wait()).await;
+        tx.sending.result.get().expect("it has ended")
+    }
+
+    /// Starts to receive (`elan_tportRxStart`).
+    pub fn rx_start(&self, select: Select, room: Room) -> Rx {
+        let receive = Port::receive(&self.elan, select, room);
+        Rx { receive }
+    }
+
+    /// Waits until a receive ends (`elan_tportRxWait`).
+    ///
+    /// # Errors
+    /// If the message is longer than its buffer, or one of the buffers faults.
+    pub async fn rx_wait(&self, rx: Rx) -> Result<Received, TportError> {
+        let receive = rx.receive;
+        let what = match receive.room {
+            Room::Probe => format!("{} to be probed", receive.select),
+            _ => receive.select.to_string(),
+        };
+        self.elan.waiting(what, receive.done.wait()).await;
+        Port::finish(&self.elan, &receive).await
+    }
+
+    /// Frees a buffer of the system (`elan_tportBufFree`).
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn buf_free(&self, at: ElanAddr) -> Result<(), AllocError> {
+        self.port().buf_free(at)
+    }
+
+    /// What has been done so far (`elan_tportGetStats`).
+    pub fn stats(&self) -> Stats {
+        self.port().stats()
+    }
+}

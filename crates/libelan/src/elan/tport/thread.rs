@@ -1,0 +1,470 @@
+//! The thread on the adapter: it matches envelopes with receives, and moves the bytes.
+//!
+//! It never waits for one message alone: gets and answers that it has handed over go on by themselves, and their ends are
+//! work as envelopes and posted receives are. So no message, and no process that does not receive, keeps another one back.
+
+use super::port::{Outcome, Port, Receive};
+use super::wire::{Envelope, Wire};
+use super::{Received, Room, TportError};
+use crate::elan3::Context;
+use elan::config::ENVELOPE;
+use elan::{Dma, DmaError, ElanAddr, Thread};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{self, Poll};
+use units::Bytes;
+
+/// Gets, answers and notices of one thread that may be under way at a time; new messages then wait in the queue.
+const MOST_PENDING: usize = 64;
+
+/// A message that came before its receive.
+pub(super) struct Arrived {
+    envelope: Envelope,
+    body: Body,
+}
+
+/// Where its bytes are.
+enum Body {
+    /// In the adapter's buffers.
+    Small(Box<[u8]>),
+    /// At the sender.
+    Held,
+    /// In a buffer of the system, or on the way there.
+    Fetched(Rc<Fetch>),
+}
+
+/// A message on its way into a buffer of the system.
+struct Fetch {
+    buffer: ElanAddr,
+    ended: Cell<Option<Result<(), DmaError>>>,
+    /// Who waits for the end.
+    receive: RefCell<Option<Rc<Receive>>>,
+    /// Whether nobody wants it any more.
+    dropped: Cell<bool>,
+}
+
+/// What the thread has handed over.
+enum Pending {
+    Get(Rc<Receive>, Envelope),
+    Fetch(Rc<Fetch>, Envelope),
+    /// An answer, in its slot.
+    Answer(ElanAddr),
+    Notice,
+}
+
+type End = Pin<Box<dyn Future<Output = Result<(), DmaError>>>>;
+
+/// Something to do.
+enum Work {
+    Ended(Pending, Result<(), DmaError>),
+    Posted(Rc<Receive>),
+    Came(Box<[u8]>),
+}
+
+struct Server {
+    port: Rc<Port>,
+    elan3: Context,
+    thread: Thread,
+    pending: RefCell<Vec<(Pending, End)>>,
+    outbox: RefCell<VecDeque<(u32, Wire)>>,
+}
+
+/// What the thread does.
+pub(super) async fn serve(port: Rc<Port>, elan3: Context, thread: Thread) {
+    let server = Server {
+        port,
+        elan3,
+        thread,
+        pending: RefCell::default(),
+        outbox: RefCell::default(),
+    };
+    loop {
+        let mut waits = Vec::new();
+        let work = std::future::poll_fn(|context| server.next(context, &mut waits));
+        match server.thread.until(work).await {
+            Work::Ended(pending, result) => server.ended(pending, result).await,
+            Work::Posted(receive) => server.posted(receive).await,
+            Work::Came(bytes) => server.came(&bytes).await,
+        }
+        server.flush().await;
+    }
+}
+
+impl Server {
+    /// What is next, if there is anything.
+    fn next(
+        &self,
+        context: &mut task::Context<'_>,
+        waits: &mut Vec<Pin<Box<dyn Future<Output = ()>>>>,
+    ) -> Poll<Work> {
+        let mut pending = self.pending.borrow_mut();
+        for index in 0..pending.len() {
+            if let Poll::Ready(result) = pending[index].1.as_mut().poll(context) {
+                return Poll::Ready(Work::Ended(pending.remove(index).0, result));
+            }
+        }
+        if pending.len() < MOST_PENDING {
+            if let Some(receive) = self.port.state.borrow_mut().inbox.pop_front() {
+                return Poll::Ready(Work::Posted(receive));
+            }
+            if let Some(bytes) = self.thread.take(self.port.queue) {
+                return Poll::Ready(Work::Came(bytes));
+            }
+        }
+        self.port.bell.reset();
+        waits.clear();
+        waits.push(Box::pin(self.port.bell.wait()));
+        if pending.len() < MOST_PENDING {
+            let arrival = self.thread.arrival(self.port.queue);
+            waits.push(Box::pin(arrival.wait()));
+        }
+        for wait in waits {
+            let none = wait.as_mut().poll(context).is_pending();
+            assert!(none, "what is there has been found");
+        }
+        Poll::Pending
+    }
+
+    async fn step(&self, compared: u32) {
+        let config = &self.port.config;
+        let cycles = u64::from(config.handle) + u64::from(config.scan) * u64::from(compared);
+        self.thread.step(cycles).await;
+    }
+
+    /// A receive has been posted.
+    async fn posted(&self, receive: Rc<Receive>) {
+        receive.known.set(true);
+        let (mut compared, mut found) = (0, None);
+        if !receive.matched.get() {
+            let mut state = self.port.state.borrow_mut();
+            let takes = |arrived: &Arrived| {
+                compared += 1;
+                let envelope = &arrived.envelope;
+                receive.select.takes(envelope.sender, envelope.tag)
+            };
+            if let Some(place) = state.arrived.iter().position(takes) {
+                receive.matched.set(true);
+                state.posted.retain(|other| !Rc::ptr_eq(other, &receive));
+                if receive.room == Room::Probe {
+                    found = Some((state.arrived[place].envelope, None));
+                } else {
+                    state.stats.matched += 1;
+                    state.stats.unexpected += 1;
+                    let arrived = state.arrived.remove(place).expect("it is there");
+                    found = Some((arrived.envelope, Some(arrived.body)));
+                }
+            }
+        }
+        self.step(compared).await;
+        match found {
+            Some((envelope, Some(body))) => self.give(receive, envelope, body).await,
+            Some((envelope, None)) => self.tell(&receive, &envelope).await,
+            None => {}
+        }
+    }
+
+    /// A message has come in.
+    async fn came(&self, bytes: &[u8]) {
+        match Wire::decode(bytes) {
+            Wire::Envelope(envelope) => {
+                let payload = &bytes[ENVELOPE.as_u64() as usize..];
+                let body = if envelope.from == ElanAddr::NOWHERE {
+                    Body::Small(payload.into())
+                } else {
+                    Body::Held
+                };
+                self.envelope(envelope, body).await;
+            }
+            Wire::Credit { from, count } => {
+                if let Some(lent) = self.port.state.borrow_mut().lent.get_mut(&from) {
+                    *lent -= count;
+                }
+                self.step(0).await;
+            }
+            Wire::Refused { by, event } => {
+                let sending = self.port.state.borrow().waiting.get(&event).cloned();
+                self.step(0).await;
+                if let Some(sending) = sending {
+                    sending.refused.set(Some(by));
+                    self.notify(self.port.vp, event).await;
+                }
+            }
+        }
+    }
+
+    /// An envelope has come in.
+    async fn envelope(&self, envelope: Envelope, body: Body) {
+        let label = (envelope.sender, envelope.tag);
+        let mut probes = Vec::new();
+        let (receive, compared) = self.port.claim(|one| one.known.get(), label, &mut probes);
+        self.step(compared).await;
+        for probe in probes {
+            self.tell(&probe, &envelope).await;
+        }
+        match (receive, body) {
+            (Some(receive), body) => self.give(receive, envelope, body).await,
+            (None, Body::Held) => {
+                let body = self.fetch(envelope).await;
+                self.keep(envelope, body);
+            }
+            (None, body) => self.keep(envelope, body),
+        }
+    }
+
+    fn keep(&self, envelope: Envelope, body: Body) {
+        let mut state = self.port.state.borrow_mut();
+        state.arrived.push_back(Arrived { envelope, body });
+    }
+
+    /// Brings a message into a buffer of the system, if it may and can be buffered.
+    async fn fetch(&self, envelope: Envelope) -> Body {
+        let size = envelope.size;
+        if envelope.synchronous || size > self.port.config.big || size.is_zero() {
+            return Body::Held;
+        }
+        let Ok(buffer) = self.port.buffer(size) else {
+            return Body::Held;
+        };
+        self.port.state.borrow_mut().stats.buffered += 1;
+        let fetch = Rc::new(Fetch {
+            buffer,
+            ended: Cell::new(None),
+            receive: RefCell::default(),
+            dropped: Cell::new(false),
+        });
+        let pending = Pending::Fetch(Rc::clone(&fetch), envelope);
+        let get = self.get(&envelope, buffer);
+        self.hand_over(pending, get).await;
+        Body::Fetched(fetch)
+    }
+
+    /// Gives a message to its receive.
+    async fn give(&self, receive: Rc<Receive>, envelope: Envelope, body: Body) {
+        let (sender, tag, size) = (envelope.sender, envelope.tag, envelope.size);
+        let at = match receive.room {
+            Room::Buffer(at, room) if size <= room => Ok(at),
+            Room::Buffer(_, room) => Err(TportError::Truncated {
+                sender,
+                tag,
+                size,
+                room,
+            }),
+            // A message that has been fetched is in such a buffer.
+            _ if matches!(body, Body::Fetched(_)) => Ok(ElanAddr::NOWHERE),
+            _ => self.port.buffer(size).map_err(TportError::from),
+        };
+        let at = match at {
+            Ok(at) => at,
+            Err(error) => {
+                self.fail(&receive, error).await;
+                return self.discard(envelope, body).await;
+            }
+        };
+        let received = Received {
+            sender,
+            tag,
+            size,
+            at: Some(at),
+        };
+        match body {
+            Body::Small(bytes) => {
+                let stored = if bytes.is_empty() {
+                    Ok(())
+                } else {
+                    let address = self.thread.node().at(at);
+                    self.thread.copy_out(address, &bytes).await
+                };
+                let outcome = match stored {
+                    Ok(()) => Outcome::Here(received),
+                    Err(fault) => Outcome::Failed(fault.into()),
+                };
+                self.end(&receive, outcome).await;
+                self.discard(envelope, Body::Small(bytes)).await;
+            }
+            Body::Held if size.is_zero() => {
+                self.end(&receive, Outcome::Here(received)).await;
+                self.notify(envelope.source, envelope.event).await;
+            }
+            Body::Held => {
+                receive.outcome.replace(Some(Outcome::Here(received)));
+                let event = receive.event.get().expect("the thread is told of it");
+                let get = self.get(&envelope, at).notify(event);
+                self.hand_over(Pending::Get(receive, envelope), get).await;
+            }
+            Body::Fetched(fetch) => match fetch.ended.get() {
+                None => {
+                    fetch.receive.replace(Some(receive));
+                }
+                Some(result) => self.fetched(&receive, &envelope, &fetch, result).await,
+            },
+        }
+    }
+
+    /// Gives a message that is in a buffer of the system to its receive.
+    async fn fetched(
+        &self,
+        receive: &Receive,
+        envelope: &Envelope,
+        fetch: &Fetch,
+        result: Result<(), DmaError>,
+    ) {
+        match result {
+            Ok(()) => {
+                let received = Received {
+                    sender: envelope.sender,
+                    tag: envelope.tag,
+                    size: envelope.size,
+                    at: None,
+                };
+                let outcome = Outcome::Buffered(received, fetch.buffer);
+                self.end(receive, outcome).await;
+            }
+            Err(error) => self.fail(receive, error.into()).await,
+        }
+    }
+
+    /// A message that is matched needs its buffers no more, and its sender knows.
+    async fn discard(&self, envelope: Envelope, body: Body) {
+        match body {
+            Body::Small(_) => {
+                self.credit(envelope.source);
+                if envelope.synchronous {
+                    self.notify(envelope.source, envelope.event).await;
+                }
+            }
+            Body::Held => self.notify(envelope.source, envelope.event).await,
+            Body::Fetched(fetch) if fetch.ended.get().is_none() => fetch.dropped.set(true),
+            Body::Fetched(fetch) => self.free(&fetch),
+        }
+    }
+
+    fn free(&self, fetch: &Fetch) {
+        // A failed one was freed before.
+        if fetch.ended.get() == Some(Ok(())) {
+            let freed = self.port.buf_free(fetch.buffer);
+            freed.expect("it is freed once");
+        }
+    }
+
+    /// One more small message of a sender has been received.
+    fn credit(&self, source: u32) {
+        let mut state = self.port.state.borrow_mut();
+        let owed = state.owed.entry(source).or_default();
+        *owed += 1;
+        if *owed * 2 > self.port.window {
+            let credit = Wire::Credit {
+                from: self.port.vp,
+                count: std::mem::take(owed),
+            };
+            self.outbox.borrow_mut().push_back((source, credit));
+        }
+    }
+
+    /// Tells a probe of a message.
+    async fn tell(&self, probe: &Receive, envelope: &Envelope) {
+        let received = Received {
+            sender: envelope.sender,
+            tag: envelope.tag,
+            size: envelope.size,
+            at: None,
+        };
+        self.end(probe, Outcome::Here(received)).await;
+    }
+
+    async fn fail(&self, receive: &Receive, error: TportError) {
+        self.end(receive, Outcome::Failed(error)).await;
+    }
+
+    /// A receive is over.
+    async fn end(&self, receive: &Receive, outcome: Outcome) {
+        receive.outcome.replace(Some(outcome));
+        let event = receive.event.get().expect("the thread is told of it");
+        self.thread.set(event).await;
+    }
+
+    /// The descriptor that gets a message.
+    fn get(&self, envelope: &Envelope, to: ElanAddr) -> Dma {
+        let from = self.elan3.address(envelope.source, envelope.from);
+        let from = from.expect("the sender is a process of the job");
+        Dma::new(from, self.thread.node().at(to), envelope.size)
+    }
+
+    /// Sets an event of a process.
+    async fn notify(&self, process: u32, event: ElanAddr) {
+        let to = self.elan3.address(process, event);
+        let to = to.expect("the sender is a process of the job");
+        let from = self.thread.node().at(ElanAddr::NOWHERE);
+        let notice = Dma::new(from, to, Bytes::ZERO).notify_at(to);
+        self.hand_over(Pending::Notice, notice).await;
+    }
+
+    async fn hand_over(&self, pending: Pending, dma: Dma) {
+        let end = self.thread.dma(dma).await.into_future();
+        self.pending.borrow_mut().push((pending, Box::pin(end)));
+    }
+
+    /// Something that was handed over has ended.
+    async fn ended(&self, pending: Pending, result: Result<(), DmaError>) {
+        match (pending, result) {
+            (Pending::Get(_, envelope), Ok(())) => {
+                self.notify(envelope.source, envelope.event).await;
+            }
+            (Pending::Get(receive, envelope), Err(error)) => {
+                if receive.room == Room::System {
+                    let outcome = receive.outcome.take();
+                    if let Some(Outcome::Here(Received { at: Some(at), .. })) = outcome {
+                        let freed = self.port.buf_free(at);
+                        freed.expect("the process does not know of it");
+                    }
+                }
+                self.fail(&receive, error.into()).await;
+                self.refuse(&envelope);
+            }
+            (Pending::Fetch(fetch, envelope), result) => {
+                if result.is_ok() {
+                    self.notify(envelope.source, envelope.event).await;
+                } else {
+                    self.refuse(&envelope);
+                    let freed = self.port.buf_free(fetch.buffer);
+                    freed.expect("nobody has got it");
+                }
+                fetch.ended.set(Some(result));
+                if fetch.dropped.get() {
+                    self.free(&fetch);
+                } else if let Some(receive) = fetch.receive.take() {
+                    self.fetched(&receive, &envelope, &fetch, result).await;
+                }
+            }
+            (Pending::Answer(slot), _) => self.port.answers.give_back(slot),
+            (Pending::Notice, _) => {}
+        }
+    }
+
+    fn refuse(&self, envelope: &Envelope) {
+        let refused = Wire::Refused {
+            by: self.port.vp,
+            event: envelope.event,
+        };
+        let mut outbox = self.outbox.borrow_mut();
+        outbox.push_back((envelope.source, refused));
+    }
+
+    /// Sends the answers for which there are slots.
+    async fn flush(&self) {
+        while !self.outbox.borrow().is_empty()
+            && let Some(slot) = self.port.answers.try_take()
+        {
+            let (to, answer) = self.outbox.borrow_mut().pop_front().expect("there is one");
+            let at = self.thread.node().at(slot);
+            let stored = self.thread.store(at, &answer.encode());
+            stored.expect("the slot is the library's");
+            let queue = self.elan3.address(to, self.port.queue.start().elan);
+            let queue = queue.expect("the sender is a process of the job");
+            let answer = Dma::queue(at, queue, ENVELOPE);
+            self.hand_over(Pending::Answer(slot), answer).await;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What travels in the queues of Tports: envelopes, and what threads tell each other.
+
+use elan::ElanAddr;
+use elan::config::ENVELOPE;
+use units::Bytes;
+
+/// Who sends what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Envelope {
+    /// The sending process.
+    pub source: u32,
+    /// What it calls itself.
+    pub sender: u32,
+    pub tag: u32,
+    pub size: Bytes,
+    /// Where its bytes lie; nowhere if they come with the envelope.
+    pub from: ElanAddr,
+    /// Its event to set after the match; nowhere if it waits for none.
+    pub event: ElanAddr,
+    /// Whether it waits for the match, whatever may be buffered.
+    pub synchronous: bool,
+}
+
+/// A message between threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wire {
+    /// The bytes follow, or stay at the sender.
+    Envelope(Envelope),
+    /// The process has used up so many small messages of the reader's.
+    Credit { from: u32, count: u32 },
+    /// The process could not take the reader's message whose event this is.
+    Refused { by: u32, event: ElanAddr },
+}
+
+const SHORT: u32 = 1;
+const LONG: u32 = 2;
+const CREDIT: u32 = 3;
+const REFUSED: u32 = 4;
+const SYNCHRONOUS: u32 = 0x80;
+
+impl Wire {
+    /// Its 32 bytes.
+    pub fn encode(self) -> [u8; ENVELOPE.as_u64() as usize] {
+        let (process, kind, words, size) = match self {
+            Wire::Envelope(envelope) => {
+                let short = envelope.from == ElanAddr::NOWHERE;
+                let flag = if envelope.synchronous { SYNCHRONOUS } else { 0 };
+                let kind = if short { SHORT } else { LONG } | flag;
+                let (from, event) = (envelope.from.as_u32(), envelope.event.as_u32());
+                let words = [envelope.sender, envelope.tag, from, event];
+                (envelope.source, kind, words, envelope.size.as_u64())
+            }
+            Wire::Credit { from, count } => (from, CREDIT, [count, 0, 0, 0], 0),
+            Wire::Refused { by, event } => (by, REFUSED, [0, 0, 0, event.as_u32()], 0),
+        };
+        let mut bytes = [0; ENVELOPE.as_u64() as usize];
+        let head = [process, kind].into_iter().chain(words);
+        for (place, word) in bytes.chunks_exact_mut(4).zip(head) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[24..].copy_from_slice(&size.to_le_bytes());
+        bytes
+    }
+
+    /// What a message says; the payload, if there is any, follows its first 32 bytes.
+    pub fn decode(bytes: &[u8]) -> Wire {
+        let word = |index: usize| {
+            let word = bytes[4 * index..4 * index + 4].try_into();
+            u32::from_le_bytes(word.expect("4 bytes"))
+        };
+        let size = u64::from_le_bytes(bytes[24..32].try_into().expect("8 bytes"));
+        let (process, event) = (word(0), ElanAddr::new(word(5)));
+        match word(1) & !SYNCHRONOUS {
+            CREDIT => Wire::Credit {
+                from: process,
+                count: word(2),
+            },
+            REFUSED => Wire::Refused { by: process, event },
+            _ => Wire::Envelope(Envelope {
+                source: process,
+                sender: word(2),
+                tag: word(3),
+                size: Bytes::new(size),
+                from: ElanAddr::new(word(4)),
+                event,
+                synchronous: word(1) & SYNCHRONOUS != 0,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(words: [u32; 5], size: u64, synchronous: bool) {
+            let [source, sender, tag, from, event] = words;
+            let (from, event) = (ElanAddr::new(from), ElanAddr::new(event));
+            let size = Bytes::new(size);
+            let envelope = Envelope { source, sender, tag, size, from, event, synchronous };
+            let credit = Wire::Credit { from: source, count: tag };
+            let refused = Wire::Refused { by: source, event };
+            for wire in [Wire::Envelope(envelope), credit, refused] {
+                prop_assert_eq!(Wire::decode(&wire.encode()), wire);
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! # MPI on Tports: point to point (000 s3.2: "very similar to MPI")
+//!
+//! As much of MPI as the published benchmarks need; whole programs run under a real MPI instead. A rank is a virtual
+//! process id, a message's Tport label its rank and tag, and the costs are those of Tports.
+//!
+//! ```
+//! # use libelan::Pe;
+//! # use libelan::mpi::{ANY_SOURCE, ANY_TAG};
+//! # use units::{Bytes, Time};
+//! async fn program(pe: Pe) {
+//!     let (mpi, size) = (pe.mpi(), Bytes::from_kb(1));
+//!     let buffer = pe.elan3().alloc_main(64, size).unwrap();
+//!     if mpi.rank() == 0 {
+//!         let request = mpi.isend(1, 7, buffer, size);
+//!         pe.compute(Time::from_us(100)).await;
+//!         mpi.wait(request).await.unwrap();
+//!     } else if mpi.rank() == 1 {
+//!         let status = mpi.recv(ANY_SOURCE, ANY_TAG, buffer, size).await.unwrap();
+//!         assert_eq!((status.source, status.tag, status.size), (0, 7, size));
+//!     }
+//! }
+//! ```
+
+use crate::elan::tport::{Mode, Received, Room, Rx, Select, Tport, TportError, Tx};
+use elan::ElanAddr;
+use units::Bytes;
+
+/// Receives from any rank.
+pub const ANY_SOURCE: Option<u32> = None;
+
+/// Receives a message of any tag.
+pub const ANY_TAG: Option<u32> = None;
+
+/// One process's MPI, with the job as its world. Clones are the same.
+#[derive(Clone)]
+pub struct Mpi {
+    tport: Tport,
+}
+
+/// A message that was sent, received or found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Who sent it.
+    pub source: u32,
+    /// Its tag.
+    pub tag: u32,
+    /// Its length.
+    pub size: Bytes,
+}
+
+impl From<Received> for Status {
+    fn from(received: Received) -> Self {
+        Status {
+            source: received.sender,
+            tag: received.tag,
+            size: received.size,
+        }
+    }
+}
+
+/// A send or receive that was started.
+#[must_use = "it is over only when it has been waited for"]
+pub struct Request {
+    kind: Kind,
+}
+
+enum Kind {
+    Send(Tx, Status),
+    Receive(Rx),
+}
+
+impl Mpi {
+    pub(crate) fn new(tport: Tport) -> Self {
+        Mpi { tport }
+    }
+
+    /// This process's rank (`MPI_Comm_rank`).
+    pub fn rank(&self) -> u32 {
+        self.tport.elan.vp()
+    }
+
+    /// Ranks of the world (`MPI_Comm_size`).
+    pub fn size(&self) -> u32 {
+        self.tport.elan.nvps()
+    }
+
+    fn start(&self, mode: Mode, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
+        let source = self.rank();
+        let tx = self.tport.tx_start(mode, to, (source, tag), from, size);
+        let status = Status { source, tag, size };
+        let kind = Kind::Send(tx, status);
+        Request { kind }
+    }
+
+    /// Starts to send (`MPI_Isend`).
+    pub fn isend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
+        self.start(Mode::Standard, to, tag, from, size)
+    }
+
+    /// Starts to send; the send does not end before the message is matched (`MPI_Issend`).
+    pub fn issend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
+        self.start(Mode::Synchronous, to, tag, from, size)
+    }
+
+    /// Sends (`MPI_Send`): returns when the buffer may be used again.
+    ///
+    /// # Errors
+    /// If there is no such rank, or one of the buffers faults.
+    pub async fn send(
+        &self,
+        to: u32,
+        tag: u32,
+        from: ElanAddr,
+        size: Bytes,
+    ) -> Result<(), TportError> {
+        self.wait(self.isend(to, tag, from, size)).await.map(drop)
+    }
+
+    /// Sends, and returns when the message is matched (`MPI_Ssend`).
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub async fn ssend(
+        &self,
+        to: u32,
+        tag: u32,
+        from: ElanAddr,
+        size: Bytes,
+    ) -> Result<(), TportError> {
+        self.wait(self.issend(to, tag, from, size)).await.map(drop)
+    }
+
+    /// Starts to receive (`MPI_Irecv`) from a rank or [`ANY_SOURCE`], a tag or [`ANY_TAG`].
+    pub fn irecv(
+        &self,
+        source: impl Into<Option<u32>>,
+        tag: impl Into<Option<u32>>,
+        to: ElanAddr,
+        room: Bytes,
+    ) -> Request {
+        let select = Select::exactly(source.into(), tag.into());
+        let kind = Kind::Receive(self.tport.rx_start(select, Room::Buffer(to, room)));
+        Request { kind }
+    }
+
+    /// Receives (`MPI_Recv`).
+    ///
+    /// # Errors
+    /// If the message is longer than the room, or one of the buffers faults.
+    pub async fn recv(
+        &self,
+        source: impl Into<Option<u32>>,
+        tag: impl Into<Option<u32>>,
+        to: ElanAddr,
+        room: Bytes,
+    ) -> Result<Status, TportError> {
+        self.wait(self.irecv(source, tag, to, room)).await
+    }
+
+    /// Waits for the end of a send or receive (`MPI_Wait`).
+    ///
+    /// # Errors
+    /// If it failed.
+    pub async fn wait(&self, request: Request) -> Result<Status, TportError> {
+        match request.kind {
+            Kind::Send(tx, status) => self.tport.tx_wait(tx).await.map(|()| status),
+            Kind::Receive(rx) => self.tport.rx_wait(rx).await.map(Status::from),
+        }
+    }
+
+    /// Waits for the end of several (`MPI_Waitall`).
+    ///
+    /// # Errors
+    /// The first that failed, once all have ended.
+    pub async fn waitall(
+        &self,
+        requests: impl IntoIterator<Item = Request>,
+    ) -> Result<Vec<Status>, TportError> {
+        let mut ends = Vec::new();
+        for request in requests {
+            ends.push(self.wait(request).await);
+        }
+        ends.into_iter().collect()
+    }
+
+    /// Sends and receives at a time (`MPI_Sendrecv`): each end names the other rank, the tag, and the buffer.
+    ///
+    /// # Errors
+    /// As those of both; that of the receive first.
+    pub async fn sendrecv(
+        &self,
+        (to, send_tag, from, size): (u32, u32, ElanAddr, Bytes),
+        (source, recv_tag, at, room): (Option<u32>, Option<u32>, ElanAddr, Bytes),
+    ) -> Result<Status, TportError> {
+        let receive = self.irecv(source, recv_tag, at, room);
+        let send = self.isend(to, send_tag, from, size);
+        let sent = self.wait(send).await;
+        let status = self.wait(receive).await?;
+        sent.map(|_| status)
+    }
+
+    /// Waits until there is a message to receive (`MPI_Probe`); a receive that takes the same gets it, or one that came
+    /// before.
+    ///
+    /// # Errors
+    /// If there is no memory for an event.
+    pub async fn probe(
+        &self,
+        source: impl Into<Option<u32>>,
+        tag: impl Into<Option<u32>>,
+    ) -> Result<Status, TportError> {
+        let select = Select::exactly(source.into(), tag.into());
+        let probe = self.tport.rx_start(select, Room::Probe);
+        self.tport.rx_wait(probe).await.map(Status::from)
+    }
+}
