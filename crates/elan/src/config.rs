@@ -108,8 +108,8 @@ pub struct TportConfig {
 pub struct GroupConfig {
     /// Most children of a process in the tree of the collective calls (`LIBELAN_GROUP_BRANCHRATIO`); at least 1.
     pub branching: u32,
-    /// Cycles in which the thread of a hardware barrier asks all processes once, beside those of any packet.
-    pub conditional: u32,
+    /// Cycles in which a thread sets up a broadcast, beside those of handing it over.
+    pub broadcast: u32,
 }
 
 /// A whole cluster.

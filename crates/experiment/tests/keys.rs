@@ -130,7 +130,7 @@ fn keys_depend_on_every_value() {
         "tport.buffer=1 KB",
         "tport.system=1 KB",
         "group.branching=3",
-        "group.conditional=1",
+        "group.broadcast=1",
     ];
     for change in others {
         let with = match change.split_once('=') {

@@ -166,7 +166,7 @@ impl Check<'_> {
         self.range("tport.buffer", tport.buffer.value, Bytes::ZERO, LARGEST);
         self.range("tport.system", tport.system.value, Bytes::ZERO, LARGEST);
         self.range("group.branching", machine.group.branching.value, 1, 64);
-        self.range("group.conditional", machine.group.conditional.value, 0, 1 << 20);
+        self.range("group.broadcast", machine.group.broadcast.value, 0, 1 << 20);
     }
 
     fn times(&mut self, machine: &Machine) {

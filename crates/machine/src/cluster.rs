@@ -129,7 +129,7 @@ impl Machine {
             },
             group: GroupConfig {
                 branching: self.group.branching.value,
-                conditional: self.group.conditional.value,
+                broadcast: self.group.broadcast.value,
             },
         }
     }

@@ -257,8 +257,8 @@ pub struct Host {
 pub struct Group {
     /// Most children of a process in the tree of the collective calls.
     pub branching: Param<u32>,
-    /// Cycles in which the thread of a hardware barrier asks all processes once, beside those of any packet.
-    pub conditional: Param<u32>,
+    /// Cycles in which a thread sets up a broadcast, beside those of handing it over.
+    pub broadcast: Param<u32>,
 }
 
 /// Tports, the tagged messages of Elanlib: the work of their thread on the adapter, and the bounds of their buffers.

@@ -111,7 +111,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("small_longer_than_packets", "288 B", "65 KB"),
     ("branching_0", "branching = { value = 4,", "branching = { value = 0,"),
     ("branching_too_wide", "branching = { value = 4,", "branching = { value = 65,"),
-    ("conditional_too_long", "conditional = { value = 200,", "conditional = { value = 1048577,"),
+    ("broadcast_too_long", "broadcast = { value = 200,", "broadcast = { value = 1048577,"),
     ("bus_too_slow", "264 MB/s", "264 B/s"),
 ];
 

@@ -321,9 +321,9 @@ impl Node {
         self.world.borrow().config.tport
     }
 
-    /// From the refusal of a packet to sending it again.
-    pub fn retry_delay(&self) -> Time {
-        self.world.borrow().config.adapter.retry_delay
+    /// The adapter's parameters.
+    pub fn adapter_config(&self) -> crate::AdapterConfig {
+        self.world.borrow().config.adapter
     }
 
     /// What the collective calls of groups go by.

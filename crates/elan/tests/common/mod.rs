@@ -81,7 +81,7 @@ pub fn machine(tree: FatTree) -> Config {
         },
         group: GroupConfig {
             branching: 4,
-            conditional: 200,
+            broadcast: 238,
         },
     }
 }

@@ -17,9 +17,9 @@ use elan::{Action, Dma, DmaError, ElanAddr, Thread, Transfer, Wait};
 use std::rc::Rc;
 use units::Bytes;
 
-/// Packets of a segment. Nothing is published; a segment of 8 takes longer to send than a thread and the DMA engine take to
+/// Packets of a segment. Nothing is published; a segment of 4 takes longer to send than a thread and the DMA engine take to
 /// send it on.
-const SEGMENT_PACKETS: u64 = 8;
+const SEGMENT_PACKETS: u64 = 4;
 
 /// What a thread sends on: segments from this process to its children.
 pub(super) struct Work {
@@ -66,7 +66,9 @@ impl Group {
         self.gather().await;
         let mut outcome = Ok(());
         if team == self.inner.team && root != rank {
-            outcome = self.take_from(layout.members[root as usize], buffer, size).await;
+            outcome = self
+                .take_from(layout.members[root as usize], buffer, size)
+                .await;
         }
         if outcome.is_ok() {
             outcome = self.barrier(Wait::Poll).await;
@@ -153,7 +155,9 @@ impl Group {
         let spot = self.place(size, root);
         let vp = |place: u32| leaders[((place + root) as usize) % leaders.len()];
         let children = spot.children.iter();
-        let children: Vec<_> = children.map(|&child| self.cut(buffer, size, vp(child))).collect();
+        let children: Vec<_> = children
+            .map(|&child| self.cut(buffer, size, vp(child)))
+            .collect();
         let segments = self.segments(size) as usize;
         if spot.parent.is_none() {
             return self.send_all(&children, segments).await;
@@ -206,11 +210,7 @@ impl Group {
 }
 
 impl Work {
-    async fn send_on(
-        &self,
-        thread: &Thread,
-        arrived: [elan::EventId; 2],
-    ) -> Result<(), DmaError> {
+    async fn send_on(&self, thread: &Thread, arrived: [elan::EventId; 2]) -> Result<(), DmaError> {
         let mut under_way: [Vec<Transfer>; 2] = [Vec::new(), Vec::new()];
         for index in 0..self.segments {
             thread.consume(arrived[index % 2]).await;

@@ -24,7 +24,7 @@
 use super::tree::{Spot, balanced};
 use crate::cpu::{Cpu, Turn};
 use crate::elan3::{AllocError, Context, Heap};
-use elan::{Action, Address, DmaError, ElanAddr, EventId, MemoryError, Node, NodeId, Region};
+use elan::{Action, Address, Dma, DmaError, ElanAddr, EventId, MemoryError, Node, NodeId, Region};
 use kernel::{Label, Signal};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -81,6 +81,8 @@ pub(super) struct Inner {
     pub failed: Rc<Cell<Option<DmaError>>>,
     /// What the thread that sends on has to do.
     pub work: Rc<RefCell<VecDeque<super::bcast::Work>>>,
+    /// The hardware broadcast that the thread has to send.
+    pub send: Rc<Cell<Option<Dma>>>,
 }
 
 /// Threads of a group on one adapter, which are started when they are first needed: their stacks until then, mapped in all
@@ -88,6 +90,7 @@ pub(super) struct Inner {
 pub(super) struct Threads {
     pub barrier: Cell<Option<Region>>,
     pub conditional: Cell<Option<Region>>,
+    pub hardware: Cell<Option<Region>>,
     pub forward: Cell<Option<Region>>,
 }
 
@@ -97,6 +100,7 @@ impl Threads {
         Ok(Threads {
             barrier: stack()?,
             conditional: stack()?,
+            hardware: stack()?,
             forward: stack()?,
         })
     }
@@ -127,7 +131,9 @@ impl Layout {
         let (mut teams, mut team_of) = (Vec::<Vec<u32>>::new(), Vec::new());
         let mut by_node = BTreeMap::<NodeId, u32>::new();
         for (rank, &vp) in (0..).zip(&members) {
-            let team = *by_node.entry(address(vp).node).or_insert(teams.len() as u32);
+            let team = *by_node
+                .entry(address(vp).node)
+                .or_insert(teams.len() as u32);
             if team as usize == teams.len() {
                 teams.push(Vec::new());
             }
@@ -167,8 +173,8 @@ pub(super) struct Block {
 /// Bytes that a reduction combines at a time, and so of a slot for partial results: what is assumed of `elan_reduce`.
 pub(super) const CHUNK: Bytes = Bytes::from_kb(2);
 
-/// Events of the block, 64 bytes each. After the last of them lies a word: how many hardware barriers this process has come
-/// to.
+/// Events of the block, 64 bytes each. After the last of them lie two words: how many hardware barriers this process has
+/// come to, and since which of them it shall tell the root that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// All below in the tree, and this process, are ready.
@@ -187,6 +193,10 @@ pub(super) enum Slot {
     Arrived(u32),
     /// The place above has taken the last partial result.
     Credit,
+    /// A process has come to a hardware barrier after the root had given up asking.
+    Told,
+    /// A hardware broadcast is to be sent.
+    Send,
     /// The partial result of a child has come.
     Partial(u32),
 }
@@ -202,7 +212,9 @@ impl Slot {
             Slot::Sent => 5,
             Slot::Arrived(parity) => 6 + parity,
             Slot::Credit => 8,
-            Slot::Partial(child) => 9 + child,
+            Slot::Told => 9,
+            Slot::Send => 10,
+            Slot::Partial(child) => 11 + child,
         }
     }
 
@@ -218,6 +230,8 @@ impl Slot {
             Slot::Arrived(0),
             Slot::Arrived(1),
             Slot::Credit,
+            Slot::Told,
+            Slot::Send,
         ];
         first.into_iter().chain((0..ratio).map(Slot::Partial))
     }
@@ -256,9 +270,10 @@ impl Block {
         elan::event::EVENT_BLOCK * u64::from(Slot::Partial(ratio).index() + 1)
     }
 
-    /// The word of a block.
-    pub fn counter(self, ratio: u32) -> ElanAddr {
-        self.at(Slot::Partial(ratio))
+    /// The words of a block.
+    pub fn words(self, ratio: u32) -> [ElanAddr; 2] {
+        let first = self.at(Slot::Partial(ratio));
+        [first, first.offset(elan::message::WORD)]
     }
 
     /// Main memory of a block: partial results of the children, the own one, and the result.
@@ -343,7 +358,9 @@ impl Group {
         let make = |slot| {
             let (count, action) = match slot {
                 Slot::Ready => (children + 1, Action::None),
-                Slot::Ask | Slot::Work | Slot::Arrived(_) => (1, Action::None),
+                Slot::Ask | Slot::Told | Slot::Send | Slot::Work | Slot::Arrived(_) => {
+                    (1, Action::None)
+                }
                 Slot::Credit => (0, Action::Copy),
                 _ => (1, Action::Copy),
             };
@@ -366,6 +383,7 @@ impl Group {
                 epoch: Rc::default(),
                 failed: Rc::default(),
                 work: Rc::default(),
+                send: Rc::default(),
                 spot,
                 layout,
             }),

@@ -115,11 +115,15 @@ impl Elan {
                 }
             },
         };
-        parent.reduce(at, at, WORDS as u64, &operation, To::All).await?;
+        parent
+            .reduce(at, at, WORDS as u64, &operation, To::All)
+            .await?;
         let bytes = self.elan3().load(at, Bytes::new(8 * WORDS as u64));
         let bytes = bytes.expect("just allocated");
         let mut words = bytes.chunks(8).map(word);
-        Ok(std::array::from_fn(|_| words.next().expect("as many as were stored")))
+        Ok(std::array::from_fn(|_| {
+            words.next().expect("as many as were stored")
+        }))
     }
 
     fn block(&self, from: Block) -> Result<Block, AllocError> {

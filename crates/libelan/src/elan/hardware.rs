@@ -1,29 +1,49 @@
 //! # The hardware barrier and the hardware broadcast (002; public Elan3 headers)
 //!
-//! **Barrier.** Each process counts its barriers in a word of adapter memory, a store across the I/O bus. A thread of the root,
-//! the first member, sends a broadcast packet with the *network conditional*: has every one come as far? The answers combine on the
-//! way back, and the end-of-packet token commits, if all have said yes, an event in every process at once. If not, the
-//! thread asks again, `retry_delay` later at first, twice as long after each no, up to [`MOST_DOUBLINGS`] times: nothing is
-//! published about this, and what is late by a lot shall not fill the network with questions. The packets have high
-//! priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`] blocks.
+//! **Barrier.** Each process counts its barriers in a word of adapter memory, a store across the I/O bus. A thread of the
+//! first member, the root, sends a broadcast packet with the *network conditional*: has every one come as far? The answers
+//! combine on the way back, and the end-of-packet token commits, if all have said yes, an event in every process at once. The
+//! packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`] blocks.
 //!
-//! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's DMA engine sends the bytes to all
-//! nodes at once; they arrive at the root's own address in each. The root takes itself out of the range if it is at an end of
-//! it; else its own packets come back to it.
+//! If somebody says no, the thread asks again `retry_delay` later, `retries` times. Nothing is published of what then
+//! happens; here it gives up and wants to be told. A broadcast stores that in every process; who comes later
+//! finds it there, and lets an event of the root occur, upon which that asks again. It asks once more after
+//! the broadcast as well: who has come before that is found by the question, who comes later finds the wish. So a
+//! process that is very late does not fill the network with questions, and one that never comes is a deadlock.
+//!
+//! **Broadcast.** After a barrier, which guarantees that all have the buffer, a thread of the root's adapter starts a
+//! DMA to all nodes at once; the bytes arrive at the root's own address in each. The root takes itself out of the range if
+//! it is at an end of it; else its own packets come back to it.
+//!
+//! To set up a broadcast takes a thread `broadcast` cycles, in both; to send it again takes none of them.
 
 use super::group::{Group, Slot};
-use elan::{Action, Comparison, Dma, DmaError, ElanAddr, Priority, Transaction, Wait};
+use elan::{
+    Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Priority, Thread, Transaction,
+    Wait,
+};
 use std::rc::Rc;
 use units::Bytes;
 
-/// How often the time between two questions doubles.
-const MOST_DOUBLINGS: u32 = 6;
+/// What the thread of the root asks, and whom.
+#[derive(Clone, Copy)]
+struct Question {
+    /// Any address of the first leader, and the last one's node.
+    first: Address,
+    last: elan::NodeId,
+    /// How many barriers a process has come to, and since which it shall tell that.
+    words: [ElanAddr; 2],
+    /// The event that says that all have come.
+    go: ElanAddr,
+    told: EventId,
+    setup: u64,
+}
 
 impl Group {
     /// Waits for all members, by hardware if the group has it, polling (`elan_hgsync`).
     ///
     /// # Errors
-    /// If a member is gone; the root is told.
+    /// If a member's memory is gone; the root is told.
     pub async fn hgsync(&self) -> Result<(), DmaError> {
         self.sync("hgsync", Wait::Poll).await
     }
@@ -65,63 +85,59 @@ impl Group {
         node.prime(go, 1);
         let epoch = self.inner.epoch.get() + 1;
         self.inner.epoch.set(epoch);
-        let word = self.inner.block.counter(node.group_config().branching);
+        let words = self.inner.block.words(node.group_config().branching);
         node.store_across(elan::message::WORD).wait().await;
-        let stored = node.store(node.at(word), &epoch.to_le_bytes());
+        let stored = node.store(node.at(words[0]), &epoch.to_le_bytes());
         stored.expect("the block lies in memory of the process");
         if self.inner.team == 0 {
-            self.ask(nodes, word);
+            self.ask(nodes, words);
+        } else {
+            self.tell(words[1], epoch);
         }
         node.wait_by(go, how).await;
         self.inner.failed.take().map_or(Ok(()), Err)
     }
 
+    /// Tells the root that this process has come, if that wants to be told; meanwhile the process waits.
+    fn tell(&self, wish: ElanAddr, epoch: u64) {
+        let (node, root) = (self.node().clone(), self.inner.layout.leaders[0]);
+        let tell = self.signal(root, Slot::Told);
+        self.node().serve("hgsync", async move {
+            node.cross_to_main(elan::message::WORD).await;
+            let since = node.load(node.at(wish), elan::message::WORD);
+            if since.is_ok_and(|since| since[..] == epoch.to_le_bytes()) {
+                node.post(tell);
+            }
+        });
+    }
+
     /// Has the root's thread ask all leaders whether they have come.
-    fn ask(&self, nodes: &[u32], word: ElanAddr) {
+    fn ask(&self, nodes: &[u32], words: [ElanAddr; 2]) {
         let (ask, go) = (self.event(Slot::Ask), self.event(Slot::Go));
-        let first = self.there(nodes[0], ElanAddr::NOWHERE);
-        let last = self.there(nodes[nodes.len() - 1], ElanAddr::NOWHERE).node;
+        let question = Question {
+            first: self.there(nodes[0], ElanAddr::NOWHERE),
+            last: self.there(nodes[nodes.len() - 1], ElanAddr::NOWHERE).node,
+            words,
+            go: self.inner.block.at(Slot::Go),
+            told: self.event(Slot::Told),
+            setup: self.node().group_config().broadcast.into(),
+        };
         let (epoch, failed) = (Rc::clone(&self.inner.epoch), Rc::clone(&self.inner.failed));
-        let event = self.inner.block.at(Slot::Go);
-        let config = self.node().group_config();
-        let retry = self.node().retry_delay();
         let stack = &self.inner.threads.conditional;
         self.thread(stack, "hgsync", async move |thread| {
             loop {
                 thread.consume(ask).await;
-                let transactions = [
-                    Transaction::Test {
-                        at: word,
-                        comparison: Comparison::NotLess,
-                        word: epoch.get(),
-                    },
-                    Transaction::SetEvent { at: event },
-                ];
-                for attempt in 0.. {
-                    thread.step(config.conditional.into()).await;
-                    let answer = thread
-                        .broadcast(first, last, &transactions, Priority::High)
-                        .await;
-                    match answer {
-                        Ok(answer) if answer.passed => break,
-                        Ok(_) => {
-                            let wait = retry * (1 << attempt.min(MOST_DOUBLINGS));
-                            thread.until(thread.node().sleep(wait)).await;
-                        }
-                        Err(error) => {
-                            failed.set(Some(error));
-                            thread.set(go).await;
-                            break;
-                        }
-                    }
+                if let Err(error) = question.ask(&thread, epoch.get()).await {
+                    failed.set(Some(error));
+                    thread.set(go).await;
                 }
             }
         });
         self.node().set(ask);
     }
 
-    /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, by hardware if the group has it
-    /// (`elan_hbcast`).
+    /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, by hardware if the group
+    /// has it (`elan_hbcast`).
     ///
     /// # Errors
     /// If a member has no such buffer; the root is told, and the others wait for ever.
@@ -138,6 +154,7 @@ impl Group {
     /// Before the barrier of a hardware broadcast.
     fn prepare_hardware(&self, _size: Bytes, _root: u32) {
         self.event_with(Slot::Arrived(0), 1, Action::Copy);
+        self.node().prime(self.event(Slot::Sent), 1);
     }
 
     /// The root team's leader sends to all others.
@@ -163,9 +180,82 @@ impl Group {
             return Ok(());
         };
         let last = self.there(last, buffer).node;
-        let dma = Dma::broadcast(self.node().at(buffer), self.there(first, buffer), last, size);
+        let dma = Dma::broadcast(
+            self.node().at(buffer),
+            self.there(first, buffer),
+            last,
+            size,
+        );
         let arrived = self.inner.block.at(Slot::Arrived(0));
-        let dma = dma.notify_at(self.there(first, arrived));
-        self.node().dma(dma).await
+        self.send(dma.notify_at(self.there(first, arrived)));
+        self.node().wait(self.event(Slot::Sent)).await;
+        self.inner.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Has a thread start a broadcast.
+    fn send(&self, dma: Dma) {
+        self.inner.send.set(Some(dma));
+        let (send, sent) = (self.event(Slot::Send), self.event(Slot::Sent));
+        let setup = self.node().group_config().broadcast;
+        let (next, failed) = (Rc::clone(&self.inner.send), Rc::clone(&self.inner.failed));
+        let stack = &self.inner.threads.hardware;
+        self.thread(stack, "hbcast", async move |thread| {
+            loop {
+                thread.consume(send).await;
+                let dma = next
+                    .take()
+                    .expect("who says that there is one has brought it");
+                thread.step(setup.into()).await;
+                let outcome = thread.dma(dma).await;
+                failed.set(thread.until(outcome).await.err());
+                thread.set(sent).await;
+            }
+        });
+        self.node().set(send);
+    }
+}
+
+impl Question {
+    /// Asks until all have come to a barrier.
+    async fn ask(&self, thread: &Thread, epoch: u64) -> Result<(), DmaError> {
+        let config = thread.node().adapter_config();
+        let asks = [
+            Transaction::Test {
+                at: self.words[0],
+                comparison: Comparison::NotLess,
+                word: epoch,
+            },
+            Transaction::SetEvent { at: self.go },
+        ];
+        thread.step(self.setup).await;
+        for _ in 0..=config.retries {
+            if self.broadcast(thread, &asks).await? {
+                return Ok(());
+            }
+            thread.until(thread.node().sleep(config.retry_delay)).await;
+        }
+        thread.prime(self.told, 1);
+        let wish = Transaction::Write {
+            to: self.words[1],
+            word: epoch,
+        };
+        thread.step(self.setup).await;
+        self.broadcast(thread, &[wish]).await?;
+        while !self.broadcast(thread, &asks).await? {
+            thread.consume(self.told).await;
+        }
+        Ok(())
+    }
+
+    async fn broadcast(
+        &self,
+        thread: &Thread,
+        transactions: &[Transaction],
+    ) -> Result<bool, DmaError> {
+        let (first, last) = (self.first, self.last);
+        let answer = thread
+            .broadcast(first, last, transactions, Priority::High)
+            .await?;
+        Ok(answer.passed)
     }
 }

@@ -114,7 +114,9 @@ impl Group {
                 self.combine(operation, &own, &mut next).await;
                 own = next;
             }
-            own = self.climb(own, operation, &self.inner.spot, &layout.leaders).await?;
+            own = self
+                .climb(own, operation, &self.inner.spot, &layout.leaders)
+                .await?;
         } else {
             let ratio = self.node().group_config().branching;
             let spot = balanced(self.size(), ratio, self.inner.rank);

@@ -49,7 +49,10 @@ mod tests {
                 let height = visit(count, ratio, 0, None, &mut read);
                 assert_eq!(read, (0..count).collect::<Vec<_>>(), "{count} by {ratio}");
                 let lowest = (0..).find(|&height| full(ratio, height) >= count);
-                assert!(height <= lowest.expect("it grows") + 1, "{count} by {ratio}");
+                assert!(
+                    height <= lowest.expect("it grows") + 1,
+                    "{count} by {ratio}"
+                );
             }
         }
     }
@@ -71,9 +74,8 @@ mod tests {
         assert_eq!(spot.parent, parent);
         assert!(spot.children.len() as u32 <= ratio);
         let below = (0..).zip(&spot.children);
-        let heights = below.map(|(index, &child)| {
-            1 + visit(count, ratio, child, Some((place, index)), read)
-        });
+        let heights =
+            below.map(|(index, &child)| 1 + visit(count, ratio, child, Some((place, index)), read));
         heights.max().unwrap_or(0)
     }
 

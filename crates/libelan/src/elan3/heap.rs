@@ -110,7 +110,8 @@ impl Heap {
                 let skip = if align > page { align } else { 0 };
                 let wanted = Bytes::new(length.saturating_add(skip));
                 self.map(wanted.max(arena))?;
-                self.place(0, align, length).expect("it has just been mapped")
+                self.place(0, align, length)
+                    .expect("it has just been mapped")
             }
         };
         Ok(ElanAddr::new(at as u32))
