@@ -21,7 +21,7 @@ impl Elan {
     /// in, in the order of their ranks, all of them with the same list. Groups that are made at once have no member in
     /// common. A process that its own list lacks will be in none.
     ///
-    /// The members agree on the addresses of the group's memory by reductions of the group that exists.
+    /// The members agree on the addresses of the group's memory by reductions of the group that exists, and end with a barrier.
     ///
     /// # Errors
     /// See [`GroupError`].
@@ -45,11 +45,10 @@ impl Elan {
         let inside = members.contains(&self.vp());
         let block = self.agree(parent, inside).await?;
         let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec()));
-        if !inside {
-            return Ok(None);
-        }
-        let group = Group::new(&self.inner.member, layout(), block)?;
-        Ok(Some(group))
+        let group = inside.then(|| Group::new(&self.inner.member, layout(), block));
+        // Nobody uses it before all members have it.
+        parent.gsync().await;
+        Ok(group.transpose()?)
     }
 
     /// Allocates a group's block where all who will be in a group can.
