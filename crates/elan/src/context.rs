@@ -61,11 +61,35 @@ pub(crate) struct Context {
     pub queues: BTreeMap<crate::ElanAddr, u32>,
     /// Places for events of which the process does not choose the address.
     pub event_places: Vec<crate::ElanAddr>,
+    /// Who waits for a byte of a range to be stored.
+    pub watches: Vec<Watch>,
     /// Errors of what nobody awaits, until the process asks for them.
     pub traps: VecDeque<DmaError>,
 }
 
+/// A range of memory whose next store somebody waits for.
+pub(crate) struct Watch {
+    pub at: crate::ElanAddr,
+    pub length: units::Bytes,
+    pub stored: kernel::Signal,
+}
+
 impl Context {
+    /// Bytes have been stored.
+    pub fn stored(&mut self, at: crate::ElanAddr, length: units::Bytes) {
+        if self.watches.is_empty() {
+            return;
+        }
+        let end = at.offset(length);
+        self.watches.retain(|watch| {
+            let apart = watch.at >= end || watch.at.offset(watch.length) <= at;
+            if !apart {
+                watch.stored.fire();
+            }
+            apart
+        });
+    }
+
     pub fn new(capability: Capability) -> Self {
         Context {
             capability,
@@ -73,6 +97,7 @@ impl Context {
             events: BTreeMap::new(),
             queues: BTreeMap::new(),
             event_places: Vec::new(),
+            watches: Vec::new(),
             traps: VecDeque::new(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::elan::Elan;
 use crate::elan3::{AllocError, Context};
 use crate::mpi::Mpi;
+use crate::shmem::Shmem;
 use elan::{Cluster, NoContext, Node, NodeId};
 use kernel::Label;
 use std::collections::BTreeMap;
@@ -144,6 +145,11 @@ impl Pe {
     /// Its MPI.
     pub fn mpi(&self) -> Mpi {
         Mpi::new(self.elan.tport())
+    }
+
+    /// Its Shmem.
+    pub fn shmem(&self) -> Shmem {
+        Shmem::new(self.elan.clone())
     }
 
     /// Its number in the job, from 0.

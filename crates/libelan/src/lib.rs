@@ -30,7 +30,8 @@
 //! |---|---|
 //! | [`elan3`] | Elan3lib: processes by number, memory, permissions, events, remote DMA |
 //! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups of processes |
-//! | [`mpi`] | MPI: point to point |
+//! | [`shmem`] | Shmem: one-sided put, get, atomics and waiting, on put and get |
+//! | [`mpi`] | MPI: point to point, on Tports |
 //!
 //! Names and meaning of the calls are those of the original libraries, in the style of Rust; each says which one it
 //! stands for. Sources: 000 is the `QsNET` paper; names and arguments are as programs of the time called them.
@@ -40,5 +41,11 @@ pub mod elan;
 pub mod elan3;
 mod job;
 pub mod mpi;
+pub mod shmem;
 
 pub use job::{Job, JobError, MOST_PES, Pe};
+
+/// The page of documentation for people who write programs; its programs are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/libraries.md")]
+struct Libraries;

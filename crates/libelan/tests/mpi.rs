@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{log, machine, pattern, run, run_on};
+use common::{log, pattern, run, run_on};
 use elan::{ElanAddr, Stop};
-use fabric::FatTree;
 use libelan::elan::tport::TportError;
 use libelan::mpi::{ANY_SOURCE, ANY_TAG, Status};
 use libelan::{Job, Pe};
@@ -40,7 +39,11 @@ fn pairs() -> Job {
 fn half_round_trip(nodes: [u32; 2], size: Bytes) -> Time {
     let times = log();
     let noted = times.clone();
-    let tree = FatTree::quaternary(3).expect("64 nodes");
+    let file = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../machines/es40-qsnet.toml"
+    ));
+    let machine = machine::Machine::parse("es40-qsnet.toml", file, &[]).unwrap();
     let job = Job::at("ping", nodes.to_vec()).unwrap();
     let program = move |pe: Pe| {
         let noted = noted.clone();
@@ -66,7 +69,7 @@ fn half_round_trip(nodes: [u32; 2], size: Bytes) -> Time {
             }
         }
     };
-    run_on(&machine(tree), &job, program).unwrap();
+    run_on(&machine.cluster_config(), &job, program).unwrap();
     times.borrow()[0]
 }
 

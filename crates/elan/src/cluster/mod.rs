@@ -7,6 +7,7 @@
 //! effect in the next cycle. Events at the same time are ordered by node, then by the order of scheduling. Nothing else
 //! decides.
 
+mod host;
 mod node;
 mod space;
 mod waiting;

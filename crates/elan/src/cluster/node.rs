@@ -107,6 +107,12 @@ impl Node {
         spawner.spawn(label, process);
     }
 
+    /// Starts a task of the node that serves others: no run waits for its end.
+    pub fn serve(&self, label: impl Into<Label>, task: impl Future<Output = ()> + 'static) {
+        let spawner = self.world.borrow().spawner.clone();
+        spawner.spawn_background(label, task);
+    }
+
     /// Maps a new range of memory; `real` if it holds bytes, zeros at first. Adapter memory that holds bytes is limited.
     ///
     /// # Errors
@@ -265,6 +271,7 @@ impl Node {
         context.ok()?.traps.pop_front()
     }
 
+<<<<<<< HEAD
     /// The host stores so many bytes in the adapter, word by word: posted writes, which it does not wait for. The signal is
     /// fired when they have crossed the bus, before any command that follows.
     pub fn store_across(&self, bytes: Bytes) -> Signal {
@@ -336,6 +343,8 @@ impl Node {
         self.world.borrow().config.packet.payload
     }
 
+=======
+>>>>>>> tports
     /// Whether the inputter accepts packets; if not, it discards them and their senders try again.
     pub fn accept(&self, accepting: bool) {
         self.world.borrow_mut().adapters[self.id as usize]

@@ -144,6 +144,7 @@ impl World {
         if let Some(contents) = &mut range.contents {
             contents.store(offset, bytes);
         }
+        context.stored(at.elan, length);
         Ok(())
     }
 
@@ -177,12 +178,13 @@ impl World {
     /// Stores a word whose address has been translated.
     pub fn store_word(&mut self, at: Address, word: u64) {
         let context = self.adapters[at.node as usize].contexts[at.context.0 as usize].as_mut();
-        let mmu = &mut context.expect("the address was translated").mmu;
-        let found = mmu.translate_mut(at.elan, WORD, Access::Host);
+        let context = context.expect("the address was translated");
+        let found = context.mmu.translate_mut(at.elan, WORD, Access::Host);
         let (range, offset) = found.expect("the address was translated");
         if let Some(contents) = &mut range.contents {
             contents.store(offset, &word.to_le_bytes());
         }
+        context.stored(at.elan, WORD);
     }
 
     /// Maps a range of a process's memory.

@@ -20,7 +20,12 @@ pub mod group;
 mod groups;
 mod hardware;
 mod pool;
+<<<<<<< HEAD
 pub mod reduce;
+=======
+pub mod putget;
+pub mod queue;
+>>>>>>> tports
 pub mod tport;
 mod tree;
 
@@ -52,6 +57,7 @@ struct Inner {
     label: Label,
     global_main: RefCell<Heap>,
     global_elan: RefCell<Heap>,
+    under_way: putget::UnderWay,
     /// The Tports of all processes of the job.
     ports: Rc<[Rc<Port>]>,
     member: Member,
@@ -87,6 +93,7 @@ impl Elan {
             let block = Block::alloc(elan3.node(), &global_elan, &global_main, Block::ANYWHERE)?;
             let all = Group::new(&member, Rc::clone(&layout), block)?;
             let inner = Inner {
+                under_way: putget::UnderWay::new(elan3.node())?,
                 elan3,
                 label,
                 member,
@@ -164,6 +171,11 @@ impl Elan {
     /// The process's processor.
     pub(crate) fn cpu(&self) -> &Cpu {
         &self.port().cpu
+    }
+
+    /// Its puts and gets.
+    fn under_way(&self) -> &putget::UnderWay {
+        &self.inner.under_way
     }
 
     /// The process's label.

@@ -259,7 +259,7 @@ impl Tport {
     /// # Errors
     /// If it fails.
     pub async fn tx_wait(&self, tx: Tx) -> Result<(), TportError> {
-        let what = format_args!("its send of tag {} to process {}", tx.tag, tx.to).to_string();
+        let what = format!("its send of tag {} to process {}", tx.tag, tx.to);
         self.elan.waiting(what, tx.sending.done.wait()).await;
         tx.sending.result.get().expect("it has ended")
     }

@@ -151,17 +151,18 @@ impl Port {
     }
 
     /// An event for one use, and where it lies.
-    pub(super) fn event(&self) -> Result<(EventId, ElanAddr), TportError> {
+    pub(crate) fn event(&self) -> Result<(EventId, ElanAddr), AllocError> {
         let mut state = self.state.borrow_mut();
         if let Some(event) = state.events.pop() {
             return Ok(event);
         }
         let at = state.memory.alloc(64, elan::event::EVENT_BLOCK)?;
-        Ok((self.node.event_at(at, 1, elan::Action::Copy)?, at))
+        let event = self.node.event_at(at, 1, elan::Action::Copy);
+        Ok((event.expect("it is adapter memory"), at))
     }
 
     /// Gives an event back.
-    fn free_event(&self, (event, at): (EventId, ElanAddr)) {
+    pub(crate) fn free_event(&self, (event, at): (EventId, ElanAddr)) {
         self.node.prime(event, 1);
         self.state.borrow_mut().events.push((event, at));
     }
@@ -223,12 +224,16 @@ impl Port {
         turn: Turn,
         sending: &Rc<Sending>,
     ) -> Result<(), TportError> {
-        let mut payload: Box<[u8]> = Box::default();
         let (size, from) = (envelope.size, envelope.from);
+        let mut payload: Box<[u8]> = Box::default();
+        if size <= self.small {
+            payload = elan.elan3().load(from, size)?;
+        }
         let small = size <= self.small && self.borrow(to);
         if small {
             envelope.from = ElanAddr::NOWHERE;
-            payload = elan.elan3().load(from, size)?;
+        } else {
+            payload = Box::default();
         }
         let event = if small && !envelope.synchronous {
             None
@@ -294,7 +299,7 @@ impl Port {
         let event = match self.event() {
             Ok(event) => event,
             Err(error) => {
-                receive.outcome.replace(Some(Outcome::Failed(error)));
+                receive.outcome.replace(Some(Outcome::Failed(error.into())));
                 return;
             }
         };

@@ -8,10 +8,10 @@ use super::wire::{Envelope, Wire};
 use super::{Received, Room, TportError};
 use crate::elan3::Context;
 use elan::config::ENVELOPE;
-use elan::{Dma, DmaError, ElanAddr, Thread};
+use elan::{Dma, DmaError, ElanAddr, Thread, Transfer};
+use kernel::Wait;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::IntoFuture;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{self, Poll};
@@ -55,8 +55,6 @@ enum Pending {
     Notice,
 }
 
-type End = Pin<Box<dyn Future<Output = Result<(), DmaError>>>>;
-
 /// Something to do.
 enum Work {
     Ended(Pending, Result<(), DmaError>),
@@ -68,7 +66,7 @@ struct Server {
     port: Rc<Port>,
     elan3: Context,
     thread: Thread,
-    pending: RefCell<Vec<(Pending, End)>>,
+    pending: RefCell<Vec<(Pending, Transfer)>>,
     outbox: RefCell<VecDeque<(u32, Wire)>>,
 }
 
@@ -95,14 +93,10 @@ pub(super) async fn serve(port: Rc<Port>, elan3: Context, thread: Thread) {
 
 impl Server {
     /// What is next, if there is anything.
-    fn next(
-        &self,
-        context: &mut task::Context<'_>,
-        waits: &mut Vec<Pin<Box<dyn Future<Output = ()>>>>,
-    ) -> Poll<Work> {
+    fn next(&self, context: &mut task::Context<'_>, waits: &mut Vec<Wait>) -> Poll<Work> {
         let mut pending = self.pending.borrow_mut();
         for index in 0..pending.len() {
-            if let Poll::Ready(result) = pending[index].1.as_mut().poll(context) {
+            if let Poll::Ready(result) = Pin::new(&mut pending[index].1).poll(context) {
                 return Poll::Ready(Work::Ended(pending.remove(index).0, result));
             }
         }
@@ -116,13 +110,13 @@ impl Server {
         }
         self.port.bell.reset();
         waits.clear();
-        waits.push(Box::pin(self.port.bell.wait()));
+        waits.push(self.port.bell.wait());
         if pending.len() < MOST_PENDING {
             let arrival = self.thread.arrival(self.port.queue);
-            waits.push(Box::pin(arrival.wait()));
+            waits.push(arrival.wait());
         }
         for wait in waits {
-            let none = wait.as_mut().poll(context).is_pending();
+            let none = Pin::new(wait).poll(context).is_pending();
             assert!(none, "what is there has been found");
         }
         Poll::Pending
@@ -402,8 +396,8 @@ impl Server {
     }
 
     async fn hand_over(&self, pending: Pending, dma: Dma) {
-        let end = self.thread.dma(dma).await.into_future();
-        self.pending.borrow_mut().push((pending, Box::pin(end)));
+        let end = self.thread.dma(dma).await;
+        self.pending.borrow_mut().push((pending, end));
     }
 
     /// Something that was handed over has ended.

@@ -1,0 +1,87 @@
+//! What the libraries on the host do beside DMAs and events: they store in the adapter, and wake their threads.
+
+use super::{Happening, Node};
+use crate::bus::Direction;
+use crate::command::Command;
+use crate::context::Watch;
+use crate::memory::{ElanAddr, Placement};
+use crate::mmu::{Access, Fault};
+use kernel::Signal;
+use units::{Bytes, Time};
+
+impl Node {
+    /// So many bytes cross the bus; what is fired when they have.
+    fn cross(&self, direction: Direction, bytes: Bytes) -> Signal {
+        let crossed = Signal::new();
+        if bytes.is_zero() {
+            crossed.fire();
+        } else {
+            let done = Happening::Wake(crossed.clone());
+            let mut world = self.world.borrow_mut();
+            world.transfer(self.id(), direction, bytes, done);
+        }
+        crossed
+    }
+
+    /// The host stores so many bytes in the adapter, word by word: posted writes, which it does not wait for. They have
+    /// crossed the bus before any command that follows.
+    pub fn store_across(&self, bytes: Bytes) {
+        self.cross(Direction::ToAdapter, bytes);
+    }
+
+    /// So many bytes of the adapter cross the bus to the host, behind all that is on its way to main memory.
+    pub async fn cross_to_main(&self, bytes: Bytes) {
+        self.cross(Direction::ToMain, bytes).wait().await;
+    }
+
+    /// What is fired when a byte of a range of the process's memory is next stored, by whomever. Who polls a word waits for
+    /// this, and then looks at it.
+    pub fn next_store(&self, at: ElanAddr, length: Bytes) -> Signal {
+        let stored = Signal::new();
+        let mut world = self.world.borrow_mut();
+        if let Ok(context) = world.context_mut(self.at(at), self.capability()) {
+            let stored = stored.clone();
+            context.watches.push(Watch { at, length, stored });
+        }
+        stored
+    }
+
+    /// How long a process that polls takes to see what was stored.
+    pub fn poll_time(&self) -> Time {
+        self.world.borrow().config.adapter.poll
+    }
+
+    /// Behind which memory of the process an address lies, if it is mapped.
+    ///
+    /// # Errors
+    /// If the bytes do not lie within one region.
+    pub fn placement(&self, at: ElanAddr, length: Bytes) -> Result<Placement, Fault> {
+        let world = self.world.borrow();
+        world.translate(self.at(at), length, Access::Host, self.capability())
+    }
+
+    /// A command that lets a thread go on which waits for the signal.
+    pub fn wake_thread(&self) -> Signal {
+        let woken = Signal::new();
+        let mut world = self.world.borrow_mut();
+        let processor = &mut world.adapters[self.id() as usize].processor;
+        processor.posted.push_back(woken.clone());
+        world.post(self.id(), Command::Run);
+        woken
+    }
+
+    /// What the libraries on the host cost.
+    pub fn host_config(&self) -> crate::HostConfig {
+        self.world.borrow().config.host
+    }
+
+    /// What tagged messages cost.
+    pub fn tport_config(&self) -> crate::TportConfig {
+        self.world.borrow().config.tport
+    }
+
+    /// Most payload of a packet, and with it of a queue's slot.
+    pub fn longest_packet(&self) -> Bytes {
+        self.world.borrow().config.packet.payload
+    }
+}

@@ -1,0 +1,249 @@
+//! Put and get: remote DMA with the library's bounds and copies.
+//!
+//! | call | here |
+//! |---|---|
+//! | `elan_put`, `elan_get` | [`Elan::put`], [`Elan::get`] |
+//! | `elan_wait`, `elan_done` | [`Elan::wait`], [`Remote::is_done`] |
+//! | `elan_putWaitAll`, `elan_getWaitAll` | [`Elan::put_wait_all`], [`Elan::get_wait_all`] |
+//!
+//! A put of up to [`SMALL`] is copied into the adapter at once, so that its source may be used again; a longer one is read
+//! while it is sent. A process has [`THROTTLE`] of them under way; the processor waits with one more.
+//!
+//! A put is over when the other adapter has accepted all of it. For main memory it may still be on the other node's bus;
+//! whatever that host is told of afterwards, by an event or a message, comes behind it on the same bus. Two puts that are
+//! under way at a time are not ordered.
+
+use super::Elan;
+use super::pool::Pool;
+use crate::cpu::Turn;
+use crate::elan3::{AllocError, Heap};
+use elan::{Dma, DmaError, ElanAddr, Node, Placement};
+use kernel::Signal;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+use units::Bytes;
+
+/// Puts up to this length are copied at once (`LIBELAN_PUTGET_SMALLPUTSIZE`).
+pub const SMALL: Bytes = Bytes::new(64);
+
+/// Puts, gets and queued messages of a process that are under way at a time (`LIBELAN_PUTGET_THROTTLE`; its value is not
+/// published, and this one is assumed).
+pub const THROTTLE: u32 = 32;
+
+/// Something of a kind that is under way.
+#[derive(Default)]
+struct Kind {
+    under_way: Cell<u32>,
+    none: RefCell<Signal>,
+    failed: Cell<Option<DmaError>>,
+}
+
+impl Kind {
+    fn begin(&self) {
+        if self.under_way.replace(self.under_way.get() + 1) == 0 {
+            self.none.replace(Signal::new());
+        }
+    }
+
+    fn end(&self, result: Result<(), DmaError>) {
+        if let (Err(error), None) = (result, self.failed.get()) {
+            self.failed.set(Some(error));
+        }
+        if self.under_way.replace(self.under_way.get() - 1) == 1 {
+            self.none.borrow().fire();
+        }
+    }
+}
+
+/// What a process has under way.
+pub(super) struct UnderWay {
+    slots: Pool,
+    puts: Kind,
+    gets: Kind,
+}
+
+impl UnderWay {
+    pub fn new(node: &Node) -> Result<Self, AllocError> {
+        let slots = SMALL * u64::from(THROTTLE);
+        let mut memory = Heap::fixed(node.clone(), Placement::Adapter, slots)?;
+        Ok(UnderWay {
+            slots: Pool::new(&mut memory, THROTTLE, SMALL)?,
+            puts: Kind::default(),
+            gets: Kind::default(),
+        })
+    }
+}
+
+/// A put, get or queued message that was started (`ELAN_EVENT`).
+#[must_use = "nobody knows when it is over until it is waited for"]
+pub struct Remote {
+    what: String,
+    end: Rc<End>,
+}
+
+#[derive(Default)]
+struct End {
+    done: Signal,
+    result: Cell<Option<Result<(), DmaError>>>,
+}
+
+impl Remote {
+    /// Whether it is over (`elan_done`).
+    pub fn is_done(&self) -> bool {
+        self.end.done.is_set()
+    }
+}
+
+impl Elan {
+    /// Puts bytes into the memory of a process (`elan_put`).
+    pub fn put(&self, vp: u32, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
+        if size > SMALL {
+            let what = format!("its put to process {vp}");
+            let dma = self.elan3().descriptor(vp, from, to, size);
+            return self.start_put(what, async move |_, _| dma);
+        }
+        match self.elan3().load(from, size) {
+            Ok(bytes) => self.put_bytes(vp, &bytes, to),
+            Err(fault) => {
+                let what = String::new();
+                self.start_put(what, async move |_, _| Err(fault.into()))
+            }
+        }
+    }
+
+    /// Puts up to [`SMALL`] that the program has at hand.
+    pub(crate) fn put_bytes(&self, vp: u32, bytes: &[u8], to: ElanAddr) -> Remote {
+        let what = format!("its put to process {vp}");
+        let (bytes, elan3) = (bytes.to_vec(), self.elan3().clone());
+        let size = Bytes::new(bytes.len() as u64);
+        self.start_put(what, async move |node, slot| {
+            elan3.store(slot, &bytes)?;
+            node.store_across(size);
+            elan3.descriptor(vp, slot, to, size)
+        })
+    }
+
+    /// Gets bytes from the memory of a process (`elan_get`).
+    pub fn get(&self, vp: u32, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
+        let what = format!("its get from process {vp}");
+        let elan3 = self.elan3().clone();
+        self.start(
+            what,
+            |own| &own.gets,
+            async move |node, _| {
+                let from = elan3.address(vp, from)?;
+                Ok(Dma::new(from, node.at(to), size))
+            },
+        )
+    }
+
+    /// Starts something that counts as a put.
+    pub(super) fn start_put(
+        &self,
+        what: String,
+        describe: impl AsyncFnOnce(&Node, ElanAddr) -> Result<Dma, DmaError> + 'static,
+    ) -> Remote {
+        self.start(what, |own| &own.puts, describe)
+    }
+
+    /// Starts what a descriptor says, which is made when the processor comes to it.
+    fn start(
+        &self,
+        what: String,
+        kind: impl Fn(&UnderWay) -> &Kind + 'static,
+        describe: impl AsyncFnOnce(&Node, ElanAddr) -> Result<Dma, DmaError> + 'static,
+    ) -> Remote {
+        let end = Rc::new(End::default());
+        kind(self.under_way()).begin();
+        let (elan, turn, over) = (self.clone(), self.cpu().turn(), Rc::clone(&end));
+        self.node().serve("remote DMA", async move {
+            let result = elan.carry_out(turn, describe).await;
+            over.result.set(Some(result));
+            over.done.fire();
+            kind(elan.under_way()).end(result);
+        });
+        Remote { what, end }
+    }
+
+    async fn carry_out(
+        &self,
+        turn: Turn,
+        describe: impl AsyncFnOnce(&Node, ElanAddr) -> Result<Dma, DmaError>,
+    ) -> Result<(), DmaError> {
+        let (node, slots) = (self.node(), &self.under_way().slots);
+        turn.work(node, node.host_config().call).await;
+        let slot = slots.take().await;
+        let posted = describe(node, slot).await.map(|dma| node.dma(dma));
+        drop(turn);
+        let result = match posted {
+            Ok(transfer) => transfer.await,
+            Err(error) => Err(error),
+        };
+        slots.give_back(slot);
+        result
+    }
+
+    /// Gets a word that lies in any memory of a process.
+    pub(crate) async fn get_word(&self, vp: u32, from: ElanAddr) -> Result<u64, DmaError> {
+        let (node, slots) = (self.node(), &self.under_way().slots);
+        let turn = self.cpu().turn();
+        turn.work(node, node.host_config().call).await;
+        let slot = slots.take().await;
+        let word = elan::message::WORD;
+        let result = match self.elan3().address(vp, from) {
+            Ok(from) => {
+                let get = node.dma(Dma::new(from, node.at(slot), word));
+                drop(turn);
+                let what = format!("a word of process {vp}");
+                self.waiting(what, get).await
+            }
+            Err(error) => Err(error),
+        };
+        let found = match result {
+            Ok(()) => {
+                node.cross_to_main(word).await;
+                self.elan3().load(slot, word).map_err(DmaError::from)
+            }
+            Err(error) => Err(error),
+        };
+        slots.give_back(slot);
+        let found = found?;
+        Ok(u64::from_le_bytes(
+            found[..].try_into().expect("a word has 8 bytes"),
+        ))
+    }
+
+    /// Waits until something is over (`elan_wait`).
+    ///
+    /// # Errors
+    /// If it failed: an adapter refused an access at one of its ends, or there is no such process.
+    pub async fn wait(&self, remote: Remote) -> Result<(), DmaError> {
+        self.waiting(remote.what, remote.end.done.wait()).await;
+        remote.end.result.get().expect("it is over")
+    }
+
+    /// Waits until all puts that were started are over (`elan_putWaitAll`).
+    ///
+    /// # Errors
+    /// The first that failed since the last such call.
+    pub async fn put_wait_all(&self) -> Result<(), DmaError> {
+        self.wait_all("its puts", &self.under_way().puts).await
+    }
+
+    /// Waits until all gets that were started are over (`elan_getWaitAll`).
+    ///
+    /// # Errors
+    /// As [`put_wait_all`](Self::put_wait_all).
+    pub async fn get_wait_all(&self) -> Result<(), DmaError> {
+        self.wait_all("its gets", &self.under_way().gets).await
+    }
+
+    async fn wait_all(&self, what: impl fmt::Display, kind: &Kind) -> Result<(), DmaError> {
+        while kind.under_way.get() > 0 {
+            let none = kind.none.borrow().clone();
+            self.waiting(&what, none.wait()).await;
+        }
+        kind.failed.take().map_or(Ok(()), Err)
+    }
+}

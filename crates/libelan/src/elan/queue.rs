@@ -1,0 +1,113 @@
+//! Queues of small messages between processes, on those of the adapter.
+//!
+//! | call | here |
+//! |---|---|
+//! | `elan_gallocQueue`, `elan_queueRxInit` | [`Elan::queue_rx`] |
+//! | `elan_queueTxInit`, `elan_queueTx` | [`Elan::queue_tx`] |
+//! | `elan_queueRxPoll`, `elan_queueRxWait`, `elan_queueRxComplete` | [`RxQueue::poll`], [`RxQueue::wait`] |
+//! | `elan_queueMaxSlotSize` | [`Elan::queue_max_slot_size`] |
+//!
+//! Messages of one process arrive in the order of its calls. A queue that is full lets its senders try again.
+
+use super::Elan;
+use super::putget::Remote;
+use crate::elan3::AllocError;
+use elan::{Action, Dma, ElanAddr, EventId, QueueId};
+use thiserror::Error;
+use units::Bytes;
+
+/// Why a queue cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum QueueError {
+    /// There is no room for its slots.
+    #[error(transparent)]
+    Memory(#[from] AllocError),
+    /// It has no slots, or their length is out of range.
+    #[error("a queue has slots, of 1 B to {longest}; not {slots} of {slot}")]
+    Shape {
+        /// How many were wanted.
+        slots: u32,
+        /// Of this length.
+        slot: Bytes,
+        /// The longest that there may be.
+        longest: Bytes,
+    },
+}
+
+/// A queue of this process (`ELAN_QUEUE_RX`).
+pub struct RxQueue {
+    elan: Elan,
+    queue: QueueId,
+    event: EventId,
+}
+
+impl Elan {
+    /// Makes a queue of so many slots, in global adapter memory: where all processes make the same calls, all have one at
+    /// the same address.
+    ///
+    /// # Errors
+    /// See [`QueueError`].
+    pub fn queue_rx(&self, slots: u32, slot: Bytes) -> Result<RxQueue, QueueError> {
+        let longest = self.queue_max_slot_size();
+        if slots == 0 || slot.is_zero() || slot > longest {
+            return Err(QueueError::Shape {
+                slots,
+                slot,
+                longest,
+            });
+        }
+        let place = elan::event::EVENT_BLOCK;
+        let at = self.galloc_elan(64, slot * u64::from(slots))?;
+        let event = self.galloc_elan(64, place)?;
+        let node = self.node();
+        let event = node.event_at(event, 1, Action::Copy);
+        let event = event.expect("it is adapter memory");
+        let queue = node.queue_at(at, slots, slot, Some(event));
+        Ok(RxQueue {
+            elan: self.clone(),
+            queue: queue.expect("it is adapter memory"),
+            event,
+        })
+    }
+
+    /// The longest slot that a queue may have.
+    pub fn queue_max_slot_size(&self) -> Bytes {
+        self.node().longest_packet()
+    }
+
+    /// Sends `size` bytes to the queue at an address of a process. Its end says that the queue has them.
+    pub fn queue_tx(&self, vp: u32, queue: ElanAddr, from: ElanAddr, size: Bytes) -> Remote {
+        let what = format!("its message to a queue of process {vp}");
+        let to = self.elan3().address(vp, queue);
+        self.start_put(what, async move |node, _| {
+            Ok(Dma::queue(node.at(from), to?, size))
+        })
+    }
+}
+
+impl RxQueue {
+    /// Where others find it.
+    pub fn at(&self) -> ElanAddr {
+        self.queue.start().elan
+    }
+
+    /// Takes the first message, if there is one.
+    pub async fn poll(&self) -> Option<Box<[u8]>> {
+        self.elan.node().take(self.queue).await
+    }
+
+    /// Waits for a message and takes it.
+    pub async fn wait(&self) -> Box<[u8]> {
+        let node = self.elan.node();
+        loop {
+            if let Some(message) = self.poll().await {
+                return message;
+            }
+            node.prime(self.event, 1);
+            if node.queue_len(self.queue) == 0 {
+                let what = "a message in a queue";
+                self.elan.waiting(what, node.wait(self.event)).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! # Shmem: one-sided communication on put and get (000 s3: "Cray Shmem ... implemented on top of Elanlib")
+//!
+//! Processing elements put into and get from each other's *symmetric* memory, which has the same address in all of them:
+//! [`Shmem::malloc`] takes it from the global heap in main memory, [`Shmem::malloc_elan`] from that of the adapter.
+//!
+//! | call | here |
+//! |---|---|
+//! | `shmem_my_pe`, `shmem_n_pes`, `shmalloc`, `shfree` | [`Shmem::my_pe`], [`Shmem::n_pes`], [`Shmem::malloc`], [`Shmem::free`] |
+//! | `shmem_putmem`, `shmem_getmem` | [`Shmem::put`], [`Shmem::get`] |
+//! | `shmem_long_p`, `shmem_long_g` | [`Shmem::p`], [`Shmem::g`] |
+//! | `shmem_long_fadd`, `shmem_long_finc`, `shmem_swap`, `shmem_long_cswap` | [`Shmem::fadd`], [`Shmem::finc`], [`Shmem::swap`], [`Shmem::cswap`] |
+//! | `shmem_wait`, `shmem_wait_until` | [`Shmem::wait`], [`Shmem::wait_until`] |
+//! | `shmem_fence`, `shmem_quiet` | [`Shmem::fence`], [`Shmem::quiet`] |
+//!
+//! A put returns when its source may be used again: one of up to [`putget::SMALL`](crate::elan::putget::SMALL) at once,
+//! and its error is told by the next [`Shmem::quiet`]; a longer one when it is over. Words have 8 bytes.
+//!
+//! Atomics are packets of transactions, executed by the other adapter's inputter without that host: a thread on the own
+//! adapter sends each. Their words lie in adapter memory, since that is what transactions reach.
+
+use crate::elan::Elan;
+use crate::elan3::AllocError;
+use elan::message::WORD;
+use elan::{Answer, Comparison, DmaError, ElanAddr, Fault, MemoryError, Placement, Transaction};
+use std::cell::Cell;
+use std::rc::Rc;
+use thiserror::Error;
+use units::Bytes;
+
+/// One process's Shmem. Clones are the same.
+#[derive(Clone)]
+pub struct Shmem {
+    elan: Elan,
+}
+
+/// Why an operation fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ShmemError {
+    /// An adapter refused an access, or there is no such processing element.
+    #[error(transparent)]
+    Dma(#[from] DmaError),
+    /// No memory for the thread of an atomic operation.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// No memory for its event.
+    #[error(transparent)]
+    Event(#[from] AllocError),
+}
+
+impl From<Fault> for ShmemError {
+    fn from(fault: Fault) -> Self {
+        ShmemError::Dma(fault.into())
+    }
+}
+
+impl Shmem {
+    pub(crate) fn new(elan: Elan) -> Self {
+        Shmem { elan }
+    }
+
+    /// This processing element's number.
+    pub fn my_pe(&self) -> u32 {
+        self.elan.vp()
+    }
+
+    /// Processing elements of the job.
+    pub fn n_pes(&self) -> u32 {
+        self.elan.nvps()
+    }
+
+    /// Allocates symmetric main memory: the same calls in every processing element give the same addresses.
+    ///
+    /// # Errors
+    /// If the heap is full.
+    pub fn malloc(&self, size: Bytes) -> Result<ElanAddr, AllocError> {
+        self.elan.galloc_main(64, size)
+    }
+
+    /// Allocates symmetric adapter memory, for words of atomics.
+    ///
+    /// # Errors
+    /// If the heap is full.
+    pub fn malloc_elan(&self, size: Bytes) -> Result<ElanAddr, AllocError> {
+        self.elan.galloc_elan(64, size)
+    }
+
+    /// Frees symmetric memory.
+    ///
+    /// # Errors
+    /// If nothing was allocated there.
+    pub fn free(&self, at: ElanAddr) -> Result<(), AllocError> {
+        self.elan.galloc_free(at)
+    }
+
+    /// Puts bytes into another's memory; returns when their source may be used again.
+    ///
+    /// # Errors
+    /// Of more than a few bytes: if an access is refused. Of fewer, [`quiet`](Self::quiet) tells.
+    pub async fn put(
+        &self,
+        to: ElanAddr,
+        from: ElanAddr,
+        size: Bytes,
+        pe: u32,
+    ) -> Result<(), ShmemError> {
+        let put = self.elan.put(pe, from, to, size);
+        if size > crate::elan::putget::SMALL {
+            self.elan.wait(put).await?;
+        }
+        Ok(())
+    }
+
+    /// Gets bytes from another's memory.
+    ///
+    /// # Errors
+    /// If an access is refused.
+    pub async fn get(
+        &self,
+        to: ElanAddr,
+        from: ElanAddr,
+        size: Bytes,
+        pe: u32,
+    ) -> Result<(), ShmemError> {
+        let get = self.elan.get(pe, from, to, size);
+        Ok(self.elan.wait(get).await?)
+    }
+
+    /// Puts a word; its error is told by [`quiet`](Self::quiet).
+    pub fn p(&self, to: ElanAddr, word: u64, pe: u32) {
+        drop(self.elan.put_bytes(pe, &word.to_le_bytes(), to));
+    }
+
+    /// Gets a word.
+    ///
+    /// # Errors
+    /// If an access is refused.
+    pub async fn g(&self, from: ElanAddr, pe: u32) -> Result<u64, ShmemError> {
+        Ok(self.elan.get_word(pe, from).await?)
+    }
+
+    /// A word of the own memory.
+    ///
+    /// # Errors
+    /// If it is not mapped.
+    pub fn word(&self, at: ElanAddr) -> Result<u64, Fault> {
+        let bytes = self.elan.elan3().load(at, WORD)?;
+        let bytes = bytes[..].try_into().expect("a word has 8 bytes");
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Stores a word in the own memory.
+    ///
+    /// # Errors
+    /// If it is not mapped.
+    pub fn set_word(&self, at: ElanAddr, word: u64) -> Result<(), Fault> {
+        self.elan.elan3().store(at, &word.to_le_bytes())
+    }
+
+    /// Waits until all puts are over: in this order comes what is put before and what after.
+    ///
+    /// # Errors
+    /// The first put that failed since the last call.
+    pub async fn quiet(&self) -> Result<(), ShmemError> {
+        Ok(self.elan.put_wait_all().await?)
+    }
+
+    /// Orders the puts to each processing element: as [`quiet`](Self::quiet), since separate DMAs are not ordered.
+    ///
+    /// # Errors
+    /// As those of `quiet`.
+    pub async fn fence(&self) -> Result<(), ShmemError> {
+        self.quiet().await
+    }
+
+    /// Waits until a word of the own memory differs from a value; returns the word.
+    ///
+    /// # Errors
+    /// If it is not mapped.
+    pub async fn wait(&self, at: ElanAddr, value: u64) -> Result<u64, ShmemError> {
+        self.wait_until(at, Comparison::NotEqual, value).await
+    }
+
+    /// Waits, polling, until a word of the own memory compares so to a value; returns the word. One in adapter memory is
+    /// read across the bus each time.
+    ///
+    /// # Errors
+    /// If it is not mapped.
+    pub async fn wait_until(
+        &self,
+        at: ElanAddr,
+        comparison: Comparison,
+        value: u64,
+    ) -> Result<u64, ShmemError> {
+        let node = self.elan.node();
+        let across = node.placement(at, WORD)? == Placement::Adapter;
+        loop {
+            let stored = node.next_store(at, WORD);
+            if across {
+                node.cross_to_main(WORD).await;
+            }
+            let word = self.word(at)?;
+            if comparison.holds(word, value) {
+                return Ok(word);
+            }
+            let what = format!("the word at {at}");
+            self.elan.waiting(what, stored.wait()).await;
+            node.sleep(node.poll_time()).await;
+        }
+    }
+
+    /// Adds to a word; returns what it was.
+    ///
+    /// # Errors
+    /// If an access is refused, or the word is not in adapter memory.
+    pub async fn fadd(&self, at: ElanAddr, word: u64, pe: u32) -> Result<u64, ShmemError> {
+        let answer = self.send(pe, &[Transaction::Add { to: at, word }]).await?;
+        Ok(answer.found.expect("it has found a word"))
+    }
+
+    /// Adds 1 to a word; returns what it was.
+    ///
+    /// # Errors
+    /// As [`fadd`](Self::fadd).
+    pub async fn finc(&self, at: ElanAddr, pe: u32) -> Result<u64, ShmemError> {
+        self.fadd(at, 1, pe).await
+    }
+
+    /// Stores a word; returns what it was.
+    ///
+    /// # Errors
+    /// As [`fadd`](Self::fadd).
+    pub async fn swap(&self, at: ElanAddr, word: u64, pe: u32) -> Result<u64, ShmemError> {
+        let answer = self
+            .send(pe, &[Transaction::Write { to: at, word }])
+            .await?;
+        Ok(answer.found.expect("it has found a word"))
+    }
+
+    /// Stores a word if it was `expected`; returns what it was.
+    ///
+    /// The packet tests and stores as one. Its answer says only whether the test failed, so that another has to fetch what
+    /// the word was; if that is the expected one by now, all begins again.
+    ///
+    /// # Errors
+    /// As [`fadd`](Self::fadd).
+    pub async fn cswap(
+        &self,
+        at: ElanAddr,
+        expected: u64,
+        word: u64,
+        pe: u32,
+    ) -> Result<u64, ShmemError> {
+        let test = Transaction::Test {
+            at,
+            comparison: Comparison::Equal,
+            word: expected,
+        };
+        let write = Transaction::Write { to: at, word };
+        loop {
+            if self.send(pe, &[test, write]).await?.passed {
+                return Ok(expected);
+            }
+            let found = self.g(at, pe).await?;
+            if found != expected {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Sends a packet of transactions, and waits for its answer.
+    async fn send(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer, ShmemError> {
+        let (elan, node) = (&self.elan, self.elan.node());
+        elan.cpu().work(node, node.host_config().call).await;
+        let to = elan.elan3().address(pe, ElanAddr::NOWHERE)?;
+        let event = elan.port().event()?;
+        let answer = Rc::new(Cell::new(None));
+        let (transactions, answered) = (transactions.to_vec(), Rc::clone(&answer));
+        let started = node.run("atomic", async move |thread| {
+            let answer = thread.send(to, &transactions, elan::Priority::Low).await;
+            answered.set(Some(answer));
+            thread.set(event.0).await;
+        });
+        if started.is_ok() {
+            let what = format!("an atomic of process {pe}");
+            elan.waiting(what, node.wait(event.0)).await;
+        }
+        elan.port().free_event(event);
+        started?;
+        Ok(answer.get().expect("the event says so")?)
+    }
+}

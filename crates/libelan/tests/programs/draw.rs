@@ -1,0 +1,256 @@
+//! Programs, drawn from a seed.
+
+use crate::common;
+use elan::Config;
+use fabric::FatTree;
+use kernel::random::Stream;
+use libelan::elan::tport::Select;
+use units::Bytes;
+
+/// Length of a process's board in main memory, and in adapter memory.
+pub const BOARDS: [u64; 2] = [16_384, 4096];
+
+/// Bits of a tag that tell the phase, and then the class.
+pub const PHASE: u32 = !0xff;
+const CLASS: u32 = !0x3f;
+
+pub struct Program {
+    pub config: Config,
+    /// Node of each process.
+    pub places: Vec<u32>,
+    pub phases: Vec<Phase>,
+}
+
+pub struct Phase {
+    /// Whether each process ends a step before it begins the next; otherwise it starts all, and then waits for them.
+    pub blocking: bool,
+    /// What each process does, in order.
+    pub steps: Vec<Vec<Step>>,
+}
+
+/// A range of a process's board.
+#[derive(Clone, Copy)]
+pub struct Range {
+    pub process: u32,
+    /// 0 is the board in main memory, 1 that in adapter memory.
+    pub board: usize,
+    pub at: u64,
+    pub length: u64,
+}
+
+#[derive(Clone, Copy)]
+pub enum Step {
+    Send {
+        to: u32,
+        tag: u32,
+        length: u64,
+        /// What its bytes are.
+        seed: u64,
+        synchronous: bool,
+        adapter: bool,
+    },
+    Receive {
+        select: Select,
+        /// Length of its buffer; none for one of the system.
+        room: Option<u64>,
+        adapter: bool,
+    },
+    Put {
+        to: Range,
+        seed: u64,
+    },
+    Get {
+        from: Range,
+    },
+    /// So many nanoseconds.
+    Compute(u64),
+}
+
+/// Draws numbers.
+struct Draw(Stream);
+
+impl Draw {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0.uniform_u64(0..end)
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len() as u64) as usize]
+    }
+
+    fn shuffle<T>(&mut self, values: &mut [T]) {
+        for end in (1..values.len()).rev() {
+            values.swap(end, self.below(end as u64 + 1) as usize);
+        }
+    }
+
+    /// Mostly short.
+    fn length(&mut self) -> u64 {
+        let most = self.one_of(&[1, 65, 65, 300, 400, 5000, 40_000]);
+        self.below(most)
+    }
+}
+
+/// The program of a seed.
+pub fn program(seed: u64) -> Program {
+    let mut draw = Draw(Stream::new(seed, "program"));
+    let processes = match draw.below(20) {
+        0 => 17 + draw.below(48),
+        1..=5 => 7 + draw.below(10),
+        _ => 1 + draw.below(6),
+    };
+    // As few nodes as hold them, or more.
+    let least = processes.div_ceil(4);
+    let nodes = least + draw.below(17 - least);
+    let mut places: Vec<u32> = (0..nodes as u32).flat_map(|node| [node; 4]).collect();
+    draw.shuffle(&mut places);
+    places.truncate(processes as usize);
+    let levels = if nodes <= 4 { 1 } else { 2 };
+    let mut config = common::machine(FatTree::quaternary(levels).expect("4 or 16 nodes"));
+    let tport = &mut config.tport;
+    tport.small = Bytes::new(draw.one_of(&[0, 40, 288]));
+    tport.big = Bytes::new(draw.one_of(&[0, 1000, 16_384, 16_384]));
+    tport.slots = draw.one_of(&[1, 4, 64]);
+    tport.buffer = Bytes::new(draw.one_of(&[0, 5000, 524_288]));
+    let roomy = draw.chance(70);
+    tport.system = if roomy {
+        Bytes::from_mb(32)
+    } else {
+        Bytes::new(draw.below(30_000))
+    };
+    let count = 1 + draw.below(3);
+    let phases = (0..count)
+        .map(|number| phase(&mut draw, number as u32, processes as u32, roomy))
+        .collect();
+    Program {
+        config,
+        places,
+        phases,
+    }
+}
+
+/// A message, before it is known when its ends come.
+struct Message {
+    from: u32,
+    to: u32,
+    class: u32,
+    tag: u32,
+    length: u64,
+}
+
+fn phase(draw: &mut Draw, number: u32, processes: u32, roomy: bool) -> Phase {
+    let blocking = draw.chance(30);
+    let mut steps: Vec<Vec<Step>> = (0..processes).map(|_| Vec::new()).collect();
+    let many = draw.below(4 * u64::from(processes).min(30) + 4);
+    let mut messages = Vec::new();
+    for _ in 0..many {
+        let from = draw.below(processes.into()) as u32;
+        let to = draw.below(processes.into()) as u32;
+        // A process cannot wait for a message to itself before it has received it.
+        if blocking && from == to {
+            continue;
+        }
+        // Who waits for one message at a time must say of whom, or may take the wrong one and wait for ever.
+        let class = draw.one_of(if blocking { &[0, 3] } else { &[0, 1, 2, 3] });
+        let tag = number << 8 | class << 6 | draw.below(4) as u32;
+        let length = draw.length();
+        messages.push(Message {
+            from,
+            to,
+            class,
+            tag,
+            length,
+        });
+    }
+    for index in 0..messages.len() {
+        let message = &messages[index];
+        let Message { from, to, .. } = *message;
+        let send = Step::Send {
+            to,
+            tag: message.tag,
+            length: message.length,
+            seed: draw.0.next_u64(),
+            synchronous: draw.chance(10),
+            adapter: draw.chance(30),
+        };
+        // Any message of the class may come.
+        let alike = |other: &&Message| other.to == to && other.class == message.class;
+        let room = messages.iter().filter(alike).map(|other| other.length);
+        let room = room.max().expect("there is this one") + draw.below(9);
+        let receive = Step::Receive {
+            select: select(message),
+            room: Some(room).filter(|_| !roomy || draw.chance(80)),
+            adapter: draw.chance(30),
+        };
+        steps[from as usize].push(send);
+        steps[to as usize].push(receive);
+    }
+    accesses(draw, processes, &mut steps);
+    for steps in &mut steps {
+        if !blocking {
+            draw.shuffle(steps);
+        }
+        for _ in 0..draw.below(4) {
+            let at = draw.below(steps.len() as u64 + 1) as usize;
+            let time = draw.one_of(&[100, 10_000, 100_000]);
+            steps.insert(at, Step::Compute(draw.below(time)));
+        }
+    }
+    Phase { blocking, steps }
+}
+
+/// The receive that takes a message, and no other class's: so whatever takes what, none is left over.
+fn select(message: &Message) -> Select {
+    let Message { from, tag, .. } = *message;
+    match message.class {
+        0 => Select::exactly(Some(from), Some(tag)),
+        1 => Select::exactly(None, Some(tag)),
+        // Even or odd, both of them.
+        2 => Select {
+            sender_mask: 1,
+            sender: from,
+            tag_mask: CLASS | 1,
+            tag,
+        },
+        _ => Select {
+            tag_mask: CLASS,
+            ..Select::exactly(Some(from), Some(tag))
+        },
+    }
+}
+
+/// Puts and gets, so that no byte is put twice, or put and got, in one phase.
+fn accesses(draw: &mut Draw, processes: u32, steps: &mut [Vec<Step>]) {
+    let mut taken: Vec<(Range, bool)> = Vec::new();
+    for _ in 0..draw.below(3 * u64::from(processes).min(30)) {
+        let board = draw.below(2) as usize;
+        let length = draw.length().min(BOARDS[board]);
+        let range = Range {
+            process: draw.below(processes.into()) as u32,
+            board,
+            at: draw.below(BOARDS[board] - length + 1),
+            length,
+        };
+        let put = draw.chance(50);
+        let clash = |&(other, by_put): &(Range, bool)| {
+            let same = (other.process, other.board) == (range.process, range.board);
+            let apart = other.at + other.length <= range.at || range.at + range.length <= other.at;
+            same && !apart && (put || by_put)
+        };
+        if taken.iter().any(clash) {
+            continue;
+        }
+        taken.push((range, put));
+        let step = if put {
+            let seed = draw.0.next_u64();
+            Step::Put { to: range, seed }
+        } else {
+            Step::Get { from: range }
+        };
+        steps[draw.below(processes.into()) as usize].push(step);
+    }
+}

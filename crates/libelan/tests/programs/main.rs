@@ -1,0 +1,81 @@
+//! Random programs against an oracle: whatever processes send, receive, put and get, the bytes are right.
+//!
+//! A program, the machine that it runs on and the bounds of the libraries follow from a seed ([`draw`]). It runs in phases:
+//! within one, processes exchange messages and access each other's boards; between two, all wait for all. [`play`] runs
+//! it on a simulated cluster and notes what each process received and got; [`oracle`] does the same with plain vectors, and
+//! looks whether that could be: every message is received once, in order, by a receive that wants it, with its bytes; every
+//! get sees what was there; the boards are right in the end.
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `ELANITE_PROGRAM_SEED` | seed of the first program; the next have the next numbers | 0 |
+//! | `ELANITE_PROGRAMS` | how many | 200; 10,000 in the long test |
+//!
+//! What else all processes can do together in a phase, such as the collective calls, joins as a variant of [`draw::Step`]:
+//! it is drawn there, done in [`play`] and in [`oracle`].
+
+#[path = "../common/mod.rs"]
+mod common;
+mod draw;
+mod oracle;
+mod play;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+fn variable(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    let number = value.parse();
+    Some(number.unwrap_or_else(|_| panic!("{name}={value} is no number")))
+}
+
+/// Runs one program; what is wrong, if anything.
+fn run(seed: u64) -> Result<(), String> {
+    let program = draw::program(seed);
+    let played = catch_unwind(AssertUnwindSafe(|| play::play(&program)));
+    let notes = played.map_err(|_| "it panicked".to_string())??;
+    oracle::check(&program, &notes)
+}
+
+fn run_many(count: u64) {
+    let first = variable("ELANITE_PROGRAM_SEED").unwrap_or(0);
+    let count = variable("ELANITE_PROGRAMS").unwrap_or(count);
+    for seed in first..first + count {
+        if let Err(difference) = run(seed) {
+            panic!(
+                "program {seed}: {difference}\nto see it again: ELANITE_PROGRAM_SEED={seed} ELANITE_PROGRAMS=1 \
+                 cargo test -p elanite-libelan --test programs"
+            );
+        }
+    }
+}
+
+#[test]
+fn programs_are_right() {
+    run_many(200);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn ten_thousand_programs_are_right() {
+    run_many(10_000);
+}
+
+/// The oracle finds what is wrong: it is told lies.
+#[test]
+fn the_oracle_notices() {
+    let mut told = 0;
+    for seed in 0..20 {
+        let program = draw::program(seed);
+        let notes = play::play(&program).unwrap();
+        oracle::check(&program, &notes).unwrap();
+        for lie in 0..4 {
+            let mut notes = notes.clone();
+            if play::lie(&mut notes, lie) {
+                told += 1;
+                let found = oracle::check(&program, &notes);
+                assert!(found.is_err(), "seed {seed}, lie {lie}");
+            }
+        }
+    }
+    assert!(told > 40, "only {told} lies were told");
+}

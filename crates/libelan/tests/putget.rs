@@ -1,0 +1,347 @@
+//! Put, get and queues of Elanlib, and Shmem on them.
+
+mod common;
+
+use common::{log, pattern, run};
+use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};
+use libelan::elan::queue::QueueError;
+use libelan::shmem::ShmemError;
+use libelan::{Job, Pe};
+use units::{Bytes, Time};
+
+fn b(bytes: u64) -> Bytes {
+    Bytes::new(bytes)
+}
+
+/// Six processes on three nodes.
+fn six() -> Job {
+    Job::new("test", &[0, 1, 6], 2).unwrap()
+}
+
+/// Bytes go to the next process and come back from it, whether it is near or far.
+#[test]
+fn puts_and_gets() {
+    run(&six(), async |pe| {
+        let elan = pe.elan();
+        let next = (pe.vp() + 1) % pe.nvps();
+        let before = u64::from((pe.vp() + 5) % pe.nvps());
+        for length in [0, 1, 64, 65, 320, 10_000] {
+            let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(length)).unwrap());
+            let mine = pattern(u64::from(pe.vp()), length);
+            elan.elan3().store(from, &mine).unwrap();
+            let put = elan.put(next, from, to, b(length));
+            if length <= 64 {
+                // It has been copied already.
+                elan.elan3().store(from, &vec![0; length as usize]).unwrap();
+            }
+            elan.wait(put).await.unwrap();
+            let get = elan.get(next, to, back, b(length));
+            assert!(!get.is_done());
+            elan.wait(get).await.unwrap();
+            assert_eq!(elan.elan3().load(back, b(length)).unwrap()[..], mine);
+            pe.compute(Time::from_us(500)).await;
+            let got = elan.elan3().load(to, b(length)).unwrap();
+            assert_eq!(got[..], pattern(before, length));
+        }
+    })
+    .unwrap();
+}
+
+/// More than may be under way at a time, and the waits for all.
+#[test]
+fn many_puts_and_gets() {
+    run(&six(), async |pe| {
+        let elan = pe.elan();
+        let size = b(8 * 100);
+        let table = elan.galloc_main(8, size * 6).unwrap();
+        let mine = elan.galloc_main(8, size).unwrap();
+        let bytes = pattern(u64::from(pe.vp()), 800);
+        elan.elan3().store(mine, &bytes).unwrap();
+        for to in 0..6 {
+            for word in 0..100 {
+                let place = table.offset(size * u64::from(pe.vp()) + b(8 * word));
+                drop(elan.put(to, mine.offset(b(8 * word)), place, b(8)));
+            }
+        }
+        elan.put_wait_all().await.unwrap();
+        pe.compute(Time::from_ms(5)).await;
+        for from in 0..6_u64 {
+            let place = table.offset(size * from);
+            let found = elan.elan3().load(place, size).unwrap();
+            assert_eq!(found[..], pattern(from, 800));
+        }
+        for word in 0..100 {
+            let place = b(8 * word);
+            drop(elan.get(0, table.offset(place), mine.offset(place), b(8)));
+        }
+        elan.get_wait_all().await.unwrap();
+        assert_eq!(elan.elan3().load(mine, size).unwrap()[..], pattern(0, 800));
+    })
+    .unwrap();
+}
+
+/// Puts that overlap: one after the other, the last one counts; at a time, each byte is one of theirs.
+#[test]
+fn overlapping_puts() {
+    run(&six(), async |pe| {
+        let elan = pe.elan();
+        let size = b(1000);
+        let (from, to) = (elan.galloc_main(8, size * 2), elan.galloc_elan(8, size));
+        let (from, to) = (from.unwrap(), to.unwrap());
+        let other = from.offset(size);
+        elan.elan3().store(from, &[1; 1000]).unwrap();
+        elan.elan3().store(other, &[2; 1000]).unwrap();
+        if pe.vp() != 0 {
+            return;
+        }
+        for target in [1, 4] {
+            elan.wait(elan.put(target, from, to, size)).await.unwrap();
+            let second = to.offset(b(300));
+            elan.wait(elan.put(target, other, second, b(400)))
+                .await
+                .unwrap();
+            elan.wait(elan.get(target, to, from, size)).await.unwrap();
+            let found = elan.elan3().load(from, size).unwrap();
+            let expected = |index| if (300..700).contains(&index) { 2 } else { 1 };
+            assert!((0..1000).all(|index| found[index] == expected(index)));
+            elan.elan3().store(from, &[3; 1000]).unwrap();
+            drop(elan.put(target, from, to, size));
+            drop(elan.put(target, other, to, size));
+            elan.put_wait_all().await.unwrap();
+            elan.wait(elan.get(target, to, from, size)).await.unwrap();
+            let found = elan.elan3().load(from, size).unwrap();
+            assert!(found.iter().all(|byte| [2, 3].contains(byte)));
+            elan.elan3().store(from, &[1; 1000]).unwrap();
+        }
+    })
+    .unwrap();
+}
+
+/// What is forbidden or not there is an error, and nothing changes.
+#[test]
+fn faults() {
+    let reason = |result: Result<(), DmaError>| match result {
+        Err(DmaError::Fault(fault)) => fault.reason,
+        other => panic!("{other:?}"),
+    };
+    run(&six(), move |pe| async move {
+        let elan = pe.elan();
+        let at = elan.galloc_main(64, b(1000)).unwrap();
+        if pe.vp() != 0 {
+            elan.elan3().store(at, &[7; 1000]).unwrap();
+            let rights = Permissions::LOCAL | Permissions::REMOTE_READ;
+            elan.elan3().setperm(at, b(500), rights).unwrap();
+            pe.compute(Time::from_us(300)).await;
+            assert_eq!(elan.elan3().load(at, b(1000)).unwrap()[..], [7; 1000]);
+            return;
+        }
+        pe.compute(Time::from_us(20)).await;
+        let nowhere = ElanAddr::new(64);
+        for other in [1, 3] {
+            for size in [8, 400] {
+                let put = elan.put(other, at, at, b(size));
+                assert_eq!(reason(elan.wait(put).await), Reason::Forbidden);
+                let put = elan.put(other, nowhere, at, b(size));
+                assert_eq!(reason(elan.wait(put).await), Reason::Unmapped);
+                let put = elan.put(other, at, nowhere, b(size));
+                assert_eq!(reason(elan.wait(put).await), Reason::Unmapped);
+                let get = elan.get(other, at, nowhere, b(size));
+                assert_eq!(reason(elan.wait(get).await), Reason::Unmapped);
+                let get = elan.get(other, nowhere, at, b(size));
+                assert_eq!(reason(elan.wait(get).await), Reason::Unmapped);
+            }
+        }
+        let gone = DmaError::NoProcess { process: 6 };
+        assert_eq!(elan.wait(elan.put(6, at, at, b(8))).await, Err(gone));
+        assert!(elan.put_wait_all().await.is_err());
+        assert_eq!(elan.put_wait_all().await, Ok(()));
+    })
+    .unwrap();
+}
+
+/// All send to one queue, which is shorter than what they send: messages of each come in order.
+#[test]
+fn queues() {
+    run(&six(), async |pe| {
+        let elan = pe.elan();
+        let queue = elan.queue_rx(4, b(320)).unwrap();
+        let buffer = elan.galloc_main(8, b(320)).unwrap();
+        if pe.vp() > 0 {
+            for number in 0..20_u64 {
+                let length = 8 + 16 * number;
+                elan.elan3().store(buffer, &pattern(number, 320)).unwrap();
+                elan.elan3().store(buffer, &[pe.vp() as u8]).unwrap();
+                let sent = elan.queue_tx(0, queue.at(), buffer, b(length.min(320)));
+                elan.wait(sent).await.unwrap();
+            }
+            return;
+        }
+        assert_eq!(queue.poll().await, None);
+        let mut next = [0_u64; 6];
+        for _ in 0..100 {
+            let message = queue.wait().await;
+            let number = &mut next[message[0] as usize];
+            let length = (8 + 16 * *number).min(320);
+            assert_eq!(message[1..], pattern(*number, length)[1..]);
+            *number += 1;
+        }
+        assert_eq!(queue.poll().await, None);
+        // To itself.
+        let sent = elan.queue_tx(0, queue.at(), buffer, b(5));
+        assert_eq!(queue.wait().await.len(), 5);
+        elan.wait(sent).await.unwrap();
+        let long = elan.queue_tx(0, queue.at(), buffer, b(321));
+        let length = b(321);
+        assert_eq!(elan.wait(long).await, Err(DmaError::TooLong { length }));
+        assert_eq!(elan.queue_max_slot_size(), b(320));
+        assert!(matches!(
+            elan.queue_rx(0, b(8)),
+            Err(QueueError::Shape { .. })
+        ));
+        let error = elan.queue_rx(9, b(321)).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "a queue has slots, of 1 B to 320 B; not 9 of 321 B"
+        );
+    })
+    .unwrap();
+}
+
+#[test]
+fn shmem_memory_and_words() {
+    run(&six(), async |pe| {
+        let shmem = pe.shmem();
+        assert_eq!((shmem.my_pe(), shmem.n_pes()), (pe.vp(), 6));
+        let (word, flags) = (shmem.malloc(b(8)), shmem.malloc_elan(b(48)));
+        let (word, flags) = (word.unwrap(), flags.unwrap());
+        let next = (pe.vp() + 1) % 6;
+        // The word before the flag; flags of all.
+        shmem.p(word, 1000 + u64::from(pe.vp()), next);
+        shmem.fence().await.unwrap();
+        shmem.p(flags, 1, next);
+        let flag = shmem.wait(flags, 0).await.unwrap();
+        assert_eq!(flag, 1);
+        assert_eq!(
+            shmem.g(word, next).await.unwrap(),
+            1000 + u64::from(pe.vp())
+        );
+        assert_eq!(shmem.g(flags, next).await.unwrap(), 1);
+        shmem.quiet().await.unwrap();
+        let error = shmem.g(ElanAddr::new(0), next).await.unwrap_err();
+        assert!(matches!(error, ShmemError::Dma(DmaError::Fault(_))));
+        shmem.free(flags).unwrap();
+        shmem.free(word).unwrap();
+    })
+    .unwrap();
+}
+
+#[test]
+fn shmem_blocks() {
+    run(&six(), async |pe| {
+        let shmem = pe.shmem();
+        let next = (pe.vp() + 1) % 6;
+        for length in [8, 64, 65, 5000] {
+            let [from, to, flag] = [length, length, 8].map(|size| shmem.malloc(b(size)).unwrap());
+            let bytes = pattern(u64::from(pe.vp()), length);
+            pe.elan3().store(from, &bytes).unwrap();
+            shmem.put(to, from, b(length), next).await.unwrap();
+            shmem.fence().await.unwrap();
+            shmem.p(flag, 1, next);
+            shmem.wait_until(flag, Comparison::Equal, 1).await.unwrap();
+            let before = u64::from((pe.vp() + 5) % 6);
+            let found = pe.elan3().load(to, b(length)).unwrap();
+            assert_eq!(found[..], pattern(before, length));
+            shmem.get(from, to, b(length), next).await.unwrap();
+            assert_eq!(pe.elan3().load(from, b(length)).unwrap()[..], bytes);
+        }
+    })
+    .unwrap();
+}
+
+/// Atomics of all at one word: nothing is lost, and everyone finds another value.
+#[test]
+fn shmem_atomics() {
+    let found = log();
+    let noted = found.clone();
+    run(&six(), move |pe| {
+        let noted = noted.clone();
+        async move {
+            let shmem = pe.shmem();
+            let word = shmem.malloc_elan(b(32)).unwrap();
+            let [sum, swapped, lock, count] = [0, 8, 16, 24].map(|at| word.offset(b(at)));
+            for _ in 0..5 {
+                noted.note(shmem.finc(sum, 3).await.unwrap());
+            }
+            let before = shmem
+                .swap(swapped, u64::from(pe.vp()) + 1, 3)
+                .await
+                .unwrap();
+            noted.note(1000 + before);
+            // A lock; what it protects is read and written apart.
+            while shmem.cswap(lock, 0, 1, 3).await.unwrap() != 0 {}
+            let counted = shmem.g(count, 3).await.unwrap();
+            shmem.p(count, counted + 1, 3);
+            shmem.quiet().await.unwrap();
+            assert_eq!(shmem.swap(lock, 0, 3).await.unwrap(), 1);
+            if pe.vp() == 3 {
+                shmem.wait_until(count, Comparison::Equal, 6).await.unwrap();
+                assert_eq!(shmem.word(sum).unwrap(), 30);
+                noted.note(1000 + shmem.word(swapped).unwrap());
+                shmem.set_word(sum, 5).unwrap();
+                assert_eq!(shmem.fadd(sum, u64::MAX, 3).await.unwrap(), 5);
+                assert_eq!(shmem.word(sum).unwrap(), 4);
+            }
+            let main = shmem.malloc(b(8)).unwrap();
+            let Err(ShmemError::Dma(DmaError::Fault(fault))) = shmem.fadd(main, 1, 3).await else {
+                panic!("words of atomics lie in adapter memory")
+            };
+            assert_eq!(fault.reason, Reason::NotAdapter);
+            let gone = DmaError::NoProcess { process: 9 };
+            let error = shmem.swap(word, 1, 9).await.unwrap_err();
+            assert_eq!(error, ShmemError::Dma(gone));
+        }
+    })
+    .unwrap();
+    let mut found = found.borrow().clone();
+    found.sort_unstable();
+    let expected: Vec<u64> = (0..30).chain(1000..1007).collect();
+    assert_eq!(found, expected);
+}
+
+/// A word that nobody stores is a deadlock that says so.
+#[test]
+fn shmem_waits_for_ever() {
+    let end = run(&Job::at("test", vec![4]).unwrap(), async |pe| {
+        let shmem = pe.shmem();
+        let word = shmem.malloc(b(8)).unwrap();
+        shmem.wait(word, 0).await.unwrap();
+    });
+    let Err(Stop::Deadlock { waiting, .. }) = end else {
+        panic!("the word stays 0")
+    };
+    assert!(
+        waiting[0].starts_with("test 0: waits for the word at 0x"),
+        "{waiting:?}"
+    );
+}
+
+/// Everything on one process alone.
+#[test]
+fn shmem_with_itself() {
+    let alone = async |pe: Pe| {
+        let shmem = pe.shmem();
+        let (main, word) = (shmem.malloc(b(100)), shmem.malloc_elan(b(8)));
+        let (main, word) = (main.unwrap(), word.unwrap());
+        pe.elan3().store(main, &pattern(3, 50)).unwrap();
+        let to = main.offset(b(50));
+        shmem.put(to, main, b(50), 0).await.unwrap();
+        shmem.quiet().await.unwrap();
+        shmem.p(word, 7, 0);
+        shmem.wait_until(word, Comparison::Equal, 7).await.unwrap();
+        assert_eq!(pe.elan3().load(to, b(50)).unwrap()[..], pattern(3, 50));
+        assert_eq!(shmem.fadd(word, 2, 0).await.unwrap(), 7);
+        assert_eq!(shmem.cswap(word, 9, 11, 0).await.unwrap(), 9);
+        assert_eq!(shmem.g(word, 0).await.unwrap(), 11);
+    };
+    run(&Job::at("test", vec![4]).unwrap(), alone).unwrap();
+}

@@ -1,0 +1,392 @@
+//! Tports: what programs can do with them that MPI does not, their bounds, and where their time goes.
+
+mod common;
+
+use common::{four_nodes, log, pattern, run, run_on};
+use elan::{Config, ElanAddr, Permissions, Placement};
+use libelan::elan::tport::{Mode, Received, Room, Select, Stats, TportError};
+use libelan::{Job, Pe};
+use units::{Bytes, Time};
+
+fn b(bytes: u64) -> Bytes {
+    Bytes::new(bytes)
+}
+
+fn ns(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// Main memory with bytes that tell who has it.
+fn filled(pe: &Pe, seed: u64, length: u64) -> ElanAddr {
+    let at = pe.elan3().alloc_main(64, b(length)).unwrap();
+    pe.elan3().store(at, &pattern(seed, length)).unwrap();
+    at
+}
+
+fn assert_holds(pe: &Pe, at: ElanAddr, seed: u64, length: u64) {
+    let found = pe.elan3().load(at, b(length)).unwrap();
+    assert_eq!(found[..], pattern(seed, length));
+}
+
+/// Two processes, on two nodes or on one.
+fn two() -> [Job; 2] {
+    [vec![0, 3], vec![2, 2]].map(|places| Job::at("test", places).unwrap())
+}
+
+/// The time of a message without bytes, or with few, to a receive that was posted before: the sum of its parts.
+#[test]
+fn where_the_time_goes() {
+    for (length, adapter) in [(0, false), (64, true), (64, false), (288, false)] {
+        let ends = log();
+        let noted = ends.clone();
+        let job = Job::at("test", vec![0, 3]).unwrap();
+        let start = Time::from_us(50);
+        run_on(&four_nodes(), &job, move |pe| {
+            let noted = noted.clone();
+            async move {
+                let (tport, size) = (pe.elan().tport(), b(length));
+                let buffer = if adapter {
+                    pe.elan3().alloc_elan(64, size).unwrap()
+                } else {
+                    pe.elan3().alloc_main(64, size).unwrap()
+                };
+                if pe.vp() == 0 {
+                    pe.compute(start).await;
+                    let tx = tport.tx_start(Mode::Standard, 1, (0, 1), buffer, size);
+                    tport.tx_wait(tx).await.unwrap();
+                } else {
+                    let rx = tport.rx_start(Select::ANY, Room::Buffer(buffer, size));
+                    tport.rx_wait(rx).await.unwrap();
+                    noted.note(pe.now());
+                }
+            }
+        })
+        .unwrap();
+        // A burst of the bus is 77 ns and its bytes at 264 MB/s.
+        let bus = |bytes: u64| {
+            let bursts = (0..bytes.div_ceil(64)).map(|burst| (bytes - burst * 64).min(64));
+            let burst = |bytes: u64| ns(77) + Time::from_ps((bytes * 1_000_000u64).div_ceil(264));
+            bursts.map(burst).sum::<Time>()
+        };
+        let call = ns(250);
+        let stored = start + call + bus(32 + length);
+        let posted = stored + bus(8) + ns(200);
+        // Header, blocks of 64 B with 10 B each, and the transaction that claims the slot.
+        let blocks = (32 + length).div_ceil(64);
+        let flits = (8 + 10 * blocks + 32 + length + 10).div_ceil(2);
+        let cycle = ns(5);
+        let arrived = cycle * ((posted + ns(540)).div_ceil(cycle) + 22 + flits - 1);
+        let seen_by_thread = arrived + ns(200 + 200);
+        let matched = seen_by_thread + ns(300) + ns(10) * (168 + 12);
+        let delivered = if adapter {
+            matched
+        } else {
+            matched + bus(length)
+        };
+        let set = delivered + ns(100 + 200);
+        // The bus last went the other way.
+        let known = set + bus(64) + ns(80) + ns(200);
+        assert_eq!(ends.borrow()[0], known + call, "{length} B");
+    }
+}
+
+/// Masks select bits of sender and tag; the sender is what the sending program says.
+#[test]
+fn masks() {
+    let even = Select {
+        tag_mask: 1,
+        ..Select::ANY
+    };
+    assert!(even.takes(7, 4) && !even.takes(7, 5));
+    assert!(Select::ANY.takes(u32::MAX, 0));
+    assert!(!Select::exactly(Some(3), None).takes(2, 3));
+    let text = "a message of sender 3, tag 0x10 in bits 0xf0";
+    let select = Select {
+        tag_mask: 0xf0,
+        tag: 0x10,
+        ..Select::exactly(Some(3), None)
+    };
+    assert_eq!(select.to_string(), text);
+    for job in two() {
+        run(&job, async |pe| {
+            let tport = pe.elan().tport();
+            let buffer = filled(&pe, 1, 8);
+            if pe.vp() == 0 {
+                for (sender, tag) in [(40, 0x11), (41, 0x21), (41, 0x12), (40, 0x20)] {
+                    let tx = tport.tx_start(Mode::Standard, 1, (sender, tag), buffer, b(8));
+                    tport.tx_wait(tx).await.unwrap();
+                }
+                return;
+            }
+            let masks = [
+                (!0, 41, 0xf, 2),
+                (0, 0, 0xf0, 0x20),
+                (1, 0, 0, 0),
+                (0, 0, 0, 0),
+            ];
+            let expected = [(41, 0x12), (41, 0x21), (40, 0x11), (40, 0x20)];
+            for ((sender_mask, sender, tag_mask, tag), expected) in masks.into_iter().zip(expected)
+            {
+                let select = Select {
+                    sender_mask,
+                    sender,
+                    tag_mask,
+                    tag,
+                };
+                let rx = tport.rx_start(select, Room::Buffer(buffer, b(8)));
+                let received = tport.rx_wait(rx).await.unwrap();
+                assert_eq!((received.sender, received.tag), expected);
+            }
+        })
+        .unwrap();
+    }
+}
+
+/// A system buffer holds the message until it is freed.
+#[test]
+fn buffers_of_the_system() {
+    for job in two() {
+        for late in [false, true] {
+            run(&job, move |pe| async move {
+                let tport = pe.elan().tport();
+                for length in [0, 1, 288, 5000, 100_000] {
+                    let seed = length + 3;
+                    if pe.vp() == 0 {
+                        let from = filled(&pe, seed, length);
+                        let tx = tport.tx_start(Mode::Standard, 1, (0, 9), from, b(length));
+                        tport.tx_wait(tx).await.unwrap();
+                        continue;
+                    }
+                    if late {
+                        pe.compute(Time::from_us(900)).await;
+                    }
+                    let rx = tport.rx_start(Select::ANY, Room::System);
+                    let received = tport.rx_wait(rx).await.unwrap();
+                    let at = received.at.expect("a buffer");
+                    let expected = Received {
+                        sender: 0,
+                        tag: 9,
+                        size: b(length),
+                        at: Some(at),
+                    };
+                    assert_eq!(received, expected);
+                    assert_holds(&pe, at, seed, length);
+                    tport.buf_free(at).unwrap();
+                    assert!(tport.buf_free(at).is_err());
+                }
+            })
+            .unwrap();
+        }
+    }
+}
+
+/// Few small messages may wait unmatched; others are held at their senders, are done only when they are received, and keep
+/// no other message back. All arrive.
+#[test]
+fn unexpected_messages_beyond_the_buffer() {
+    const MANY: u32 = 40;
+    let mut config = four_nodes();
+    // Four packets for each of three processes, and no room for longer ones.
+    config.tport.buffer = b(320 * 3 * 4);
+    config.tport.system = b(0);
+    for places in [[0, 1, 2], [0, 0, 0]] {
+        let job = Job::at("test", places.to_vec()).unwrap();
+        run_on(&config, &job, async |pe| {
+            let tport = pe.elan().tport();
+            let buffer = filled(&pe, 5, 100);
+            let take = async |select| {
+                let buffer = filled(&pe, 6, 100);
+                let rx = tport.rx_start(select, Room::Buffer(buffer, b(100)));
+                let received = tport.rx_wait(rx).await.unwrap();
+                assert_eq!(received.size, b(100));
+                received.tag
+            };
+            match pe.vp() {
+                0 => {
+                    pe.compute(Time::from_ms(1)).await;
+                    // One that came after all the others, of someone else.
+                    assert_eq!(take(Select::exactly(Some(2), None)).await, 77);
+                    for tag in (0..MANY).rev() {
+                        assert_eq!(take(Select::exactly(Some(1), Some(tag))).await, tag);
+                    }
+                    // The window is open again.
+                    for tag in 0..MANY {
+                        assert_eq!(take(Select::exactly(Some(1), None)).await, tag);
+                    }
+                }
+                1 => {
+                    let send = |tag| tport.tx_start(Mode::Standard, 0, (1, tag), buffer, b(100));
+                    let sends: Vec<_> = (0..MANY).map(send).collect();
+                    pe.compute(Time::from_us(900)).await;
+                    let done = sends.iter().filter(|tx| tx.is_done()).count();
+                    assert_eq!(done, 4);
+                    assert_eq!(tport.stats().held, u64::from(MANY) - 4);
+                    for tx in sends {
+                        tport.tx_wait(tx).await.unwrap();
+                    }
+                    for tag in 0..MANY {
+                        pe.compute(Time::from_us(40)).await;
+                        let tx = send(tag);
+                        tport.tx_wait(tx).await.unwrap();
+                    }
+                }
+                _ => {
+                    pe.compute(Time::from_us(500)).await;
+                    let tx = tport.tx_start(Mode::Standard, 0, (2, 77), buffer, b(100));
+                    tport.tx_wait(tx).await.unwrap();
+                }
+            }
+        })
+        .unwrap();
+    }
+}
+
+/// More senders at a time than the queue has slots: the adapters try again, and nothing is lost or out of order.
+#[test]
+fn a_queue_that_is_full() {
+    let mut config = common::sixteen_nodes();
+    config.tport.slots = 1;
+    let nodes: Vec<u32> = (0..16).collect();
+    let job = Job::new("test", &nodes, 1).unwrap();
+    run_on(&config, &job, async |pe| {
+        let tport = pe.elan().tport();
+        let buffer = filled(&pe, u64::from(pe.vp()), 8);
+        if pe.vp() > 0 {
+            for tag in 0..5 {
+                let tx = tport.tx_start(Mode::Standard, 0, (pe.vp(), tag), buffer, b(8));
+                tport.tx_wait(tx).await.unwrap();
+            }
+            return;
+        }
+        let mut next = [0; 16];
+        for _ in 0..75 {
+            let rx = tport.rx_start(Select::ANY, Room::Buffer(buffer, b(8)));
+            let received = tport.rx_wait(rx).await.unwrap();
+            assert_holds(&pe, buffer, received.sender.into(), 8);
+            assert_eq!(received.tag, next[received.sender as usize]);
+            next[received.sender as usize] += 1;
+        }
+    })
+    .unwrap();
+}
+
+#[test]
+fn statistics() {
+    for (job, buffered) in two().into_iter().zip([1, 0]) {
+        run(&job, move |pe| async move {
+            let tport = pe.elan().tport();
+            let buffer = filled(&pe, 0, 5000);
+            if pe.vp() == 0 {
+                for (length, pause) in [(8, 200), (5000, 700), (8, 0)] {
+                    pe.compute(Time::from_us(pause)).await;
+                    let room = Room::Buffer(buffer, b(length));
+                    let rx = tport.rx_start(Select::ANY, room);
+                    tport.rx_wait(rx).await.unwrap();
+                }
+                let expected = Stats {
+                    matched: 3,
+                    unexpected: 2,
+                    buffered,
+                    ..Stats::default()
+                };
+                assert_eq!(tport.stats(), expected);
+            } else {
+                for length in [8, 5000, 8] {
+                    let tx = tport.tx_start(Mode::Standard, 0, (1, 1), buffer, b(length));
+                    assert!(!tx.is_done());
+                    tport.tx_wait(tx).await.unwrap();
+                    pe.compute(Time::from_us(500)).await;
+                }
+                let expected = Stats {
+                    sent: 3,
+                    ..Stats::default()
+                };
+                assert_eq!(tport.stats(), expected);
+            }
+        })
+        .unwrap();
+    }
+}
+
+/// What the network may not read cannot be got: both ends are told.
+#[test]
+fn permissions() {
+    let job = Job::at("test", vec![0, 3]).unwrap();
+    run(&job, async |pe| {
+        let tport = pe.elan().tport();
+        let size = b(50_000);
+        let buffer = pe.elan3().alloc_main(64, size).unwrap();
+        let local = Permissions::LOCAL;
+        for (tag, closed) in [(1, 0), (2, 1)] {
+            if pe.vp() == closed {
+                pe.elan3().setperm(buffer, size, local).unwrap();
+            } else {
+                pe.elan3().setperm(buffer, size, Permissions::ALL).unwrap();
+            }
+            if pe.vp() == 0 {
+                let tx = tport.tx_start(Mode::Standard, 1, (0, tag), buffer, size);
+                let error = tport.tx_wait(tx).await.unwrap_err();
+                assert_eq!(error, TportError::Refused { by: 1 });
+            } else {
+                let rx = tport.rx_start(Select::ANY, Room::Buffer(buffer, size));
+                let error = tport.rx_wait(rx).await.unwrap_err().to_string();
+                let access = if closed == 0 { "read" } else { "write" };
+                let expected = format!("a remote {access} of ");
+                assert!(error.starts_with(&expected), "{error}");
+                assert!(error.ends_with("its permissions forbid it"), "{error}");
+            }
+        }
+    })
+    .unwrap();
+}
+
+/// A system that has no memory left for a message says so, and goes on.
+#[test]
+fn no_buffer_of_the_system() {
+    let mut config = four_nodes();
+    config.tport.system = b(1000);
+    for places in [vec![0, 3], vec![2, 2]] {
+        let job = Job::at("test", places).unwrap();
+        run_on(&config, &job, async |pe| {
+            let tport = pe.elan().tport();
+            let buffer = filled(&pe, 0, 2000);
+            for (tag, length) in [(1, 2000), (2, 100)] {
+                if pe.vp() == 0 {
+                    let tx = tport.tx_start(Mode::Standard, 1, (0, tag), buffer, b(length));
+                    let _ = tport.tx_wait(tx).await;
+                } else {
+                    let rx = tport.rx_start(Select::exactly(None, Some(tag)), Room::System);
+                    let result = tport.rx_wait(rx).await;
+                    if tag == 1 {
+                        assert!(matches!(result, Err(TportError::Memory(_))), "{result:?}");
+                    } else {
+                        assert_holds(&pe, result.unwrap().at.unwrap(), 0, 100);
+                    }
+                }
+            }
+        })
+        .unwrap();
+    }
+}
+
+/// A machine whose adapters have no memory for the library cannot run a job.
+#[test]
+fn no_memory_for_the_library() {
+    let config = Config {
+        adapter: elan::AdapterConfig {
+            memory: Bytes::from_kb(64),
+            ..four_nodes().adapter
+        },
+        ..four_nodes()
+    };
+    let mut cluster = common::cluster(&config);
+    let job = Job::at("test", vec![0]).unwrap();
+    let error = job.launch(&mut cluster, async |_| ()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("no memory for the libraries"), "{text}");
+    let node = cluster.node(0);
+    assert!(
+        node.map(Placement::Main, b(1), Permissions::ALL, true)
+            .is_ok()
+    );
+}
