@@ -29,7 +29,8 @@
 //! | an acknowledgement is back | answer + the delays of all links of the path | the packet is done; the EOP starts, and frees the channel of link `i` at `T + 1 + i D` |
 //! | a channel falls free | see there | its group, or its adapter, has news; the link, and the one opposite, owe a slot for the tokens that have passed |
 //!
-//! Then each output group with news arbitrates once: while a header waits and a channel is free, the winner ([`control`])
+//! Then each switch with news of broadcasts begins to set up the next, if none is being set up (`control::broadcast`). Then
+//! each output group with news arbitrates once: while a header waits and a channel is free, the winner ([`control`])
 //! gets the channel. Then each adapter with news injects: while it has fewer packets unacknowledged than it may, the link
 //! has a free channel and a packet waits, that is stamped and takes the channel.
 //!

@@ -4,7 +4,7 @@
 mod common;
 
 use common::lockstep::{Manner, compare};
-use common::random::{Case, many, rivals};
+use common::random::{Case, rivals};
 use common::{Bench, assert_all_done, broadcast, named, packet, three_levels};
 use fabric::control::{Held, PacketName, Wait, Wanted};
 use fabric::{Ascent, Broadcast, Config, Cycle, Deadlock, Engine, PacketSpec};
@@ -143,8 +143,6 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
 }
 
 proptest! {
-    #![proptest_config(many())]
-
     /// Broadcasts by different trees among other packets on small machines: some runs end in a deadlock. Both movers come to
     /// the same end, and it is reported if and only if packets are left; serialised, all is done.
     #[test]

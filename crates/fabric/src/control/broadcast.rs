@@ -51,11 +51,12 @@
 //! below `c`, it turns on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is
 //! to come there, (a), else (b).
 //!
-//! *No cycle.* In a shortest cycle let `V` be one with the lowest turn, `v`; `P` waits for `V`, and `V` for `N`. The latter
-//! is no (b), since that turn would be lower. So `N < V`, and `N` comes through `v` first. If `V < P`, then `P` comes
-//! through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are a case of (b), `V` has begun to be set up at `v`, so `N` has
-//! passed `v`, and everything above on its way. `P` is above, at `c`: as before `P` and `N` are a case of (a) or of (b). Either way the cycle is
-//! shorter without `V`: at last a broadcast waits for itself, which neither (a) nor (b) allows.
+//! *No cycle.* In a shortest cycle of pairs of (a) and (b), let `V` be one with the lowest turn, `v`, between `P` before it and
+//! `N` behind it. `V` and `N` are no case of (b), since the turn of `N` would be lower. So `N < V`, and `N` comes through `v`
+//! first. If `V < P`, then `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are a case of (b), `V`
+//! has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its way. `P` is above `v`, at `c`:
+//! as before, `P` and `N` are a case of (a) or of (b). Either way the cycle is shorter without `V`: at last a broadcast is
+//! paired with itself, which neither (a) nor (b) allows.
 //!
 //! The rule of order is needed: if two broadcasts pass a switch and its children set them up in different orders, each may
 //! hold the links of one child and wait at the other. And one tree is needed: with different roots nothing orders two
@@ -128,6 +129,7 @@ pub(super) struct Broadcasts {
 
 impl Broadcasts {
     /// A broadcast is injected.
+    #[cold]
     pub fn insert(&mut self, root: PacketId, spec: &PacketSpec) {
         let destinations = spec.destination.count();
         let whole = Whole {
@@ -210,6 +212,7 @@ impl Broadcasts {
 
 impl Control {
     /// A header of a broadcast reaches a switch.
+    #[cold]
     pub(super) fn broadcast_header(&mut self, channel: ChannelId, part: PacketId) {
         let link = self.lanes.link(channel);
         let End::Switch { switch, .. } = self.tree().ends(link).1 else {
@@ -229,6 +232,7 @@ impl Control {
     }
 
     /// Begins to set up the next broadcast at a switch, if none is being set up and one may be.
+    #[cold]
     pub(super) fn begin_set_up(&mut self, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
         let junction = junction.expect("it was flagged");
@@ -279,6 +283,7 @@ impl Control {
     }
 
     /// A branch has won a channel of its link. If it is the last to get one, the switch opens all.
+    #[cold]
     pub(super) fn claim(&mut self, motion: &mut impl Motion, branch: PacketId, link: LinkId) {
         self.take(branch, link);
         let End::Switch { switch, .. } = self.tree().ends(link).0 else {
@@ -349,6 +354,7 @@ impl Control {
     }
 
     /// The last flit of a broadcast is at one of its destinations.
+    #[cold]
     pub(super) fn broadcast_delivered(&mut self, part: PacketId) {
         let root = self.broadcasts.root(part);
         let whole = self.broadcasts.whole(root);
@@ -368,6 +374,7 @@ impl Control {
     }
 
     /// One destination answers in cycle `at`.
+    #[cold]
     pub(super) fn broadcast_answer(&mut self, part: PacketId, at: Cycle, ack: Ack) {
         let back = at + self.travel(part);
         assert!(back >= self.now, "an acknowledgement comes too late");
@@ -389,6 +396,7 @@ impl Control {
     }
 
     /// The combined answer is back: the EOP goes down all branches. The root is done with.
+    #[cold]
     pub(super) fn broadcast_ended(&mut self, root: PacketId, answer: Ack) {
         let whole = self
             .broadcasts
@@ -415,6 +423,7 @@ impl Control {
     }
 
     /// The EOP is at a destination that is to be told.
+    #[cold]
     pub(super) fn ended(&mut self, id: PacketId) -> Notice {
         let node = self.destination(id);
         let flight = self.flights.remove(id);
@@ -427,6 +436,7 @@ impl Control {
     }
 
     /// A branch has sent the tail, in plain wormhole routing: with the last of them the channel before is free.
+    #[cold]
     pub(super) fn branch_tail_sent(&mut self, branch: PacketId, sent: Cycle) {
         let Some(parent) = self.broadcasts.part(branch).parent else {
             return;

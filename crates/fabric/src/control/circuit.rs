@@ -47,9 +47,7 @@ impl Control {
             links *= 2;
             self.broadcast_ended(packet, ack);
         } else if flight.spec.awaits_end {
-            let arrives = self.now + 1 + self.delay(flight.path());
-            let told = self.flights.insert(flight.clone());
-            self.schedule(arrives, Event::Ended(told));
+            self.tell_of_the_end(flight.clone());
         }
         let record = PacketRecord {
             sequence: flight.sequence,
@@ -61,6 +59,14 @@ impl Control {
             ack,
         };
         Notice::Acknowledged(record, flight.spec)
+    }
+
+    /// The EOP will be at the destination of a packet that asks for it.
+    #[cold]
+    fn tell_of_the_end(&mut self, flight: Flight) {
+        let arrives = self.now + 1 + self.delay(flight.path());
+        let told = self.flights.insert(flight);
+        self.schedule(arrives, Event::Ended(told));
     }
 
     /// A channel is free: whoever waits for it hears of it, and the tokens that closed it are charged.

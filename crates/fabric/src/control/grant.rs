@@ -29,6 +29,7 @@ impl Control {
     }
 
     /// Has a header wait in a group.
+    #[inline]
     pub(super) fn join(&mut self, number: u32, packet: PacketId) {
         let group = &mut self.groups[number as usize];
         self.flights.get_mut(packet).next = group.waiting.replace(packet);
@@ -124,6 +125,7 @@ impl Control {
     }
 
     /// Takes the lowest free channel of a link for a packet.
+    #[inline]
     pub(super) fn take(&mut self, packet: PacketId, link: LinkId) -> ChannelId {
         let number = self.free[link as usize].trailing_zeros();
         self.free[link as usize] &= !(1 << number);

@@ -17,6 +17,10 @@
 //!    waits for a channel. At the source, cycle `t`, the packet is done ([`Notice::Acknowledged`]) and the EOP starts:
 //!    the channel of link `i` of the path is free from cycle `t + 1 + i D` on.
 //!
+//! A packet that asks for it has its destination told when the EOP arrives ([`Notice::Ended`]), and whether it commits or aborts
+//! what was asked for: the network conditional of the hardware barrier (public Elan3 headers). Packets may go to a range of
+//! nodes (`control::broadcast`).
+//!
 //! With [`Circuit::UntilDelivered`](crate::Circuit::UntilDelivered) all channels are free one cycle after delivery, with [`Circuit::Wormhole`](crate::Circuit::Wormhole) each two
 //! cycles after the next link (or the node) has taken the tail. The acknowledgement takes the same time in all cases.
 
@@ -252,6 +256,11 @@ impl Control {
     }
 
     /// The two phases of a cycle; see the essay of the crate.
+    #[expect(
+        clippy::inline_always,
+        reason = "5% of the time, and left to chance otherwise"
+    )]
+    #[inline(always)]
     fn execute(&mut self, motion: &mut impl Motion, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.now = cycle;
         self.calendar.begin(cycle, self.reversed);

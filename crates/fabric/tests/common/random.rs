@@ -276,11 +276,21 @@ pub fn case() -> impl Strategy<Value = Case> {
     case_of(small_tree(), 60)
 }
 
-/// A small machine with a tree for each source under broadcasts of all sizes, which may deadlock.
+/// A small machine with a tree for each source under many broadcasts, half of them to all nodes: a part of the cases deadlocks.
 pub fn rivals() -> impl Strategy<Value = Case> {
     case_of(tree(2..=3, 2..=3), 60).prop_map(|mut case| {
         case.config.broadcast = Broadcast::BySource;
         case.config.multiplexing = Multiplexing::OldestFirst;
+        let all = Destination::Range {
+            first: 0,
+            last: case.config.tree.nodes() - 1,
+        };
+        for (at, spec) in &mut case.traffic {
+            *at /= 8;
+            if spec.flits % 2 == 0 {
+                spec.destination = all;
+            }
+        }
         case
     })
 }

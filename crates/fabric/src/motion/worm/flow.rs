@@ -8,6 +8,7 @@ use crate::{Cycle, LinkId};
 impl WormMover {
     /// The rule: whether a channel that has flits to send can move in this cycle. Two comparisons that are both made are
     /// faster than a branch that nobody can foresee.
+    #[inline]
     pub(super) fn can(&self, channel: ChannelId, now: Cycle) -> bool {
         let this = &self.channels[channel as usize];
         let sent = this.sent.at(now);
@@ -18,6 +19,7 @@ impl WormMover {
     }
 
     /// Whether a branch and those behind it in the chain have room for the next of so many flits.
+    #[cold]
     fn others_have_room(&self, first: ChannelId, sent: u32, now: Cycle) -> bool {
         let mut others = self.branches(first);
         others.all(|other| self.channels[other as usize].sent.at(now) + self.buffer > sent)
@@ -35,7 +37,7 @@ impl WormMover {
     }
 
     /// The channel that a link would serve, before tokens and sharing.
-    pub(super) fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness) -> ChannelId {
+    fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness) -> ChannelId {
         let mut unsent = self.links[link as usize].unsent;
         let mut best = NONE;
         // Mostly there is one.
@@ -47,6 +49,14 @@ impl WormMover {
             unsent &= unsent - 1;
         }
         best
+    }
+
+    /// Whether a link would serve a channel, before tokens and sharing.
+    pub(super) fn has_candidate(&self, link: LinkId, now: Cycle) -> bool {
+        let unsent = self.links[link as usize].unsent;
+        let mut channels = self.lanes.of(link);
+        channels
+            .any(|channel| unsent >> self.lanes.lane(channel) & 1 == 1 && self.can(channel, now))
     }
 
     /// Has the link of a channel that may have become able looked at, unless it goes on with an older one.
@@ -86,11 +96,10 @@ impl WormMover {
             return candidate;
         }
         if adapter.turn <= now {
-            let rival = self.candidate(partner, now, witness);
-            if candidate == NONE || rival == NONE {
-                // No pause concerns who can move. It may have stood in one till now.
-                if candidate == NONE && rival != NONE && self.links[partner as usize].mover == NONE
-                {
+            let rival = self.has_candidate(partner, now);
+            if candidate == NONE || !rival {
+                // No pause concerns who can move. The partner may have stood in one till now.
+                if rival && self.links[partner as usize].mover == NONE {
                     self.mark(partner);
                 }
                 return candidate;
@@ -104,7 +113,7 @@ impl WormMover {
         if other {
             self.mark(partner);
         }
-        if own && self.candidate(partner, now, witness) != NONE {
+        if own && self.has_candidate(partner, now) {
             return NONE;
         }
         candidate
@@ -217,14 +226,34 @@ impl WormMover {
             witness.note(Moved::Header(channel));
             return;
         }
-        let mut next = down;
-        while next < self.specials.source {
-            let branch = &self.channels[next as usize];
-            let (this, starved) = (next, branch.sent.at(now) == before);
-            next = branch.sibling;
-            if starved {
-                self.consider(this, now, witness);
-            }
+        if down >= self.specials.source {
+            return;
+        }
+        self.feed(down, before, now, witness);
+        let sibling = self.channels[down as usize].sibling;
+        if sibling != NONE {
+            self.for_each(sibling, |mover, other| {
+                mover.feed(other, before, now, witness);
+            });
+        }
+    }
+
+    /// More than so many flits arrive in front of a channel.
+    #[inline]
+    fn feed(&mut self, channel: ChannelId, before: u32, now: Cycle, witness: &impl Witness) {
+        if self.channels[channel as usize].sent.at(now) == before {
+            self.consider(channel, now, witness);
+        }
+    }
+
+    /// Does something with a branch and those behind it in the chain.
+    #[cold]
+    fn for_each(&mut self, first: ChannelId, mut act: impl FnMut(&mut Self, ChannelId)) {
+        let mut next = first;
+        while next != NONE {
+            let branch = next;
+            next = self.channels[branch as usize].sibling;
+            act(self, branch);
         }
     }
 
@@ -237,21 +266,31 @@ impl WormMover {
     ) {
         let this = &mut self.channels[channel as usize];
         this.arrived.stop(now - 1);
-        let arrived = this.arrived.at(now);
-        let mut next = this.down;
-        while next < self.specials.source {
-            let down = next;
-            next = self.channels[down as usize].sibling;
-            let link = self.link_of(down);
-            let state = &self.links[link as usize];
-            if state.mover == down {
-                let left = arrived - self.channels[down as usize].sent.at(now);
-                let empty = now + u64::from(left);
-                if left == 0 {
-                    self.mark(link);
-                } else if empty < state.next {
-                    self.foresee(link, empty, witness);
-                }
+        let (arrived, down) = (this.arrived.at(now), this.down);
+        if down >= self.specials.source {
+            return;
+        }
+        self.starve(down, arrived, now, witness);
+        let sibling = self.channels[down as usize].sibling;
+        if sibling != NONE {
+            self.for_each(sibling, |mover, other| {
+                mover.starve(other, arrived, now, witness);
+            });
+        }
+    }
+
+    /// No more than so many flits arrive in front of a channel.
+    #[inline]
+    fn starve(&mut self, channel: ChannelId, arrived: u32, now: Cycle, witness: &mut impl Witness) {
+        let link = self.link_of(channel);
+        let state = &self.links[link as usize];
+        if state.mover == channel {
+            let left = arrived - self.channels[channel as usize].sent.at(now);
+            let empty = now + u64::from(left);
+            if left == 0 {
+                self.mark(link);
+            } else if empty < state.next {
+                self.foresee(link, empty, witness);
             }
         }
     }

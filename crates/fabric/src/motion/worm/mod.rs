@@ -34,13 +34,20 @@
 //! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to that, or the link is looked at |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
 //! | `Due(l)` | with each prediction | void if the prediction has changed. Else the worm has ended ([`Moved::Tail`](super::Moved::Tail)), the mover can go on and is predicted anew, it cannot and the link is looked at, or a debt is paid and the link is looked at |
-//! | `Turn(a)` | while both links of adapter `a` have flits to send, for the next begin or end of a pause | the link whose pause it is is looked at |
+//! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next begin or end of a pause | the link whose pause it is is looked at |
 //!
 //! and a link is looked at in the cycle in which a channel of it is granted. To *look at* a link is to mark it in phase 0
 //! and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A
 //! mover is predicted to stop after the rest of the worm, or the flits that are there if none arrives, or the room that is
 //! left if none leaves, whichever is least; when the channel behind it stops, the prediction is lowered. A prediction is a
 //! lower bound: if it comes too early the mover is predicted anew.
+//!
+//! The channels downstream of a broadcast's worm are a chain: the first is `v`'s neighbour, each knows its next *sibling*. Room is
+//! the least that any branch leaves, and is so in predictions too; when flits begin or cease to arrive at the end of `v`,
+//! each branch is told; and each branch tells `v` when it stops, or starts while it has left `v`'s buffer full. That is
+//! enough: a branch has room again, after a cycle in which it had none, only because it started then (if it had gone on, `v`
+//! could not have moved to fill the buffer); so the last of those that held `v` up enters `Room(v)` in the cycle before
+//! `v` is able.
 //!
 //! Two kinds of predictions, which would be most of them, are not entered:
 //!
@@ -168,6 +175,7 @@ impl WormMover {
     }
 
     /// Takes a branch that is closed out of the chain of its siblings, which may have flits to send still.
+    #[cold]
     fn unlink(&mut self, channel: ChannelId, up: ChannelId) {
         let first = self.channels[up as usize].down;
         let behind = self.channels[channel as usize].sibling;
@@ -199,10 +207,7 @@ impl WormMover {
         let (links, before) = (adapter.links, adapter.pauses);
         adapter.find_windows(now, self.share_period, self.share_burst);
         let (turn, pauses) = (adapter.turn, adapter.pauses);
-        if links
-            .iter()
-            .all(|&link| self.candidate(link, now, witness) != NONE)
-        {
+        if links.iter().all(|&link| self.has_candidate(link, now)) {
             witness.foresee(turn, Event::Turn(number));
         } else {
             // The windows are found anew when both can move again.
@@ -261,6 +266,7 @@ impl Motion for WormMover {
         }
     }
 
+    #[inline]
     fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness) {
         assert!(worm.flits <= MOST_FLITS, "a worm is too long");
         let number = self.link_of(channel);

@@ -49,13 +49,19 @@ impl WormMover {
     /// How far all branches, from the first on, are ahead of a count for good; no bound if all move.
     fn room(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
         let down = &self.channels[first as usize];
-        let mut room = down.sent.lead(count, now);
+        let room = down.sent.lead(count, now);
         if down.sibling != NONE {
-            for other in self.branches(down.sibling) {
-                room = room.min(self.channels[other as usize].sent.lead(count, now));
-            }
+            return room.min(self.room_of_others(down.sibling, count, now));
         }
         room
+    }
+
+    /// The same of a branch and those behind it in the chain.
+    #[cold]
+    fn room_of_others(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
+        let others = self.branches(first);
+        let room = others.map(|other| self.channels[other as usize].sent.lead(count, now));
+        room.min().unwrap_or(u32::MAX)
     }
 
     /// The header of a channel's worm has arrived in this cycle: if it has found no way on, the buffer fills.

@@ -208,7 +208,7 @@ pub(super) struct Adapter {
     phases: [u64; 2],
     /// Whether each is in a pause, if both want to move; valid before cycle `turn`.
     pub pauses: [bool; 2],
-    /// The next cycle in which a pause begins or ends. A look is entered for it while both have flits to send.
+    /// The next cycle in which a pause begins or ends. A look is entered for it while both have flits that can move.
     pub turn: Cycle,
 }
 
