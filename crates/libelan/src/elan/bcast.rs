@@ -21,6 +21,25 @@ use units::Bytes;
 /// send it on.
 const SEGMENT_PACKETS: u64 = 4;
 
+/// What is broadcast: bytes from one address of the root to one of all others.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub from: ElanAddr,
+    pub to: ElanAddr,
+    pub size: Bytes,
+}
+
+impl Span {
+    /// The same address everywhere.
+    pub fn new(buffer: ElanAddr, size: Bytes) -> Self {
+        Span {
+            from: buffer,
+            to: buffer,
+            size,
+        }
+    }
+}
+
 /// What a thread sends on: segments from this process to its children.
 pub(super) struct Work {
     /// By child: the descriptor of each segment, in order.
@@ -34,47 +53,52 @@ impl Group {
     /// # Errors
     /// If a member has no such buffer; who sends to it is told, and those below wait for ever.
     pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
+        self.bcast_from(Span::new(buffer, size), root).await
+    }
+
+    /// The same, from another place at the root.
+    pub(crate) async fn bcast_from(&self, span: Span, root: u32) -> Result<(), DmaError> {
         let _turn = self.enter().await;
-        let spread = async |group: &Group, root| group.spread(buffer, size, root).await;
-        let call = self.broadcast(buffer, size, root, Group::prepare_spread, spread);
+        let spread = async |group: &Group, span, root| group.spread(span, root).await;
+        let call = self.broadcast(span, root, Group::prepare_spread, spread);
         self.during("bcast", call).await
     }
 
     /// A broadcast: teams gather, leaders spread, teams copy.
     pub(super) async fn broadcast(
         &self,
-        buffer: ElanAddr,
-        size: Bytes,
+        span: Span,
         root: u32,
         prepare: impl Fn(&Group, Bytes, u32),
-        spread: impl AsyncFn(&Group, u32) -> Result<(), DmaError>,
+        spread: impl AsyncFn(&Group, Span, u32) -> Result<(), DmaError>,
     ) -> Result<(), DmaError> {
         let layout = &self.inner.layout;
         let Some(&team) = layout.team_of.get(root as usize) else {
             return Err(DmaError::NoProcess { process: root });
         };
-        let (leader, rank) = (layout.leaders[self.inner.team as usize], self.inner.rank);
+        let rank = self.inner.rank;
         if !self.leads() {
             self.join().await?;
+            let leader = layout.teams[self.inner.team as usize][0];
             if rank != root {
-                self.take_from(leader, buffer, size).await?;
+                let from = if leader == root { span.from } else { span.to };
+                self.take_from(leader, from, span).await?;
             }
             self.come().await;
             return Ok(());
         }
-        prepare(self, size, team);
+        prepare(self, span.size, team);
         self.gather().await;
-        let mut outcome = Ok(());
+        let (mut outcome, mut sent) = (Ok(()), span);
         if team == self.inner.team && root != rank {
-            outcome = self
-                .take_from(layout.members[root as usize], buffer, size)
-                .await;
+            outcome = self.take_from(root, span.from, span).await;
+            sent = Span::new(span.to, span.size);
         }
         if outcome.is_ok() {
             outcome = self.barrier(Wait::Poll).await;
         }
         if outcome.is_ok() {
-            outcome = spread(self, team).await;
+            outcome = spread(self, sent, team).await;
         }
         self.release(outcome)?;
         // The buffer belongs to the program again once all have copied.
@@ -82,13 +106,14 @@ impl Group {
         Ok(())
     }
 
-    /// Copies bytes of another process of the node to the same address.
-    async fn take_from(&self, vp: u32, buffer: ElanAddr, size: Bytes) -> Result<(), DmaError> {
+    /// Copies bytes of another member on the node.
+    async fn take_from(&self, rank: u32, from: ElanAddr, span: Span) -> Result<(), DmaError> {
+        let vp = self.inner.layout.members[rank as usize];
         let other = self.inner.context.shared(vp);
         let other = other.expect("a team is on one node");
-        let bytes = other.load(other.at(buffer), size)?;
-        self.copy(size).await;
-        self.inner.context.store(buffer, &bytes)?;
+        let bytes = other.load(other.at(from), span.size)?;
+        self.copy(span.size).await;
+        self.inner.context.store(span.to, &bytes)?;
         Ok(())
     }
 
@@ -131,34 +156,30 @@ impl Group {
     }
 
     /// The descriptors of all segments to one child.
-    fn cut(&self, buffer: ElanAddr, size: Bytes, vp: u32) -> Vec<Dma> {
-        let (length, count) = (self.segment(), self.segments(size));
+    fn cut(&self, span: Span, vp: u32) -> Vec<Dma> {
+        let (length, count) = (self.segment(), self.segments(span.size));
         let cut = |index: u64| {
             let offset = length * index;
-            let at = buffer.offset(offset);
-            let (from, to) = (self.node().at(at), self.there(vp, at));
+            let from = self.node().at(span.from).offset(offset);
+            let to = self.there(vp, span.to).offset(offset);
             let arrived = self.inner.block.at(Slot::Arrived((index % 2) as u32));
-            let dma = Dma::new(from, to, length.min(size - offset));
+            let dma = Dma::new(from, to, length.min(span.size - offset));
             dma.notify_at(self.there(vp, arrived))
         };
         (0..count).map(cut).collect()
     }
 
     /// The bytes go from the root team's leader to all others.
-    pub(super) async fn spread(
-        &self,
-        buffer: ElanAddr,
-        size: Bytes,
-        root: u32,
-    ) -> Result<(), DmaError> {
+    pub(super) async fn spread(&self, mut span: Span, root: u32) -> Result<(), DmaError> {
         let leaders = &self.inner.layout.leaders;
-        let spot = self.place(size, root);
+        let spot = self.place(span.size, root);
+        if spot.parent.is_some() {
+            span.from = span.to;
+        }
         let vp = |place: u32| leaders[((place + root) as usize) % leaders.len()];
         let children = spot.children.iter();
-        let children: Vec<_> = children
-            .map(|&child| self.cut(buffer, size, vp(child)))
-            .collect();
-        let segments = self.segments(size) as usize;
+        let children: Vec<_> = children.map(|&child| self.cut(span, vp(child))).collect();
+        let segments = self.segments(span.size) as usize;
         if spot.parent.is_none() {
             return self.send_all(&children, segments).await;
         }

@@ -81,8 +81,8 @@ pub(super) struct Inner {
     pub failed: Rc<Cell<Option<DmaError>>>,
     /// What the thread that sends on has to do.
     pub work: Rc<RefCell<VecDeque<super::bcast::Work>>>,
-    /// The hardware broadcast that the thread has to send.
-    pub send: Rc<Cell<Option<Dma>>>,
+    /// The hardware broadcasts that the thread has to send.
+    pub send: Rc<Cell<Vec<Dma>>>,
 }
 
 /// Threads of a group on one adapter, which are started when they are first needed: their stacks until then, mapped in all

@@ -12,11 +12,13 @@
 //! process that is very late does not fill the network with questions, and one that never comes is a deadlock.
 //!
 //! **Broadcast.** After a barrier, which guarantees that all have the buffer, a thread of the root's adapter starts a
-//! DMA to all nodes at once; the bytes arrive at the root's own address in each. The root takes itself out of the range if
-//! it is at an end of it; else its own packets come back to it.
+//! DMA to all nodes at once. The root takes itself out of the range if it is at an end of it. Else its own packets come back
+//! to it, to the place where they come from; if they go to another place, it sends two broadcasts, to the nodes on either
+//! side of it.
 //!
 //! To set up a broadcast takes a thread `broadcast` cycles, in both; to send it again takes none of them.
 
+use super::bcast::Span;
 use super::group::{Group, Slot};
 use elan::{
     Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Priority, Thread, Transaction,
@@ -86,7 +88,7 @@ impl Group {
         let epoch = self.inner.epoch.get() + 1;
         self.inner.epoch.set(epoch);
         let words = self.inner.block.words(node.group_config().branching);
-        node.store_across(elan::message::WORD).wait().await;
+        node.cross_to_adapter(elan::message::WORD).await;
         let stored = node.store(node.at(words[0]), &epoch.to_le_bytes());
         stored.expect("the block lies in memory of the process");
         if self.inner.team == 0 {
@@ -142,12 +144,17 @@ impl Group {
     /// # Errors
     /// If a member has no such buffer; the root is told, and the others wait for ever.
     pub async fn hbcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
+        self.hbcast_from(Span::new(buffer, size), root).await
+    }
+
+    /// The same, from another place at the root.
+    pub(crate) async fn hbcast_from(&self, span: Span, root: u32) -> Result<(), DmaError> {
         if !self.has_hardware() {
-            return self.bcast(buffer, size, root).await;
+            return self.bcast_from(span, root).await;
         }
         let _turn = self.enter().await;
-        let spread = async |group: &Group, root| group.hardware_spread(buffer, size, root).await;
-        let call = self.broadcast(buffer, size, root, Group::prepare_hardware, spread);
+        let spread = async |group: &Group, span, root| group.hardware_spread(span, root).await;
+        let call = self.broadcast(span, root, Group::prepare_hardware, spread);
         self.during("hbcast", call).await
     }
 
@@ -158,12 +165,7 @@ impl Group {
     }
 
     /// The root team's leader sends to all others.
-    async fn hardware_spread(
-        &self,
-        buffer: ElanAddr,
-        size: Bytes,
-        root: u32,
-    ) -> Result<(), DmaError> {
+    async fn hardware_spread(&self, span: Span, root: u32) -> Result<(), DmaError> {
         if self.inner.team != root {
             self.node().wait(self.event(Slot::Arrived(0))).await;
             return Ok(());
@@ -171,30 +173,29 @@ impl Group {
         let layout = &self.inner.layout;
         let nodes = layout.contiguous.as_ref().expect("the group has hardware");
         let me = layout.leaders[root as usize];
-        let nodes = match &nodes[..] {
-            [first, others @ ..] if *first == me => others,
-            [others @ .., last] if *last == me => others,
-            all => all,
+        let place = nodes.iter().position(|&vp| vp == me);
+        let place = place.expect("the root is one of them");
+        let at_an_end = place == 0 || place + 1 == nodes.len();
+        let ranges = if span.from == span.to && !at_an_end {
+            vec![&nodes[..]]
+        } else {
+            vec![&nodes[..place], &nodes[place + 1..]]
         };
-        let (Some(&first), Some(&last)) = (nodes.first(), nodes.last()) else {
-            return Ok(());
+        let dma = |range: &[u32]| {
+            let (&first, &last) = (range.first()?, range.last()?);
+            let last = self.there(last, span.to).node;
+            let (from, to) = (self.node().at(span.from), self.there(first, span.to));
+            let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
+            Some(Dma::broadcast(from, to, last, span.size).notify_at(arrived))
         };
-        let last = self.there(last, buffer).node;
-        let dma = Dma::broadcast(
-            self.node().at(buffer),
-            self.there(first, buffer),
-            last,
-            size,
-        );
-        let arrived = self.inner.block.at(Slot::Arrived(0));
-        self.send(dma.notify_at(self.there(first, arrived)));
+        self.send(ranges.into_iter().filter_map(dma).collect());
         self.node().wait(self.event(Slot::Sent)).await;
         self.inner.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Has a thread start a broadcast.
-    fn send(&self, dma: Dma) {
-        self.inner.send.set(Some(dma));
+    /// Has a thread start broadcasts.
+    fn send(&self, dmas: Vec<Dma>) {
+        self.inner.send.set(dmas);
         let (send, sent) = (self.event(Slot::Send), self.event(Slot::Sent));
         let setup = self.node().group_config().broadcast;
         let (next, failed) = (Rc::clone(&self.inner.send), Rc::clone(&self.inner.failed));
@@ -202,12 +203,16 @@ impl Group {
         self.thread(stack, "hbcast", async move |thread| {
             loop {
                 thread.consume(send).await;
-                let dma = next
-                    .take()
-                    .expect("who says that there is one has brought it");
-                thread.step(setup.into()).await;
-                let outcome = thread.dma(dma).await;
-                failed.set(thread.until(outcome).await.err());
+                let mut under_way = Vec::new();
+                for dma in next.take() {
+                    thread.step(setup.into()).await;
+                    under_way.push(thread.dma(dma).await);
+                }
+                let mut error = None;
+                for sent in under_way {
+                    error = error.or(thread.until(sent).await.err());
+                }
+                failed.set(error);
                 thread.set(sent).await;
             }
         });

@@ -15,17 +15,14 @@
 //! of them allocates: it has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
 
 mod barrier;
-mod bcast;
+pub(crate) mod bcast;
 pub mod group;
 mod groups;
 mod hardware;
 mod pool;
-<<<<<<< HEAD
-pub mod reduce;
-=======
 pub mod putget;
 pub mod queue;
->>>>>>> tports
+pub mod reduce;
 pub mod tport;
 mod tree;
 
@@ -46,6 +43,10 @@ pub const GLOBAL_MAIN: Bytes = Bytes::from_mb(256);
 /// The global heap of each process in adapter memory, the same way.
 pub const GLOBAL_ELAN: Bytes = Bytes::from_mb(1);
 
+/// The global buffer in main memory through which data goes whose places differ from process to process, as in a broadcast
+/// of MPI. Nothing is published about it.
+pub const STAGE: Bytes = Bytes::from_kb(64);
+
 /// One process's Elanlib (`ELAN_BASE`, `ELAN_STATE`). Clones are the same.
 #[derive(Clone)]
 pub struct Elan {
@@ -63,6 +64,7 @@ struct Inner {
     member: Member,
     /// The group of all processes.
     all: Group,
+    stage: ElanAddr,
 }
 
 impl Elan {
@@ -92,12 +94,14 @@ impl Elan {
             };
             let block = Block::alloc(elan3.node(), &global_elan, &global_main, Block::ANYWHERE)?;
             let all = Group::new(&member, Rc::clone(&layout), block)?;
+            let stage = global_main.borrow_mut().alloc(64, STAGE)?;
             let inner = Inner {
                 under_way: putget::UnderWay::new(elan3.node())?,
                 elan3,
                 label,
                 member,
                 all,
+                stage,
                 global_main,
                 global_elan,
                 ports: Rc::clone(&ports),
@@ -166,6 +170,11 @@ impl Elan {
         let output = event.await;
         label.set(before);
         output
+    }
+
+    /// The buffer of [`STAGE`].
+    pub(crate) fn stage(&self) -> ElanAddr {
+        self.inner.stage
     }
 
     /// The process's processor.

@@ -11,6 +11,7 @@
 //!
 //! Combining costs what copying as many bytes does.
 
+use super::bcast::Span;
 use super::group::{CHUNK, Group, Slot};
 use super::tree::{Spot, balanced};
 use elan::{DmaError, ElanAddr, Transfer};
@@ -198,7 +199,7 @@ impl Group {
             context.store(at, own)?;
         }
         match self.single(to) {
-            None => self.spread(at, length, 0).await?,
+            None => self.spread(Span::new(at, length), 0).await?,
             Some(single) if team == 0 && single != 0 => {
                 let vp = self.inner.layout.leaders[single as usize];
                 let arrived = self.inner.block.at(Slot::Arrived(0));
