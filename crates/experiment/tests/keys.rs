@@ -89,6 +89,7 @@ fn keys_depend_on_every_value() {
         "switch.multiplexing=round-robin",
         "switch.age_cap=71 us",
         "switch.age_step=10 ns",
+        "switch.combine=10 ns",
         "switch.priorities=false",
         "switch.tokens=false",
         "packet.payload=256 B",

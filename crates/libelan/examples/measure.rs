@@ -68,6 +68,9 @@ fn main() {
         let machine =
             machine::Machine::parse("m", &text, &[]).unwrap_or_else(|_| panic!("bad machine"));
         let mut config = machine.cluster_config();
+        if let Some(v) = args.iter().find_map(|a| a.strip_prefix("combine=")) {
+            config.fabric.combine = v.parse().unwrap();
+        }
         for a in &args[3..] {
             if let Some(v) = a.strip_prefix("ratio=") {
                 config.group.branching = v.parse().unwrap();

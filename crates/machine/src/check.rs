@@ -175,6 +175,7 @@ impl Check<'_> {
         let times = [
             ("switch.age_cap", switch.age_cap.value),
             ("switch.age_step", switch.age_step.value),
+            ("switch.combine", switch.combine.value),
             ("adapter.turnaround", adapter.turnaround.value),
             ("adapter.command", adapter.command.value),
             ("adapter.dma_start", adapter.dma_start.value),

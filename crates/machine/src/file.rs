@@ -98,6 +98,8 @@ pub struct Switch {
     pub ascent: Param<Ascent>,
     /// By which up-links broadcasts climb.
     pub broadcast: Param<Broadcast>,
+    /// Time in which a switch where a broadcast descends combines its answers.
+    pub combine: Param<Time>,
     /// Who wins a free channel.
     pub arbitration: Param<Arbitration>,
     /// Which of its channels a link serves.

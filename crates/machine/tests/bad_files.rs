@@ -42,6 +42,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("enormous_number", "channels = { value = 2,", "channels = { value = 99999999999999999999999999999999999999999999,"),
     ("unknown_broadcast", r#""serialised", source"#, r#""serialized", source"#),
     ("broadcast_is_a_boolean", r#"broadcast = { value = "serialised","#, "broadcast = { value = true,"),
+    ("combine_too_long", r#"combine = { value = "125 ns","#, r#"combine = { value = "11 s","#),
     ("broadcast_without_source", r#"broadcast = { value = "serialised", source = "test" }"#, r#"broadcast = "serialised""#),
     ("boolean_as_text", "priorities = { value = true,", "priorities = { value = \"yes\","),
     ("boolean_as_number", "priorities = { value = true,", "priorities = { value = 1,"),

@@ -188,7 +188,11 @@ impl Group {
             let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
             Some(Dma::broadcast(from, to, last, span.size).notify_at(arrived))
         };
-        self.send(ranges.into_iter().filter_map(dma).collect());
+        let dmas: Vec<Dma> = ranges.into_iter().filter_map(dma).collect();
+        if dmas.is_empty() {
+            return Ok(());
+        }
+        self.send(dmas);
         self.node().wait(self.event(Slot::Sent)).await;
         self.inner.failed.take().map_or(Ok(()), Err)
     }

@@ -29,6 +29,7 @@ pub fn machine(tree: FatTree) -> Config {
             age_step: 1,
             priorities: true,
             broadcast: Broadcast::Serialised,
+            combine: 23,
             tokens: true,
             share_period: 185,
             share_burst: 32,
@@ -82,7 +83,7 @@ pub fn machine(tree: FatTree) -> Config {
         },
         group: GroupConfig {
             branching: 4,
-            broadcast: 238,
+            broadcast: 203,
         },
     }
 }
