@@ -207,7 +207,7 @@ fn broadcast(
         });
     }
     cluster.spawn("root", async move {
-        node.dma(dma).await.expect("all have the buffer")
+        node.dma(dma).await.expect("all have the buffer");
     });
     for place in &places[first as usize..=last as usize] {
         let (node, event, buffer, bytes) =

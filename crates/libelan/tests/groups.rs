@@ -232,6 +232,35 @@ fn hardware_serves_nodes_next_to_each_other() {
     }
 }
 
+/// Jobs on some of the same nodes: hardware serves each, since the contexts of each have one number, and a broadcast of the one
+/// is nothing to the other.
+#[test]
+fn hardware_serves_several_jobs_at_once() {
+    let mut cluster = cluster(&sixteen_nodes());
+    for (places, seed) in [(0..6, 1), (3..11, 2), (5..16, 3)] {
+        let job = Job::at("test", places.collect()).expect("a few processes");
+        let program = |pe: Pe| async move {
+            let (group, size) = (pe.elan().all_group(), Bytes::new(500));
+            assert!(group.has_hardware());
+            let buffer = pe.elan().galloc_main(64, size).expect("there is room");
+            for root in 0..pe.nvps() {
+                if pe.vp() == root {
+                    let bytes = pattern(seed, 500);
+                    pe.elan3().store(buffer, &bytes).expect("it is mapped");
+                }
+                group.hbcast(buffer, size, root).await.expect("all have it");
+                let found = pe.elan3().load(buffer, size).expect("it is mapped");
+                assert_eq!(found[..], pattern(seed, 500)[..]);
+                sync(group, Barrier::Hardware).await;
+                pe.elan3().store(buffer, &[0; 500]).expect("it is mapped");
+            }
+        };
+        job.launch(&mut cluster, program)
+            .expect("the nodes are there");
+    }
+    cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
+}
+
 #[test]
 fn a_group_of_one_waits_for_nobody() {
     let end = run(&four_nodes(), &[2], |pe| async move {
@@ -475,12 +504,12 @@ fn tree(levels: u32) -> Config {
 fn software_barriers_grow_with_the_logarithm_and_hardware_hardly() {
     let soft = |levels| {
         latency(&tree(levels), async |pe| {
-            pe.elan().all_group().gsync().await
+            pe.elan().all_group().gsync().await;
         })
     };
     let hard = |levels| {
         latency(&tree(levels), async |pe| {
-            sync(pe.elan().all_group(), Barrier::Hardware).await
+            sync(pe.elan().all_group(), Barrier::Hardware).await;
         })
     };
     let (soft, hard): (Vec<Time>, Vec<Time>) =
