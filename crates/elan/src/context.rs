@@ -62,13 +62,13 @@ pub(crate) struct Context {
     /// Places for events of which the process does not choose the address.
     pub event_places: Vec<crate::ElanAddr>,
     /// Who waits for a byte of a range to be stored.
-    pub watches: Vec<Watch>,
+    pub awaited: Vec<Awaited>,
     /// Errors of what nobody awaits, until the process asks for them.
     pub traps: VecDeque<DmaError>,
 }
 
 /// A range of memory whose next store somebody waits for.
-pub(crate) struct Watch {
+pub(crate) struct Awaited {
     pub at: crate::ElanAddr,
     pub length: units::Bytes,
     pub stored: kernel::Signal,
@@ -77,14 +77,14 @@ pub(crate) struct Watch {
 impl Context {
     /// Bytes have been stored.
     pub fn stored(&mut self, at: crate::ElanAddr, length: units::Bytes) {
-        if self.watches.is_empty() {
+        if self.awaited.is_empty() {
             return;
         }
         let end = at.offset(length);
-        self.watches.retain(|watch| {
-            let apart = watch.at >= end || watch.at.offset(watch.length) <= at;
+        self.awaited.retain(|one| {
+            let apart = one.at >= end || one.at.offset(one.length) <= at;
             if !apart {
-                watch.stored.fire();
+                one.stored.fire();
             }
             apart
         });
@@ -97,7 +97,7 @@ impl Context {
             events: BTreeMap::new(),
             queues: BTreeMap::new(),
             event_places: Vec::new(),
-            watches: Vec::new(),
+            awaited: Vec::new(),
             traps: VecDeque::new(),
         }
     }

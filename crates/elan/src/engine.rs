@@ -258,6 +258,11 @@ impl World {
                 }
             }
         }
+        if placement == Placement::Main
+            && let Some(payload) = payload.as_deref_mut()
+        {
+            self.read_behind(dma.from.offset(offset), payload);
+        }
         let progress = &mut self.dmas[id as usize];
         progress.cut += length;
         let sends = matches!(kind, Kind::Data | Kind::Broadcast);

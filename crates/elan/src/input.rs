@@ -13,6 +13,9 @@
 //! MMU refuses the bytes or, with the last packet of a DMA, the event. Requests of gets and messages of transactions are
 //! other matters: see [`crate::get`] and [`crate::message`].
 //!
+//! What is accepted and not yet written is not seen by the host, but by whatever the adapter itself reads from main memory
+//! later, as reads follow earlier writes on a PCI bus: a get sees all puts that were over when it was posted.
+//!
 //! A process that unmaps a range while a packet for it waits for the bus loses the packet's bytes, and gets a trap.
 
 use crate::bus::Direction;
@@ -33,6 +36,8 @@ use units::Bytes;
 pub(crate) struct Inputter {
     /// Packets that wait for the bus in the input buffers.
     pub storing: u32,
+    /// These packets, in order.
+    pub writing: VecDeque<Token>,
     /// Packets that wait for an input buffer; at most one for each ejection channel, whose circuit they hold.
     pub stalled: VecDeque<(PacketId, Token)>,
     pub refusing: bool,
@@ -138,7 +143,9 @@ impl World {
     fn store(&mut self, node: NodeId, packet: PacketId, token: Token) {
         self.answer(packet, Ack::Accepted);
         let length = self.packets[token as usize].length;
-        self.adapters[node as usize].inputter.storing += 1;
+        let inputter = &mut self.adapters[node as usize].inputter;
+        inputter.storing += 1;
+        inputter.writing.push_back(token);
         self.transfer(
             node,
             Direction::ToMain,
@@ -151,6 +158,8 @@ impl World {
     pub(crate) fn written(&mut self, node: NodeId, token: Token) {
         let inputter = &mut self.adapters[node as usize].inputter;
         inputter.storing -= 1;
+        let first = inputter.writing.pop_front();
+        assert_eq!(first, Some(token), "the bus works in order");
         if let Some((packet, next)) = inputter.stalled.pop_front() {
             self.store(node, packet, next);
         }
@@ -202,6 +211,26 @@ impl World {
             }
         }
         self.drop_dma_if_over(id);
+    }
+
+    /// The adapter reads main memory behind what it has accepted for it: where that is still in the input buffers, the
+    /// bytes come from there.
+    pub(crate) fn read_behind(&self, at: Address, bytes: &mut [u8]) {
+        let start = u64::from(at.elan.as_u32());
+        let end = start + bytes.len() as u64;
+        for &token in &self.adapters[at.node as usize].inputter.writing {
+            let packet = &self.packets[token as usize];
+            let to = self.dmas[packet.dma as usize].dma.to.offset(packet.offset);
+            let Some(payload) = packet.payload.as_ref() else {
+                continue;
+            };
+            let from = u64::from(to.elan.as_u32());
+            let (first, last) = (start.max(from), end.min(from + payload.len() as u64));
+            if to.context == at.context && first < last {
+                let new = &payload[(first - from) as usize..(last - from) as usize];
+                bytes[(first - start) as usize..(last - start) as usize].copy_from_slice(new);
+            }
+        }
     }
 
     /// Sends an acknowledgement, a turnaround from now.

@@ -333,3 +333,73 @@ fn occurrences_are_consumed_one_by_one() {
     settle(&mut cluster);
     assert_eq!(consumed.borrow()[3], before + COMMAND + ns(200) + SWITCH);
 }
+
+/// A thread that was there before the program costs nothing until it works. What it stores in main memory crosses the bus,
+/// and it keeps the processor meanwhile.
+#[test]
+fn a_resident_thread_stores_in_main_memory() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let main = node.allocate(Placement::Main, Bytes::new(100)).start();
+    let near = node.allocate(Placement::Adapter, Bytes::new(100)).start();
+    let far = cluster.node(1).allocate(Placement::Main, Bytes::new(8));
+    let begin = node.event_with(1, Action::None);
+    let ends = log();
+    let noted = ends.clone();
+    let program = async move |thread: Thread| {
+        thread.wait(begin).await;
+        thread.copy_out(near, &[1; 100]).await.unwrap();
+        noted.note(("near", thread.now()));
+        thread.copy_out(main, &[2; 100]).await.unwrap();
+        noted.note(("main", thread.now()));
+        assert!(thread.copy_out(main, &[3; 101]).await.is_err());
+        assert!(thread.copy_out(far.start(), &[3; 8]).await.is_err());
+        thread.copy_out(main, &[]).await.unwrap();
+    };
+    node.run_resident("resident", program).unwrap();
+    let noted = ends.clone();
+    let other = async move |thread: Thread| {
+        thread.wait(begin).await;
+        noted.note(("other", thread.now()));
+    };
+    node.run_resident("other", other).unwrap();
+    settle(&mut cluster);
+    assert_eq!(node.thread_busy(), Time::ZERO);
+    let start = cluster.now();
+    node.set(begin);
+    settle(&mut cluster);
+    // The command and the event; the bus turns, and carries 64 bytes and 36.
+    let near_at = start + COMMAND + ns(200) + SWITCH;
+    let burst = |bytes: u64| ns(77) + Time::from_ps((bytes * 1_000_000).div_ceil(264));
+    let main_at = near_at + ns(80) + burst(64) + burst(36);
+    let expected = [
+        ("near", near_at),
+        ("main", main_at),
+        ("other", main_at + SWITCH),
+    ];
+    assert_eq!(*ends.borrow(), expected);
+    let hundred = Bytes::new(100);
+    assert_eq!(node.load(near, hundred).unwrap()[..], [1; 100]);
+    assert_eq!(node.load(main, hundred).unwrap()[..], [2; 100]);
+}
+
+/// What is fired by the next store to a range, whoever stores.
+#[test]
+fn the_next_store() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let from = a.allocate(Placement::Adapter, Bytes::new(16)).start();
+    let to = b.allocate(Placement::Main, Bytes::new(64)).start();
+    let word = Bytes::new(8);
+    let beside = b.next_store(to.elan.offset(word), word);
+    let there = b.next_store(to.elan, word);
+    b.store(to.offset(word * 2), &[1]).unwrap();
+    assert!(!beside.is_set() && !there.is_set());
+    drop(a.dma(Dma::new(from, to, word)));
+    settle(&mut cluster);
+    assert!(there.is_set() && !beside.is_set());
+    b.store(to.offset(Bytes::new(7)), &[1, 1]).unwrap();
+    assert!(beside.is_set());
+    let again = b.next_store(to.elan, word);
+    assert!(!again.is_set());
+}

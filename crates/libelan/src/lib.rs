@@ -1,7 +1,7 @@
 //! # The programming libraries of the Elan (000 s3)
 //!
 //! What simulated programs call. A program is an async function that every process of a [`Job`] runs, on nodes of an
-//! [`elan::Cluster`]; each gets a [`Pe`], its processing element:
+//! [`Cluster`](::elan::Cluster); each gets a [`Pe`], its processing element:
 //!
 //! ```
 //! # use elan::{Cluster, Stop};

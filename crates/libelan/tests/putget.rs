@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{log, pattern, run};
+use common::{log, pattern, run, run_on};
 use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};
 use libelan::elan::queue::QueueError;
 use libelan::shmem::ShmemError;
@@ -344,4 +344,31 @@ fn shmem_with_itself() {
         assert_eq!(shmem.g(word, 0).await.unwrap(), 11);
     };
     run(&Job::at("test", vec![4]).unwrap(), alone).unwrap();
+}
+
+/// A get after a put that is over sees it, though the put's last packets are still on their way across a slow bus.
+#[test]
+fn a_get_sees_what_was_put() {
+    let mut config = common::sixteen_nodes();
+    config.adapter.input_buffers = 8;
+    config.bus.burst_overhead = Time::from_us(1);
+    run_on(&config, &six(), async |pe| {
+        let elan = pe.elan();
+        let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(2000)).unwrap());
+        if pe.vp() != 0 {
+            return;
+        }
+        for (round, length) in (300..2000).step_by(100).enumerate() {
+            let bytes = pattern(round as u64, length);
+            elan.elan3().store(from, &bytes).unwrap();
+            elan.wait(elan.put(3, from, to, b(length))).await.unwrap();
+            // The last bytes alone.
+            let last = b(length - 200);
+            let get = elan.get(3, to.offset(last), back, b(200));
+            elan.wait(get).await.unwrap();
+            let found = elan.elan3().load(back, b(200)).unwrap();
+            assert_eq!(found[..], bytes[length as usize - 200..], "{length} B");
+        }
+    })
+    .unwrap();
 }

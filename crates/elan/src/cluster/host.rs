@@ -3,7 +3,7 @@
 use super::{Happening, Node};
 use crate::bus::Direction;
 use crate::command::Command;
-use crate::context::Watch;
+use crate::context::Awaited;
 use crate::memory::{ElanAddr, Placement};
 use crate::mmu::{Access, Fault};
 use kernel::Signal;
@@ -46,7 +46,7 @@ impl Node {
         let mut world = self.world.borrow_mut();
         if let Ok(context) = world.context_mut(self.at(at), self.capability()) {
             let stored = stored.clone();
-            context.watches.push(Watch { at, length, stored });
+            context.awaited.push(Awaited { at, length, stored });
         }
         stored
     }

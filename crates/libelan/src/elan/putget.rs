@@ -10,8 +10,8 @@
 //! while it is sent. A process has [`THROTTLE`] of them under way; the processor waits with one more.
 //!
 //! A put is over when the other adapter has accepted all of it. For main memory it may still be on the other node's bus;
-//! whatever that host is told of afterwards, by an event or a message, comes behind it on the same bus. Two puts that are
-//! under way at a time are not ordered.
+//! gets from there see it, and whatever that host is told of afterwards, by an event or a message, comes behind it on the
+//! same bus. Two puts that are under way at a time are not ordered.
 
 use super::Elan;
 use super::pool::Pool;

@@ -48,7 +48,7 @@ mod tests {
                 let mut read = Vec::new();
                 let height = visit(count, ratio, 0, None, &mut read);
                 assert_eq!(read, (0..count).collect::<Vec<_>>(), "{count} by {ratio}");
-                let lowest = (0..10).find(|&height| full(ratio, height) >= count);
+                let lowest = (0..count).find(|&height| full(ratio, height) >= count);
                 assert!(
                     height <= lowest.expect("it grows") + 1,
                     "{count} by {ratio}"

@@ -196,7 +196,6 @@ impl Shmem {
         let node = self.elan.node();
         let across = node.placement(at, WORD)? == Placement::Adapter;
         loop {
-            let stored = node.next_store(at, WORD);
             if across {
                 node.cross_to_main(WORD).await;
             }
@@ -204,6 +203,7 @@ impl Shmem {
             if comparison.holds(word, value) {
                 return Ok(word);
             }
+            let stored = node.next_store(at, WORD);
             let what = format!("the word at {at}");
             self.elan.waiting(what, stored.wait()).await;
             node.sleep(node.poll_time()).await;

@@ -99,8 +99,8 @@ impl Draw {
 pub fn program(seed: u64) -> Program {
     let mut draw = Draw(Stream::new(seed, "program"));
     let processes = match draw.below(20) {
-        0 => 17 + draw.below(48),
-        1..=5 => 7 + draw.below(10),
+        0 | 1 => 17 + draw.below(48),
+        2..=7 => 7 + draw.below(10),
         _ => 1 + draw.below(6),
     };
     // As few nodes as hold them, or more.
@@ -122,7 +122,7 @@ pub fn program(seed: u64) -> Program {
     } else {
         Bytes::new(draw.below(30_000))
     };
-    let count = 1 + draw.below(3);
+    let count = 1 + draw.below(5);
     let phases = (0..count)
         .map(|number| phase(&mut draw, number as u32, processes as u32, roomy))
         .collect();
@@ -145,7 +145,7 @@ struct Message {
 fn phase(draw: &mut Draw, number: u32, processes: u32, roomy: bool) -> Phase {
     let blocking = draw.chance(30);
     let mut steps: Vec<Vec<Step>> = (0..processes).map(|_| Vec::new()).collect();
-    let many = draw.below(4 * u64::from(processes).min(30) + 4);
+    let many = draw.below(6 * u64::from(processes).min(30) + 6);
     let mut messages = Vec::new();
     for _ in 0..many {
         let from = draw.below(processes.into()) as u32;

@@ -60,6 +60,15 @@ fn ten_thousand_programs_are_right() {
     run_many(10_000);
 }
 
+/// The same program finds the same, in the same packets at the same times.
+#[test]
+fn programs_are_deterministic() {
+    for seed in 0..10 {
+        let [first, second] = [(); 2].map(|()| play::play_closely(&draw::program(seed)).unwrap());
+        assert!(first == second, "seed {seed}");
+    }
+}
+
 /// The oracle finds what is wrong: it is told lies.
 #[test]
 fn the_oracle_notices() {

@@ -65,9 +65,9 @@ pub fn check(program: &Program, notes: &[Note]) -> Result<(), String> {
                         }
                     }
                     (Step::Get { from }, Some(Found::Bytes(bytes))) => {
-                        if board(&mut boards, from) != bytes {
-                            return Err(format!("{where_}: got other bytes than were there"));
-                        }
+                        let same = board(&mut boards, from) == bytes;
+                        let wrong = || format!("{where_}: got other bytes than were there");
+                        same.then_some(()).ok_or_else(wrong)?;
                     }
                     (Step::Receive { .. } | Step::Get { .. }, _) => {
                         return Err(format!("{where_}: nothing came of it"));

@@ -32,6 +32,11 @@ pub enum Found {
 
 /// Plays a program; what its processes found, or why it came to no end.
 pub fn play(program: &Program) -> Result<Vec<Note>, String> {
+    play_closely(program).map(|(notes, _)| notes)
+}
+
+/// The same, and the digest of all packets.
+pub fn play_closely(program: &Program) -> Result<(Vec<Note>, String), String> {
     let mut cluster = cluster(&program.config);
     let job = Job::at("random", program.places.clone()).map_err(|error| error.to_string())?;
     let notes = log();
@@ -55,7 +60,7 @@ pub fn play(program: &Program) -> Result<Vec<Note>, String> {
     cluster.run().map_err(|error| error.to_string())?;
     cluster.check_conservation();
     let notes = notes.borrow().clone();
-    Ok(notes)
+    Ok((notes, cluster.digest()))
 }
 
 fn copy(phase: &Phase) -> Phase {

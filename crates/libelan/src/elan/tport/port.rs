@@ -183,11 +183,16 @@ impl Port {
             sending.end(Err(DmaError::NoProcess { process: to }.into()));
             return sending;
         }
+        if let Err(fault) = elan.node().placement(from, size) {
+            sending.end(Err(fault.into()));
+            return sending;
+        }
         let envelope = Envelope {
             source: port.vp,
             sender,
             tag,
             size,
+            here: false,
             from,
             event: ElanAddr::NOWHERE,
             synchronous: mode == Mode::Synchronous,
@@ -231,7 +236,7 @@ impl Port {
         }
         let small = size <= self.small && self.borrow(to);
         if small {
-            envelope.from = ElanAddr::NOWHERE;
+            envelope.here = true;
         } else {
             payload = Box::default();
         }

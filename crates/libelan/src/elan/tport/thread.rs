@@ -165,7 +165,7 @@ impl Server {
         match Wire::decode(bytes) {
             Wire::Envelope(envelope) => {
                 let payload = &bytes[ENVELOPE.as_u64() as usize..];
-                let body = if envelope.from == ElanAddr::NOWHERE {
+                let body = if envelope.here {
                     Body::Small(payload.into())
                 } else {
                     Body::Held
