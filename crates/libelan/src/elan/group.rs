@@ -5,11 +5,11 @@
 //!
 //! | call | here | by |
 //! |---|---|---|
-//! | `elan_gsync` | [`Group::gsync`] | point-to-point messages in a balanced tree ([`super::barrier`]) |
-//! | `elan_hgsync`, `elan_hgsyncevent` | [`Group::hgsync`], [`Group::hgsyncevent`] | the network conditional ([`super::hardware`]) |
-//! | `elan_bcast` | [`Group::bcast`] | messages in a tree, or a chain if there is much to send ([`super::bcast`]) |
-//! | `elan_hbcast` | [`Group::hbcast`] | broadcast packets ([`super::hardware`]) |
-//! | `elan_reduce` | [`Group::reduce`] | messages in the tree, combined by the hosts ([`super::reduce`]) |
+//! | `elan_gsync` | [`Group::gsync`] | point-to-point messages in a balanced tree (`barrier.rs`) |
+//! | `elan_hgsync`, `elan_hgsyncevent` | [`Group::hgsync`], [`Group::hgsyncevent`] | the network conditional (`hardware.rs`) |
+//! | `elan_bcast` | [`Group::bcast`] | messages in a tree, or a chain if there is much to send (`bcast.rs`) |
+//! | `elan_hbcast` | [`Group::hbcast`] | broadcast packets (`hardware.rs`) |
+//! | `elan_reduce` | [`Group::reduce`] | messages in the tree, combined by the hosts (`reduce.rs`) |
 //!
 //! All of them block, and all members make the same calls in the same order; a second call that a process makes meanwhile
 //! waits for the first. What never comes is told as a deadlock, by the names of the calls.
