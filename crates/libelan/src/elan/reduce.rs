@@ -1,6 +1,6 @@
 //! # Reductions (`elan_reduce`)
 //!
-//! The members' vectors are combined up the balanced tree, [`CHUNK`] bytes at a time, by the hosts: the thread processor has
+//! The members' vectors are combined up the balanced tree, 2 KB at a time, by the hosts: the thread processor has
 //! no floating point. Each process puts its partial result into its own slot of the process above, when that has
 //! taken the last one (*credit*). The result of the first leader goes where it is wanted: to one process by a DMA, to all
 //! by the software broadcast, which needs no barrier here, since the next chunk of a process says that it has taken the last.
