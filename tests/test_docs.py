@@ -79,9 +79,9 @@ def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path) -> None:
     assert "Measured with one core of: A fast one." in text
     assert "| fabric | 65,536 | uniform | saturated |  | 1.3 million | 11.9 | 0.25 | 452 |" in text
     assert len(re.findall(r"^\| fabric |^\| machine ", text, re.MULTILINE)) == len(cases)
-    assert "| 64 nodes, 0.1 | 64 nodes, 0.3 | 64 nodes, 0.5 | 1,024 nodes, 0.3 |" in text
-    assert re.search(r"^\| BookSim2 .* \| 1,100 \| 1,000 \| 1,100 \| 10,000 \|$", text, re.MULTILINE)
-    assert re.search(r"^\| SimGrid .* \|  \| 0\.43 \|  \|  \|$", text, re.MULTILINE)
+    assert "| 64 nodes, 0.1 | 64 nodes, 0.3 | 64 nodes, 0.5 | 1,024 nodes, 0.3 | 64 nodes, messages of 256 KB |" in text
+    assert re.search(r"^\| BookSim2 .* \| 1,100 \| 1,000 \| 1,100 \| 10,000 \|  \|$", text, re.MULTILINE)
+    assert re.search(r"^\| SimGrid .* \|  \|  \|  \|  \| 0\.43 \|$", text, re.MULTILINE)
     assert "To be measured" not in text
 
     ended = fill([usual | case for case in cases[1:] if case["nodes"] != 1024])

@@ -103,6 +103,15 @@ pub struct TportConfig {
     pub system: Bytes,
 }
 
+/// Groups of processes in Elanlib, and what they do together.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupConfig {
+    /// Most children of a process in the tree of the collective calls (`LIBELAN_GROUP_BRANCHRATIO`); at least 1.
+    pub branching: u32,
+    /// Cycles in which a thread sets up a broadcast, beside those of handing it over.
+    pub broadcast: u32,
+}
+
 /// A whole cluster.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -120,4 +129,6 @@ pub struct Config {
     pub host: HostConfig,
     /// The tagged messages.
     pub tport: TportConfig,
+    /// The groups.
+    pub group: GroupConfig,
 }

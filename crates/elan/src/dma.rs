@@ -6,13 +6,14 @@
 //!
 //! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
 
+use crate::broadcast::Landing;
 use crate::context::{Capability, ContextId};
 use crate::event::EventId;
 use crate::get::Get;
 use crate::memory::Address;
 use crate::meter::Meter;
 use crate::mmu::Fault;
-use fabric::{NodeId, Priority};
+use fabric::{Destination, NodeId, Priority};
 use kernel::{Signal, Wait};
 use std::cell::Cell;
 use std::pin::Pin;
@@ -26,6 +27,8 @@ use units::Bytes;
 pub struct Dma {
     pub(crate) from: Address,
     pub(crate) to: Address,
+    /// Of a broadcast, the last of its nodes; the first is that of `to`.
+    pub(crate) last: Option<NodeId>,
     pub(crate) length: Bytes,
     pub(crate) priority: Priority,
     pub(crate) notify: Option<Notify>,
@@ -50,6 +53,7 @@ impl Dma {
         Dma {
             from,
             to,
+            last: None,
             length,
             priority: Priority::Low,
             notify: None,
@@ -64,6 +68,24 @@ impl Dma {
         Dma {
             queue: true,
             ..Dma::new(from, to, length)
+        }
+    }
+
+    /// A transfer of `length` bytes to the same address, in contexts of the same number, on all nodes from that of `to` to
+    /// `last`; see [`crate::broadcast`]. Its event, if it has one, is named by address.
+    pub fn broadcast(from: Address, to: Address, last: NodeId, length: Bytes) -> Self {
+        Dma {
+            last: Some(last),
+            ..Dma::new(from, to, length)
+        }
+    }
+
+    /// Where it goes.
+    pub(crate) fn destination(&self) -> Destination {
+        let first = self.to.node;
+        match self.last {
+            Some(last) => Destination::Range { first, last },
+            None => first.into(),
         }
     }
 
@@ -139,6 +161,16 @@ pub enum DmaError {
     NoProcess {
         /// The virtual process id.
         process: u32,
+    },
+    /// A broadcast to a range of nodes that is none.
+    #[error("there are no nodes {first} to {last}; the machine has {nodes}")]
+    NoRange {
+        /// The first node.
+        first: NodeId,
+        /// The last node.
+        last: NodeId,
+        /// Nodes of the machine.
+        nodes: u32,
     },
     /// A message to a queue, or of transactions, that is no single packet.
     #[error("a message of {length} is longer than a packet")]
@@ -225,6 +257,8 @@ pub(crate) struct Progress {
     pub refused: u32,
     /// Packets that the other end has not yet dealt with.
     pub unstored: u32,
+    /// Of a broadcast: how far each destination is.
+    pub landings: Box<[Landing]>,
     /// Why it failed, if it did; shared with the process that awaits it.
     pub failed: Rc<Cell<Option<DmaError>>>,
     pub done: Signal,
@@ -252,6 +286,7 @@ impl Progress {
             open: 0,
             refused: 0,
             unstored: 0,
+            landings: Box::default(),
             failed: Rc::new(Cell::new(None)),
             done: Signal::new(),
             stage: Stage::Posted,
@@ -285,6 +320,8 @@ impl Progress {
 pub(crate) enum Kind {
     /// Blocks of payload; the last one of a DMA also notifies.
     Data,
+    /// The same for a range of nodes.
+    Broadcast,
     /// A descriptor for the other end's engine.
     Request,
     /// The owner of a get's bytes could not read them.
@@ -302,9 +339,12 @@ pub(crate) struct Packet {
     pub fault: Option<Box<Fault>>,
     /// Refusals so far.
     pub refusals: u32,
-    /// Whether the destination has still to store it, and whether the source waits for its acknowledgement.
-    pub stored: bool,
+    /// What destinations have still to do with it: to store it, or to hear of its end.
+    pub pending: u32,
+    /// Whether the source needs it no more.
     pub acknowledged: bool,
+    /// Of a broadcast: which destinations have stored it.
+    pub landed: Box<[bool]>,
 }
 
 /// Number of a packet in the cluster's table: the fabric's token.

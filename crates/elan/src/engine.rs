@@ -14,6 +14,7 @@
 //! operating system backs off); meanwhile the DMA is parked: nothing more of it is cut, and others go on. *Error* ends the
 //! DMA; packets already under way finish.
 
+use crate::broadcast::Landing;
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::dma::{Dma, DmaError, DmaId, Kind, Notify, Packet, Progress, Report, Stage, Token};
@@ -85,6 +86,11 @@ impl World {
                 if get {
                     self.dmas[id as usize].get = Some(Get::Asking { stored: false });
                 }
+                let progress = &mut self.dmas[id as usize];
+                if progress.dma.last.is_some() {
+                    let count = progress.dma.destination().count() as usize;
+                    progress.landings = vec![Landing::default(); count].into();
+                }
                 self.enter_queue(node, id);
             }
             Err(error) => {
@@ -109,9 +115,14 @@ impl World {
             event.is_none_or(|at| at.is_some_and(|at| at.is_with(with)))
         };
         let source = if put { dma.from } else { dma.to };
-        if !put && (!get || dma.queue) || !lies(notified, dma.to) || !lies(done, source) {
+        let broadcast = dma.last.is_some();
+        if !put && (!get || dma.queue || broadcast)
+            || !lies(notified, dma.to)
+            || !lies(done, source)
+        {
             return Err(DmaError::Misdirected { node, context });
         }
+        self.check_range(dma.destination())?;
         if put {
             self.translate(dma.from, dma.length, Access::LocalRead, capability)?;
         } else {
@@ -216,6 +227,9 @@ impl World {
         let mut kind = Kind::Data;
         let mut length = (dma.length - offset).min(self.config.packet.payload);
         let (mut placement, mut payload, mut fault) = (Placement::Adapter, None, None);
+        if dma.last.is_some() {
+            kind = Kind::Broadcast;
+        }
         if matches!(serving, Some(Get::Asking { .. })) {
             kind = Kind::Request;
             length = Bytes::ZERO;
@@ -251,7 +265,8 @@ impl World {
         }
         let progress = &mut self.dmas[id as usize];
         progress.cut += length;
-        progress.cut_all = kind != Kind::Data || progress.cut == dma.length;
+        let sends = matches!(kind, Kind::Data | Kind::Broadcast);
+        progress.cut_all = !sends || progress.cut == dma.length;
         progress.open += 1;
         progress.unstored += 1;
         let packet = Packet {
@@ -262,8 +277,9 @@ impl World {
             payload,
             fault,
             refusals: 0,
-            stored: false,
+            pending: u32::from(kind != Kind::Broadcast),
             acknowledged: false,
+            landed: self.landed(id),
         };
         let token = self.packets.insert(packet) as Token;
         if placement == Placement::Main {
@@ -292,19 +308,22 @@ impl World {
         let packet = &self.packets[token as usize];
         let progress = &self.dmas[packet.dma as usize];
         let (dma, format) = (progress.dma, &self.config.packet);
-        let (other_end, flits) = match packet.kind {
-            Kind::Request => (dma.from, format.flits(DESCRIPTOR)),
-            Kind::Data if dma.queue => (dma.to, format.queue_flits(packet.length)),
-            Kind::Data | Kind::Trap => (dma.to, format.flits(packet.length)),
+        let (destination, flits) = match packet.kind {
+            Kind::Request => (dma.from.node.into(), format.flits(DESCRIPTOR)),
+            Kind::Data if dma.queue => (dma.to.node.into(), format.queue_flits(packet.length)),
+            _ => (dma.destination(), format.flits(packet.length)),
         };
         let spec = PacketSpec {
             source: progress.node,
-            destination: other_end.node.into(),
+            destination,
             flits,
             priority: dma.priority,
-            awaits_end: false,
+            awaits_end: packet.kind == Kind::Broadcast && self.notifies_at_end(token),
             token,
         };
+        if spec.awaits_end {
+            self.packets[token as usize].pending += destination.count();
+        }
         let cycle = self.cycle_from(self.now());
         self.fabric.offer(cycle, spec);
     }
@@ -340,13 +359,14 @@ impl World {
             }
             Ack::TestFailed => unreachable!("the packets of a DMA carry no test that could fail"),
             Ack::Error => {
-                packet.stored = true;
-                let fault = packet.fault.take().expect("the destination has said why");
+                let fault = packet.fault.take().expect("a destination has said why");
+                let stores = packet.kind != Kind::Broadcast;
+                packet.pending -= u32::from(stores);
                 self.adapters[node as usize].engine.forget(id);
                 let progress = &mut self.dmas[id as usize];
                 progress.fail((*fault).into());
                 progress.cut_all = true;
-                progress.unstored -= 1;
+                progress.unstored -= u32::from(stores);
                 self.settled(id, token);
             }
         }
@@ -356,9 +376,9 @@ impl World {
     /// A packet of a DMA needs nothing more from the source.
     fn settled(&mut self, id: DmaId, token: Token) {
         self.packets[token as usize].acknowledged = true;
-        self.drop_packet_if_done(token);
         self.dmas[id as usize].open -= 1;
         self.complete_if_done(id);
+        self.drop_packet_if_done(token);
     }
 
     /// Sets the source event of a DMA whose last packet is settled. Nobody awaits that of what serves a get.
@@ -397,8 +417,12 @@ impl World {
     /// Forgets a packet that neither end needs.
     pub(crate) fn drop_packet_if_done(&mut self, token: Token) {
         let packet = &self.packets[token as usize];
-        if packet.stored && packet.acknowledged {
-            self.packets.remove(token as usize);
+        if packet.pending == 0 && packet.acknowledged {
+            let packet = self.packets.remove(token as usize);
+            if packet.kind == Kind::Broadcast {
+                self.dmas[packet.dma as usize].unstored -= 1;
+                self.drop_dma_if_over(packet.dma);
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! # Events: how the end of anything becomes known (000 s3.1.1)
 //!
 //! An event lies in adapter memory and holds a count. Each occurrence lowers it; when it reaches zero the event is *set*,
-//! until it is primed again, and its [`Action`] starts. Occurrences of a set event are lost.
+//! until it is primed again, and its [`Action`] starts. Occurrences of a set event start nothing; priming forgets them, and
+//! threads can consume them one by one ([`crate::Thread::consume`]).
 //!
 //! | an event occurs by | cost until then |
 //! |---|---|
@@ -76,6 +77,8 @@ pub(crate) struct Event {
     pub pooled: bool,
     /// Occurrences until it is set.
     count: u32,
+    /// Occurrences since.
+    extra: u32,
     pub action: Action,
     /// What threads wait for.
     pub set: Signal,
@@ -95,6 +98,7 @@ impl Event {
             at: Some(at),
             pooled: false,
             count,
+            extra: 0,
             action,
             set: Signal::new(),
             seen: Signal::new(),
@@ -109,6 +113,7 @@ impl Event {
     /// Lets it wait for `count` occurrences; with none to wait for it is set.
     pub fn prime(&mut self, count: u32) {
         self.count = count;
+        self.extra = 0;
         self.round = self.round.wrapping_add(1);
         self.set.reset();
         self.seen.reset();
@@ -116,6 +121,15 @@ impl Event {
         if count == 0 {
             self.set.fire();
             self.seen.fire();
+        }
+    }
+
+    /// Takes one occurrence off a set event: it waits for the next, or is set still if that has come already.
+    pub fn consume(&mut self) {
+        assert!(self.set.is_set(), "there is an occurrence to consume");
+        match self.extra.checked_sub(1) {
+            Some(extra) => self.extra = extra,
+            None => self.prime(1),
         }
     }
 
@@ -264,6 +278,7 @@ impl World {
         let event = self.event(id);
         let before = event.count;
         event.count = before.saturating_sub(1);
+        event.extra += u32::from(before == 0);
         let Some(at) = event.at else { return };
         if before != 1 {
             return;

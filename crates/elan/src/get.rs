@@ -54,7 +54,7 @@ impl World {
         } else {
             adapter.engine.announced += 1;
             self.answer(packet, Ack::Accepted);
-            self.packets[token as usize].stored = true;
+            self.packets[token as usize].pending -= 1;
             self.drop_packet_if_done(token);
             let asking = &mut self.dmas[get as usize];
             asking.unstored -= 1;
@@ -88,7 +88,7 @@ impl World {
     pub(crate) fn trapped(&mut self, packet: PacketId, token: Token) {
         self.answer(packet, Ack::Accepted);
         let packet = &mut self.packets[token as usize];
-        packet.stored = true;
+        packet.pending -= 1;
         let (id, fault) = (packet.dma, packet.fault.take());
         self.drop_packet_if_done(token);
         let progress = &mut self.dmas[id as usize];

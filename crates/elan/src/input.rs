@@ -55,6 +55,7 @@ impl World {
             Kind::Request => self.requested(node, packet, token),
             Kind::Trap => self.trapped(packet, token),
             Kind::Data => self.data_arrived(node, packet, token),
+            Kind::Broadcast => self.broadcast_arrived(node, packet, token),
         }
     }
 
@@ -81,13 +82,18 @@ impl World {
                 self.stored(node, token);
             }
             Ok(Room::Place(Placement::Main)) => {
-                let inputter = &mut self.adapters[node as usize].inputter;
-                if inputter.storing < self.config.adapter.input_buffers {
-                    self.store(node, packet, token);
-                } else {
-                    inputter.stalled.push_back((packet, token));
-                }
+                self.store_soon(node, packet, token);
             }
+        }
+    }
+
+    /// Takes a packet for main memory into an input buffer, when there is one free.
+    pub(crate) fn store_soon(&mut self, node: NodeId, packet: PacketId, token: Token) {
+        let inputter = &mut self.adapters[node as usize].inputter;
+        if inputter.storing < self.config.adapter.input_buffers {
+            self.store(node, packet, token);
+        } else {
+            inputter.stalled.push_back((packet, token));
         }
     }
 
@@ -157,13 +163,16 @@ impl World {
         if let Some((packet, next)) = inputter.stalled.pop_front() {
             self.store(node, packet, next);
         }
-        self.stored(node, token);
+        match self.packets[token as usize].kind {
+            Kind::Broadcast => self.broadcast_stored(node, token),
+            _ => self.stored(node, token),
+        }
     }
 
     /// A packet's payload is in its place; with the last one of a DMA, the destination's event occurs.
     fn stored(&mut self, node: NodeId, token: Token) {
         let packet = &mut self.packets[token as usize];
-        packet.stored = true;
+        packet.pending -= 1;
         let (id, offset, length, payload) = (
             packet.dma,
             packet.offset,

@@ -37,11 +37,12 @@
 //!
 //! The rooms: [`packet`] (formats), [`context`], [`memory`], [`mmu`], [`event`], [`bus`], [`command`] (the command port),
 //! [`dma`] and [`engine`] (the sending side), [`input`] (the receiving side), [`get`] (DMAs that another adapter executes),
-//! [`queue`] (small messages), [`message`] (packets of transactions), [`thread`] (the thread processor), [`meter`] (what is
+//! [`queue`] (small messages), [`message`] (packets of transactions), [`broadcast`] (packets to many nodes), [`thread`] (the thread processor), [`meter`] (what is
 //! counted), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
 //!
 //! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network").
 
+pub mod broadcast;
 pub mod bus;
 pub mod cluster;
 pub mod command;
@@ -61,7 +62,7 @@ pub mod queue;
 pub mod thread;
 
 pub use cluster::{Cluster, Node, Stop, Watch};
-pub use config::{AdapterConfig, BusConfig, Config, HostConfig, TportConfig};
+pub use config::{AdapterConfig, BusConfig, Config, GroupConfig, HostConfig, TportConfig};
 pub use context::{Capability, ContextId, NoContext};
 pub use dma::{Dma, DmaError, Transfer};
 pub use event::{Action, EventId, Wait};

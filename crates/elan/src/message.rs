@@ -9,8 +9,7 @@
 //! 2. it tests the conditions; if one fails, the answer is *test failed* and nothing changes;
 //! 3. it answers *accepted* and executes the rest, in order.
 //!
-//! [`World::examine`] is 1 and 2, [`World::execute`] is 3: a packet whose end-of-packet token commits or aborts it, the
-//! network conditional of a broadcast, has its answers in between.
+//! A message to a range of nodes has its answers between 2 and 3, see [`crate::broadcast`].
 //!
 //! Words have 8 bytes, lie in adapter memory, and are little-endian. A refused message is sent again as any packet.
 
@@ -20,7 +19,7 @@ use crate::dma::{DmaError, Token};
 use crate::event::News;
 use crate::memory::{Address, ElanAddr, Placement};
 use crate::mmu::{Access, Fault, Reason};
-use fabric::{Ack, NodeId, PacketId, PacketSpec, Priority};
+use fabric::{Ack, Destination, NodeId, PacketId, PacketSpec, Priority};
 use kernel::Signal;
 use units::Bytes;
 
@@ -112,10 +111,16 @@ pub struct Answer {
 pub(crate) struct Message {
     pub source: NodeId,
     pub to: Address,
+    /// Of a broadcast, the last of its nodes.
+    pub last: Option<NodeId>,
     pub capability: Capability,
     pub transactions: Box<[Transaction]>,
     pub priority: Priority,
     refusals: u32,
+    /// Destinations of a broadcast that have still to hear of its end.
+    pub ends: u32,
+    /// Whether its thread has the answer.
+    pub taken: bool,
     pub result: Option<Result<Answer, DmaError>>,
     /// What its thread waits for.
     pub done: Signal,
@@ -125,11 +130,11 @@ pub(crate) struct Message {
 pub(crate) const MESSAGE: Token = 1 << 63;
 
 impl World {
-    /// Sends a message; `to` names the process.
+    /// Sends a message; `to` names the process, or that of the first node if there is a `last`.
     pub(crate) fn send_message(
         &mut self,
         source: NodeId,
-        to: Address,
+        (to, last): (Address, Option<NodeId>),
         capability: Capability,
         transactions: Box<[Transaction]>,
         priority: Priority,
@@ -137,10 +142,13 @@ impl World {
         let message = Message {
             source,
             to,
+            last,
             capability,
             transactions,
             priority,
             refusals: 0,
+            ends: 0,
+            taken: false,
             result: None,
             done: Signal::new(),
         };
@@ -158,14 +166,23 @@ impl World {
         let format = self.config.packet;
         let message = self.message(token);
         let data = message.transactions.iter().map(|one| one.data());
+        let first = message.to.node;
+        let destination = match message.last {
+            Some(last) => Destination::Range { first, last },
+            None => first.into(),
+        };
         let spec = PacketSpec {
             source: message.source,
-            destination: message.to.node.into(),
+            destination,
             flits: format.flits_of(data),
             priority: message.priority,
-            awaits_end: false,
+            awaits_end: destination.is_broadcast(),
             token,
         };
+        if spec.awaits_end {
+            message.ends += destination.count();
+            message.result = None;
+        }
         let cycle = self.cycle_from(self.now());
         self.fabric.offer(cycle, spec);
     }
@@ -177,6 +194,9 @@ impl World {
         let (to, capability) = (message.to, message.capability);
         if refusing {
             return self.answer(packet, Ack::Discarded);
+        }
+        if message.last.is_some() {
+            return self.examine_broadcast(node, packet, token);
         }
         let transactions = std::mem::take(&mut message.transactions);
         let (ack, result) = match self.examine(to, capability, &transactions) {
@@ -297,8 +317,31 @@ impl World {
             let at = self.now() + self.config.adapter.retry_after(refusals);
             self.schedule(at, source, Happening::Retried(token));
         } else {
-            self.message(token).done.fire();
+            let message = self.message(token);
+            // Of a broadcast, those who object have said why.
+            message.result.get_or_insert(Ok(Answer {
+                passed: true,
+                found: None,
+            }));
+            message.done.fire();
         }
         self.run_engine(source);
+    }
+
+    /// The answer to a message, for its thread.
+    pub(crate) fn take_answer(&mut self, token: Token) -> Result<Answer, DmaError> {
+        let message = self.message(token);
+        message.taken = true;
+        let result = message.result.expect("it has been answered");
+        self.drop_message_if_done(token);
+        result
+    }
+
+    /// Forgets a message that neither end needs.
+    pub(crate) fn drop_message_if_done(&mut self, token: Token) {
+        let message = self.message(token);
+        if message.taken && message.ends == 0 {
+            self.messages.remove((token & !MESSAGE) as usize);
+        }
     }
 }

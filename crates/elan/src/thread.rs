@@ -42,10 +42,10 @@ use crate::command::Command;
 use crate::dma::{Dma, DmaError, Report, Transfer};
 use crate::event::EventId;
 use crate::memory::{Address, ElanAddr, PAGE, Placement, Region};
-use crate::message::{Answer, MESSAGE, MOST_TRANSACTIONS, Transaction, WORD};
+use crate::message::{Answer, MOST_TRANSACTIONS, Transaction, WORD};
 use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use crate::queue::QueueId;
-use fabric::Priority;
+use fabric::{Destination, NodeId, Priority};
 use kernel::{Label, Signal};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -87,7 +87,28 @@ impl Node {
     where
         F: Future<Output = ()> + 'static,
     {
-        let stack = self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)?;
+        let stack = self.stack()?;
+        self.run_on(stack, label, program);
+        Ok(())
+    }
+
+    /// Maps a stack for a thread.
+    ///
+    /// # Errors
+    /// If the adapter has no memory for it.
+    pub fn stack(&self) -> Result<Region, MemoryError> {
+        self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)
+    }
+
+    /// As [`run`](Self::run), with a stack that has been mapped before. It is unmapped when the thread ends.
+    pub fn run_on<F>(
+        &self,
+        stack: Region,
+        label: impl Into<Label>,
+        program: impl FnOnce(Thread) -> F + 'static,
+    ) where
+        F: Future<Output = ()> + 'static,
+    {
         let started = Signal::new();
         let mut world = self.world.borrow_mut();
         let threads = &mut world.adapters[self.id() as usize].processor.posted;
@@ -98,7 +119,6 @@ impl Node {
             started.wait().await;
             live(node, stack, program).await;
         });
-        Ok(())
     }
 }
 
@@ -265,6 +285,13 @@ impl Thread {
         self.until(set.wait()).await;
     }
 
+    /// Waits until an event of the process has occurred once, or once more than was consumed: none is lost that comes between
+    /// two calls. The event is primed for one occurrence.
+    pub async fn consume(&self, event: EventId) {
+        self.wait(event).await;
+        self.node.world.borrow_mut().event(event).consume();
+    }
+
     /// Whether an event of the process is set.
     pub fn is_set(&self, event: EventId) -> bool {
         self.node.assert_owns_event(event);
@@ -304,9 +331,38 @@ impl Thread {
         transactions: &[Transaction],
         priority: Priority,
     ) -> Result<Answer, DmaError> {
+        self.send_to((to, None), transactions, priority).await
+    }
+
+    /// Sends a packet of transactions to the contexts of one number on all nodes from that of `to` to `last`, and waits for
+    /// the combined answer: if one condition fails, nothing changes anywhere. See [`crate::broadcast`].
+    ///
+    /// # Errors
+    /// As [`Thread::send`], or if there are no such nodes.
+    pub async fn broadcast(
+        &self,
+        to: Address,
+        last: NodeId,
+        transactions: &[Transaction],
+        priority: Priority,
+    ) -> Result<Answer, DmaError> {
+        self.send_to((to, Some(last)), transactions, priority).await
+    }
+
+    async fn send_to(
+        &self,
+        to: (Address, Option<NodeId>),
+        transactions: &[Transaction],
+        priority: Priority,
+    ) -> Result<Answer, DmaError> {
         if transactions.is_empty() || transactions.len() > MOST_TRANSACTIONS {
             let length = transactions.iter().map(|one| one.data()).sum();
             return Err(DmaError::TooLong { length });
+        }
+        if let Some(last) = to.1 {
+            let first = to.0.node;
+            let range = Destination::Range { first, last };
+            self.node.world.borrow().check_range(range)?;
         }
         self.issue().await;
         let (token, done) = {
@@ -322,9 +378,7 @@ impl Thread {
             (token, world.message(token).done.clone())
         };
         self.until(done.wait()).await;
-        let mut world = self.node.world.borrow_mut();
-        let message = world.messages.remove((token & !MESSAGE) as usize);
-        message.result.expect("it has been answered")
+        self.node.world.borrow_mut().take_answer(token)
     }
 
     /// Takes the first message of one of the process's queues, if there is one.

@@ -90,7 +90,7 @@ fn a_deadlock_names_who_waits() {
         stop.to_string(),
         "deadlock at 9 us: nothing is left to happen, and these processes wait: waits on 2, waits on 0"
     );
-    let Stop::Deadlock { at, waiting } = stop else {
+    let Stop::Deadlock { at, waiting, .. } = stop else {
         panic!("not a deadlock: {stop}")
     };
     assert_eq!(

@@ -301,6 +301,39 @@ fn a_turn_that_is_given_up() {
     assert_eq!(names, ["gives up", "long", "last"]);
 }
 
+/// Occurrences that come while a thread works are consumed one by one.
+#[test]
+fn occurrences_are_consumed_one_by_one() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let event = node.event_with(1, Action::None);
+    let consumed = log();
+    let told = consumed.clone();
+    let started = node.run("consumes", async move |thread| {
+        for _ in 0..3 {
+            thread.consume(event).await;
+            told.note(thread.now());
+            thread.step(1000).await;
+        }
+        assert!(!thread.is_set(event), "there were three");
+        thread.consume(event).await;
+        told.note(thread.now());
+    });
+    started.expect("there is a stack");
+    for _ in 0..3 {
+        node.set(event);
+    }
+    settle(&mut cluster);
+    let first = COMMAND + NEXT + ns(200) + SWITCH;
+    let step = ns(10_000);
+    let times = [first, first + step, first + step * 2];
+    assert_eq!(consumed.borrow()[..], times);
+    let before = cluster.now();
+    node.set(event);
+    settle(&mut cluster);
+    assert_eq!(consumed.borrow()[3], before + COMMAND + ns(200) + SWITCH);
+}
+
 /// A thread that was there before the program costs nothing until it works. What it stores in main memory crosses the bus,
 /// and it keeps the processor meanwhile.
 #[test]

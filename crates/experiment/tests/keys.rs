@@ -89,6 +89,7 @@ fn keys_depend_on_every_value() {
         "switch.multiplexing=round-robin",
         "switch.age_cap=71 us",
         "switch.age_step=10 ns",
+        "switch.combine=10 ns",
         "switch.priorities=false",
         "switch.tokens=false",
         "packet.payload=256 B",
@@ -129,6 +130,8 @@ fn keys_depend_on_every_value() {
         "tport.slots=1",
         "tport.buffer=1 KB",
         "tport.system=1 KB",
+        "group.branching=3",
+        "group.broadcast=1",
     ];
     for change in others {
         let with = match change.split_once('=') {

@@ -100,6 +100,8 @@ pub struct Config {
     pub ascent: Ascent,
     /// Routing of broadcasts.
     pub broadcast: Broadcast,
+    /// Cycles in which a switch where a broadcast descends combines its answers.
+    pub combine: u64,
     /// Arbitration for channels.
     pub arbitration: Arbitration,
     /// Service of a link's channels.

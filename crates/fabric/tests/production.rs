@@ -30,6 +30,7 @@ fn machine(levels: usize) -> Config {
         age_step: 1,
         priorities: false,
         broadcast: Broadcast::Serialised,
+        combine: 0,
         tokens: true,
         share_period: 185,
         share_burst: 32,

@@ -112,10 +112,7 @@ impl Job {
         if let Some(&node) = self.places.iter().find(|&&node| node >= nodes) {
             return Err(JobError::NoNode { node, nodes });
         }
-        let capability = cluster.capability();
-        let attach = |&node| cluster.node(node).attach(capability);
-        let processes: Result<Vec<Node>, NoContext> = self.places.iter().map(attach).collect();
-        let processes: Rc<[Node]> = processes?.into();
+        let processes: Rc<[Node]> = cluster.attach(&self.places)?.into();
         let processes = (0..processes.len() as u32).map(|vp| {
             let label = Label::new(format!("{} {vp}", self.name));
             (Context::new(Rc::clone(&processes), vp), label)

@@ -29,9 +29,9 @@
 //! | library | what it is |
 //! |---|---|
 //! | [`elan3`] | Elan3lib: processes by number, memory, permissions, events, remote DMA |
-//! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups of processes |
+//! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups of processes and their collective calls |
 //! | [`shmem`] | Shmem: one-sided put, get, atomics and waiting, on put and get |
-//! | [`mpi`] | MPI: point to point, on Tports |
+//! | [`mpi`] | MPI: point to point, on Tports; barrier, broadcast, reductions |
 //!
 //! Names and meaning of the calls are those of the original libraries, in the style of Rust; each says which one it
 //! stands for. Sources: 000 is the `QsNET` paper; names and arguments are as programs of the time called them.

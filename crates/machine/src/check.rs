@@ -165,6 +165,8 @@ impl Check<'_> {
         self.range("tport.big", tport.big.value, Bytes::ZERO, LARGEST);
         self.range("tport.buffer", tport.buffer.value, Bytes::ZERO, LARGEST);
         self.range("tport.system", tport.system.value, Bytes::ZERO, LARGEST);
+        self.range("group.branching", machine.group.branching.value, 1, 64);
+        self.range("group.broadcast", machine.group.broadcast.value, 0, 1 << 20);
     }
 
     fn times(&mut self, machine: &Machine) {
@@ -173,6 +175,7 @@ impl Check<'_> {
         let times = [
             ("switch.age_cap", switch.age_cap.value),
             ("switch.age_step", switch.age_step.value),
+            ("switch.combine", switch.combine.value),
             ("adapter.turnaround", adapter.turnaround.value),
             ("adapter.command", adapter.command.value),
             ("adapter.dma_start", adapter.dma_start.value),

@@ -1,7 +1,7 @@
 //! From a machine file to what the simulator needs.
 
 use crate::file::{Arbitration, Ascent, Broadcast, Circuit, Engine, Machine, Multiplexing};
-use elan::{AdapterConfig, BusConfig, Config, HostConfig, PacketFormat, TportConfig};
+use elan::{AdapterConfig, BusConfig, Config, GroupConfig, HostConfig, PacketFormat, TportConfig};
 use units::Time;
 
 impl Machine {
@@ -67,6 +67,7 @@ impl Machine {
                     Broadcast::Serialised => fabric::Broadcast::Serialised,
                     Broadcast::BySource => fabric::Broadcast::BySource,
                 },
+                combine: cycles(switch.combine.value),
                 arbitration: match switch.arbitration.value {
                     Arbitration::Age => fabric::Arbitration::Age,
                     Arbitration::RoundRobin => fabric::Arbitration::RoundRobin,
@@ -125,6 +126,10 @@ impl Machine {
                 slots: self.tport.slots.value,
                 buffer: self.tport.buffer.value,
                 system: self.tport.system.value,
+            },
+            group: GroupConfig {
+                branching: self.group.branching.value,
+                broadcast: self.group.broadcast.value,
             },
         }
     }

@@ -28,6 +28,8 @@ pub struct Machine {
     pub host: Host,
     /// Tports, the tagged messages of Elanlib.
     pub tport: Tport,
+    /// Groups of processes, and what they do together.
+    pub group: Group,
     /// How the fabric is computed; no physics.
     pub fabric: Fabric,
 }
@@ -96,6 +98,8 @@ pub struct Switch {
     pub ascent: Param<Ascent>,
     /// By which up-links broadcasts climb.
     pub broadcast: Param<Broadcast>,
+    /// Time in which a switch where a broadcast descends combines its answers.
+    pub combine: Param<Time>,
     /// Who wins a free channel.
     pub arbitration: Param<Arbitration>,
     /// Which of its channels a link serves.
@@ -249,6 +253,16 @@ pub struct Host {
     pub copy: Param<Rate>,
     /// Until one processor of a node sees what another one stored.
     pub shared: Param<Time>,
+}
+
+/// Groups of processes in Elanlib, and what they do together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Most children of a process in the tree of the collective calls.
+    pub branching: Param<u32>,
+    /// Cycles in which a thread sets up a broadcast, beside those of handing it over.
+    pub broadcast: Param<u32>,
 }
 
 /// Tports, the tagged messages of Elanlib: the work of their thread on the adapter, and the bounds of their buffers.

@@ -42,6 +42,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("enormous_number", "channels = { value = 2,", "channels = { value = 99999999999999999999999999999999999999999999,"),
     ("unknown_broadcast", r#""serialised", source"#, r#""serialized", source"#),
     ("broadcast_is_a_boolean", r#"broadcast = { value = "serialised","#, "broadcast = { value = true,"),
+    ("combine_too_long", r#"combine = { value = "125 ns","#, r#"combine = { value = "11 s","#),
     ("broadcast_without_source", r#"broadcast = { value = "serialised", source = "test" }"#, r#"broadcast = "serialised""#),
     ("boolean_as_text", "priorities = { value = true,", "priorities = { value = \"yes\","),
     ("boolean_as_number", "priorities = { value = true,", "priorities = { value = 1,"),
@@ -109,6 +110,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("tport_without_slots", "slots = { value = 65,", "slots = { value = 0,"),
     ("tport_scan_too_long", "scan = { value = 12,", "scan = { value = 1048577,"),
     ("small_longer_than_packets", "288 B", "65 KB"),
+    ("branching_0", "branching = { value = 4,", "branching = { value = 0,"),
+    ("branching_too_wide", "branching = { value = 4,", "branching = { value = 65,"),
+    ("broadcast_too_long", "broadcast = { value = 200,", "broadcast = { value = 1048577,"),
     ("bus_too_slow", "264 MB/s", "264 B/s"),
 ];
 

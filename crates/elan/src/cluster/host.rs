@@ -29,6 +29,11 @@ impl Node {
         self.cross(Direction::ToAdapter, bytes);
     }
 
+    /// The same; the process waits until they are there.
+    pub async fn cross_to_adapter(&self, bytes: Bytes) {
+        self.cross(Direction::ToAdapter, bytes).wait().await;
+    }
+
     /// So many bytes of the adapter cross the bus to the host, behind all that is on its way to main memory.
     pub async fn cross_to_main(&self, bytes: Bytes) {
         self.cross(Direction::ToMain, bytes).wait().await;
@@ -78,6 +83,16 @@ impl Node {
     /// What tagged messages cost.
     pub fn tport_config(&self) -> crate::TportConfig {
         self.world.borrow().config.tport
+    }
+
+    /// What the collective calls of groups go by.
+    pub fn group_config(&self) -> crate::GroupConfig {
+        self.world.borrow().config.group
+    }
+
+    /// The adapter's parameters.
+    pub fn adapter_config(&self) -> crate::AdapterConfig {
+        self.world.borrow().config.adapter
     }
 
     /// Most payload of a packet, and with it of a queue's slot.

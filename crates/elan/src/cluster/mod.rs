@@ -17,11 +17,12 @@ pub use node::Node;
 pub(crate) use world::{Happening, World};
 
 use crate::config::Config;
-use crate::context::Capability;
+use crate::context::{Capability, NoContext};
 use crate::meter::Meter;
 use fabric::{LinkCounters, LinkId, NodeId};
 use kernel::{Executor, Label, Limits, Progress, memory};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,12 +42,18 @@ pub struct Watch {
 #[derive(Debug, Error)]
 pub enum Stop {
     /// Nothing will ever happen again, and processes still wait.
-    #[error("deadlock at {at}: nothing is left to happen, and these processes wait: {}", waiting.join(", "))]
+    #[error(
+        "deadlock at {at}: nothing is left to happen, and these processes wait: {}{}",
+        waiting.join(", "),
+        packets.as_ref().map_or(String::new(), |packets| format!("\n{packets}"))
+    )]
     Deadlock {
         /// Simulated time.
         at: Time,
         /// Names of the processes.
         waiting: Vec<String>,
+        /// Packets that wait for each other, if that is why.
+        packets: Option<Box<fabric::Deadlock>>,
     },
     /// A bound was passed.
     #[error(transparent)]
@@ -108,6 +115,35 @@ impl Cluster {
         Capability(*given)
     }
 
+    /// Attaches processes at some nodes, of which each may occur several times, all with a new capability. The first of every
+    /// node are in contexts of one number, so are the second, and so on: what broadcasts need.
+    ///
+    /// # Errors
+    /// If an adapter has no context left, or too few numbers are free everywhere.
+    ///
+    /// # Panics
+    /// If the machine lacks one of the nodes.
+    pub fn attach(&self, places: &[NodeId]) -> Result<Vec<Node>, NoContext> {
+        let capability = self.capability();
+        let mut counts = BTreeMap::new();
+        let mut rounds: Vec<Vec<NodeId>> = Vec::new();
+        let place = |&node: &NodeId| {
+            let count: &mut usize = counts.entry(node).or_default();
+            if *count == rounds.len() {
+                rounds.push(Vec::new());
+            }
+            rounds[*count].push(node);
+            *count += 1;
+            (*count - 1, rounds[*count - 1].len() - 1)
+        };
+        let placed: Vec<(usize, usize)> = places.iter().map(place).collect();
+        let attach = |nodes: &Vec<NodeId>| self.node(nodes[0]).attach_all(nodes, capability);
+        let attached: Result<Vec<Vec<Node>>, NoContext> = rounds.iter().map(attach).collect();
+        let attached = attached?;
+        let node = |(round, index): (usize, usize)| attached[round][index].clone();
+        Ok(placed.into_iter().map(node).collect())
+    }
+
     /// Starts a process. Its label appears in reports of deadlocks.
     pub fn spawn(&mut self, label: impl Into<Label>, process: impl Future<Output = ()> + 'static) {
         self.executor.spawn(label, process);
@@ -142,6 +178,7 @@ impl Cluster {
                 return Err(Stop::Deadlock {
                     at: self.now(),
                     waiting: self.executor.unfinished(),
+                    packets: self.world.borrow().fabric.deadlock().map(Box::new),
                 });
             }
         }

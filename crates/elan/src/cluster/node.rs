@@ -37,12 +37,31 @@ impl Node {
     /// # Errors
     /// If all contexts are in use.
     pub fn attach(&self, capability: Capability) -> Result<Node, NoContext> {
-        let context = self.world.borrow_mut().attach(self.id, capability)?;
+        let context = self.world.borrow_mut().attach(&[self.id], capability)?;
         Ok(Node {
             context,
             capability,
             ..self.clone()
         })
+    }
+
+    /// Attaches a process on each of some different nodes, all in contexts of one number, which broadcasts need.
+    ///
+    /// # Errors
+    /// If no number is free on all of them.
+    pub(super) fn attach_all(
+        &self,
+        nodes: &[NodeId],
+        capability: Capability,
+    ) -> Result<Vec<Node>, NoContext> {
+        let context = self.world.borrow_mut().attach(nodes, capability)?;
+        let node = |&id| Node {
+            id,
+            context,
+            capability,
+            ..self.clone()
+        };
+        Ok(nodes.iter().map(node).collect())
     }
 
     /// Ends the process's context. Its memory is unmapped, its events and queues are gone; whoever addresses them gets a

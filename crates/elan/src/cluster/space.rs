@@ -12,21 +12,34 @@ use units::Bytes;
 type Found = (Placement, Option<Box<[u8]>>);
 
 impl World {
-    /// Makes a context for a process. Context 0 is that of the open processes, made when it is first used.
-    pub fn attach(&mut self, node: NodeId, capability: Capability) -> Result<ContextId, NoContext> {
+    /// Makes contexts for a process on each of some different nodes, of the lowest number that is free on all of them.
+    /// Context 0 is that of the open processes, made when it is first used.
+    pub fn attach(
+        &mut self,
+        nodes: &[NodeId],
+        capability: Capability,
+    ) -> Result<ContextId, NoContext> {
         if capability == Capability::OPEN {
             return Ok(ContextId::default());
         }
-        let contexts = &mut self.adapters[node as usize].contexts;
-        let free = (1..contexts.len()).find(|&place| contexts[place].is_none());
-        let place = free.unwrap_or(contexts.len().max(1));
-        if place == MOST_CONTEXTS {
-            return Err(NoContext { node });
+        let taken = |&&node: &&NodeId, place: usize| {
+            let contexts = &self.adapters[node as usize].contexts;
+            contexts.get(place).is_some_and(Option::is_some)
+        };
+        let mut place = 1;
+        while let Some(&node) = nodes.iter().find(|node| taken(node, place)) {
+            place += 1;
+            if place == MOST_CONTEXTS {
+                return Err(NoContext { node });
+            }
         }
-        if place >= contexts.len() {
-            contexts.resize_with(place + 1, || None);
+        for &node in nodes {
+            let contexts = &mut self.adapters[node as usize].contexts;
+            if place >= contexts.len() {
+                contexts.resize_with(place + 1, || None);
+            }
+            contexts[place] = Some(Box::new(Context::new(capability)));
         }
-        contexts[place] = Some(Box::new(Context::new(capability)));
         Ok(ContextId(place as u16))
     }
 

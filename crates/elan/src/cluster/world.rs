@@ -179,7 +179,9 @@ impl World {
                 Notice::Delivered(packet, node, spec) => {
                     self.arrived(node, packet, spec.token);
                 }
-                Notice::Ended { .. } => unreachable!("no packet asks for it"),
+                Notice::Ended {
+                    node, good, spec, ..
+                } => self.ended(node, spec.token, good),
                 Notice::Acknowledged(record, spec) => {
                     self.packets_done += 1;
                     let path = u64::from(spec.source) << 32 | u64::from(spec.destination.first());

@@ -22,8 +22,8 @@
 //! ## Moving, answering, ending
 //!
 //! A flit leaves the buffer in front of a switch when the last of the branches has sent it ([`crate::motion`]). Each
-//! destination answers for itself. The answers combine on the way up; the combined one is at the source when the last
-//! would be, and is the worst of them: any "no" makes it a no (hardware, public Elan3 headers). The EOP goes down all
+//! destination answers for itself. The answers combine on the way up, which takes each switch of the descent `combine`
+//! cycles; the combined one is at the source when the last would be, and is the worst of them: any "no" makes it a no (hardware, public Elan3 headers). The EOP goes down all
 //! branches: in `UntilAcknowledged` mode the channel of a link is free one cycle, and the delays of the links between the
 //! source and it, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle after the last
 //! delivery, in `Wormhole` mode each two cycles after the last of its branches has sent the tail.
@@ -375,9 +375,10 @@ impl Control {
     /// One destination answers in cycle `at`.
     #[cold]
     pub(super) fn broadcast_answer(&mut self, part: PacketId, at: Cycle, ack: Ack) {
-        let back = at + self.travel(part);
-        assert!(back >= self.now, "an acknowledgement comes too late");
         let root = self.broadcasts.root(part);
+        let switches = u64::from(self.flights.get(root).turn);
+        let back = at + self.travel(part) + self.config.combine * switches;
+        assert!(back >= self.now, "an acknowledgement comes too late");
         let whole = self.broadcasts.whole(root);
         whole.back = whole.back.max(back);
         whole.answer = whole.answer.max(ack);

@@ -40,6 +40,7 @@ pub fn machine(tree: FatTree, hop_delay: u32) -> Config {
         age_step: 1,
         priorities: false,
         broadcast: Broadcast::Serialised,
+        combine: 0,
         tokens: false,
         share_period: 185,
         share_burst: 0,

@@ -62,6 +62,7 @@ impl Display for Case {
             circuit,
             ascent,
             broadcast,
+            combine,
             arbitration,
             multiplexing,
             ..
@@ -92,7 +93,7 @@ impl Display for Case {
         )?;
         writeln!(
             f,
-            "  {circuit:?}, {ascent:?} ascent, broadcasts {broadcast:?}, {arbitration:?} arbitration (cap {age_cap}, step {age_step}), {multiplexing:?}"
+            "  {circuit:?}, {ascent:?} ascent, broadcasts {broadcast:?} (combined in {combine}), {arbitration:?} arbitration (cap {age_cap}, step {age_step}), {multiplexing:?}"
         )?;
         writeln!(
             f,
@@ -179,7 +180,14 @@ fn sharing() -> impl Strategy<Value = (u64, u64)> {
 
 fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config> {
     let channels = prop_oneof![15 => 1_u32..=4, 1 => 5..=MAX_CHANNELS];
-    let sizes = (channels, buffer(), 1_u32..=4, 0_u64..40, 1_u64..6);
+    let sizes = (
+        channels,
+        buffer(),
+        1_u32..=4,
+        0_u64..40,
+        1_u64..6,
+        0_u64..20,
+    );
     let modes = (
         select(&[
             Circuit::UntilAcknowledged,
@@ -208,6 +216,7 @@ fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config>
                 circuit: modes.0,
                 ascent: modes.1,
                 broadcast: Broadcast::Serialised,
+                combine: sizes.5,
                 arbitration: modes.2,
                 multiplexing: modes.3.0,
                 priorities: switches.0,

@@ -243,7 +243,13 @@ impl<'a> Referee<'a> {
         let travel = taken.before + self.delay(channel);
         let (turnaround, ack) = self.case.answer()(&flight.spec, node);
         let flight = self.flights.get_mut(&packet).expect("it is under way");
-        flight.back = flight.back.max(now + turnaround + travel);
+        let (tree, spec) = (&self.case.config.tree, &flight.spec);
+        let combined = if spec.destination.is_broadcast() {
+            self.case.config.combine * tree.turn_level(spec.source, spec.destination) as Cycle
+        } else {
+            0
+        };
+        flight.back = flight.back.max(now + turnaround + travel + combined);
         flight.answer = worse(flight.answer, ack);
         flight.undelivered -= 1;
         if flight.undelivered > 0 {

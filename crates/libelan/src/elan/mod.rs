@@ -14,15 +14,22 @@
 //! *Global* memory has the same address in all processes that make the same calls in the same order, whatever else each
 //! of them allocates: it has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
 
+mod barrier;
+pub(crate) mod bcast;
 pub mod group;
+mod groups;
+mod hardware;
 mod pool;
 pub mod putget;
 pub mod queue;
+pub mod reduce;
 pub mod tport;
+mod tree;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
 use elan::{ElanAddr, Node, Placement};
+use group::{Block, Group, Layout, Locals, Member};
 use kernel::Label;
 use std::cell::RefCell;
 use std::fmt;
@@ -35,6 +42,10 @@ pub const GLOBAL_MAIN: Bytes = Bytes::from_mb(256);
 
 /// The global heap of each process in adapter memory, the same way.
 pub const GLOBAL_ELAN: Bytes = Bytes::from_mb(1);
+
+/// The global buffer in main memory through which data goes whose places differ from process to process, as in a broadcast
+/// of MPI. Nothing is published about it.
+pub const STAGE: Bytes = Bytes::from_kb(64);
 
 /// One process's Elanlib (`ELAN_BASE`, `ELAN_STATE`). Clones are the same.
 #[derive(Clone)]
@@ -50,6 +61,10 @@ struct Inner {
     under_way: putget::UnderWay,
     /// The Tports of all processes of the job.
     ports: Rc<[Rc<Port>]>,
+    member: Member,
+    /// The group of all processes.
+    all: Group,
+    stage: ElanAddr,
 }
 
 impl Elan {
@@ -63,14 +78,30 @@ impl Elan {
         };
         let ports: Result<Vec<_>, AllocError> = processes.iter().map(port).collect();
         let ports: Rc<[_]> = ports?.into();
+        let layout = processes.first();
+        let layout = layout.map(|(elan3, _)| Layout::new(elan3, (0..nvps).collect()));
+        let layout = Rc::new(layout.expect("a job has processes"));
+        let locals = Locals::default();
         let init = |(elan3, label): (Context, Label)| {
             let heap = |placement, size| Heap::fixed(elan3.node().clone(), placement, size);
             let global_main = RefCell::new(heap(Placement::Main, GLOBAL_MAIN)?);
             let global_elan = RefCell::new(heap(Placement::Adapter, GLOBAL_ELAN)?);
+            let member = Member {
+                context: elan3.clone(),
+                cpu: ports[elan3.process() as usize].cpu.clone(),
+                label: label.clone(),
+                locals: Rc::clone(&locals),
+            };
+            let block = Block::alloc(elan3.node(), &global_elan, &global_main, Block::ANYWHERE)?;
+            let all = Group::new(&member, Rc::clone(&layout), block)?;
+            let stage = global_main.borrow_mut().alloc(64, STAGE)?;
             let inner = Inner {
                 under_way: putget::UnderWay::new(elan3.node())?,
                 elan3,
                 label,
+                member,
+                all,
+                stage,
                 global_main,
                 global_elan,
                 ports: Rc::clone(&ports),
@@ -139,6 +170,11 @@ impl Elan {
         let output = event.await;
         label.set(before);
         output
+    }
+
+    /// The buffer of [`STAGE`].
+    pub(crate) fn stage(&self) -> ElanAddr {
+        self.inner.stage
     }
 
     /// The process's processor.

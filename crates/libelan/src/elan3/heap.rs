@@ -79,12 +79,26 @@ impl Heap {
     /// # Errors
     /// See [`AllocError`].
     pub fn alloc(&mut self, align: u32, size: Bytes) -> Result<ElanAddr, AllocError> {
+        self.alloc_from(ElanAddr::new(0), align, size)
+    }
+
+    /// The same, no lower than at some address.
+    ///
+    /// # Errors
+    /// See [`AllocError`].
+    pub fn alloc_from(
+        &mut self,
+        from: ElanAddr,
+        align: u32,
+        size: Bytes,
+    ) -> Result<ElanAddr, AllocError> {
+        let from = u64::from(from.as_u32());
         let align = align.max(1);
         if !align.is_power_of_two() {
             return Err(AllocError::Alignment(align));
         }
         let (align, length) = (u64::from(align), size.as_u64().max(1));
-        let at = match (self.place(align, length), self.arena) {
+        let at = match (self.place(from, align, length), self.arena) {
             (Some(at), _) => at,
             (None, None) => {
                 let heap = self.arenas.values().map(|region| region.len()).sum();
@@ -96,16 +110,17 @@ impl Heap {
                 let skip = if align > page { align } else { 0 };
                 let wanted = Bytes::new(length.saturating_add(skip));
                 self.map(wanted.max(arena))?;
-                self.place(align, length).expect("it has just been mapped")
+                self.place(0, align, length)
+                    .expect("it has just been mapped")
             }
         };
         Ok(ElanAddr::new(at as u32))
     }
 
     /// Takes the lowest free place.
-    fn place(&mut self, align: u64, length: u64) -> Option<u64> {
+    fn place(&mut self, from: u64, align: u64, length: u64) -> Option<u64> {
         let (start, free, at) = self.free.iter().find_map(|(&start, &free)| {
-            let at = start.next_multiple_of(align);
+            let at = start.max(from).next_multiple_of(align);
             (at - start + length <= free).then_some((start, free, at))
         })?;
         self.free.remove(&start);

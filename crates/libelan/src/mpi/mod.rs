@@ -21,6 +21,8 @@
 //! }
 //! ```
 
+pub mod collective;
+
 use crate::elan::tport::{Mode, Received, Room, Rx, Select, Tport, TportError, Tx};
 use elan::ElanAddr;
 use units::Bytes;

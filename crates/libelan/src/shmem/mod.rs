@@ -18,6 +18,8 @@
 //! Atomics are packets of transactions, executed by the other adapter's inputter without that host: a thread on the own
 //! adapter sends each. Their words lie in adapter memory, since that is what transactions reach.
 
+mod collective;
+
 use crate::elan::Elan;
 use crate::elan3::AllocError;
 use elan::message::WORD;

@@ -2,7 +2,8 @@
 #![allow(dead_code)] // each test file uses a part
 
 use elan::{
-    AdapterConfig, BusConfig, Cluster, Config, HostConfig, PacketFormat, Stop, TportConfig, Watch,
+    AdapterConfig, BusConfig, Cluster, Config, GroupConfig, HostConfig, PacketFormat, Stop,
+    TportConfig, Watch,
 };
 use fabric::{Arbitration, Ascent, Broadcast, Circuit, FatTree, Multiplexing};
 use libelan::{Job, Pe};
@@ -28,6 +29,7 @@ pub fn machine(tree: FatTree) -> Config {
             age_step: 1,
             priorities: true,
             broadcast: Broadcast::Serialised,
+            combine: 23,
             tokens: true,
             share_period: 185,
             share_burst: 32,
@@ -78,6 +80,10 @@ pub fn machine(tree: FatTree) -> Config {
             slots: 64,
             buffer: Bytes::from_kb(512),
             system: Bytes::from_mb(4),
+        },
+        group: GroupConfig {
+            branching: 4,
+            broadcast: 203,
         },
     }
 }

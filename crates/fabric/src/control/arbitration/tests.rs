@@ -276,6 +276,7 @@ fn config() -> Config {
         age_step: 1,
         priorities: false,
         broadcast: Broadcast::Serialised,
+        combine: 0,
         tokens: false,
         share_period: 1,
         share_burst: 0,

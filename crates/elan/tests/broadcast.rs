@@ -1,0 +1,320 @@
+//! Broadcasts: the network conditional, and DMAs to a range of nodes.
+
+mod common;
+
+use common::{Log, cluster, log, machine, pattern, sixteen_nodes};
+use elan::{
+    Address, Cluster, Comparison, Dma, DmaError, ElanAddr, EventId, Node, Placement, Priority,
+    Stop, Transaction,
+};
+use fabric::{Ascent, Broadcast, FatTree};
+use proptest::prelude::*;
+use units::{Bytes, Time};
+
+/// What each node of a test has, at the same addresses: a word, an event, a buffer.
+struct Place {
+    node: Node,
+    word: Address,
+    event: EventId,
+    at: Address,
+    buffer: elan::Region,
+}
+
+fn places(cluster: &Cluster, placement: Placement, length: u64) -> Vec<Place> {
+    let place = |id| {
+        let node = cluster.node(id);
+        let word = node.allocate(Placement::Adapter, Bytes::new(8)).start();
+        let event = node.event(1);
+        let at = node.event_address(event).expect("just made");
+        let buffer = node.allocate(placement, Bytes::new(length));
+        Place {
+            node,
+            word,
+            event,
+            at,
+            buffer,
+        }
+    };
+    (0..cluster.nodes()).map(place).collect()
+}
+
+fn word(place: &Place) -> u64 {
+    let bytes = place.node.load(place.word, Bytes::new(8)).expect("a word");
+    u64::from_le_bytes(bytes[..].try_into().expect("8 bytes"))
+}
+
+/// Sends a conditional broadcast from node 5 to nodes 3 to 12, `tries` times; the words of these nodes are 7 but for
+/// `late`, and get 100 if all are.
+fn conditional(late: Option<u32>, tries: u32) -> (Vec<Place>, Log<bool>) {
+    let mut cluster = cluster(&sixteen_nodes());
+    let places = places(&cluster, Placement::Adapter, 8);
+    for place in &places {
+        let value: u64 = if Some(place.node.id()) == late { 6 } else { 7 };
+        place
+            .node
+            .store(place.word, &value.to_le_bytes())
+            .expect("a word");
+    }
+    let transactions = [
+        Transaction::Test {
+            at: places[0].word.elan,
+            comparison: Comparison::NotLess,
+            word: 7,
+        },
+        Transaction::Write {
+            to: places[0].word.elan,
+            word: 100,
+        },
+        Transaction::SetEvent {
+            at: places[0].at.elan,
+        },
+    ];
+    let answers = log();
+    let (first, told) = (places[3].word, answers.clone());
+    let started = places[5].node.run("asks", async move |thread| {
+        for _ in 0..tries {
+            let answer = thread
+                .broadcast(first, 12, &transactions, Priority::High)
+                .await;
+            told.note(answer.expect("all have the word and the event").passed);
+        }
+    });
+    started.expect("there is memory for a stack");
+    cluster.run_until(Time::from_us(100)).expect("no bounds");
+    cluster.check_conservation();
+    (places, answers)
+}
+
+#[test]
+fn a_condition_that_holds_everywhere_commits_everywhere() {
+    let (places, answers) = conditional(None, 1);
+    assert_eq!(*answers.borrow(), [true]);
+    for place in &places {
+        let reached = (3..=12).contains(&place.node.id());
+        assert_eq!(word(place), if reached { 100 } else { 7 });
+        assert_eq!(place.node.is_set(place.event), reached);
+    }
+}
+
+#[test]
+fn one_no_aborts_everywhere() {
+    for late in 3..=12 {
+        let (places, answers) = conditional(Some(late), 2);
+        assert_eq!(*answers.borrow(), [false, false]);
+        for place in &places {
+            let id = place.node.id();
+            assert_eq!(word(place), if id == late { 6 } else { 7 });
+            assert!(!place.node.is_set(place.event));
+        }
+    }
+}
+
+#[test]
+fn a_fault_is_told_and_changes_nothing() {
+    let mut cluster = cluster(&sixteen_nodes());
+    let places = places(&cluster, Placement::Adapter, 8);
+    let (to, nowhere) = (places[0].word, ElanAddr::NOWHERE);
+    let transactions = [
+        Transaction::Write {
+            to: to.elan,
+            word: 1,
+        },
+        Transaction::SetEvent { at: nowhere },
+    ];
+    let errors = log();
+    let told = errors.clone();
+    let started = places[0].node.run("asks", async move |thread| {
+        told.note(thread.broadcast(to, 15, &transactions, Priority::Low).await);
+        told.note(
+            thread
+                .broadcast(to, 16, &transactions[..1], Priority::Low)
+                .await,
+        );
+    });
+    started.expect("there is memory for a stack");
+    cluster.run_until(Time::from_us(100)).expect("no bounds");
+    assert!(matches!(errors.borrow()[0], Err(DmaError::Fault(_))));
+    let no_range = DmaError::NoRange {
+        first: 0,
+        last: 16,
+        nodes: 16,
+    };
+    assert_eq!(errors.borrow()[1], Err(no_range));
+    assert!(places.iter().all(|place| word(place) == 0));
+}
+
+#[test]
+fn a_message_that_one_node_discards_is_sent_again() {
+    let mut cluster = cluster(&sixteen_nodes());
+    let places = places(&cluster, Placement::Adapter, 8);
+    let to = places[0].word;
+    let add = [Transaction::Add {
+        to: to.elan,
+        word: 1,
+    }];
+    let started = places[2].node.run("adds", async move |thread| {
+        let answer = thread.broadcast(to, 15, &add, Priority::Low).await;
+        assert!(answer.expect("all have the word").passed);
+    });
+    started.expect("there is memory for a stack");
+    places[9].node.accept(false);
+    cluster.run_until(Time::from_us(5)).expect("no bounds");
+    assert!(
+        places.iter().all(|place| word(place) == 0),
+        "node 9 discards"
+    );
+    places[9].node.accept(true);
+    cluster.run_until(Time::from_us(100)).expect("no bounds");
+    assert!(
+        places.iter().all(|place| word(place) == 1),
+        "once, everywhere"
+    );
+}
+
+/// Broadcasts `length` bytes from a node to a range; returns the digest of the run.
+fn broadcast(
+    (root, first, last): (u32, u32, u32),
+    length: u64,
+    (from, to): (Placement, Placement),
+    refusing: Option<u32>,
+) -> String {
+    let mut cluster = cluster(&sixteen_nodes());
+    let places = places(&cluster, to, length.max(1));
+    let source = places[root as usize]
+        .node
+        .allocate(from, Bytes::new(length.max(1)));
+    let bytes = pattern(u64::from(root) + 1, length);
+    places[root as usize]
+        .node
+        .store(source.start(), &bytes)
+        .expect("it is as long");
+    let (dma, node) = (
+        Dma::broadcast(
+            source.start(),
+            places[first as usize].buffer.start(),
+            last,
+            Bytes::new(length),
+        )
+        .notify_at(places[first as usize].at),
+        places[root as usize].node.clone(),
+    );
+    if let Some(refusing) = refusing {
+        let node = places[refusing as usize].node.clone();
+        node.accept(false);
+        cluster.spawn("refuses for a while", async move {
+            node.sleep(Time::from_us(12)).await;
+            node.accept(true);
+        });
+    }
+    cluster.spawn("root", async move {
+        node.dma(dma).await.expect("all have the buffer");
+    });
+    for place in &places[first as usize..=last as usize] {
+        let (node, event, buffer, bytes) =
+            (place.node.clone(), place.event, place.buffer, bytes.clone());
+        cluster.spawn("leaf", async move {
+            node.wait(event).await;
+            let found = node.load(buffer.start(), Bytes::new(bytes.len() as u64));
+            assert_eq!(found.expect("it is mapped")[..], bytes[..]);
+            assert!(node.trap().is_none());
+        });
+    }
+    let run = cluster.run();
+    run.unwrap_or_else(|stop| panic!("{stop}"));
+    cluster.check_conservation();
+    for place in &places {
+        let id = place.node.id();
+        let expected = if (first..=last).contains(&id) {
+            length
+        } else {
+            0
+        };
+        assert_eq!(cluster.stored(id), Bytes::new(expected), "node {id}");
+    }
+    cluster.digest()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_node_of_the_range_gets_all_bytes_before_its_event(
+        root in 0u32..16, a in 0u32..16, b in 0u32..16, length in 0u64..3000,
+        from_main: bool, to_main: bool, refuses: bool, which in 0u32..16,
+    ) {
+        let (first, last) = (a.min(b), a.max(b));
+        let placement = |main| if main { Placement::Main } else { Placement::Adapter };
+        let refusing = refuses.then_some(first + which % (last - first + 1));
+        let placements = (placement(from_main), placement(to_main));
+        let digest = broadcast((root, first, last), length, placements, refusing);
+        prop_assert_eq!(digest, broadcast((root, first, last), length, placements, refusing));
+    }
+}
+
+#[test]
+fn a_broadcast_that_faults_at_one_node_fails_and_tells_nobody() {
+    let mut cluster = cluster(&sixteen_nodes());
+    let places = places(&cluster, Placement::Adapter, 1000);
+    places[7].node.free(places[7].buffer).expect("it is mapped");
+    let (from, to) = (places[1].buffer.start(), places[0].buffer.start());
+    let dma = Dma::broadcast(from, to, 15, Bytes::new(1000)).notify_at(places[0].at);
+    let node = places[1].node.clone();
+    cluster.spawn("root", async move {
+        let error = node.dma(dma).await.expect_err("node 7 has no buffer");
+        let DmaError::Fault(fault) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(fault.address.node, 7);
+    });
+    cluster.run().expect("the root is told");
+    cluster.run_until(Time::from_us(50)).expect("no bounds");
+    assert!(places.iter().all(|place| !place.node.is_set(place.event)));
+}
+
+/// Nodes 0 and 1 broadcast to the lower half, two packets each. Before they come, long packets from the same half hold links
+/// on the ways down, so that each gets one quarter first and then wants what the other has.
+#[test]
+fn broadcasts_deadlock_unless_they_are_serialised() {
+    let run = |rule| {
+        let mut config = machine(FatTree::quaternary(3).expect("64 nodes"));
+        config.fabric.broadcast = rule;
+        config.fabric.ascent = Ascent::Deterministic;
+        let mut cluster = cluster(&config);
+        let places = places(&cluster, Placement::Adapter, 640);
+        let at = |node: usize| places[node].buffer.start();
+        let put = |from: usize, to: usize, bytes| Dma::new(at(from), at(to), Bytes::new(bytes));
+        for (source, to) in [(8, 4), (12, 4), (24, 21), (28, 21)] {
+            let node = places[source].node.clone();
+            let dma = put(source, to, 640);
+            cluster.spawn(format!("puts from {source}"), async move {
+                node.dma(dma).await.expect("all have the buffer");
+            });
+        }
+        for root in [0, 1] {
+            let node = places[root].node.clone();
+            let dma = Dma::broadcast(at(root), at(0), 31, Bytes::new(100));
+            cluster.spawn(format!("root {root}"), async move {
+                node.sleep(Time::from_ns(500)).await;
+                let both = [node.dma(dma), node.dma(dma)];
+                for transfer in both {
+                    transfer.await.expect("all have the buffer");
+                }
+            });
+        }
+        cluster.run()
+    };
+    run(Broadcast::Serialised).expect("one tree");
+    let stop = run(Broadcast::BySource).expect_err("two trees");
+    let text = stop.to_string();
+    let Stop::Deadlock { packets, .. } = stop else {
+        panic!("{text}");
+    };
+    assert!(packets.is_some_and(|packets| packets.cycle.len() == 2));
+    for part in [
+        "root 0, root 1",
+        "waits at switch",
+        "is held by packet 0 of node 0",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}

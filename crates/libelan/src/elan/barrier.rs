@@ -1,0 +1,79 @@
+//! # The software barrier (002: "each process waits for 'ready' signals from its children ... and sends its own signal up to
+//! the parent process")
+//!
+//! A *ready* event of each process waits for its children and itself; a leaf, which has no children, tells its parent at once.
+//! When the root's is set, all have come, and the *release* goes down the same way. Both are DMAs of zero bytes. In
+//! the processes between, and in the root, a thread on the adapter takes the signals and sends them on: no host and no
+//! I/O bus is on the way but where a process comes and where it goes.
+//!
+//! No barrier is mistaken for the next. The thread primes *ready* again before anybody can have been released, and a
+//! process primes *release* before it says that it is ready.
+
+use super::group::{Group, Slot};
+use elan::{Address, Dma, ElanAddr};
+use units::Bytes;
+
+impl Group {
+    /// Waits for all members, in software (`elan_gsync`).
+    pub async fn gsync(&self) {
+        let _turn = self.enter().await;
+        let sync = async {
+            if self.leads() {
+                self.gather().await;
+                self.tree_barrier().await;
+                let _ = self.release(Ok(()));
+            } else {
+                let _ = self.join().await;
+            }
+        };
+        self.during("gsync", sync).await;
+    }
+
+    /// The descriptor that lets an event of the group's block occur in another process.
+    pub(super) fn signal(&self, vp: u32, slot: Slot) -> Dma {
+        let nowhere = ElanAddr::NOWHERE;
+        let (from, to) = (self.node().at(nowhere), self.there(vp, nowhere));
+        let event: Address = self.there(vp, self.inner.block.at(slot));
+        Dma::new(from, to, Bytes::ZERO).notify_at(event)
+    }
+
+    /// The barrier of the leaders.
+    pub(super) async fn tree_barrier(&self) {
+        let leaders = &self.inner.layout.leaders;
+        if leaders.len() == 1 {
+            return;
+        }
+        let (ready, released) = (self.event(Slot::Ready), self.event(Slot::Release));
+        self.node().prime(released, 1);
+        let up = self.inner.spot.parent;
+        let up = up.map(|(parent, _)| self.signal(leaders[parent as usize], Slot::Ready));
+        let children = self.inner.spot.children.iter();
+        let down = children.map(|&child| self.signal(leaders[child as usize], Slot::Release));
+        let down: Vec<Dma> = down.collect();
+        match up {
+            Some(up) if down.is_empty() => self.node().post(up),
+            up => {
+                let all = down.len() as u32 + 1;
+                let stack = &self.inner.threads.barrier;
+                self.thread(stack, "gsync", async move |thread| {
+                    loop {
+                        thread.wait(ready).await;
+                        thread.prime(ready, all);
+                        if let Some(up) = up {
+                            drop(thread.dma(up).await);
+                            thread.wait(released).await;
+                        }
+                        for &down in &down {
+                            drop(thread.dma(down).await);
+                        }
+                        if up.is_none() {
+                            thread.set(released).await;
+                        }
+                    }
+                });
+                self.node().set(ready);
+            }
+        }
+        self.node().wait(released).await;
+    }
+}

@@ -1,0 +1,132 @@
+//! Making groups.
+
+use super::Elan;
+use super::group::{Block, Group, GroupError, Layout};
+use super::reduce::{Operation, To};
+use crate::elan3::AllocError;
+use elan::ElanAddr;
+use std::rc::Rc;
+use units::Bytes;
+
+/// What the members agree on: the greatest of each, the first and third of addresses, the others of their complements.
+const WORDS: usize = 4;
+
+impl Elan {
+    /// The group of all processes of the job, in their order (`base->allGroup`).
+    pub fn all_group(&self) -> &Group {
+        &self.inner.all
+    }
+
+    /// Makes groups of processes of a group: each of its processes calls this with the members of the group that it will be
+    /// in, in the order of their ranks, all of them with the same list. Groups that are made at once have no member in
+    /// common. A process that its own list lacks will be in none.
+    ///
+    /// The members agree on the addresses of the group's memory by reductions of the group that exists, and end with a barrier.
+    ///
+    /// # Errors
+    /// See [`GroupError`].
+    pub async fn group(
+        &self,
+        parent: &Group,
+        members: &[u32],
+    ) -> Result<Option<Group>, GroupError> {
+        let mut sorted = members.to_vec();
+        sorted.sort_unstable();
+        if sorted.is_empty() {
+            return Err(GroupError::Empty);
+        }
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(GroupError::Twice(twice[0]));
+        }
+        let known = |vp: u32| (0..parent.size()).any(|rank| parent.lookup(rank) == Some(vp));
+        if let Some(&stranger) = members.iter().find(|&&vp| !known(vp)) {
+            return Err(GroupError::NoMember(stranger));
+        }
+        let inside = members.contains(&self.vp());
+        let block = self.agree(parent, inside).await?;
+        let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec()));
+        let group = inside.then(|| Group::new(&self.inner.member, layout(), block));
+        // Nobody uses it before all members have it.
+        parent.gsync().await;
+        Ok(group.transpose()?)
+    }
+
+    /// Allocates a group's block where all who will be in a group can.
+    async fn agree(&self, parent: &Group, inside: bool) -> Result<Block, GroupError> {
+        let size = Bytes::new(8 * WORDS as u64);
+        let words = self.elan3().alloc_main(8, size)?;
+        let mut from = Block::ANYWHERE;
+        let agreed = loop {
+            let mine = if inside { Some(self.block(from)) } else { None };
+            let (found, failed) = match mine {
+                None => ([0; WORDS], None),
+                Some(Ok(block)) => {
+                    let word = |at: ElanAddr| u64::from(at.as_u32());
+                    let (elan, main) = (word(block.elan), word(block.main));
+                    ([elan, !elan, main, !main], None)
+                }
+                Some(Err(error)) => ([u64::MAX; WORDS], Some(error)),
+            };
+            let greatest = self.greatest(parent, words, found).await?;
+            let nowhere = greatest[0] == u64::MAX;
+            if (greatest[0], greatest[2]) == (!greatest[1], !greatest[3]) && !nowhere {
+                let at = |word: u64| ElanAddr::new(word as u32);
+                break Ok(Block {
+                    elan: at(greatest[0]),
+                    main: at(greatest[2]),
+                });
+            }
+            if inside && failed.is_none() {
+                self.galloc_free(ElanAddr::new(found[0] as u32))?;
+                self.galloc_free(ElanAddr::new(found[2] as u32))?;
+            }
+            if nowhere {
+                let full = AllocError::Full {
+                    heap: super::GLOBAL_ELAN,
+                    size: Block::elan_size(self.node().group_config().branching),
+                };
+                break Err(failed.unwrap_or(full));
+            }
+            from = Block {
+                elan: ElanAddr::new(greatest[0] as u32),
+                main: ElanAddr::new(greatest[2] as u32),
+            };
+        };
+        self.elan3().free(words)?;
+        Ok(agreed?)
+    }
+
+    async fn greatest(
+        &self,
+        parent: &Group,
+        at: ElanAddr,
+        words: [u64; WORDS],
+    ) -> Result<[u64; WORDS], GroupError> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.elan3().store(at, &bytes).expect("just allocated");
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
+        let operation = Operation {
+            size: Bytes::new(8),
+            combine: &|one, other| {
+                for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
+                    let greater = word(one).max(word(other));
+                    other.copy_from_slice(&greater.to_le_bytes());
+                }
+            },
+        };
+        parent
+            .reduce(at, at, WORDS as u64, &operation, To::All)
+            .await?;
+        let bytes = self.elan3().load(at, Bytes::new(8 * WORDS as u64));
+        let bytes = bytes.expect("just allocated");
+        let mut words = bytes.chunks(8).map(word);
+        Ok(std::array::from_fn(|_| {
+            words.next().expect("as many as were stored")
+        }))
+    }
+
+    fn block(&self, from: Block) -> Result<Block, AllocError> {
+        let (elan, main) = (&self.inner.global_elan, &self.inner.global_main);
+        Block::alloc(self.node(), elan, main, from)
+    }
+}

@@ -1,0 +1,270 @@
+//! # The hardware barrier and the hardware broadcast (002; public Elan3 headers)
+//!
+//! **Barrier.** Each process counts its barriers in a word of adapter memory, a store across the I/O bus. A thread of the
+//! first member, the root, sends a broadcast packet with the *network conditional*: has every one come as far? The answers
+//! combine on the way back, and the end-of-packet token commits, if all have said yes, an event in every process at once. The
+//! packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`] blocks.
+//!
+//! If somebody says no, the thread asks again `retry_delay` later, `retries` times. Nothing is published of what then
+//! happens; here it gives up and wants to be told. A broadcast stores that in every process; who comes later
+//! finds it there, and lets an event of the root occur, upon which that asks again. It asks once more after
+//! the broadcast as well: who has come before that is found by the question, who comes later finds the wish. So a
+//! process that is very late does not fill the network with questions, and one that never comes is a deadlock.
+//!
+//! **Broadcast.** After a barrier, which guarantees that all have the buffer, a thread of the root's adapter starts a
+//! DMA to all nodes at once. The root takes itself out of the range if it is at an end of it. Else its own packets come back
+//! to it, to the place where they come from; if they go to another place, it sends two broadcasts, to the nodes on either
+//! side of it.
+//!
+//! To set up a broadcast takes a thread `broadcast` cycles, in both; to send it again takes none of them.
+
+use super::bcast::Span;
+use super::group::{Group, Slot};
+use elan::{
+    Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Priority, Thread, Transaction,
+    Wait,
+};
+use std::rc::Rc;
+use units::Bytes;
+
+/// What the thread of the root asks, and whom.
+#[derive(Clone, Copy)]
+struct Question {
+    /// Any address of the first leader, and the last one's node.
+    first: Address,
+    last: elan::NodeId,
+    /// How many barriers a process has come to, and since which it shall tell that.
+    words: [ElanAddr; 2],
+    /// The event that says that all have come.
+    go: ElanAddr,
+    told: EventId,
+    setup: u64,
+}
+
+impl Group {
+    /// Waits for all members, by hardware if the group has it, polling (`elan_hgsync`).
+    ///
+    /// # Errors
+    /// If a member's memory is gone; the root is told.
+    pub async fn hgsync(&self) -> Result<(), DmaError> {
+        self.sync("hgsync", Wait::Poll).await
+    }
+
+    /// The same, blocking (`elan_hgsyncevent`).
+    ///
+    /// # Errors
+    /// As [`hgsync`](Self::hgsync).
+    pub async fn hgsyncevent(&self) -> Result<(), DmaError> {
+        self.sync("hgsyncevent", Wait::Block).await
+    }
+
+    async fn sync(&self, call: &str, how: Wait) -> Result<(), DmaError> {
+        let _turn = self.enter().await;
+        let sync = async {
+            if self.leads() {
+                self.gather().await;
+                let outcome = self.barrier(how).await;
+                self.release(outcome)
+            } else {
+                self.join().await
+            }
+        };
+        self.during(call, sync).await
+    }
+
+    /// The barrier of the leaders, the best that the group has.
+    pub(super) async fn barrier(&self, how: Wait) -> Result<(), DmaError> {
+        let layout = &self.inner.layout;
+        if layout.leaders.len() == 1 {
+            return Ok(());
+        }
+        let Some(nodes) = &layout.contiguous else {
+            self.tree_barrier().await;
+            return Ok(());
+        };
+        let node = self.node();
+        let go = self.event(Slot::Go);
+        node.prime(go, 1);
+        let epoch = self.inner.epoch.get() + 1;
+        self.inner.epoch.set(epoch);
+        let words = self.inner.block.words(node.group_config().branching);
+        node.cross_to_adapter(elan::message::WORD).await;
+        let stored = node.store(node.at(words[0]), &epoch.to_le_bytes());
+        stored.expect("the block lies in memory of the process");
+        if self.inner.team == 0 {
+            self.ask(nodes, words);
+        } else {
+            self.tell(words[1], epoch);
+        }
+        node.wait_by(go, how).await;
+        self.inner.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Tells the root that this process has come, if that wants to be told; meanwhile the process waits.
+    fn tell(&self, wish: ElanAddr, epoch: u64) {
+        let (node, root) = (self.node().clone(), self.inner.layout.leaders[0]);
+        let tell = self.signal(root, Slot::Told);
+        self.node().serve("hgsync", async move {
+            node.cross_to_main(elan::message::WORD).await;
+            let since = node.load(node.at(wish), elan::message::WORD);
+            if since.is_ok_and(|since| since[..] == epoch.to_le_bytes()) {
+                node.post(tell);
+            }
+        });
+    }
+
+    /// Has the root's thread ask all leaders whether they have come.
+    fn ask(&self, nodes: &[u32], words: [ElanAddr; 2]) {
+        let (ask, go) = (self.event(Slot::Ask), self.event(Slot::Go));
+        let question = Question {
+            first: self.there(nodes[0], ElanAddr::NOWHERE),
+            last: self.there(nodes[nodes.len() - 1], ElanAddr::NOWHERE).node,
+            words,
+            go: self.inner.block.at(Slot::Go),
+            told: self.event(Slot::Told),
+            setup: self.node().group_config().broadcast.into(),
+        };
+        let (epoch, failed) = (Rc::clone(&self.inner.epoch), Rc::clone(&self.inner.failed));
+        let stack = &self.inner.threads.conditional;
+        self.thread(stack, "hgsync", async move |thread| {
+            loop {
+                thread.consume(ask).await;
+                if let Err(error) = question.ask(&thread, epoch.get()).await {
+                    failed.set(Some(error));
+                    thread.set(go).await;
+                }
+            }
+        });
+        self.node().set(ask);
+    }
+
+    /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, by hardware if the group
+    /// has it (`elan_hbcast`).
+    ///
+    /// # Errors
+    /// If a member has no such buffer; the root is told, and the others wait for ever.
+    pub async fn hbcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
+        self.hbcast_from(Span::new(buffer, size), root).await
+    }
+
+    /// The same, from another place at the root.
+    pub(crate) async fn hbcast_from(&self, span: Span, root: u32) -> Result<(), DmaError> {
+        if !self.has_hardware() {
+            return self.bcast_from(span, root).await;
+        }
+        let _turn = self.enter().await;
+        let spread = async |group: &Group, span, root| group.hardware_spread(span, root).await;
+        let call = self.broadcast(span, root, Group::prepare_hardware, spread);
+        self.during("hbcast", call).await
+    }
+
+    /// Before the barrier of a hardware broadcast.
+    fn prepare_hardware(&self, _size: Bytes, _root: u32) {
+        self.event_with(Slot::Arrived(0), 1, Action::Copy);
+        self.node().prime(self.event(Slot::Sent), 1);
+    }
+
+    /// The root team's leader sends to all others.
+    async fn hardware_spread(&self, span: Span, root: u32) -> Result<(), DmaError> {
+        if self.inner.team != root {
+            self.node().wait(self.event(Slot::Arrived(0))).await;
+            return Ok(());
+        }
+        let layout = &self.inner.layout;
+        let nodes = layout.contiguous.as_ref().expect("the group has hardware");
+        let me = layout.leaders[root as usize];
+        let place = nodes.iter().position(|&vp| vp == me);
+        let place = place.expect("the root is one of them");
+        let at_an_end = place == 0 || place + 1 == nodes.len();
+        let ranges = if span.from == span.to && !at_an_end {
+            vec![&nodes[..]]
+        } else {
+            vec![&nodes[..place], &nodes[place + 1..]]
+        };
+        let dma = |range: &[u32]| {
+            let (&first, &last) = (range.first()?, range.last()?);
+            let last = self.there(last, span.to).node;
+            let (from, to) = (self.node().at(span.from), self.there(first, span.to));
+            let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
+            Some(Dma::broadcast(from, to, last, span.size).notify_at(arrived))
+        };
+        let dmas: Vec<Dma> = ranges.into_iter().filter_map(dma).collect();
+        if dmas.is_empty() {
+            return Ok(());
+        }
+        self.send(dmas);
+        self.node().wait(self.event(Slot::Sent)).await;
+        self.inner.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Has a thread start broadcasts.
+    fn send(&self, dmas: Vec<Dma>) {
+        self.inner.send.set(dmas);
+        let (send, sent) = (self.event(Slot::Send), self.event(Slot::Sent));
+        let setup = self.node().group_config().broadcast;
+        let (next, failed) = (Rc::clone(&self.inner.send), Rc::clone(&self.inner.failed));
+        let stack = &self.inner.threads.hardware;
+        self.thread(stack, "hbcast", async move |thread| {
+            loop {
+                thread.consume(send).await;
+                let mut under_way = Vec::new();
+                for dma in next.take() {
+                    thread.step(setup.into()).await;
+                    under_way.push(thread.dma(dma).await);
+                }
+                let mut error = None;
+                for sent in under_way {
+                    error = error.or(thread.until(sent).await.err());
+                }
+                failed.set(error);
+                thread.set(sent).await;
+            }
+        });
+        self.node().set(send);
+    }
+}
+
+impl Question {
+    /// Asks until all have come to a barrier.
+    async fn ask(&self, thread: &Thread, epoch: u64) -> Result<(), DmaError> {
+        let config = thread.node().adapter_config();
+        let asks = [
+            Transaction::Test {
+                at: self.words[0],
+                comparison: Comparison::NotLess,
+                word: epoch,
+            },
+            Transaction::SetEvent { at: self.go },
+        ];
+        thread.step(self.setup).await;
+        for _ in 0..=config.retries {
+            if self.broadcast(thread, &asks).await? {
+                return Ok(());
+            }
+            thread.until(thread.node().sleep(config.retry_delay)).await;
+        }
+        thread.prime(self.told, 1);
+        let wish = Transaction::Write {
+            to: self.words[1],
+            word: epoch,
+        };
+        thread.step(self.setup).await;
+        self.broadcast(thread, &[wish]).await?;
+        while !self.broadcast(thread, &asks).await? {
+            thread.consume(self.told).await;
+        }
+        Ok(())
+    }
+
+    async fn broadcast(
+        &self,
+        thread: &Thread,
+        transactions: &[Transaction],
+    ) -> Result<bool, DmaError> {
+        let (first, last) = (self.first, self.last);
+        let answer = thread
+            .broadcast(first, last, transactions, Priority::High)
+            .await?;
+        Ok(answer.passed)
+    }
+}

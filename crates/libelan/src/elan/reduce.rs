@@ -1,0 +1,217 @@
+//! # Reductions (`elan_reduce`)
+//!
+//! The members' vectors are combined up the balanced tree, 2 KB at a time, by the hosts: the thread processor has
+//! no floating point. Each process puts its partial result into its own slot of the process above, when that has
+//! taken the last one (*credit*). The result of the first leader goes where it is wanted: to one process by a DMA, to all
+//! by the software broadcast, which needs no barrier here, since the next chunk of a process says that it has taken the last.
+//!
+//! A function that does not commute gets the vectors in the order of the ranks. The teams of most groups are runs of ranks,
+//! and the tree keeps their order. Where they are not, every process stands for itself in the tree, and those of one node
+//! send each other messages as well.
+//!
+//! Combining costs what copying as many bytes does.
+
+use super::bcast::Span;
+use super::group::{CHUNK, Group, Slot};
+use super::tree::{Spot, balanced};
+use elan::{DmaError, ElanAddr, Transfer};
+use units::Bytes;
+
+/// How vectors are combined: elements of `size` bytes by a function of two vectors, the second of which it replaces by the
+/// result (`fn(in, inout, count, handle)`).
+pub struct Operation<'a> {
+    /// Bytes of an element, up to [`MOST_ELEMENT`].
+    pub size: Bytes,
+    /// The function; its arguments are whole elements, and equally many.
+    pub combine: &'a dyn Fn(&[u8], &mut [u8]),
+}
+
+/// The longest element of a reduction.
+pub const MOST_ELEMENT: Bytes = CHUNK;
+
+/// Who gets the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// One member, by its rank.
+    Root(u32),
+    /// All of them (`ELAN_RESULT_ALL`).
+    All,
+}
+
+impl Group {
+    /// Combines the vectors of `count` elements at `source` of all members into one at `target` (`elan_reduce`): of the
+    /// smallest rank's and the next one's, then of that and the next, or as if so. The memory of both belongs to the call
+    /// until it ends; only who gets the result needs a `target`.
+    ///
+    /// # Errors
+    /// If this process has no such vectors, there is no such root, or an element is too long.
+    pub async fn reduce(
+        &self,
+        source: ElanAddr,
+        target: ElanAddr,
+        count: u64,
+        operation: &Operation<'_>,
+        to: To,
+    ) -> Result<(), DmaError> {
+        let _turn = self.enter().await;
+        let call = self.reduction(source, target, count, operation, to);
+        self.during("reduce", call).await
+    }
+
+    async fn reduction(
+        &self,
+        source: ElanAddr,
+        target: ElanAddr,
+        count: u64,
+        operation: &Operation<'_>,
+        to: To,
+    ) -> Result<(), DmaError> {
+        let element = operation.size;
+        if element.is_zero() || element > MOST_ELEMENT {
+            return Err(DmaError::TooLong { length: element });
+        }
+        if let To::Root(root) = to
+            && root >= self.size()
+        {
+            return Err(DmaError::NoProcess { process: root });
+        }
+        let wanted = to == To::All || to == To::Root(self.inner.rank);
+        let step = CHUNK / element;
+        for from in (0..count).step_by(step as usize) {
+            let offset = element * from;
+            let length = element * step.min(count - from);
+            let own = self.inner.context.load(source.offset(offset), length)?;
+            let result = self.reduce_chunk(own.into(), operation, to).await?;
+            if wanted {
+                self.copy(length).await;
+                self.inner.context.store(target.offset(offset), &result)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Combines one chunk. Returns the result to those who get it, anything to others.
+    async fn reduce_chunk(
+        &self,
+        mut own: Vec<u8>,
+        operation: &Operation<'_>,
+        to: To,
+    ) -> Result<Vec<u8>, DmaError> {
+        let layout = &self.inner.layout;
+        let (length, local) = (Bytes::new(own.len() as u64), &self.inner.local);
+        let leads = self.leads();
+        if leads {
+            self.prepare_result(length, to);
+        }
+        if layout.in_order {
+            if !leads {
+                local.passed.borrow_mut().insert(self.inner.rank, own);
+                self.join().await?;
+                return Ok(local.result.borrow().clone());
+            }
+            self.gather().await;
+            let passed = std::mem::take(&mut *local.passed.borrow_mut());
+            for mut next in passed.into_values() {
+                self.combine(operation, &own, &mut next).await;
+                own = next;
+            }
+            own = self
+                .climb(own, operation, &self.inner.spot, &layout.leaders)
+                .await?;
+        } else {
+            let ratio = self.node().group_config().branching;
+            let spot = balanced(self.size(), ratio, self.inner.rank);
+            own = self.climb(own, operation, &spot, &layout.members).await?;
+            if !leads {
+                self.join().await?;
+                return Ok(local.result.borrow().clone());
+            }
+            self.gather().await;
+        }
+        let outcome = self.deliver(&mut own, to).await;
+        local.result.replace(own.clone());
+        self.release(outcome)?;
+        Ok(own)
+    }
+
+    /// The smaller ranks' partial result comes first.
+    async fn combine(&self, operation: &Operation<'_>, before: &[u8], after: &mut [u8]) {
+        (operation.combine)(before, after);
+        self.copy(Bytes::new(after.len() as u64)).await;
+    }
+
+    /// Takes the partial results of the children, and passes that of all to the place above; returns it.
+    async fn climb(
+        &self,
+        mut own: Vec<u8>,
+        operation: &Operation<'_>,
+        spot: &Spot,
+        vps: &[u32],
+    ) -> Result<Vec<u8>, DmaError> {
+        let (node, block, context) = (self.node(), self.inner.block, &self.inner.context);
+        let length = Bytes::new(own.len() as u64);
+        for (index, &child) in (0..).zip(&spot.children) {
+            let come = self.event(Slot::Partial(index));
+            node.wait(come).await;
+            node.prime(come, 1);
+            let mut next = context.load(block.partial(index), length)?.into_vec();
+            node.post(self.signal(vps[child as usize], Slot::Credit));
+            self.combine(operation, &own, &mut next).await;
+            own = next;
+        }
+        if let Some((parent, index)) = spot.parent {
+            let credit = self.event(Slot::Credit);
+            node.wait(credit).await;
+            node.prime(credit, 1);
+            context.store(block.own(), &own)?;
+            let (to, slot) = (block.partial(index), block.at(Slot::Partial(index)));
+            let put = context.put_notify(vps[parent as usize], block.own(), to, length, slot);
+            put.await?;
+        }
+        Ok(own)
+    }
+
+    /// The team that gets the result from the first one's leader, if it is one other team.
+    fn single(&self, to: To) -> Option<u32> {
+        match to {
+            To::Root(root) => Some(self.inner.layout.team_of[root as usize]),
+            To::All => None,
+        }
+    }
+
+    /// A leader gets ready for the result, before its part of it can have gone up.
+    fn prepare_result(&self, length: Bytes, to: To) {
+        match self.single(to) {
+            Some(team) if team == self.inner.team => {
+                let count = u32::from(team != 0);
+                self.event_with(Slot::Arrived(0), count, elan::Action::Copy);
+            }
+            Some(_) => {}
+            None => self.prepare_spread(length, 0),
+        }
+    }
+
+    /// The result goes from the first leader to the leaders of those who get it.
+    async fn deliver(&self, own: &mut Vec<u8>, to: To) -> Result<(), DmaError> {
+        let (context, at) = (&self.inner.context, self.inner.block.result());
+        let (team, length) = (self.inner.team, Bytes::new(own.len() as u64));
+        if team == 0 {
+            context.store(at, own)?;
+        }
+        match self.single(to) {
+            None => self.spread(Span::new(at, length), 0).await?,
+            Some(single) if team == 0 && single != 0 => {
+                let vp = self.inner.layout.leaders[single as usize];
+                let arrived = self.inner.block.at(Slot::Arrived(0));
+                let sent: Transfer = context.put_notify(vp, at, at, length, arrived);
+                sent.await?;
+            }
+            Some(single) if team == single => {
+                self.node().wait(self.event(Slot::Arrived(0))).await;
+            }
+            Some(_) => return Ok(()),
+        }
+        *own = context.load(at, length)?.into_vec();
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! MPI's collective calls on the world, by those of Elanlib.
+//!
+//! A barrier, and a broadcast, is by hardware if the world's nodes are next to each other. Buffers of MPI may have different
+//! addresses in different ranks; so a broadcast goes through a global buffer of [`STAGE`], part by part, into which the
+//! root copies and from which the others do.
+
+use super::Mpi;
+use crate::elan::STAGE;
+use crate::elan::reduce::{Operation, To};
+use crate::elan::tport::TportError;
+use elan::{DmaError, ElanAddr};
+use units::Bytes;
+
+impl Mpi {
+    /// Waits for all ranks (`MPI_Barrier`).
+    ///
+    /// # Errors
+    /// If a rank's memory is gone.
+    pub async fn barrier(&self) -> Result<(), TportError> {
+        Ok(self.tport.elan.all_group().hgsync().await?)
+    }
+
+    /// Sends bytes of the root to all ranks (`MPI_Bcast`).
+    ///
+    /// # Errors
+    /// If the buffer is not mapped, or there is no such root.
+    pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), TportError> {
+        let elan = &self.tport.elan;
+        if root >= self.size() {
+            return Err(DmaError::NoProcess { process: root }.into());
+        }
+        let (stage, group) = (elan.stage(), elan.all_group());
+        for part in 0..size.as_u64().div_ceil(STAGE.as_u64()) {
+            let at = buffer.offset(STAGE * part);
+            let length = STAGE.min(size - STAGE * part);
+            let root_here = self.rank() == root;
+            let (from, to) = if root_here { (at, stage) } else { (stage, at) };
+            if root_here {
+                self.copy(from, to, length).await?;
+            }
+            group.hbcast(stage, length, root).await?;
+            if !root_here {
+                self.copy(from, to, length).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn copy(&self, from: ElanAddr, to: ElanAddr, size: Bytes) -> Result<(), TportError> {
+        let (elan, elan3) = (&self.tport.elan, self.tport.elan.elan3());
+        let bytes = elan3.load(from, size).map_err(DmaError::from)?;
+        let time = elan.node().host_config().copy.time(size);
+        elan.cpu().work(elan.node(), time).await;
+        Ok(elan3.store(to, &bytes).map_err(DmaError::from)?)
+    }
+
+    /// Combines vectors of all ranks at one of them (`MPI_Reduce`); only that one needs a target.
+    ///
+    /// # Errors
+    /// If this rank has no such vectors, or there is no such root.
+    pub async fn reduce(
+        &self,
+        source: ElanAddr,
+        target: ElanAddr,
+        count: u64,
+        operation: &Operation<'_>,
+        root: u32,
+    ) -> Result<(), TportError> {
+        let (group, to) = (self.tport.elan.all_group(), To::Root(root));
+        Ok(group.reduce(source, target, count, operation, to).await?)
+    }
+
+    /// Combines vectors of all ranks at all of them (`MPI_Allreduce`).
+    ///
+    /// # Errors
+    /// If this rank has no such vectors.
+    pub async fn allreduce(
+        &self,
+        source: ElanAddr,
+        target: ElanAddr,
+        count: u64,
+        operation: &Operation<'_>,
+    ) -> Result<(), TportError> {
+        let (group, to) = (self.tport.elan.all_group(), To::All);
+        Ok(group.reduce(source, target, count, operation, to).await?)
+    }
+}

@@ -1,0 +1,160 @@
+//! Shmem's collective calls, by those of Elanlib.
+//!
+//! | call | here |
+//! |---|---|
+//! | `shmem_barrier_all`, `shmem_barrier` | [`Shmem::barrier`] |
+//! | `shmem_broadcast64` | [`Shmem::broadcast`] |
+//! | `shmem_fcollect64`, `shmem_collect64` | [`Shmem::fcollect`], [`Shmem::collect`] |
+//! | `shmem_long_sum_to_all`, `..._max_to_all` | [`Shmem::to_all`] |
+//!
+//! The set of processing elements that a call is for is a [`Group`]: that of all, or one that [`crate::elan::Elan::group`]
+//! has made. Sources and targets are symmetric memory. Hardware does what it can.
+
+use super::{Shmem, ShmemError};
+use crate::elan::bcast::Span;
+use crate::elan::group::Group;
+use crate::elan::reduce::{Operation, To};
+use elan::ElanAddr;
+use elan::message::WORD;
+use units::Bytes;
+
+impl Shmem {
+    /// Waits until the own puts are over, and for all of a group.
+    ///
+    /// # Errors
+    /// As [`Shmem::quiet`], once all have come.
+    pub async fn barrier(&self, group: &Group) -> Result<(), ShmemError> {
+        let quiet = self.quiet().await;
+        group.hgsync().await?;
+        quiet
+    }
+
+    /// Sends the bytes at the root's source to the target of all others of a group; the root's own target stays as it is.
+    ///
+    /// # Errors
+    /// If one of them has no such memory; who sends to it is told.
+    pub async fn broadcast(
+        &self,
+        target: ElanAddr,
+        source: ElanAddr,
+        size: Bytes,
+        root: u32,
+        group: &Group,
+    ) -> Result<(), ShmemError> {
+        let span = Span {
+            from: source,
+            to: target,
+            size,
+        };
+        Ok(group.hbcast_from(span, root).await?)
+    }
+
+    /// Concatenates equally long sources of all of a group, in the order of the ranks, in the target of all.
+    ///
+    /// # Errors
+    /// If one of them has no such memory.
+    pub async fn fcollect(
+        &self,
+        target: ElanAddr,
+        source: ElanAddr,
+        size: Bytes,
+        group: &Group,
+    ) -> Result<(), ShmemError> {
+        let offset = size * u64::from(group.rank());
+        let total = size * u64::from(group.size());
+        self.gather(target, source, (offset, size, total), group)
+            .await
+    }
+
+    /// The same for sources of different lengths.
+    ///
+    /// # Errors
+    /// If one of them has no such memory.
+    pub async fn collect(
+        &self,
+        target: ElanAddr,
+        source: ElanAddr,
+        size: Bytes,
+        group: &Group,
+    ) -> Result<(), ShmemError> {
+        // All lengths, by rank: each says its own.
+        let elan3 = self.elan.elan3();
+        let (ranks, rank) = (u64::from(group.size()), u64::from(group.rank()));
+        let words = self.elan.elan3().alloc_main(8, WORD * ranks)?;
+        let mine = words.offset(WORD * rank);
+        let lengths = async {
+            elan3.store(mine, &size.as_u64().to_le_bytes())?;
+            let sum = Shmem::words(|one, other| one + other);
+            let operation = Operation {
+                size: WORD,
+                combine: &sum,
+            };
+            group
+                .reduce(words, words, ranks, &operation, To::All)
+                .await?;
+            Ok::<_, ShmemError>(elan3.load(words, WORD * ranks)?)
+        };
+        let lengths = lengths.await;
+        elan3.free(words)?;
+        let lengths = lengths?;
+        let lengths = lengths.chunks(8).map(|word| {
+            let word = word.try_into().expect("a word has 8 bytes");
+            Bytes::new(u64::from_le_bytes(word))
+        });
+        let lengths: Vec<Bytes> = lengths.collect();
+        let offset = lengths[..rank as usize].iter().copied().sum();
+        let total = lengths.iter().copied().sum();
+        self.gather(target, source, (offset, size, total), group)
+            .await
+    }
+
+    /// Each puts its part into the target of the first, who sends all of it to all.
+    async fn gather(
+        &self,
+        target: ElanAddr,
+        source: ElanAddr,
+        (offset, size, total): (Bytes, Bytes, Bytes),
+        group: &Group,
+    ) -> Result<(), ShmemError> {
+        let first = group.lookup(0).expect("a group has a first member");
+        // The target of the first is its own until it calls.
+        self.barrier(group).await?;
+        self.put(target.offset(offset), source, size, first).await?;
+        self.barrier(group).await?;
+        group.hbcast(target, total, 0).await?;
+        Ok(())
+    }
+
+    /// Combines the vectors of `count` words at the sources of all of a group in the targets of all.
+    ///
+    /// # Errors
+    /// If this process has no such vectors.
+    pub async fn to_all(
+        &self,
+        target: ElanAddr,
+        source: ElanAddr,
+        count: u64,
+        function: impl Fn(u64, u64) -> u64,
+        group: &Group,
+    ) -> Result<(), ShmemError> {
+        let combine = Shmem::words(function);
+        let operation = Operation {
+            size: WORD,
+            combine: &combine,
+        };
+        Ok(group
+            .reduce(source, target, count, &operation, To::All)
+            .await?)
+    }
+
+    /// A function of words, for vectors of them.
+    fn words(function: impl Fn(u64, u64) -> u64) -> impl Fn(&[u8], &mut [u8]) {
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("a word has 8 bytes"));
+        move |one, other| {
+            for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
+                let result = function(word(one), word(other));
+                other.copy_from_slice(&result.to_le_bytes());
+            }
+        }
+    }
+}

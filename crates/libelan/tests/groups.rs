@@ -1,0 +1,541 @@
+//! Groups and what they do together: nobody overtakes, nothing is lost, results are those of an oracle.
+
+mod common;
+
+use common::{cluster, four_nodes, log, machine, sixteen_nodes};
+use elan::{Config, DmaError, ElanAddr, NodeId, Placement, Stop};
+use fabric::FatTree;
+use kernel::random::Stream;
+use libelan::elan::group::{Group, GroupError};
+use libelan::elan::reduce::{Operation, To};
+use libelan::{Job, Pe};
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+fn run<F: Future<Output = ()> + 'static>(
+    config: &Config,
+    places: &[NodeId],
+    program: impl Fn(Pe) -> F,
+) -> Result<Time, Stop> {
+    let mut cluster = cluster(config);
+    let job = Job::at("test", places.to_vec()).expect("a few processes");
+    job.launch(&mut cluster, program)
+        .expect("the nodes are there");
+    cluster.run()?;
+    let end = cluster.now();
+    cluster.check_conservation();
+    Ok(end)
+}
+
+/// What a process does of each kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Barrier {
+    Software,
+    Hardware,
+    HardwareEvent,
+}
+
+const BARRIERS: [Barrier; 3] = [Barrier::Software, Barrier::Hardware, Barrier::HardwareEvent];
+
+async fn sync(group: &Group, barrier: Barrier) {
+    match barrier {
+        Barrier::Software => group.gsync().await,
+        Barrier::Hardware => group.hgsync().await.expect("all are there"),
+        Barrier::HardwareEvent => group.hgsyncevent().await.expect("all are there"),
+    }
+}
+
+/// Processes on the nodes of a machine: some layouts that differ in kind.
+fn layouts() -> impl Strategy<Value = Vec<NodeId>> {
+    let one_each = (1u32..=16, 0u32..16).prop_map(|(count, first)| {
+        (0..count)
+            .map(|index| first.min(16 - count) + index)
+            .collect()
+    });
+    let shuffled = proptest::collection::vec(0u32..16, 1..24).prop_map(|nodes| {
+        let mut counts = [0; 16];
+        let fits = |&node: &u32| {
+            counts[node as usize] += 1;
+            counts[node as usize] <= 4
+        };
+        nodes.into_iter().filter(fits).collect()
+    });
+    let round_robin = (1u32..=8, 1u32..=4)
+        .prop_map(|(nodes, pes)| (0..nodes * pes).map(|vp| vp % nodes).collect());
+    let blocks =
+        (1u32..=8, 1u32..=4).prop_map(|(nodes, pes)| (0..nodes * pes).map(|vp| vp / pes).collect());
+    prop_oneof![one_each, shuffled, round_robin, blocks]
+}
+
+/// Barriers in a row, of random kinds, between random delays: nobody leaves one before all have come to it.
+fn nobody_overtakes(places: &[NodeId], seed: u64, rounds: usize, longest: u64) {
+    let (count, come) = (places.len(), Rc::new(RefCell::new(vec![0; places.len()])));
+    let mut kinds = Stream::new(seed, "kinds");
+    let kinds: Vec<Barrier> = (0..rounds)
+        .map(|_| BARRIERS[kinds.uniform_u64(0..3) as usize])
+        .collect();
+    let end = run(&sixteen_nodes(), places, |pe| {
+        let (come, kinds) = (Rc::clone(&come), kinds.clone());
+        async move {
+            let mut delays = Stream::new(seed, &format!("delays {}", pe.vp()));
+            let group = pe.elan().all_group();
+            assert_eq!((group.size() as usize, group.rank()), (count, pe.vp()));
+            for (round, &kind) in (1..).zip(&kinds) {
+                pe.compute(Time::from_ns(delays.uniform_u64(0..longest)))
+                    .await;
+                come.borrow_mut()[pe.vp() as usize] = round;
+                sync(group, kind).await;
+                let behind = come.borrow().iter().any(|&other| other < round);
+                assert!(!behind, "{kind:?} {round}: {:?}", come.borrow());
+            }
+        }
+    });
+    end.unwrap_or_else(|stop| panic!("{stop}"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nobody_leaves_a_barrier_before_all_have_come(
+        places in layouts(), seed: u64, late: bool,
+    ) {
+        nobody_overtakes(&places, seed, 8, if late { 300_000 } else { 3_000 });
+    }
+
+    #[test]
+    fn all_get_the_bytes_of_any_root(
+        places in layouts(), sizes in proptest::collection::vec(0u64..12_000, 1..5),
+        roots in proptest::collection::vec(any::<u32>(), 5), seed: u64, main: bool,
+    ) {
+        let count = places.len() as u32;
+        let placement = if main { Placement::Main } else { Placement::Adapter };
+        let (sizes, roots) = (&sizes, &roots);
+        let end = run(&sixteen_nodes(), &places, |pe| {
+            let (sizes, roots) = (sizes.clone(), roots.clone());
+            async move {
+                let group = pe.elan().all_group();
+                let mut delays = Stream::new(seed, &format!("delays {}", pe.vp()));
+                let longest = Bytes::new(12_000);
+                let buffer = match placement {
+                    Placement::Main => pe.elan().galloc_main(64, longest),
+                    Placement::Adapter => pe.elan().galloc_elan(64, longest),
+                };
+                let buffer = buffer.expect("there is room");
+                for (round, (&size, &root)) in (0..).zip(sizes.iter().zip(&roots)) {
+                    let (root, bytes) = (root % count, Bytes::new(size));
+                    let fill = if root == pe.vp() { pattern(seed ^ round, size) } else { vec![0; size as usize] };
+                    pe.elan3().store(buffer, &fill).expect("it is mapped");
+                    pe.compute(Time::from_ns(delays.uniform_u64(0..20_000))).await;
+                    let hardware = (seed >> round) % 2 == 0;
+                    let done = if hardware {
+                        group.hbcast(buffer, bytes, root).await
+                    } else {
+                        group.bcast(buffer, bytes, root).await
+                    };
+                    done.expect("all have the buffer");
+                    let found = pe.elan3().load(buffer, bytes).expect("it is mapped");
+                    assert_eq!(found[..], pattern(seed ^ round, size)[..], "round {round} of process {}", pe.vp());
+                    // Whoever has it may overwrite it.
+                    pe.elan3().store(buffer, &vec![0xEE; size as usize]).expect("it is mapped");
+                }
+            }
+        });
+        end.unwrap_or_else(|stop| panic!("{stop}"));
+    }
+
+    #[test]
+    fn reductions_are_those_of_an_oracle(
+        places in layouts(), count in 0u64..700, seed: u64, root in proptest::option::of(any::<u32>()),
+    ) {
+        let nvps = places.len() as u32;
+        let to = root.map_or(To::All, |root| To::Root(root % nvps));
+        let end = run(&sixteen_nodes(), &places, |pe| async move {
+            let group = pe.elan().all_group();
+            let mut delays = Stream::new(seed, &format!("delays {}", pe.vp()));
+            let size = Bytes::new(8);
+            let alloc = || pe.elan3().alloc_main(8, size * count).expect("there is room");
+            let (source, target) = (alloc(), alloc());
+            for round in 0..2 {
+                let own: Vec<u8> = (0..count).flat_map(|index| element(seed ^ round, pe.vp(), index)).collect();
+                pe.elan3().store(source, &own).expect("it is mapped");
+                pe.compute(Time::from_ns(delays.uniform_u64(0..20_000))).await;
+                let operation = Operation { size, combine: &compose };
+                group.reduce(source, target, count, &operation, to).await.expect("it is mapped");
+                if to == To::All || to == To::Root(pe.vp()) {
+                    let found = pe.elan3().load(target, size * count).expect("it is mapped");
+                    let expected: Vec<u8> = (0..count).flat_map(|index| {
+                        let mut all = element(seed ^ round, 0, index);
+                        for vp in 1..nvps {
+                            let mut next = element(seed ^ round, vp, index);
+                            compose(&all, &mut next);
+                            all = next;
+                        }
+                        all
+                    }).collect();
+                    assert_eq!(found[..], expected[..]);
+                }
+            }
+        });
+        end.unwrap_or_else(|stop| panic!("{stop}"));
+    }
+}
+
+fn pattern(seed: u64, length: u64) -> Vec<u8> {
+    let mut stream = Stream::new(seed, "pattern");
+    (0..length)
+        .map(|_| stream.uniform_u64(0..256) as u8)
+        .collect()
+}
+
+/// An element of a vector: the map `x -> a x + b` of numbers of 32 bits.
+fn element(seed: u64, vp: u32, index: u64) -> Vec<u8> {
+    let word =
+        (seed ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(2 * u64::from(vp) + 3);
+    word.to_le_bytes().to_vec()
+}
+
+/// The one map after the other: associative, and it does not commute.
+fn compose(first: &[u8], then: &mut [u8]) {
+    let map = |bytes: &[u8]| {
+        let part = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
+        (part(0), part(4))
+    };
+    for (first, then) in first.chunks(8).zip(then.chunks_mut(8)) {
+        let ((a, b), (c, d)) = (map(first), map(then));
+        let (a, b) = (c.wrapping_mul(a), c.wrapping_mul(b).wrapping_add(d));
+        then[..4].copy_from_slice(&a.to_le_bytes());
+        then[4..].copy_from_slice(&b.to_le_bytes());
+    }
+}
+
+#[test]
+fn hardware_serves_nodes_next_to_each_other() {
+    for (places, hardware) in [
+        (vec![3, 4, 5], true),
+        (vec![5, 3, 4], true),
+        (vec![3, 5], false),
+        (vec![7], true),
+        (vec![2, 3, 2, 3], true),
+        (vec![2, 2, 4, 4], false),
+    ] {
+        let ran = run(&sixteen_nodes(), &places, |pe| async move {
+            let group = pe.elan().all_group();
+            assert_eq!(group.has_hardware(), hardware);
+            assert_eq!(group.lookup(group.rank()), Some(pe.vp()));
+            assert_eq!(group.lookup(group.size()), None);
+            sync(group, Barrier::Hardware).await;
+        });
+        ran.expect("it is a barrier in any case");
+    }
+}
+
+/// Jobs on some of the same nodes: hardware serves each, since the contexts of each have one number, and a broadcast of the one
+/// is nothing to the other.
+#[test]
+fn hardware_serves_several_jobs_at_once() {
+    let mut cluster = cluster(&sixteen_nodes());
+    for (places, seed) in [(0..6, 1), (3..11, 2), (5..16, 3)] {
+        let job = Job::at("test", places.collect()).expect("a few processes");
+        let program = |pe: Pe| async move {
+            let (group, size) = (pe.elan().all_group(), Bytes::new(500));
+            assert!(group.has_hardware());
+            let buffer = pe.elan().galloc_main(64, size).expect("there is room");
+            for root in 0..pe.nvps() {
+                if pe.vp() == root {
+                    let bytes = pattern(seed, 500);
+                    pe.elan3().store(buffer, &bytes).expect("it is mapped");
+                }
+                group.hbcast(buffer, size, root).await.expect("all have it");
+                let found = pe.elan3().load(buffer, size).expect("it is mapped");
+                assert_eq!(found[..], pattern(seed, 500)[..]);
+                sync(group, Barrier::Hardware).await;
+                pe.elan3().store(buffer, &[0; 500]).expect("it is mapped");
+            }
+        };
+        job.launch(&mut cluster, program)
+            .expect("the nodes are there");
+    }
+    cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
+}
+
+#[test]
+fn a_group_of_one_waits_for_nobody() {
+    let end = run(&four_nodes(), &[2], |pe| async move {
+        let group = pe.elan().all_group();
+        for barrier in BARRIERS {
+            sync(group, barrier).await;
+        }
+        let buffer = pe
+            .elan()
+            .galloc_main(8, Bytes::new(8))
+            .expect("there is room");
+        group
+            .bcast(buffer, Bytes::new(8), 0)
+            .await
+            .expect("it is mapped");
+        group
+            .hbcast(buffer, Bytes::new(8), 0)
+            .await
+            .expect("it is mapped");
+        assert_eq!(pe.now(), pe.node().host_config().call * 5);
+    });
+    end.expect("nobody is missing");
+}
+
+/// Groups in any order of any processes of a group, several at once, and groups of groups.
+#[test]
+fn groups_of_groups() {
+    let sums = log();
+    let told = sums.clone();
+    let places: Vec<NodeId> = (0..12).map(|vp| vp % 6).collect();
+    let ran = run(&sixteen_nodes(), &places, |pe| {
+        let sums = told.clone();
+        async move {
+            let elan = pe.elan();
+            let all = elan.all_group();
+            // What a process allocates for itself alone does not disturb anybody.
+            for _ in 0..pe.vp() {
+                elan.galloc_elan(64, Bytes::new(640))
+                    .expect("there is room");
+                pe.elan3()
+                    .alloc_main(64, Bytes::from_kb(300))
+                    .expect("there is room");
+            }
+            let odd: Vec<u32> = (0..12).rev().filter(|vp| vp % 2 == 1).collect();
+            let even: Vec<u32> = (0..10).filter(|vp| vp % 2 == 0).collect();
+            let mine = if pe.vp() % 2 == 1 { &odd } else { &even };
+            let group = elan.group(all, mine).await.expect("a proper list");
+            let Some(group) = group else {
+                assert_eq!(pe.vp(), 10, "in no list");
+                return;
+            };
+            assert_eq!(group.lookup(group.rank()), Some(pe.vp()));
+            assert_eq!(group.size() as usize, mine.len());
+            let half = elan.group(&group, &mine[..3]).await.expect("a proper list");
+            assert_eq!(half.is_some(), mine[..3].contains(&pe.vp()));
+            for group in [Some(group), half].into_iter().flatten() {
+                for barrier in BARRIERS {
+                    sync(&group, barrier).await;
+                }
+                sums.note((pe.vp(), sum(&pe, &group).await));
+            }
+        }
+    });
+    ran.unwrap_or_else(|stop| panic!("{stop}"));
+    let mut sums = sums.borrow().clone();
+    sums.sort_unstable();
+    let (odd, even) = ((1 + 3 + 5 + 7 + 9 + 11, 7 + 9 + 11), (2 + 4 + 6 + 8, 2 + 4));
+    let expected = [
+        (0, even.0),
+        (0, even.1),
+        (1, odd.0),
+        (2, even.0),
+        (2, even.1),
+        (3, odd.0),
+        (4, even.0),
+        (4, even.1),
+        (5, odd.0),
+        (6, even.0),
+        (7, odd.0),
+        (7, odd.1),
+        (8, even.0),
+        (9, odd.0),
+        (9, odd.1),
+        (11, odd.0),
+        (11, odd.1),
+    ];
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    assert_eq!(sums, expected);
+}
+
+/// The sum of the process numbers of a group.
+async fn sum(pe: &Pe, group: &Group) -> u64 {
+    let at = pe
+        .elan3()
+        .alloc_main(8, Bytes::new(8))
+        .expect("there is room");
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
+    pe.elan3()
+        .store(at, &u64::from(pe.vp()).to_le_bytes())
+        .expect("it is mapped");
+    let operation = Operation {
+        size: Bytes::new(8),
+        combine: &|one, other| {
+            let sum = word(one) + word(other);
+            other.copy_from_slice(&sum.to_le_bytes());
+        },
+    };
+    let done = group.reduce(at, at, 1, &operation, To::All).await;
+    done.expect("it is mapped");
+    word(&pe.elan3().load(at, Bytes::new(8)).expect("it is mapped"))
+}
+
+#[test]
+fn lists_that_are_no_groups() {
+    let ran = run(&four_nodes(), &[0, 1, 2], |pe| async move {
+        let (elan, all) = (pe.elan(), pe.elan().all_group());
+        let error = async |list: &[u32]| elan.group(all, list).await.err();
+        assert!(matches!(error(&[]).await, Some(GroupError::Empty)));
+        assert!(matches!(
+            error(&[0, 1, 0]).await,
+            Some(GroupError::Twice(0))
+        ));
+        assert!(matches!(
+            error(&[0, 3]).await,
+            Some(GroupError::NoMember(3))
+        ));
+        let nowhere = ElanAddr::NOWHERE;
+        let bcast = all.bcast(nowhere, Bytes::ZERO, 3).await;
+        assert_eq!(bcast, Err(DmaError::NoProcess { process: 3 }));
+    });
+    ran.expect("errors keep nobody waiting");
+}
+
+#[test]
+fn a_process_that_never_comes_is_a_deadlock_with_names() {
+    for (barrier, name) in [(Barrier::Software, "gsync"), (Barrier::Hardware, "hgsync")] {
+        let ran = run(&four_nodes(), &[0, 1, 2, 3], |pe| async move {
+            if pe.vp() != 2 {
+                sync(pe.elan().all_group(), barrier).await;
+            }
+        });
+        let text = ran.expect_err("process 2 never comes").to_string();
+        for vp in [0, 1, 3] {
+            let who = format!("test {vp}: {name} of 4 processes");
+            assert!(text.contains(&who), "{text}");
+        }
+        assert!(!text.contains("test 2"), "{text}");
+    }
+}
+
+/// However late a process is, the others go on soon after it has come.
+#[test]
+fn a_late_process_is_noticed() {
+    for late in [0, 1, 7, 20, 40, 41, 42, 43, 44, 50, 100, 1000, 100_000] {
+        for who in [0, 3, 15] {
+            let end = run(
+                &sixteen_nodes(),
+                &(0..16).collect::<Vec<_>>(),
+                |pe| async move {
+                    let group = pe.elan().all_group();
+                    if pe.vp() == who {
+                        pe.compute(Time::from_us(late)).await;
+                    }
+                    sync(group, Barrier::Hardware).await;
+                },
+            );
+            let end = end.expect("all come");
+            assert!(
+                end >= Time::from_us(late) && end < Time::from_us(late + 12),
+                "{end} for {late}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_buffer_that_one_process_lacks_is_an_error_of_who_sends() {
+    for hardware in [false, true] {
+        let errors = log();
+        let told = errors.clone();
+        let ran = run(&four_nodes(), &[0, 1, 2, 3], |pe| {
+            let told = told.clone();
+            async move {
+                let (group, size) = (pe.elan().all_group(), Bytes::new(100));
+                let buffer = pe.elan().galloc_main(8, size).expect("there is room");
+                if pe.vp() == 3 {
+                    let none = elan::Permissions::NONE;
+                    pe.elan3()
+                        .setperm(buffer, size, none)
+                        .expect("it is mapped");
+                }
+                let done = if hardware {
+                    group.hbcast(buffer, size, 1).await
+                } else {
+                    group.bcast(buffer, size, 1).await
+                };
+                told.note((pe.vp(), done.is_ok()));
+            }
+        });
+        let stop = ran.expect_err("process 3 gets nothing");
+        assert!(stop.to_string().contains("test 3"), "{stop}");
+        assert!(errors.borrow().contains(&(1, false)), "the root is told");
+    }
+}
+
+/// Time of a call in a row of them.
+fn latency<F: Future<Output = ()> + 'static>(
+    config: &Config,
+    call: impl Fn(Pe) -> F + Copy + 'static,
+) -> Time {
+    let nodes = config.fabric.tree.nodes();
+    let rounds = 20;
+    let starts = log();
+    let told = starts.clone();
+    let places: Vec<NodeId> = (0..nodes).collect();
+    let end = run(config, &places, |pe| {
+        let told = told.clone();
+        async move {
+            call(pe.clone()).await;
+            told.note(pe.now());
+            for _ in 0..rounds {
+                call(pe.clone()).await;
+            }
+        }
+    });
+    let start = starts
+        .borrow()
+        .iter()
+        .copied()
+        .max()
+        .expect("there are processes");
+    (end.expect("they all call") - start) / rounds
+}
+
+fn tree(levels: u32) -> Config {
+    machine(FatTree::quaternary(levels as usize).expect("a tree"))
+}
+
+#[test]
+fn software_barriers_grow_with_the_logarithm_and_hardware_hardly() {
+    let soft = |levels| {
+        latency(&tree(levels), async |pe| {
+            pe.elan().all_group().gsync().await;
+        })
+    };
+    let hard = |levels| {
+        latency(&tree(levels), async |pe| {
+            sync(pe.elan().all_group(), Barrier::Hardware).await;
+        })
+    };
+    let (soft, hard): (Vec<Time>, Vec<Time>) =
+        (1..=4).map(|levels| (soft(levels), hard(levels))).unzip();
+    for pair in soft.windows(2) {
+        let step = pair[1] - pair[0];
+        assert!(
+            step > Time::from_us(4) && step < Time::from_us(6),
+            "{soft:?}"
+        );
+    }
+    for pair in hard.windows(2) {
+        let step = pair[1].saturating_sub(pair[0]);
+        assert!(step < Time::from_us(1), "{hard:?}");
+    }
+    assert!(hard[3] < soft[1], "{soft:?} {hard:?}");
+}
+
+#[test]
+fn runs_repeat_to_the_bit() {
+    let once = || {
+        latency(&tree(2), async |pe| {
+            let group = pe.elan().all_group();
+            group.gsync().await;
+            sync(group, Barrier::Hardware).await;
+        })
+    };
+    assert_eq!(once(), once());
+}
