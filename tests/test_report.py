@@ -93,7 +93,8 @@ def test_what_is_not_resolved_is_shown_as_neither_held_nor_missed(page: str) -> 
 def test_fitted_parameters_are_counted(page: str) -> None:
     (sentence,) = (text.fitted(machine, fitted) for machine, fitted in fitted_parameters().items())
     assert sentence in page
-    assert re.match(r"es40-qsnet: \d+ fitted parameters: switch\.age_cap", sentence)
+    assert re.match(r"es40-qsnet: \d+ fitted parameters: \w", sentence)
+    assert "; switch.age_cap (" in sentence
 
 
 def test_titles_stand_above_the_figures(page: str) -> None:
