@@ -127,7 +127,7 @@ def undisturbed(rows: pl.DataFrame, claim: Claim) -> Finding:
 def degradation(rows: pl.DataFrame, claim: Claim) -> Number:
     """The largest fraction of its bandwidth that the compute job loses to an I/O job; besides, it suffers from any.
 
-    The interval is that of the largest of several: that of the least kept, from the lowest low end to the lowest high one.
+    The interval is that of the largest of several: of what is kept, from the lowest low end to the lowest high one.
     """
     found = kept(rows, claim.metric)
     besides = together(None if (state := one.undisturbed) is None else not state for one in found)
