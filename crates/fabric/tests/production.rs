@@ -9,32 +9,17 @@ use common::lockstep::{Manner, compare};
 use common::random::Case;
 use common::search::{Tally, search};
 use common::{high, named, packet, variable};
-use fabric::{
-    Arbitration, Ascent, Broadcast, Circuit, Config, Cycle, Engine, FatTree, Multiplexing, NodeId,
-};
+use fabric::{Ascent, Circuit, Config, Cycle, FatTree, NodeId};
 use std::time::Duration;
 
 /// The machine of the `QsNET` paper.
 fn machine(levels: usize) -> Config {
+    let tree = FatTree::quaternary(levels).expect("1 to 8 levels");
     Config {
-        tree: FatTree::quaternary(levels).expect("1 to 8 levels"),
-        hop_delay: vec![11; levels],
-        channels: 2,
         buffer: 128,
-        packets_in_flight: 2,
-        circuit: Circuit::UntilAcknowledged,
-        ascent: Ascent::Adaptive,
-        arbitration: Arbitration::Age,
-        multiplexing: Multiplexing::OldestFirst,
-        age_cap: 14_000,
-        age_step: 1,
-        priorities: false,
-        broadcast: Broadcast::Serialised,
-        combine: 0,
         tokens: true,
-        share_period: 185,
         share_burst: 32,
-        engine: Engine::Worm,
+        ..common::machine(tree, 11)
     }
 }
 

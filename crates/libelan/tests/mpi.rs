@@ -2,28 +2,12 @@
 
 mod common;
 
-use common::{log, pattern, run, run_on};
+use common::{assert_holds, b, filled, log, run, run_on};
 use elan::{ElanAddr, Stop};
 use libelan::elan::tport::TportError;
 use libelan::mpi::{ANY_SOURCE, ANY_TAG, Status};
 use libelan::{Job, Pe};
 use units::{Bytes, Time};
-
-fn b(bytes: u64) -> Bytes {
-    Bytes::new(bytes)
-}
-
-/// Some main memory with bytes that tell who has it.
-fn filled(pe: &Pe, seed: u64, length: u64) -> ElanAddr {
-    let at = pe.elan3().alloc_main(64, b(length)).unwrap();
-    pe.elan3().store(at, &pattern(seed, length)).unwrap();
-    at
-}
-
-fn assert_holds(pe: &Pe, at: ElanAddr, seed: u64, length: u64) {
-    let found = pe.elan3().load(at, b(length)).unwrap();
-    assert_eq!(found[..], pattern(seed, length));
-}
 
 /// Processes on four nodes, one each.
 fn four() -> Job {

@@ -2,16 +2,12 @@
 
 mod common;
 
-use common::{log, pattern, run, run_on};
+use common::{b, log, pattern, run, run_on};
 use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};
 use libelan::elan::queue::QueueError;
 use libelan::shmem::ShmemError;
 use libelan::{Job, Pe};
-use units::{Bytes, Time};
-
-fn b(bytes: u64) -> Bytes {
-    Bytes::new(bytes)
-}
+use units::Time;
 
 /// Six processes on three nodes.
 fn six() -> Job {

@@ -2,30 +2,14 @@
 
 mod common;
 
-use common::{four_nodes, log, pattern, run, run_on};
-use elan::{Config, ElanAddr, Permissions, Placement};
+use common::{assert_holds, b, filled, four_nodes, log, run, run_on};
+use elan::{Config, Permissions, Placement};
+use libelan::Job;
 use libelan::elan::tport::{Mode, Received, Room, Select, Stats, TportError};
-use libelan::{Job, Pe};
 use units::{Bytes, Time};
-
-fn b(bytes: u64) -> Bytes {
-    Bytes::new(bytes)
-}
 
 fn ns(ns: u64) -> Time {
     Time::from_ns(ns)
-}
-
-/// Main memory with bytes that tell who has it.
-fn filled(pe: &Pe, seed: u64, length: u64) -> ElanAddr {
-    let at = pe.elan3().alloc_main(64, b(length)).unwrap();
-    pe.elan3().store(at, &pattern(seed, length)).unwrap();
-    at
-}
-
-fn assert_holds(pe: &Pe, at: ElanAddr, seed: u64, length: u64) {
-    let found = pe.elan3().load(at, b(length)).unwrap();
-    assert_eq!(found[..], pattern(seed, length));
 }
 
 /// Two processes, on two nodes or on one.
