@@ -218,11 +218,8 @@ pub(super) fn winner(
     };
     let mut best = waiting.next()?;
     // Mostly there is one.
-    if let Some(second) = waiting.next() {
-        best = std::cmp::max_by_key(best, second, rank);
-        for other in waiting {
-            best = std::cmp::max_by_key(best, other, rank);
-        }
+    for other in waiting {
+        best = std::cmp::max_by_key(best, other, rank);
     }
     Some(best)
 }
@@ -239,16 +236,39 @@ pub(super) fn least_loaded(
     if let [link] = *outputs {
         return (free(link) != 0).then_some(link);
     }
-    let start = (spread() % outputs.len() as u64) as usize;
-    let mut best = None;
-    for &link in outputs[start..].iter().chain(&outputs[..start]) {
-        let channels = free(link).count_ones();
-        if channels > 0 && best.is_none_or(|(most, _)| channels > most) {
-            best = Some((channels, link));
+    let count = outputs.len() as u32;
+    let start = if count.is_power_of_two() {
+        spread() as u32 & (count - 1) // nearly all trees: no division
+    } else {
+        (spread() % u64::from(count)) as u32
+    };
+    let around = |number: u32| {
+        if number < count {
+            number
+        } else {
+            number - count
         }
-    }
-    best.map(|(_, link)| link)
+    };
+    // Free channels, and of equals the first one tried. No branches: nobody could foresee them.
+    let rank = |(number, &link): (u32, &LinkId)| {
+        let tried = around(number + count - start);
+        u32::from(ONES[usize::from(free(link))]) << 16 | (count - 1 - tried)
+    };
+    let best = (0..).zip(outputs).map(rank).fold(0, u32::max);
+    let tried = count - 1 - (best & 0xFFFF);
+    (best >> 16 != 0).then(|| outputs[around(start + tried) as usize])
 }
+
+/// How many bits a byte has: not every processor counts them in one instruction.
+const ONES: [u8; 256] = {
+    let mut ones = [0; 256];
+    let mut byte = 1;
+    while byte < 256 {
+        ones[byte] = ones[byte / 2] + (byte % 2) as u8;
+        byte += 1;
+    }
+    ones
+};
 
 /// A fixed hash of (source, sequence, switch) for [`least_loaded`]: the finaliser of `SplitMix64`.
 pub(super) fn spread(source: u32, sequence: u32, switch: u32) -> u64 {

@@ -42,9 +42,14 @@ impl<E: Copy> Calendar<E> {
         if at - self.from < SLOTS {
             self.ring.post(at, event);
         } else {
-            self.first_later = self.first_later.min(at);
-            self.later.entry(at).or_default().push(event);
+            self.schedule_later(at, event);
         }
+    }
+
+    #[cold]
+    fn schedule_later(&mut self, at: Cycle, event: E) {
+        self.first_later = self.first_later.min(at);
+        self.later.entry(at).or_default().push(event);
     }
 
     /// Adds an event that may be vain, for a cycle less than [`SLOTS`] ahead of the present one.
@@ -55,15 +60,20 @@ impl<E: Copy> Calendar<E> {
     /// Something is held from cycle `now` on: what is foreseen concerns it.
     pub fn hold(&mut self, now: Cycle) {
         if self.live == 0 {
-            // What was foreseen for the cycles that have been passed over is void.
-            while let Some(cycle) = self.ring.next(self.from)
-                && cycle < now
-            {
-                while self.ring.pop(cycle).is_some() {}
-            }
-            self.from = now;
+            self.wake(now);
         }
         self.live += 1;
+    }
+
+    /// Something is live again: what was foreseen for the cycles that have been passed over is void.
+    #[cold]
+    fn wake(&mut self, now: Cycle) {
+        while let Some(cycle) = self.ring.next(self.from)
+            && cycle < now
+        {
+            while self.ring.pop(cycle).is_some() {}
+        }
+        self.from = now;
     }
 
     /// Something held is let go, or a scheduled event has happened.

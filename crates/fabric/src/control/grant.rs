@@ -36,38 +36,48 @@ impl Control {
         }
     }
 
-    /// The headers that wait in a group, from one of them on; not those that must take a link without a free channel.
-    fn waiting(&self, first: Option<PacketId>) -> impl Iterator<Item = Waiting> {
-        let mut next = first;
-        std::iter::from_fn(move || {
-            loop {
-                let packet = next?;
-                let flight = self.flights.get(packet);
-                next = flight.next;
-                if flight.only == ANY_LINK || self.free[flight.only as usize] != 0 {
-                    return Some(Waiting {
-                        packet,
-                        input: flight.input.into(),
-                        injected: flight.injected,
-                        high: self.is_high(&flight.spec),
-                    });
-                }
-            }
-        })
+    /// The winner among the headers that wait in a group, but for those that must take a link without a free channel.
+    fn winner(&self, number: u32) -> Option<Waiting> {
+        let group = &self.groups[number as usize];
+        let first = self.header_of(group.waiting?);
+        // Mostly there is one.
+        let Some(second) = first.1 else {
+            return first.0;
+        };
+        let others = std::iter::successors(Some(self.header_of(second)), |&(_, next)| {
+            next.map(|packet| self.header_of(packet))
+        });
+        let (_, _, inputs) = self.crossbar.outputs(number);
+        let waiting = first
+            .0
+            .into_iter()
+            .chain(others.filter_map(|(header, _)| header));
+        let rotation = group.rotation.into();
+        arbitration::winner(waiting, rotation, inputs, self.age, self.now)
+    }
+
+    /// A header that waits, unless it must take a link without a free channel; and another of its group.
+    #[inline]
+    fn header_of(&self, packet: PacketId) -> (Option<Waiting>, Option<PacketId>) {
+        let flight = self.flights.get(packet);
+        let able = flight.only == ANY_LINK || self.free[flight.only as usize] != 0;
+        let header = Waiting {
+            packet,
+            input: flight.input.into(),
+            injected: flight.injected,
+            high: self.is_high(&flight.spec),
+        };
+        (able.then_some(header), flight.next)
     }
 
     /// Grants free channels of a group to waiting headers.
     pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: u32) {
         self.groups[number as usize].flagged = false;
         loop {
-            let group = &self.groups[number as usize];
-            let (outputs, switch, inputs) = self.crossbar.outputs(number);
-            let rotation = group.rotation.into();
-            let waiting = self.waiting(group.waiting);
-            let Some(header) = arbitration::winner(waiting, rotation, inputs, self.age, self.now)
-            else {
+            let Some(header) = self.winner(number) else {
                 return;
             };
+            let (outputs, switch, inputs) = self.crossbar.outputs(number);
             let flight = self.flights.get(header.packet);
             let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
             let free = |link: LinkId| self.free[link as usize];

@@ -31,6 +31,7 @@ mod calendar;
 mod census;
 mod circuit;
 mod deadlock;
+mod event;
 mod grant;
 mod packet;
 mod ring;
@@ -41,32 +42,14 @@ pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
 use crate::config::MAX_FLITS;
 use crate::motion::{self, ChannelId, Lanes, Motion, Moved, Witness};
-use crate::topology::{FatTree, NodeId, SwitchId};
-use crate::{Arbitration, Config, Cycle};
+use crate::topology::{FatTree, NodeId};
+use crate::{Arbitration, Circuit, Config, Cycle};
 use arbitration::{AgeRule, Crossbar, Group, Hop};
 use broadcast::Broadcasts;
 use calendar::Calendar;
+use event::Event;
 use packet::Flights;
 use std::collections::VecDeque;
-
-/// What is due in a cycle.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    /// The last flit of the packet reaches its destination.
-    Delivered(PacketId),
-    /// The acknowledgement reaches the source.
-    Acknowledged(PacketId),
-    /// The channel is free from this cycle on.
-    Free(ChannelId),
-    /// The EOP reaches a destination that is to be told.
-    Ended(PacketId),
-    /// The switch may begin to set up another broadcast.
-    SetUp(SwitchId),
-    /// What the mover has foreseen.
-    Motion(motion::Event),
-}
-
-const _: () = assert!(size_of::<Event>() == 8, "one word");
 
 /// The sending side of an adapter, as the fabric sees it.
 #[derive(Default)]
@@ -271,19 +254,7 @@ impl Control {
         self.calendar.begin(cycle, self.reversed);
         motion.arrive(cycle, self);
         while let Some(event) = self.calendar.pop(cycle) {
-            match event {
-                Event::Motion(event) => {
-                    motion.read(event, cycle, self);
-                    continue;
-                }
-                Event::Free(channel) => self.release(motion, channel),
-                Event::Delivered(packet) => notices.push(self.deliver(packet)),
-                Event::Acknowledged(packet) => notices.push(self.complete(packet)),
-                Event::Ended(packet) => notices.push(self.ended(packet)),
-                Event::SetUp(switch) => self.broadcasts.flag(switch),
-            }
-            self.events += 1;
-            self.calendar.let_go();
+            self.happen(motion, event, notices);
         }
         while let Some(switch) = self.broadcasts.flagged.pop() {
             self.begin_set_up(switch);
@@ -305,6 +276,27 @@ impl Control {
         self.now = cycle + 1;
     }
 
+    /// Lets an event of this cycle happen.
+    #[inline]
+    fn happen(&mut self, motion: &mut impl Motion, event: Event, notices: &mut Vec<Notice>) {
+        use motion::Event as Foreseen;
+        let now = self.now;
+        match event {
+            Event::Starts(channel) => return motion.read(Foreseen::Starts(channel), now, self),
+            Event::Stops(channel) => return motion.read(Foreseen::Stops(channel), now, self),
+            Event::Room(channel) => return motion.read(Foreseen::Room(channel), now, self),
+            Event::Due(link) => return motion.read(Foreseen::Due(link), now, self),
+            Event::Turn(adapter) => return motion.read(Foreseen::Turn(adapter), now, self),
+            Event::Free(channel) => self.release(motion, channel),
+            Event::Delivered(packet) => notices.push(self.deliver(packet)),
+            Event::Acknowledged(packet) => notices.push(self.complete(packet)),
+            Event::Ended(packet) => notices.push(self.ended(packet)),
+            Event::SetUp(switch) => self.broadcasts.flag(switch),
+        }
+        self.events += 1;
+        self.calendar.let_go();
+    }
+
     /// Has a group arbitrate in this cycle, if a header waits.
     fn flag_group(&mut self, number: u32) {
         let group = &mut self.groups[number as usize];
@@ -324,7 +316,11 @@ impl Control {
 }
 
 impl Witness for Control {
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "the moment is known where it is noted"
+    )]
+    #[inline(always)]
     fn note(&mut self, moment: Moved) {
         if let Some(watched) = &mut self.watched {
             let cycle = match moment {
@@ -336,7 +332,13 @@ impl Witness for Control {
         match moment {
             Moved::Header(channel) => self.header(channel),
             Moved::Head(channel) => self.head_sent(channel),
-            Moved::Tail(channel, cycle) => self.tail_sent(channel, cycle),
+            Moved::Tail(channel, cycle) => {
+                let hop = &self.links[self.lanes.link(channel) as usize].hop;
+                // With circuits, only the last link's tail concerns anybody.
+                if hop.ejects || self.config.circuit == Circuit::Wormhole {
+                    self.tail_sent(channel, cycle);
+                }
+            }
         }
     }
 
@@ -350,6 +352,6 @@ impl Witness for Control {
 
     #[inline]
     fn foresee(&mut self, at: Cycle, event: motion::Event) {
-        self.calendar.foresee(at, Event::Motion(event));
+        self.calendar.foresee(at, event.into());
     }
 }

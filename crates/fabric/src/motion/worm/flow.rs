@@ -288,10 +288,22 @@ impl WormMover {
             let left = arrived - self.channels[channel as usize].sent.at(now);
             let empty = now + u64::from(left);
             if left == 0 {
-                self.mark(link);
+                self.dry(link, now, witness);
             } else if empty < state.next {
                 self.foresee(link, empty, witness);
             }
+        }
+    }
+
+    /// Nothing is left for the mover of a link, and nothing arrives. Where it is the only channel with flits to send, and
+    /// nobody shares the link's port, there is nothing to choose, and it stops at once: a channel that is granted in this
+    /// cycle finds the link at rest, as if it had been evaluated.
+    fn dry(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
+        let link = &self.links[number as usize];
+        if link.adapter == NONE && link.unsent.is_power_of_two() {
+            self.stop(number, now, witness);
+        } else {
+            self.mark(number);
         }
     }
 }

@@ -31,7 +31,7 @@
 //! | event | entered | in its cycle |
 //! |---|---|---|
 //! | `Starts(v)` | when `v` starts, for `D` later | `R` grows. The first flit is the header's arrival. If the channel behind had nothing to send, its link is looked at |
-//! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to that, or the link is looked at |
+//! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to that; if none is there the link is looked at, or stops at once where there is no other choice |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
 //! | `Due(l)` | with each prediction | void if the prediction has changed. Else the worm has ended ([`Moved::Tail`](super::Moved::Tail)), the mover can go on and is predicted anew, it cannot and the link is looked at, or a debt is paid and the link is looked at |
 //! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next begin or end of a pause | the link whose pause it is is looked at |
@@ -254,6 +254,11 @@ impl Motion for WormMover {
         self.last = now;
     }
 
+    #[expect(
+        clippy::inline_always,
+        reason = "the event is known where it is called"
+    )]
+    #[inline(always)]
     fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness) {
         self.events += 1;
         match event {

@@ -30,14 +30,12 @@ impl WormMover {
         let rest = this.flits - sent;
         let there = self.channels[this.up as usize].arrived.lead(sent, now);
         let behind = sent.wrapping_sub(self.buffer);
-        let mut room = self.room(this.down, behind, now);
+        let room = self.room(this.down, behind, now);
         let link = &mut self.links[number as usize];
-        if sent == 0 && self.buffer > u32::from(link.delay) {
-            // Whether the header finds a way on is seen when it arrives.
-            room = u32::MAX;
-        }
-        let blocked = there.min(room);
-        if rest <= blocked && link.quiet && link.unsent.is_power_of_two() {
+        // Whether a header finds a way on is seen when it arrives.
+        let ahead = (sent == 0) & (self.buffer > u32::from(link.delay));
+        let blocked = there.min(if ahead { u32::MAX } else { room });
+        if (rest <= blocked) & link.quiet & link.unsent.is_power_of_two() {
             // Nobody waits for the end.
             link.next = now + u64::from(rest);
             return;
@@ -113,7 +111,7 @@ impl WormMover {
     /// The cycle from which on the worm of a link's mover has ended, if it has.
     pub(super) fn ended(&self, number: LinkId, now: Cycle) -> Option<Cycle> {
         let link = &self.links[number as usize];
-        if link.mover == NONE || link.next > now {
+        if !link.may_have_ended(now) {
             return None;
         }
         // If nobody has looked since the prediction, that is the end, however long ago.
@@ -124,7 +122,24 @@ impl WormMover {
     }
 
     /// Has a link rest from the end of its mover's worm on, if that has come. Whether it has.
+    #[expect(
+        clippy::inline_always,
+        reason = "mostly there is nothing to do, at once"
+    )]
+    #[inline(always)]
     pub(super) fn look_for_the_end(
+        &mut self,
+        number: LinkId,
+        now: Cycle,
+        witness: &mut impl Witness,
+    ) -> bool {
+        self.links[number as usize].may_have_ended(now)
+            && self.rest_from_the_end(number, now, witness)
+    }
+
+    /// The same where there is a prediction in the past, or in this cycle.
+    #[inline(never)]
+    fn rest_from_the_end(
         &mut self,
         number: LinkId,
         now: Cycle,

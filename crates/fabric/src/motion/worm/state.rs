@@ -163,6 +163,16 @@ impl Link {
         }
     }
 
+    /// Whether its mover is no longer, or in this cycle for the last time, known to go on.
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "either is hard to foresee, both together less"
+    )]
+    #[inline]
+    pub fn may_have_ended(&self, now: Cycle) -> bool {
+        (self.mover != NONE) & (self.next <= now)
+    }
+
     /// Ceases to move. Returns since when it moved.
     pub fn rest(&mut self, now: Cycle) -> Cycle {
         self.mover = NONE;
@@ -176,11 +186,14 @@ impl Link {
     /// Owes one more token from cycle `now` on.
     pub fn charge(&mut self, now: Cycle) {
         self.charged += 1;
-        if self.mover == NONE {
-            self.since = self.since.max(now) + 1;
+        // No branch, since nobody could foresee it.
+        let rests = self.mover == NONE;
+        self.owed += u32::from(!rests);
+        self.since = if rests {
+            self.since.max(now) + 1
         } else {
-            self.owed += 1;
-        }
+            self.since
+        };
     }
 
     /// What it has carried before cycle `now`, in which the worm of its mover has not ended.
@@ -202,7 +215,8 @@ impl Link {
 #[derive(Clone)]
 pub(super) struct Adapter {
     pub links: [LinkId; 2],
-    phases: [u64; 2],
+    /// The cycle in which a period of each began, modulo 2^64.
+    begins: [Cycle; 2],
     /// Whether each is in a pause, if both want to move; valid before cycle `turn`.
     pub pauses: [bool; 2],
     /// The next cycle in which a pause begins or ends. A look is entered for it while both have flits that can move.
@@ -210,10 +224,11 @@ pub(super) struct Adapter {
 }
 
 impl Adapter {
+    /// In cycle 0 each link is as far in its period as its phase says.
     pub fn new(links: [LinkId; 2], phases: [u64; 2]) -> Self {
         Adapter {
             links,
-            phases,
+            begins: phases.map(u64::wrapping_neg),
             pauses: [false; 2],
             turn: 0,
         }
@@ -222,8 +237,17 @@ impl Adapter {
     /// Finds who pauses now, and until when that holds.
     pub fn find_windows(&mut self, now: Cycle, period: u64, burst: u64) {
         let mut lasts = HORIZON;
-        for (pauses, phase) in self.pauses.iter_mut().zip(self.phases) {
-            let place = (now + phase) % period;
+        for (pauses, begin) in self.pauses.iter_mut().zip(&mut self.begins) {
+            let mut place = now.wrapping_sub(*begin);
+            if place >= period {
+                // Mostly it is the next period: without a division.
+                place = if place < 2 * period {
+                    place - period
+                } else {
+                    place % period
+                };
+                *begin = now.wrapping_sub(place);
+            }
             *pauses = place < burst;
             lasts = lasts.min(if *pauses { burst } else { period } - place);
         }
