@@ -7,19 +7,41 @@
 //! `branching` of them; a chain sends everything once, but the last process waits until the first segment has come through
 //! all. With a ratio `r`, the chain is taken if `(r - 1) size > leaders * segment`.
 //!
-//! A thread on the adapter of each process in between sends on what has come; the host is told at the end. Segments
-//! that follow each other have events of their own, and a process has two of them under way to each child, so that no
-//! segment is mistaken for another however they overtake each other.
+//! What is only one segment, the root's host sends. Of more, a thread on the adapter of the root and of each process in
+//! between sends one segment after the other, once it has come; the host is told at the end. Segments that follow each other
+//! have events of their own, and a process has two of them under way to each child, so that no segment is mistaken for
+//! another however they overtake each other.
+//!
+//! *Main memory.* A process in between that received into main memory would read everything back to send it on, over a bus
+//! that carries one direction at a time. So it receives into a *stage* of [`SLOTS`] segments in adapter memory, sends on from
+//! there, and its thread copies each segment out to main memory while it is sent on: all crosses the bus once. A slot is free
+//! when its segment has been copied and the children have it; the sender hears of that by a signal, a DMA of zero bytes, and
+//! keeps a segment back until it has. Where bytes go straight to their place, in adapter memory and at the leaves, no such
+//! signals are needed. So that senders know which it is, a buffer is in the same kind of memory everywhere.
+//!
+//! *In a row.* The root leaves a broadcast long before the leaves, and may ask for the barrier of the next one before
+//! these have come to it. It asks again after `retry_delay` and the way there and back, 3 us: so the time of a broadcast in a
+//! row of them has steps of that height, which the time of one alone has not.
 
 use super::group::{Group, Slot};
+use super::relay::{Child, Stage, Work};
 use super::tree::{Spot, balanced, chain};
-use elan::{Action, Dma, DmaError, ElanAddr, Thread, Transfer, Wait};
+use elan::{Action, Dma, DmaError, ElanAddr, Node, Placement, Wait};
 use std::rc::Rc;
 use units::Bytes;
 
 /// Packets of a segment. Nothing is published; a segment of 4 takes longer to send than a thread and the DMA engine take to
 /// send it on.
 const SEGMENT_PACKETS: u64 = 4;
+
+/// Segments of the stage: one that is copied out, one that is sent on, one that comes, and one for which the signal that
+/// there is room is under way. With 3 a chain is slower by a third, with more than 4 no faster. Nothing is published.
+pub(super) const SLOTS: u64 = 4;
+
+/// The longest segment.
+pub(super) fn segment(node: &Node) -> Bytes {
+    node.longest_packet() * SEGMENT_PACKETS
+}
 
 /// What is broadcast: bytes from one address of the root to one of all others.
 #[derive(Clone, Copy)]
@@ -40,18 +62,12 @@ impl Span {
     }
 }
 
-/// What a thread sends on: segments from this process to its children.
-pub(super) struct Work {
-    /// By child: the descriptor of each segment, in order.
-    children: Vec<Vec<Dma>>,
-    segments: usize,
-}
-
 impl Group {
     /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, in software (`elan_bcast`).
     ///
     /// # Errors
-    /// If a member has no such buffer; who sends to it is told, and those below wait for ever.
+    /// If a member has no such buffer. It is told itself, and passes the bytes on, where they went through its stage; else who
+    /// sends to it is told, and it and those below wait for ever.
     pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
         self.bcast_from(Span::new(buffer, size), root).await
     }
@@ -117,11 +133,16 @@ impl Group {
         Ok(())
     }
 
-    /// A leader's place in a broadcast of some size from a team.
+    /// This leader's place in a broadcast of some size from a team.
     fn place(&self, size: Bytes, root: u32) -> Spot {
         let count = self.inner.layout.leaders.len() as u32;
+        self.spot_of((self.inner.team + count - root) % count, size)
+    }
+
+    /// What is above and below a place in a broadcast of some size.
+    fn spot_of(&self, place: u32, size: Bytes) -> Spot {
+        let count = self.inner.layout.leaders.len() as u32;
         let ratio = self.node().group_config().branching;
-        let place = (self.inner.team + count - root) % count;
         let tree = u128::from(size.as_u64()) * u128::from(ratio - 1);
         if tree > u128::from(self.segment().as_u64()) * u128::from(count) {
             chain(count, place)
@@ -131,7 +152,7 @@ impl Group {
     }
 
     fn segment(&self) -> Bytes {
-        self.node().longest_packet() * SEGMENT_PACKETS
+        segment(self.node())
     }
 
     fn segments(&self, size: Bytes) -> u64 {
@@ -155,97 +176,108 @@ impl Group {
         self.node().prime(self.event(Slot::Sent), 1);
     }
 
-    /// The descriptors of all segments to one child.
-    fn cut(&self, span: Span, vp: u32) -> Vec<Dma> {
-        let (length, count) = (self.segment(), self.segments(span.size));
+    /// Whether processes in between stage what they get: all but what is certainly in adapter memory. One that lacks the
+    /// buffer then hears of it by its own copy.
+    fn stages(&self, span: Span) -> bool {
+        self.node().placement(span.to, span.size) != Ok(Placement::Adapter)
+    }
+
+    /// Part of the bytes: the offset of a segment, its length, and its place in the stage.
+    fn part(&self, index: u64, size: Bytes) -> (Bytes, Bytes, ElanAddr) {
+        let segment = self.segment();
+        let (offset, slot) = (segment * index, segment * (index % SLOTS));
+        let stage = self.inner.block.stage(self.node());
+        (offset, segment.min(size - offset), stage.offset(slot))
+    }
+
+    /// One of the children, and the descriptors of all segments to it.
+    fn child(&self, span: Span, staged_here: bool, (index, place): (u32, u32), vp: u32) -> Child {
+        let staged_there = self.stages(span) && !self.spot_of(place, span.size).children.is_empty();
         let cut = |index: u64| {
-            let offset = length * index;
-            let from = self.node().at(span.from).offset(offset);
-            let to = self.there(vp, span.to).offset(offset);
+            let (offset, length, slot) = self.part(index, span.size);
+            let own = if staged_here {
+                slot
+            } else {
+                span.from.offset(offset)
+            };
+            let other = if staged_there {
+                slot
+            } else {
+                span.to.offset(offset)
+            };
             let arrived = self.inner.block.at(Slot::Arrived((index % 2) as u32));
-            let dma = Dma::new(from, to, length.min(span.size - offset));
+            let dma = Dma::new(self.node().at(own), self.there(vp, other), length);
             dma.notify_at(self.there(vp, arrived))
         };
-        (0..count).map(cut).collect()
+        let segments = (0..self.segments(span.size)).map(cut).collect();
+        let room = staged_there.then(|| self.event(Slot::Room(index)));
+        Child::new(segments, room)
     }
 
     /// The bytes go from the root team's leader to all others.
     pub(super) async fn spread(&self, mut span: Span, root: u32) -> Result<(), DmaError> {
         let leaders = &self.inner.layout.leaders;
         let spot = self.place(span.size, root);
+        let segments = self.segments(span.size);
+        let vp = |place: u32| leaders[((place + root) as usize) % leaders.len()];
         if spot.parent.is_some() {
             span.from = span.to;
         }
-        let vp = |place: u32| leaders[((place + root) as usize) % leaders.len()];
-        let children = spot.children.iter();
-        let children: Vec<_> = children.map(|&child| self.cut(span, vp(child))).collect();
-        let segments = self.segments(span.size) as usize;
-        if spot.parent.is_none() {
-            return self.send_all(&children, segments).await;
-        }
-        if children.is_empty() {
-            for parity in 0..2 {
-                self.node().wait(self.event(Slot::Arrived(parity))).await;
+        if spot.children.is_empty() {
+            if spot.parent.is_some() {
+                for parity in 0..2 {
+                    self.node().wait(self.event(Slot::Arrived(parity))).await;
+                }
             }
             return Ok(());
         }
-        let work = Work { children, segments };
+        let stage = spot.parent.filter(|_| self.stages(span));
+        let stage = stage.map(|(above, index)| {
+            let part = |index| {
+                let (offset, length, slot) = self.part(index, span.size);
+                let to = span.to.offset(offset);
+                (self.node().at(slot), self.node().at(to), length)
+            };
+            let segments = (0..segments).map(part).collect();
+            let room = self.signal(vp(above), Slot::Room(index));
+            Stage { segments, room }
+        });
+        let children = (0..).zip(spot.children.iter().copied());
+        let child = |child: (u32, u32)| self.child(span, stage.is_some(), child, vp(child.1));
+        let children: Vec<Child> = children.map(child).collect();
+        if spot.parent.is_none() && segments == 1 {
+            let sent = children.iter().map(|child| self.node().dma(child.first()));
+            for sent in sent.collect::<Vec<_>>() {
+                sent.await?;
+            }
+            return Ok(());
+        }
+        let arrived = [0, 1].map(|parity| self.event(Slot::Arrived(parity)));
+        let work = Work {
+            arrived: spot.parent.map(|_| arrived),
+            segments,
+            children,
+            stage,
+        };
         self.inner.work.borrow_mut().push_back(work);
-        self.start_forwarding();
+        self.start_relay();
         self.node().set(self.event(Slot::Work));
         self.node().wait(self.event(Slot::Sent)).await;
         self.inner.failed.take().map_or(Ok(()), Err)
     }
 
-    /// The root's host posts all segments, two at a time to each child.
-    async fn send_all(&self, children: &[Vec<Dma>], segments: usize) -> Result<(), DmaError> {
-        let mut under_way: [Vec<Transfer>; 2] = [Vec::new(), Vec::new()];
-        for index in 0..segments {
-            for sent in std::mem::take(&mut under_way[index % 2]) {
-                sent.await?;
-            }
-            let posted = children.iter().map(|child| self.node().dma(child[index]));
-            under_way[index % 2] = posted.collect();
-        }
-        for sent in under_way.into_iter().flatten() {
-            sent.await?;
-        }
-        Ok(())
-    }
-
-    fn start_forwarding(&self) {
+    fn start_relay(&self) {
         let (work, sent) = (self.event(Slot::Work), self.event(Slot::Sent));
-        let arrived = [0, 1].map(|parity| self.event(Slot::Arrived(parity)));
         let (list, failed) = (Rc::clone(&self.inner.work), Rc::clone(&self.inner.failed));
-        let stack = &self.inner.threads.forward;
+        let stack = &self.inner.threads.relay;
         self.thread(stack, "bcast", async move |thread| {
             loop {
                 thread.consume(work).await;
                 let next = list.borrow_mut().pop_front();
                 let next = next.expect("who says that there is work has brought it");
-                failed.set(next.send_on(&thread, arrived).await.err());
+                failed.set(next.relay(&thread).await.err());
                 thread.set(sent).await;
             }
         });
-    }
-}
-
-impl Work {
-    async fn send_on(&self, thread: &Thread, arrived: [elan::EventId; 2]) -> Result<(), DmaError> {
-        let mut under_way: [Vec<Transfer>; 2] = [Vec::new(), Vec::new()];
-        for index in 0..self.segments {
-            thread.consume(arrived[index % 2]).await;
-            for sent in std::mem::take(&mut under_way[index % 2]) {
-                thread.until(sent).await?;
-            }
-            for child in &self.children {
-                let sent = thread.dma(child[index]).await;
-                under_way[index % 2].push(sent);
-            }
-        }
-        for sent in under_way.into_iter().flatten() {
-            thread.until(sent).await?;
-        }
-        Ok(())
     }
 }

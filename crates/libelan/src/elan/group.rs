@@ -21,6 +21,7 @@
 //! *Memory.* A group has blocks of global memory in each member, at the same address everywhere: its events and the counter
 //! of the network conditional in adapter memory, slots for partial results in main memory.
 
+use super::bcast::{SLOTS, segment};
 use super::tree::{Spot, balanced};
 use crate::cpu::{Cpu, Turn};
 use crate::elan3::{AllocError, Context, Heap};
@@ -80,7 +81,7 @@ pub(super) struct Inner {
     pub epoch: Rc<Cell<u64>>,
     pub failed: Rc<Cell<Option<DmaError>>>,
     /// What the thread that sends on has to do.
-    pub work: Rc<RefCell<VecDeque<super::bcast::Work>>>,
+    pub work: Rc<RefCell<VecDeque<super::relay::Work>>>,
     /// The hardware broadcasts that the thread has to send.
     pub send: Rc<Cell<Vec<Dma>>>,
 }
@@ -91,7 +92,7 @@ pub(super) struct Threads {
     pub barrier: Cell<Option<Region>>,
     pub conditional: Cell<Option<Region>>,
     pub hardware: Cell<Option<Region>>,
-    pub forward: Cell<Option<Region>>,
+    pub relay: Cell<Option<Region>>,
 }
 
 impl Threads {
@@ -101,7 +102,7 @@ impl Threads {
             barrier: stack()?,
             conditional: stack()?,
             hardware: stack()?,
-            forward: stack()?,
+            relay: stack()?,
         })
     }
 }
@@ -174,7 +175,7 @@ pub(super) struct Block {
 pub(super) const CHUNK: Bytes = Bytes::from_kb(2);
 
 /// Events of the block, 64 bytes each. After the last of them lie two words: how many hardware barriers this process has
-/// come to, and since which of them it shall tell the root that it has.
+/// come to, and since which of them it shall tell the root that it has. Then comes the stage of software broadcasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// All below in the tree, and this process, are ready.
@@ -197,6 +198,8 @@ pub(super) enum Slot {
     Told,
     /// A hardware broadcast is to be sent.
     Send,
+    /// A child has room for another segment of a broadcast.
+    Room(u32),
     /// The partial result of a child has come.
     Partial(u32),
 }
@@ -214,7 +217,8 @@ impl Slot {
             Slot::Credit => 8,
             Slot::Told => 9,
             Slot::Send => 10,
-            Slot::Partial(child) => 11 + child,
+            Slot::Room(child) => 11 + 2 * child,
+            Slot::Partial(child) => 12 + 2 * child,
         }
     }
 
@@ -233,7 +237,8 @@ impl Slot {
             Slot::Told,
             Slot::Send,
         ];
-        first.into_iter().chain((0..ratio).map(Slot::Partial))
+        let of_children = (0..ratio).flat_map(|child| [Slot::Room(child), Slot::Partial(child)]);
+        first.into_iter().chain(of_children)
     }
 }
 
@@ -251,10 +256,10 @@ impl Block {
         main: &RefCell<Heap>,
         from: Block,
     ) -> Result<Block, AllocError> {
-        let ratio = node.group_config().branching;
-        let size = Block::elan_size(ratio);
-        let at = elan.borrow_mut().alloc_from(from.elan, 64, size)?;
-        let size = Block::main_size(ratio);
+        let at = elan
+            .borrow_mut()
+            .alloc_from(from.elan, 64, Block::elan_size(node))?;
+        let size = Block::main_size(node.group_config().branching);
         let main = main.borrow_mut().alloc_from(from.main, 64, size);
         if main.is_err() {
             elan.borrow_mut().free(at)?;
@@ -266,14 +271,26 @@ impl Block {
     }
 
     /// Adapter memory of a block.
-    pub fn elan_size(ratio: u32) -> Bytes {
-        elan::event::EVENT_BLOCK * u64::from(Slot::Partial(ratio).index() + 1)
+    pub fn elan_size(node: &Node) -> Bytes {
+        Block::events_size(node) + elan::event::EVENT_BLOCK + segment(node) * SLOTS
+    }
+
+    /// Adapter memory of its events.
+    fn events_size(node: &Node) -> Bytes {
+        let count = Slot::events(node.group_config().branching).count();
+        elan::event::EVENT_BLOCK * count as u64
     }
 
     /// The words of a block.
-    pub fn words(self, ratio: u32) -> [ElanAddr; 2] {
-        let first = self.at(Slot::Partial(ratio));
+    pub fn words(self, node: &Node) -> [ElanAddr; 2] {
+        let first = self.elan.offset(Block::events_size(node));
         [first, first.offset(elan::message::WORD)]
+    }
+
+    /// Its stage.
+    pub fn stage(self, node: &Node) -> ElanAddr {
+        let words = elan::event::EVENT_BLOCK;
+        self.elan.offset(Block::events_size(node) + words)
     }
 
     /// Main memory of a block: partial results of the children, the own one, and the result.
@@ -358,9 +375,12 @@ impl Group {
         let make = |slot| {
             let (count, action) = match slot {
                 Slot::Ready => (children + 1, Action::None),
-                Slot::Ask | Slot::Told | Slot::Send | Slot::Work | Slot::Arrived(_) => {
-                    (1, Action::None)
-                }
+                Slot::Ask
+                | Slot::Told
+                | Slot::Send
+                | Slot::Work
+                | Slot::Arrived(_)
+                | Slot::Room(_) => (1, Action::None),
                 Slot::Credit => (0, Action::Copy),
                 _ => (1, Action::Copy),
             };

@@ -83,7 +83,7 @@ impl Elan {
             if nowhere {
                 let full = AllocError::Full {
                     heap: super::GLOBAL_ELAN,
-                    size: Block::elan_size(self.node().group_config().branching),
+                    size: Block::elan_size(self.node()),
                 };
                 break Err(failed.unwrap_or(full));
             }

@@ -87,7 +87,7 @@ impl Group {
         node.prime(go, 1);
         let epoch = self.inner.epoch.get() + 1;
         self.inner.epoch.set(epoch);
-        let words = self.inner.block.words(node.group_config().branching);
+        let words = self.inner.block.words(node);
         node.cross_to_adapter(elan::message::WORD).await;
         let stored = node.store(node.at(words[0]), &epoch.to_le_bytes());
         stored.expect("the block lies in memory of the process");

@@ -23,6 +23,7 @@ mod pool;
 pub mod putget;
 pub mod queue;
 pub mod reduce;
+mod relay;
 pub mod tport;
 mod tree;
 

@@ -1,0 +1,123 @@
+//! What the thread of a software broadcast does: it sends segments to the children as they come, and copies those that
+//! were received into the stage out to main memory. See [`super::bcast`].
+
+use super::bcast::SLOTS;
+use elan::{Address, Dma, DmaError, EventId, Thread, Transfer};
+use units::Bytes;
+
+/// The segments of a broadcast, from this process to its children.
+pub(super) struct Work {
+    /// The events by which segments of even and odd number come; none at the root, which has them.
+    pub arrived: Option<[EventId; 2]>,
+    pub segments: u64,
+    pub children: Vec<Child>,
+    /// Unless the segments come to their place at once.
+    pub stage: Option<Stage>,
+}
+
+/// Who gets the segments from here.
+pub(super) struct Child {
+    /// The descriptor of each segment, in order.
+    segments: Vec<Dma>,
+    /// Occurs with each slot of its stage that it has emptied, if it has one.
+    room: Option<EventId>,
+    /// Segments of even and odd number.
+    under_way: [Option<Transfer>; 2],
+    /// Why it gets no more.
+    failed: Option<DmaError>,
+}
+
+/// Where segments wait in adapter memory until they have been sent on and copied.
+pub(super) struct Stage {
+    /// Of each segment: its slot, its place, its length.
+    pub segments: Vec<(Address, Address, Bytes)>,
+    /// Tells the process above that a slot is empty.
+    pub room: Dma,
+}
+
+impl Child {
+    pub fn new(segments: Vec<Dma>, room: Option<EventId>) -> Self {
+        Child {
+            segments,
+            room,
+            under_way: [None, None],
+            failed: None,
+        }
+    }
+
+    /// The descriptor of the first segment.
+    pub fn first(&self) -> Dma {
+        self.segments[0]
+    }
+
+    /// Waits for the last segment of the same parity.
+    async fn settle(&mut self, thread: &Thread, index: u64) {
+        if let Some(sent) = self.under_way[(index % 2) as usize].take() {
+            let sent = thread.until(sent).await;
+            self.failed = self.failed.or(sent.err());
+        }
+    }
+
+    /// Sends a segment, once there is room for it.
+    async fn send(&mut self, thread: &Thread, index: u64) {
+        if self.failed.is_some() {
+            return;
+        }
+        if let Some(room) = self.room
+            && index >= SLOTS
+        {
+            thread.consume(room).await;
+        }
+        let sent = thread.dma(self.segments[index as usize]).await;
+        self.under_way[(index % 2) as usize] = Some(sent);
+    }
+}
+
+impl Stage {
+    /// Copies a segment out.
+    async fn copy(&self, thread: &Thread, index: u64) -> Result<(), DmaError> {
+        let (slot, place, length) = self.segments[index as usize];
+        let bytes = thread.load(slot, length)?;
+        Ok(thread.copy_out(place, &bytes).await?)
+    }
+
+    /// The slot of a segment is empty: the sender is told if it waits for it.
+    async fn emptied(&self, thread: &Thread, index: u64) {
+        if index + SLOTS < self.segments.len() as u64 {
+            drop(thread.dma(self.room).await);
+        }
+    }
+}
+
+impl Work {
+    /// Sends all segments on. What fails at one child, or in this process, keeps the others from nothing.
+    pub async fn relay(mut self, thread: &Thread) -> Result<(), DmaError> {
+        let mut copied = Ok(());
+        for index in 0..self.segments {
+            if let Some(arrived) = self.arrived {
+                thread.consume(arrived[(index % 2) as usize]).await;
+            }
+            for child in &mut self.children {
+                child.settle(thread, index).await;
+            }
+            if let Some(stage) = &self.stage
+                && index >= 2
+            {
+                stage.emptied(thread, index - 2).await;
+            }
+            for child in &mut self.children {
+                child.send(thread, index).await;
+            }
+            if let Some(stage) = &self.stage {
+                copied = copied.and(stage.copy(thread, index).await);
+            }
+        }
+        for child in &mut self.children {
+            for parity in 0..2 {
+                child.settle(thread, parity).await;
+            }
+        }
+        let failed = self.children.iter().find_map(|child| child.failed);
+        copied.and(failed.map_or(Ok(()), Err))
+    }
+}

@@ -1,0 +1,223 @@
+//! Broadcasts of Elanlib: what they cost on the machine of the papers, and the way through the adapters of the software one.
+
+mod common;
+
+use common::{b, cluster, log, machine, pattern, run_on, sixteen_nodes};
+use elan::{DmaError, NodeId, Permissions, Placement};
+use fabric::FatTree;
+use libelan::{Job, Pe};
+use units::{Bytes, Time};
+
+/// The same buffer in every process: in the global heap, or from the same calls where that is too short.
+fn buffer(pe: &Pe, placement: Placement, size: Bytes) -> elan::ElanAddr {
+    let elan3 = pe.elan3();
+    let allocated = match placement {
+        Placement::Main => elan3.alloc_main(64, size),
+        Placement::Adapter => elan3.alloc_elan(64, size),
+    };
+    allocated.expect("there is room")
+}
+
+async fn broadcast(pe: &Pe, hardware: bool, at: elan::ElanAddr, size: Bytes, root: u32) {
+    let group = pe.elan().all_group();
+    let done = if hardware {
+        group.hbcast(at, size, root).await
+    } else {
+        group.bcast(at, size, root).await
+    };
+    done.expect("all have the buffer");
+}
+
+/// One broadcast from process 0 of 64, in which all take part at once: until the last one has the bytes; and how long the bus
+/// of node 32, which is in the middle of a chain, was taken meanwhile.
+fn alone(hardware: bool, placement: Placement, length: u64) -> (Time, Time) {
+    let config = machine(FatTree::quaternary(3).expect("64 nodes"));
+    let nodes: Vec<NodeId> = (0..64).collect();
+    let job = Job::new("broadcast", &nodes, 1).expect("64 processes");
+    let (mut cluster, ends, busy) = (cluster(&config), log(), log());
+    let (told, taken) = (ends.clone(), busy.clone());
+    let program = |pe: Pe| {
+        let (told, taken) = (told.clone(), taken.clone());
+        async move {
+            let at = buffer(&pe, placement, b(length));
+            // The first one starts the threads.
+            broadcast(&pe, hardware, at, b(length), 0).await;
+            let start = Time::from_ms(50);
+            pe.node().sleep_until(start).await;
+            let before = pe.node().bus_busy();
+            broadcast(&pe, hardware, at, b(length), 0).await;
+            told.note(pe.now() - start);
+            if pe.vp() == 32 {
+                taken.note(pe.node().bus_busy() - before);
+            }
+        }
+    };
+    job.launch(&mut cluster, program).expect("64 nodes");
+    cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
+    let last = ends.borrow().iter().copied().max();
+    (last.expect("all have ended"), busy.borrow()[0])
+}
+
+fn bandwidth(length: u64, time: Time) -> f64 {
+    length as f64 * 1e6 / time.as_ps() as f64
+}
+
+/// 002: 288 MB/s between adapter memories and 200 MB/s between main memories, by hardware and by software. Here the segments
+/// of the software go along a chain, which takes a while to fill: 1 MB is not yet the asymptote.
+#[test]
+fn bandwidth_over_64_nodes() {
+    let length = 1 << 20;
+    let of = |hardware, placement| {
+        let (time, busy) = alone(hardware, placement, length);
+        (bandwidth(length, time), busy)
+    };
+    let (elan, main) = (Placement::Adapter, Placement::Main);
+    for (hardware, placement, least, most) in [
+        (true, elan, 285.0, 292.0),
+        (false, elan, 245.0, 285.0),
+        (true, main, 197.0, 203.0),
+        (false, main, 175.0, 200.0),
+    ] {
+        let (found, busy) = of(hardware, placement);
+        let text = format!("{placement:?}, hardware {hardware}: {found:.1} MB/s, bus {busy}");
+        assert!(found > least && found < most, "{text}");
+        if placement == main {
+            // All bytes cross the bus once, one way.
+            let bus = machine(FatTree::quaternary(3).expect("64 nodes")).bus;
+            let bursts = length / bus.burst.as_u64();
+            let once = (bus.burst_overhead + bus.rate.time(bus.burst)) * bursts;
+            assert!(
+                busy >= once && busy < once + once / 100,
+                "{text}, not {once}"
+            );
+        }
+    }
+}
+
+/// 002: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. Each process of the tree
+/// sends a packet to four others, so that the difference grows with the bytes.
+#[test]
+fn latency_over_64_nodes() {
+    let us = |ns: u64| Time::from_ns(ns);
+    for (length, least, most) in [(0, 4_000, 4_500), (64, 4_300, 4_900), (256, 7_000, 8_000)] {
+        let (hardware, _) = alone(true, Placement::Adapter, length);
+        let (software, _) = alone(false, Placement::Adapter, length);
+        let extra = software - hardware;
+        assert!(hardware < us(13_100), "{length} B: {hardware}");
+        assert!(extra > us(least) && extra < us(most), "{length} B: {extra}");
+    }
+}
+
+/// Lengths around those of packets, segments and the stage, in trees and chains, of teams, from the first, the last and a
+/// middle process, several in a row.
+#[test]
+fn all_lengths_arrive() {
+    let segment = 4 * 320;
+    let lengths = [0, 1, 319, 320, 321].into_iter();
+    let edges = [1, 2, 3, 4, 5, 6, 8, 9, 17].into_iter();
+    let edges = edges.flat_map(|count| [count * segment - 1, count * segment, count * segment + 1]);
+    let lengths: Vec<u64> = lengths.chain(edges).collect();
+    for (nodes, pes) in [(2, 1), (3, 2), (7, 4), (16, 1)] {
+        let nodes: Vec<NodeId> = (0..nodes).collect();
+        let job = Job::new("broadcast", &nodes, pes).expect("a few processes");
+        for placement in [Placement::Adapter, Placement::Main] {
+            let ran = run_on(&sixteen_nodes(), &job, |pe| {
+                let lengths = lengths.clone();
+                async move {
+                    let longest = b(*lengths.last().expect("there are some"));
+                    let at = buffer(&pe, placement, longest);
+                    for (round, &length) in (0..).zip(&lengths) {
+                        let roots = [0, pe.nvps() / 2, pe.nvps() - 1];
+                        let root = roots[round as usize % 3];
+                        let (mine, size) = (pattern(round, length), b(length));
+                        let none = vec![0; length as usize];
+                        let fill = if pe.vp() == root { &mine } else { &none };
+                        pe.elan3().store(at, fill).expect("it is mapped");
+                        broadcast(&pe, false, at, size, root).await;
+                        let found = pe.elan3().load(at, size).expect("it is mapped");
+                        assert_eq!(found[..], mine[..], "{length} B from {root}");
+                    }
+                }
+            });
+            ran.unwrap_or_else(|stop| panic!("{stop}"));
+        }
+    }
+}
+
+/// A process in the middle of a chain that may not write its buffer is told so itself: it has received the bytes into its
+/// stage, and sends them on. All others have them.
+#[test]
+fn who_cannot_take_the_bytes_passes_them_on() {
+    let (length, ends) = (20_000, log());
+    let told = ends.clone();
+    let nodes: Vec<NodeId> = (0..6).collect();
+    let job = Job::new("broadcast", &nodes, 1).expect("6 processes");
+    let ran = run_on(&sixteen_nodes(), &job, |pe| {
+        let told = told.clone();
+        async move {
+            let at = buffer(&pe, Placement::Main, b(length));
+            if pe.vp() == 0 {
+                pe.elan3()
+                    .store(at, &pattern(1, length))
+                    .expect("it is mapped");
+            }
+            if pe.vp() == 3 {
+                let closed = pe.elan3().setperm(at, b(length), Permissions::NONE);
+                closed.expect("it is mapped");
+            }
+            let done = pe.elan().all_group().bcast(at, b(length), 0).await;
+            let found = pe.elan3().load(at, b(length)).expect("it is mapped");
+            told.note((pe.vp(), done, found[..] == pattern(1, length)));
+        }
+    });
+    ran.unwrap_or_else(|stop| panic!("{stop}"));
+    for (vp, done, has) in ends.borrow().iter() {
+        assert_eq!(*has, *vp != 3, "process {vp}");
+        match done {
+            Ok(()) => assert_ne!(*vp, 3),
+            Err(error) => assert!(
+                matches!(error, DmaError::Fault(_)) && *vp == 3,
+                "{vp}: {error}"
+            ),
+        }
+    }
+}
+
+/// A process in the middle of a chain whose thread processor is busy empties its stage slowly. It slows the others down, and
+/// nothing is lost: senders keep segments back until there is room for them.
+#[test]
+fn a_slow_process_holds_the_others() {
+    let (length, ends) = (100_000, log());
+    let told = ends.clone();
+    let nodes: Vec<NodeId> = (0..16).collect();
+    let job = Job::new("broadcast", &nodes, 1).expect("16 processes");
+    let ran = run_on(&sixteen_nodes(), &job, |pe| {
+        let told = told.clone();
+        async move {
+            let at = buffer(&pe, Placement::Main, b(length));
+            if pe.vp() == 0 {
+                let bytes = pattern(5, length);
+                pe.elan3().store(at, &bytes).expect("it is mapped");
+            }
+            if pe.vp() == 9 {
+                let busy = pe.node().run("busy", async |thread| {
+                    loop {
+                        thread.step(200_000).await;
+                        thread.until(thread.node().sleep(Time::from_us(1))).await;
+                    }
+                });
+                busy.expect("there is memory for a stack");
+            }
+            broadcast(&pe, false, at, b(length), 0).await;
+            let found = pe.elan3().load(at, b(length)).expect("it is mapped");
+            assert_eq!(found[..], pattern(5, length)[..]);
+            told.note((pe.vp(), pe.now()));
+        }
+    });
+    ran.unwrap_or_else(|stop| panic!("{stop}"));
+    // The busy thread has the processor for 2 ms at a time. 36 of the 79 segments fit in the stages before it: so the root waits,
+    // too.
+    for &(vp, end) in ends.borrow().iter() {
+        assert!(end > Time::from_ms(2), "process {vp} ended at {end}");
+    }
+}
