@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cluster, four_nodes, log, pattern, sixteen_nodes};
-use elan::{Access, DmaError, ElanAddr, Fault, Permissions, Placement, Reason, Stop, Wait};
+use elan::{Access, Action, DmaError, ElanAddr, Fault, Permissions, Placement, Reason, Stop, Wait};
 use libelan::elan3::{AllocError, Heap, Location};
 use libelan::{Job, JobError, Pe};
 use proptest::prelude::*;
@@ -139,6 +139,61 @@ fn counted_events() {
         elan3.wait_event(all).await;
     })
     .unwrap();
+}
+
+/// A descriptor with events at both ends. What the one at the destination starts there is another DMA: the bytes come back
+/// without that process.
+#[test]
+fn descriptors_and_chained_events() {
+    run(&four(), async |pe| {
+        let elan3 = pe.elan3();
+        let place = || elan3.alloc_elan(64, Bytes::new(64)).unwrap();
+        let (from, to) = (elan3.alloc_main(64, SIZE), elan3.alloc_main(64, SIZE));
+        let (from, to, sent, came) = (from.unwrap(), to.unwrap(), place(), place());
+        let bytes = pattern(4, 1000);
+        if pe.vp() == 1 {
+            let back = elan3.descriptor(0, to, to, SIZE).unwrap();
+            let back = back.notify_at(elan3.address(0, came).unwrap());
+            pe.node().event_at(came, 1, Action::Dma(back)).unwrap();
+            return;
+        }
+        if pe.vp() > 1 {
+            return;
+        }
+        let (done, back) = (elan3.init_event(sent, 1), elan3.init_event(came, 1));
+        let (done, back) = (done.unwrap(), back.unwrap());
+        elan3.store(from, &bytes).unwrap();
+        pe.compute(Time::from_us(5)).await;
+        let put = elan3.descriptor(1, from, to, SIZE).unwrap();
+        let put = put.notify_at(elan3.address(1, came).unwrap()).done(done);
+        elan3.put_dma(put).await.unwrap();
+        elan3.wait_event(done).await;
+        elan3.wait_event(back).await;
+        assert_eq!(elan3.load(to, SIZE).unwrap()[..], bytes);
+        let none = elan3.descriptor(4, from, to, SIZE).err();
+        assert_eq!(none, Some(DmaError::NoProcess { process: 4 }));
+    })
+    .unwrap();
+}
+
+/// Processes of one job may run programs of their own.
+#[test]
+fn a_program_for_each_process() {
+    let mut cluster = cluster(&sixteen_nodes());
+    let pes = four().attach(&cluster).unwrap();
+    let labels: Vec<String> = pes.iter().map(|pe| pe.label().text()).collect();
+    assert_eq!(labels, ["test 0", "test 1", "test 2", "test 3"]);
+    let [zero, one] = [0, 1].map(|vp| pes[vp].clone());
+    cluster.spawn(zero.label().clone(), async move {
+        let at = zero.elan3().alloc_main(64, SIZE).unwrap();
+        zero.mpi().send(1, 1, at, SIZE).await.unwrap();
+    });
+    cluster.spawn(one.label().clone(), async move {
+        let at = one.elan3().alloc_main(64, SIZE).unwrap();
+        let status = one.mpi().recv(0, 1, at, SIZE).await.unwrap();
+        assert_eq!(status.size, SIZE);
+    });
+    cluster.run().unwrap();
 }
 
 /// Every mistake is an error where it was made, nothing is stored, and the rest of the job goes on.

@@ -232,6 +232,42 @@ fn hardware_serves_nodes_next_to_each_other() {
     }
 }
 
+/// Where a group has no hardware, the calls for it do what those of software do, in the same time.
+#[test]
+fn without_hardware_software_does_it() {
+    for places in [vec![1, 2, 4, 5], vec![0, 0, 3, 3, 9]] {
+        let time = |hardware: bool| {
+            let ran = run(&sixteen_nodes(), &places, |pe| async move {
+                let (group, size) = (pe.elan().all_group(), Bytes::new(700));
+                assert!(!group.has_hardware());
+                let buffer = pe.elan().galloc_main(64, size).expect("there is room");
+                for root in 0..group.size() {
+                    if root == group.rank() {
+                        let bytes = pattern(root.into(), 700);
+                        pe.elan3().store(buffer, &bytes).expect("it is mapped");
+                    }
+                    let done = if hardware {
+                        sync(group, Barrier::Hardware).await;
+                        group.hbcast(buffer, size, root).await
+                    } else {
+                        sync(group, Barrier::Software).await;
+                        group.bcast(buffer, size, root).await
+                    };
+                    done.expect("all have it");
+                    let found = pe.elan3().load(buffer, size).expect("it is mapped");
+                    assert_eq!(found[..], pattern(root.into(), 700)[..]);
+                }
+            });
+            ran.expect("nobody is missing")
+        };
+        assert_eq!(time(true), time(false));
+        let blocking = run(&sixteen_nodes(), &places, |pe| async move {
+            sync(pe.elan().all_group(), Barrier::HardwareEvent).await;
+        });
+        blocking.expect("nobody is missing");
+    }
+}
+
 /// Jobs on some of the same nodes: hardware serves each, since the contexts of each have one number, and a broadcast of the one
 /// is nothing to the other.
 #[test]

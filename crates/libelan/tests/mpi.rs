@@ -297,6 +297,30 @@ fn truncation() {
     }
 }
 
+/// Four processes on each of two nodes: all send to all, through shared memory and the network, and wait for all of it.
+#[test]
+fn four_processes_on_a_node() {
+    run(&Job::new("test", &[0, 5], 4).unwrap(), async |pe| {
+        let (mpi, all) = (pe.mpi(), pe.nvps());
+        assert_eq!((mpi.size(), pe.elan3().nlocal()), (8, 4));
+        for length in [0, 40, 2_000, 20_000] {
+            let buffers: Vec<_> = (0..all).map(|_| filled(&pe, 99, length)).collect();
+            let from = filled(&pe, mpi.rank().into(), length);
+            let received = (0..all).zip(&buffers);
+            let mut requests: Vec<_> = received
+                .map(|(other, &at)| mpi.irecv(other, mpi.rank(), at, b(length)))
+                .collect();
+            requests.extend((0..all).map(|other| mpi.isend(other, other, from, b(length))));
+            let statuses = mpi.waitall(requests).await.unwrap();
+            for (other, (status, &at)) in (0..all).zip(statuses.iter().zip(&buffers)) {
+                assert_eq!((status.source, status.size), (other, b(length)));
+                assert_holds(&pe, at, other.into(), length);
+            }
+        }
+    })
+    .unwrap();
+}
+
 #[test]
 fn self_sends() {
     run(&four(), async |pe| {
@@ -352,14 +376,19 @@ fn synchronous_sends() {
                         mpi.send(1, 1, buffer, b(length)).await.unwrap();
                         let buffered = length <= 16_384;
                         assert_eq!(pe.now() < late, buffered, "{length} B");
+                        let request = mpi.issend(1, 4, buffer, b(length));
                         mpi.ssend(1, 2, buffer, b(length)).await.unwrap();
                         assert!(pe.now() > late);
+                        mpi.wait(request).await.unwrap();
+                        assert!(pe.now() > late + Time::from_us(300));
                         mpi.recv(1, 3, buffer, b(0)).await.unwrap();
                     }
                     1 => {
                         pe.compute(Time::from_us(300)).await;
                         mpi.recv(0, 1, buffer, b(length)).await.unwrap();
                         mpi.recv(0, 2, buffer, b(length)).await.unwrap();
+                        pe.compute(Time::from_us(300)).await;
+                        mpi.recv(0, 4, buffer, b(length)).await.unwrap();
                         mpi.send(0, 3, buffer, b(0)).await.unwrap();
                     }
                     _ => {}

@@ -5,6 +5,8 @@ mod common;
 use common::{b, log, pattern, run, run_on};
 use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};
 use libelan::elan::queue::QueueError;
+use libelan::elan::{GLOBAL_ELAN, GLOBAL_MAIN};
+use libelan::elan3::AllocError;
 use libelan::shmem::ShmemError;
 use libelan::{Job, Pe};
 use units::Time;
@@ -155,6 +157,42 @@ fn faults() {
     .unwrap();
 }
 
+/// Global memory is given and taken back, in both kinds, at the same addresses in all processes.
+#[test]
+fn global_memory() {
+    let places = log();
+    let noted = places.clone();
+    run(&six(), move |pe| {
+        let noted = noted.clone();
+        async move {
+            let elan = pe.elan();
+            assert_eq!(
+                (elan.vp(), elan.nvps(), elan.clock()),
+                (pe.vp(), 6, pe.now())
+            );
+            // What each has for itself alone does not matter.
+            pe.elan3()
+                .alloc_main(8, b(1 + 9 * u64::from(pe.vp())))
+                .unwrap();
+            let (main, adapter) = (elan.galloc_main(64, b(100)), elan.galloc_elan(64, b(100)));
+            let (main, adapter) = (main.unwrap(), adapter.unwrap());
+            assert!(elan.galloc_main(64, GLOBAL_MAIN).is_err());
+            assert!(elan.galloc_elan(64, GLOBAL_ELAN).is_err());
+            for at in [main, adapter] {
+                elan.elan3().store(at, &[1; 100]).unwrap();
+                elan.galloc_free(at).unwrap();
+                assert_eq!(elan.galloc_free(at), Err(AllocError::NotAllocated(at)));
+            }
+            assert_eq!(elan.galloc_main(64, b(100)), Ok(main));
+            assert_eq!(elan.elan3().load(main, b(100)).unwrap()[..], [0; 100]);
+            noted.note((main, adapter));
+        }
+    })
+    .unwrap();
+    let places = places.borrow();
+    assert!(places.len() == 6 && places.iter().all(|place| *place == places[0]));
+}
+
 /// All send to one queue, which is shorter than what they send: messages of each come in order.
 #[test]
 fn queues() {
@@ -182,10 +220,12 @@ fn queues() {
             *number += 1;
         }
         assert_eq!(queue.poll().await, None);
-        // To itself.
-        let sent = elan.queue_tx(0, queue.at(), buffer, b(5));
-        assert_eq!(queue.wait().await.len(), 5);
-        elan.wait(sent).await.unwrap();
+        // To itself, with and without bytes.
+        for length in [5, 0] {
+            let sent = elan.queue_tx(0, queue.at(), buffer, b(length));
+            assert_eq!(queue.wait().await.len() as u64, length);
+            elan.wait(sent).await.unwrap();
+        }
         let long = elan.queue_tx(0, queue.at(), buffer, b(321));
         let length = b(321);
         assert_eq!(elan.wait(long).await, Err(DmaError::TooLong { length }));

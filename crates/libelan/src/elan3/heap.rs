@@ -82,11 +82,8 @@ impl Heap {
         self.alloc_from(ElanAddr::new(0), align, size)
     }
 
-    /// The same, no lower than at some address.
-    ///
-    /// # Errors
-    /// See [`AllocError`].
-    pub fn alloc_from(
+    /// The same, no lower than at some address, from a heap that does not grow.
+    pub(crate) fn alloc_from(
         &mut self,
         from: ElanAddr,
         align: u32,
