@@ -229,6 +229,38 @@ fn polling_and_blocking() {
     }
 }
 
+/// The end of a transfer is waited for in the same ways: who blocks sees it as much later as an interrupt takes longer than a
+/// look.
+#[test]
+fn polling_and_blocking_for_a_transfer() {
+    let seen = |how| {
+        let mut cluster = cluster(&four_nodes());
+        let (node, other) = (cluster.node(0), cluster.node(1));
+        let event = other.event(1);
+        let seen = log();
+        let noted = seen.clone();
+        cluster.spawn("waits", async move {
+            let sent = node.notify(event);
+            node.wait_for(sent, how).await.expect("it is there");
+            noted.note(node.now());
+            let sent = node.notify(event);
+            node.sleep(us(100)).await;
+            node.wait_for(sent, how).await.expect("it is there");
+            noted.note(node.now());
+        });
+        cluster.run().expect("all ends");
+        let seen = seen.borrow();
+        assert_eq!(seen[1], seen[0] + us(100), "{how:?}: it is there already");
+        seen[0]
+    };
+    let (polled, woken) = (seen(Wait::Poll), seen(Wait::Block));
+    assert_eq!(woken, polled + us(5) - Time::from_ns(200));
+    let looks = u32::try_from(polled / Time::from_ns(200)).expect("few");
+    assert_eq!(seen(Wait::Spin(0)), woken);
+    assert_eq!(seen(Wait::Spin(looks)), woken);
+    assert_eq!(seen(Wait::Spin(looks + 2)), polled);
+}
+
 /// A look that does not succeed takes its time.
 #[test]
 fn looking_in_vain() {

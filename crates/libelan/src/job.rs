@@ -4,7 +4,7 @@ use crate::elan::Elan;
 use crate::elan3::{AllocError, Context};
 use crate::mpi::Mpi;
 use crate::shmem::Shmem;
-use elan::{Cluster, NoContext, Node, NodeId};
+use elan::{Cluster, NoContext, Node, NodeId, Wait};
 use kernel::Label;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,6 +20,7 @@ pub const MOST_PES: u32 = 4;
 pub struct Job {
     name: String,
     places: Vec<NodeId>,
+    waits: Wait,
 }
 
 /// Why a job cannot run.
@@ -83,8 +84,16 @@ impl Job {
             None => Ok(Job {
                 name: name.into(),
                 places,
+                waits: Wait::Poll,
             }),
         }
+    }
+
+    /// Sets how the libraries of its processes wait (`LIBELAN_WAITTYPE`, `base->waitType`): they poll unless this says
+    /// otherwise. See [`mod@crate::elan`].
+    #[must_use]
+    pub fn waiting(self, waits: Wait) -> Self {
+        Job { waits, ..self }
     }
 
     /// Attaches the processes, all with a new capability, and starts the program in each.
@@ -117,7 +126,7 @@ impl Job {
             let label = Label::new(format!("{} {vp}", self.name));
             (Context::new(Rc::clone(&processes), vp), label)
         });
-        let pes = Elan::init(processes.collect())?;
+        let pes = Elan::init(processes.collect(), self.waits)?;
         Ok(pes.into_iter().map(|elan| Pe { elan }).collect())
     }
 }

@@ -10,7 +10,9 @@ use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use crate::queue::{Queue, QueueId};
 use kernel::Signal;
 use std::collections::VecDeque;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use units::Bytes;
 
 impl Node {
@@ -140,22 +142,48 @@ impl Node {
         }
     }
 
+    /// Waits in a way of choice for what a process that polls sees when the future is ready, such as the end of a [`Transfer`].
+    /// Who blocks sees it as much later as `interrupt` is longer than `poll`, unless it is there already.
+    pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: Wait) -> F::Output {
+        let mut seen = pin!(seen.into_future());
+        let looks = match how {
+            Wait::Poll => return seen.await,
+            Wait::Block => 1,
+            Wait::Spin(looks) => looks,
+        };
+        if let Some(output) = self.look(seen.as_mut(), looks).await {
+            return output;
+        }
+        let output = seen.await;
+        let adapter = self.adapter_config();
+        let longer = adapter.interrupt.saturating_sub(adapter.poll);
+        self.sleep(longer).await;
+        output
+    }
+
     /// Looks at an event up to so many times, one `poll` apart; whether it is set.
     pub async fn poll(&self, event: EventId, looks: u32) -> bool {
-        let seen = self.seen_of(event);
-        if looks > 1 && !seen.is_set() {
-            let poll = self.world.borrow().config.adapter.poll;
-            let alarm = self.alarm(self.now() + poll * u64::from(looks - 1));
-            let (mut seen, mut alarm) = (seen.wait(), alarm.wait());
-            std::future::poll_fn(|context| {
-                let seen = Pin::new(&mut seen).poll(context);
-                seen.is_ready()
-                    .then_some(())
-                    .map_or_else(|| Pin::new(&mut alarm).poll(context), |()| seen)
-            })
-            .await;
+        let seen = pin!(self.seen_of(event).wait());
+        self.look(seen, looks).await.is_some()
+    }
+
+    /// Looks up to so many times whether a future is ready, one `poll` apart.
+    async fn look<F: Future>(&self, mut seen: Pin<&mut F>, looks: u32) -> Option<F::Output> {
+        let first = poll_fn(|context| Poll::Ready(seen.as_mut().poll(context))).await;
+        if let Poll::Ready(output) = first {
+            return Some(output);
         }
-        seen.is_set()
+        if looks <= 1 {
+            return None;
+        }
+        let poll = self.world.borrow().config.adapter.poll;
+        let alarm = self.alarm(self.now() + poll * u64::from(looks - 1));
+        let mut alarm = alarm.wait();
+        poll_fn(|context| match seen.as_mut().poll(context) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending => Pin::new(&mut alarm).poll(context).map(|()| None),
+        })
+        .await
     }
 
     /// Gives the processor up until the operating system wakes the process for the event. Who finds the block in main

@@ -10,7 +10,7 @@
 //! process primes *release* before it says that it is ready.
 
 use super::group::{Group, Slot};
-use elan::{Address, Dma, ElanAddr};
+use elan::{Address, Dma, ElanAddr, Wait};
 use units::Bytes;
 
 impl Group {
@@ -20,7 +20,7 @@ impl Group {
         let sync = async {
             if self.leads() {
                 self.gather().await;
-                self.tree_barrier().await;
+                self.tree_barrier(self.inner.waits).await;
                 let _ = self.release(Ok(()));
             } else {
                 let _ = self.join().await;
@@ -38,7 +38,7 @@ impl Group {
     }
 
     /// The barrier of the leaders.
-    pub(super) async fn tree_barrier(&self) {
+    pub(super) async fn tree_barrier(&self, how: Wait) {
         let leaders = &self.inner.layout.leaders;
         if leaders.len() == 1 {
             return;
@@ -74,6 +74,6 @@ impl Group {
                 self.node().set(ready);
             }
         }
-        self.node().wait(released).await;
+        self.node().wait_by(released, how).await;
     }
 }

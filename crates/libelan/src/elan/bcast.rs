@@ -26,7 +26,7 @@
 use super::group::{Group, Slot};
 use super::relay::{Child, Stage, Work};
 use super::tree::{Spot, balanced, chain};
-use elan::{Action, Dma, DmaError, ElanAddr, Node, Placement, Wait};
+use elan::{Action, Dma, DmaError, ElanAddr, Node, Placement};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -111,7 +111,7 @@ impl Group {
             sent = Span::new(span.to, span.size);
         }
         if outcome.is_ok() {
-            outcome = self.barrier(Wait::Poll).await;
+            outcome = self.barrier(self.inner.waits).await;
         }
         if outcome.is_ok() {
             outcome = spread(self, sent, team).await;
@@ -226,7 +226,7 @@ impl Group {
         if spot.children.is_empty() {
             if spot.parent.is_some() {
                 for parity in 0..2 {
-                    self.node().wait(self.event(Slot::Arrived(parity))).await;
+                    self.wait(Slot::Arrived(parity)).await;
                 }
             }
             return Ok(());
@@ -248,7 +248,7 @@ impl Group {
         if spot.parent.is_none() && segments == 1 {
             let sent = children.iter().map(|child| self.node().dma(child.first()));
             for sent in sent.collect::<Vec<_>>() {
-                sent.await?;
+                self.over(sent).await?;
             }
             return Ok(());
         }
@@ -262,7 +262,7 @@ impl Group {
         self.inner.work.borrow_mut().push_back(work);
         self.start_relay();
         self.node().set(self.event(Slot::Work));
-        self.node().wait(self.event(Slot::Sent)).await;
+        self.wait(Slot::Sent).await;
         self.inner.failed.take().map_or(Ok(()), Err)
     }
 

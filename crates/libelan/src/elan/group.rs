@@ -25,7 +25,10 @@ use super::bcast::{SLOTS, segment};
 use super::tree::{Spot, balanced};
 use crate::cpu::{Cpu, Turn};
 use crate::elan3::{AllocError, Context, Heap};
-use elan::{Action, Address, Dma, DmaError, ElanAddr, EventId, MemoryError, Node, NodeId, Region};
+use elan::{
+    Action, Address, Dma, DmaError, ElanAddr, EventId, MemoryError, Node, NodeId, Region, Transfer,
+    Wait,
+};
 use kernel::{Label, Signal};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -63,6 +66,8 @@ pub(super) struct Inner {
     pub context: Context,
     pub cpu: Cpu,
     label: Label,
+    /// How calls wait that do not say it themselves.
+    pub waits: Wait,
     pub layout: Rc<Layout>,
     pub rank: u32,
     /// The team of this process, by its number.
@@ -339,6 +344,8 @@ pub(crate) struct Member {
     pub cpu: Cpu,
     pub label: Label,
     pub locals: Locals,
+    /// How it waits.
+    pub waits: Wait,
 }
 
 impl Group {
@@ -394,6 +401,7 @@ impl Group {
                 context: context.clone(),
                 cpu: member.cpu.clone(),
                 label: member.label.clone(),
+                waits: member.waits,
                 rank,
                 team,
                 local,
@@ -437,6 +445,17 @@ impl Group {
     /// One of the group's events.
     pub(super) fn event(&self, slot: Slot) -> EventId {
         self.inner.events[slot.index() as usize]
+    }
+
+    /// Waits for one of the group's events, in the way of the job.
+    pub(super) async fn wait(&self, slot: Slot) {
+        let event = self.event(slot);
+        self.node().wait_by(event, self.inner.waits).await;
+    }
+
+    /// Waits for the end of a DMA, the same way.
+    pub(super) async fn over(&self, transfer: Transfer) -> Result<(), DmaError> {
+        self.node().wait_for(transfer, self.inner.waits).await
     }
 
     /// Makes one of the group's events anew, with an action of choice.

@@ -79,7 +79,7 @@ impl Group {
             return Ok(());
         }
         let Some(nodes) = &layout.contiguous else {
-            self.tree_barrier().await;
+            self.tree_barrier(how).await;
             return Ok(());
         };
         let node = self.node();
@@ -167,7 +167,7 @@ impl Group {
     /// The root team's leader sends to all others.
     async fn hardware_spread(&self, span: Span, root: u32) -> Result<(), DmaError> {
         if self.inner.team != root {
-            self.node().wait(self.event(Slot::Arrived(0))).await;
+            self.wait(Slot::Arrived(0)).await;
             return Ok(());
         }
         let layout = &self.inner.layout;
@@ -193,7 +193,7 @@ impl Group {
             return Ok(());
         }
         self.send(dmas);
-        self.node().wait(self.event(Slot::Sent)).await;
+        self.wait(Slot::Sent).await;
         self.inner.failed.take().map_or(Ok(()), Err)
     }
 

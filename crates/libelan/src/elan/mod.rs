@@ -11,6 +11,15 @@
 //! | `elan_allocMain`, `elan_allocElan`, `elan_free`, `elan_main2elan` | those of Elan3lib, [`Elan::elan3`] |
 //! | `elan_clock` | [`Elan::clock`] |
 //!
+//! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`Wait`], set for a job by
+//! [`crate::Job::waiting`]): what `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count are as a wait type. It sees the same in
+//! all ways, by polling earlier: who blocks is woken by an interrupt, which takes `interrupt` in place of `poll`. Who finds
+//! what it waits for there already pays neither. All waits for the network go that way, also those of Shmem and MPI and
+//! within collective calls, and so do waits for messages of processes of the node. Some have a way of their own:
+//! `elan_hgsync`, and with it the barriers of Shmem and MPI, polls; `elan_hgsyncevent` blocks; `shmem_wait` polls; and the
+//! members of a group on one node wait for each other by polling. That a process which blocks leaves its processor to others
+//! has no effect here: there are as many processors as processes.
+//!
 //! *Global* memory has the same address in all processes that make the same calls in the same order, whatever else each
 //! of them allocates: it has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
 
@@ -29,7 +38,7 @@ mod tree;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
-use elan::{ElanAddr, Node, Placement};
+use elan::{ElanAddr, Node, Placement, Wait};
 use group::{Block, Group, Layout, Locals, Member};
 use kernel::Label;
 use std::cell::RefCell;
@@ -70,7 +79,10 @@ struct Inner {
 
 impl Elan {
     /// Initialises the library in all processes of a job.
-    pub(crate) fn init(processes: Vec<(Context, Label)>) -> Result<Vec<Elan>, AllocError> {
+    pub(crate) fn init(
+        processes: Vec<(Context, Label)>,
+        waits: Wait,
+    ) -> Result<Vec<Elan>, AllocError> {
         let nvps = processes.len() as u32;
         let port = |(elan3, _): &(Context, Label)| {
             let (node, vp) = (elan3.node(), elan3.process());
@@ -92,6 +104,7 @@ impl Elan {
                 cpu: ports[elan3.process() as usize].cpu.clone(),
                 label: label.clone(),
                 locals: Rc::clone(&locals),
+                waits,
             };
             let block = Block::alloc(elan3.node(), &global_elan, &global_main, Block::ANYWHERE)?;
             let all = Group::new(&member, Rc::clone(&layout), block)?;
@@ -171,6 +184,17 @@ impl Elan {
         let output = event.await;
         label.set(before);
         output
+    }
+
+    /// Waits, in the way of the job, for something that has a name.
+    pub(crate) async fn see<F: IntoFuture>(&self, what: impl fmt::Display, seen: F) -> F::Output {
+        let seen = self.node().wait_for(seen, self.waits());
+        self.waiting(what, seen).await
+    }
+
+    /// How the process waits.
+    pub(crate) fn waits(&self) -> Wait {
+        self.inner.member.waits
     }
 
     /// The buffer of [`STAGE`].

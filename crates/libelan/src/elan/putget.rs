@@ -196,7 +196,7 @@ impl Elan {
                 let get = node.dma(Dma::new(from, node.at(slot), word));
                 drop(turn);
                 let what = format!("a word of process {vp}");
-                self.waiting(what, get).await
+                self.see(what, get).await
             }
             Err(error) => Err(error),
         };
@@ -219,7 +219,7 @@ impl Elan {
     /// # Errors
     /// If it failed: an adapter refused an access at one of its ends, or there is no such process.
     pub async fn wait(&self, remote: Remote) -> Result<(), DmaError> {
-        self.waiting(remote.what, remote.end.done.wait()).await;
+        self.see(remote.what, remote.end.done.wait()).await;
         remote.end.result.get().expect("it is over")
     }
 
@@ -242,7 +242,7 @@ impl Elan {
     async fn wait_all(&self, what: impl fmt::Display, kind: &Kind) -> Result<(), DmaError> {
         while kind.under_way.get() > 0 {
             let none = kind.none.borrow().clone();
-            self.waiting(&what, none.wait()).await;
+            self.see(&what, none.wait()).await;
         }
         kind.failed.take().map_or(Ok(()), Err)
     }

@@ -106,7 +106,8 @@ impl RxQueue {
             node.prime(self.event, 1);
             if node.queue_len(self.queue) == 0 {
                 let what = "a message in a queue";
-                self.elan.waiting(what, node.wait(self.event)).await;
+                let wait = node.wait_by(self.event, self.elan.waits());
+                self.elan.waiting(what, wait).await;
             }
         }
     }

@@ -151,22 +151,20 @@ impl Group {
         let (node, block, context) = (self.node(), self.inner.block, &self.inner.context);
         let length = Bytes::new(own.len() as u64);
         for (index, &child) in (0..).zip(&spot.children) {
-            let come = self.event(Slot::Partial(index));
-            node.wait(come).await;
-            node.prime(come, 1);
+            self.wait(Slot::Partial(index)).await;
+            node.prime(self.event(Slot::Partial(index)), 1);
             let mut next = context.load(block.partial(index), length)?.into_vec();
             node.post(self.signal(vps[child as usize], Slot::Credit));
             self.combine(operation, &own, &mut next).await;
             own = next;
         }
         if let Some((parent, index)) = spot.parent {
-            let credit = self.event(Slot::Credit);
-            node.wait(credit).await;
-            node.prime(credit, 1);
+            self.wait(Slot::Credit).await;
+            node.prime(self.event(Slot::Credit), 1);
             context.store(block.own(), &own)?;
             let (to, slot) = (block.partial(index), block.at(Slot::Partial(index)));
             let put = context.put_notify(vps[parent as usize], block.own(), to, length, slot);
-            put.await?;
+            self.over(put).await?;
         }
         Ok(own)
     }
@@ -204,10 +202,10 @@ impl Group {
                 let vp = self.inner.layout.leaders[single as usize];
                 let arrived = self.inner.block.at(Slot::Arrived(0));
                 let sent: Transfer = context.put_notify(vp, at, at, length, arrived);
-                sent.await?;
+                self.over(sent).await?;
             }
             Some(single) if team == single => {
-                self.node().wait(self.event(Slot::Arrived(0))).await;
+                self.wait(Slot::Arrived(0)).await;
             }
             Some(_) => return Ok(()),
         }

@@ -284,7 +284,8 @@ impl Shmem {
         });
         if started.is_ok() {
             let what = format!("an atomic of process {pe}");
-            elan.waiting(what, node.wait(event.0)).await;
+            elan.waiting(what, node.wait_by(event.0, elan.waits()))
+                .await;
         }
         elan.port().free_event(event);
         started?;

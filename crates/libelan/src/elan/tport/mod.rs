@@ -260,7 +260,7 @@ impl Tport {
     /// If it fails.
     pub async fn tx_wait(&self, tx: Tx) -> Result<(), TportError> {
         let what = format!("its send of tag {} to process {}", tx.tag, tx.to);
-        self.elan.waiting(what, tx.sending.done.wait()).await;
+        self.elan.see(what, tx.sending.done.wait()).await;
         tx.sending.result.get().expect("it has ended")
     }
 
@@ -280,7 +280,7 @@ impl Tport {
             Room::Probe => format!("{} to be probed", receive.select),
             _ => receive.select.to_string(),
         };
-        self.elan.waiting(what, receive.done.wait()).await;
+        self.elan.see(what, receive.done.wait()).await;
         Port::finish(&self.elan, &receive).await
     }
 

@@ -1,0 +1,220 @@
+//! Waiting by polling and by blocking: what each costs, and that both see the same.
+
+mod common;
+
+use common::{b, cluster, four_nodes, pattern};
+use elan::{Comparison, ElanAddr, Wait};
+use libelan::elan::reduce::{Operation, To};
+use libelan::elan::tport::{Mode, Room, Select};
+use libelan::{Job, Pe};
+use units::Time;
+
+/// When a program of a process on each of some nodes ends, whose libraries wait in some way.
+fn end<F: Future<Output = ()> + 'static>(
+    places: &[u32],
+    waits: Wait,
+    program: impl Fn(Pe) -> F,
+) -> Time {
+    let mut cluster = cluster(&four_nodes());
+    let job = Job::at("test", places.to_vec()).expect("a few processes");
+    let job = job.waiting(waits);
+    job.launch(&mut cluster, program).expect("four nodes");
+    cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
+    cluster.now()
+}
+
+/// By how much an interrupt is later than a poll.
+fn later() -> Time {
+    let adapter = four_nodes().adapter;
+    adapter.interrupt - adapter.poll
+}
+
+/// Some bytes of global memory.
+fn board(pe: &Pe) -> ElanAddr {
+    pe.elan().galloc_main(64, b(1000)).expect("there is room")
+}
+
+/// One wait of one process: a put, a get, a message in a queue, an atomic.
+#[test]
+fn a_blocking_wait_costs_an_interrupt() {
+    let put = async |pe: Pe| {
+        let (elan, at) = (pe.elan(), board(&pe));
+        if pe.vp() == 0 {
+            elan.wait(elan.put(1, at, at, b(500))).await.unwrap();
+        }
+    };
+    let all_puts = async |pe: Pe| {
+        let (elan, at) = (pe.elan(), board(&pe));
+        if pe.vp() == 0 {
+            drop(elan.put(1, at, at, b(500)));
+            elan.put_wait_all().await.unwrap();
+        }
+    };
+    let get = async |pe: Pe| {
+        let (elan, at) = (pe.elan(), board(&pe));
+        elan.elan3()
+            .store(at, &pattern(pe.vp().into(), 500))
+            .unwrap();
+        if pe.vp() == 0 {
+            elan.wait(elan.get(1, at, at, b(500))).await.unwrap();
+            assert_eq!(elan.elan3().load(at, b(500)).unwrap()[..], pattern(1, 500));
+        }
+    };
+    let queue = async |pe: Pe| {
+        let (elan, at) = (pe.elan(), board(&pe));
+        let queue = elan.queue_rx(2, b(64)).unwrap();
+        if pe.vp() == 0 {
+            assert_eq!(queue.wait().await[..], pattern(7, 50));
+        } else {
+            elan.elan3().store(at, &pattern(7, 50)).unwrap();
+            // Who sends does not wait.
+            drop(elan.queue_tx(0, queue.at(), at, b(50)));
+            pe.compute(Time::from_us(2)).await;
+        }
+    };
+    let atomic = async |pe: Pe| {
+        let shmem = pe.shmem();
+        let word = shmem.malloc_elan(b(8)).unwrap();
+        if pe.vp() == 0 {
+            assert_eq!(shmem.fadd(word, 5, 1).await.unwrap(), 0);
+        }
+    };
+    let word = async |pe: Pe| {
+        let shmem = pe.shmem();
+        let word = shmem.malloc_elan(b(8)).unwrap();
+        if pe.vp() == 0 {
+            assert_eq!(shmem.g(word, 1).await.unwrap(), 0);
+        }
+    };
+    let of = |waits| {
+        [
+            end(&[0, 2], waits, put),
+            end(&[0, 2], waits, all_puts),
+            end(&[0, 2], waits, get),
+            end(&[0, 2], waits, queue),
+            end(&[0, 2], waits, atomic),
+            end(&[0, 2], waits, word),
+        ]
+    };
+    let (polls, blocks) = (of(Wait::Poll), of(Wait::Block));
+    assert_eq!(polls.map(|end| end + later()), blocks);
+    // Who looks often enough sees it by that, who does not blocks.
+    assert_eq!(of(Wait::Spin(10_000)), polls);
+    assert_eq!(of(Wait::Spin(3)), blocks);
+}
+
+/// Messages of both protocols, expected and unexpected, between nodes and within one, and what they carry.
+#[test]
+fn messages() {
+    for places in [[0, 2], [1, 1]] {
+        for length in [0, 200, 5_000, 50_000] {
+            let ping = move |pe: Pe| async move {
+                let (tport, elan3) = (pe.elan().tport(), pe.elan3());
+                let at = elan3.alloc_main(64, b(length)).unwrap();
+                if pe.vp() == 0 {
+                    elan3.store(at, &pattern(3, length)).unwrap();
+                    pe.compute(Time::from_us(100)).await;
+                    let tx = tport.tx_start(Mode::Standard, 1, (0, 9), at, b(length));
+                    // It has ended when it is waited for: no way of waiting costs anything.
+                    pe.compute(Time::from_us(400)).await;
+                    assert!(tx.is_done());
+                    let before = pe.now();
+                    tport.tx_wait(tx).await.unwrap();
+                    assert_eq!(pe.now(), before);
+                } else {
+                    let rx = tport.rx_start(Select::ANY, Room::Buffer(at, b(length)));
+                    let received = tport.rx_wait(rx).await.unwrap();
+                    assert_eq!((received.tag, received.size), (9, b(length)));
+                    assert_eq!(elan3.load(at, b(length)).unwrap()[..], pattern(3, length));
+                    // What ends the run is this process.
+                    pe.compute(Time::from_us(800)).await;
+                }
+            };
+            let (polls, blocks) = (
+                end(&places, Wait::Poll, ping),
+                end(&places, Wait::Block, ping),
+            );
+            assert_eq!(polls + later(), blocks, "{places:?}, {length} B");
+            assert_eq!(end(&places, Wait::Spin(100_000), ping), polls);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    Gsync,
+    Bcast,
+    Hbcast,
+    Reduce,
+    Hgsync,
+    Hgsyncevent,
+}
+
+/// A collective call of all processes, and its result.
+async fn call(pe: Pe, call: Call) {
+    let (group, at, size) = (pe.elan().all_group(), board(&pe), b(1000));
+    pe.elan3().store(at, &[pe.vp() as u8 + 1; 1000]).unwrap();
+    let add = |one: &[u8], other: &mut [u8]| {
+        let pairs = one.iter().zip(other);
+        pairs.for_each(|(one, other)| *other += *one);
+    };
+    let operation = Operation {
+        size: b(1),
+        combine: &add,
+    };
+    let expected = match call {
+        Call::Bcast | Call::Hbcast => 3,
+        Call::Reduce => (1..=pe.nvps() as u8).sum(),
+        Call::Gsync | Call::Hgsync | Call::Hgsyncevent => pe.vp() as u8 + 1,
+    };
+    let done = match call {
+        Call::Gsync => {
+            group.gsync().await;
+            Ok(())
+        }
+        Call::Bcast => group.bcast(at, size, 2).await,
+        Call::Hbcast => group.hbcast(at, size, 2).await,
+        Call::Reduce => group.reduce(at, at, 1000, &operation, To::All).await,
+        Call::Hgsync => group.hgsync().await,
+        Call::Hgsyncevent => group.hgsyncevent().await,
+    };
+    done.unwrap();
+    assert_eq!(pe.elan3().load(at, size).unwrap()[..], [expected; 1000]);
+}
+
+/// A process that blocks in the waits of a collective call is later by at least one interrupt; two calls say by themselves how
+/// they wait. On nodes next to each other and on others, where software does what hardware would.
+#[test]
+fn collective_calls() {
+    for places in [&[0, 1, 2, 3][..], &[0, 1, 3]] {
+        let of = |what, waits| end(places, waits, |pe| call(pe, what));
+        for what in [Call::Gsync, Call::Bcast, Call::Hbcast, Call::Reduce] {
+            let (polls, blocks) = (of(what, Wait::Poll), of(what, Wait::Block));
+            assert!(blocks >= polls + later(), "{what:?}: {polls} {blocks}");
+        }
+        let [polls, blocks] = [Call::Hgsync, Call::Hgsyncevent].map(|what| {
+            let [one, other] = [Wait::Poll, Wait::Block].map(|waits| of(what, waits));
+            assert_eq!(one, other, "{what:?}");
+            one
+        });
+        assert!(blocks >= polls + later(), "{polls} {blocks}");
+    }
+}
+
+/// A word that another stores is polled whatever the job says.
+#[test]
+fn a_word_of_memory_is_polled() {
+    let wait = async |pe: Pe| {
+        let shmem = pe.shmem();
+        let word = shmem.malloc(b(8)).unwrap();
+        if pe.vp() == 0 {
+            shmem.wait_until(word, Comparison::Equal, 4).await.unwrap();
+        } else {
+            shmem.p(word, 4, 0);
+        }
+    };
+    assert_eq!(
+        end(&[0, 2], Wait::Poll, wait),
+        end(&[0, 2], Wait::Block, wait)
+    );
+}
