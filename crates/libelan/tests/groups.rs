@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, machine, sixteen_nodes};
+use common::{cluster, compose, four_nodes, log, machine, sixteen_nodes};
 use elan::{Config, DmaError, ElanAddr, NodeId, Placement, Stop};
 use fabric::FatTree;
 use kernel::random::Stream;
@@ -195,20 +195,6 @@ fn element(seed: u64, vp: u32, index: u64) -> Vec<u8> {
     let word =
         (seed ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(2 * u64::from(vp) + 3);
     word.to_le_bytes().to_vec()
-}
-
-/// The one map after the other: associative, and it does not commute.
-fn compose(first: &[u8], then: &mut [u8]) {
-    let map = |bytes: &[u8]| {
-        let part = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
-        (part(0), part(4))
-    };
-    for (first, then) in first.chunks(8).zip(then.chunks_mut(8)) {
-        let ((a, b), (c, d)) = (map(first), map(then));
-        let (a, b) = (c.wrapping_mul(a), c.wrapping_mul(b).wrapping_add(d));
-        then[..4].copy_from_slice(&a.to_le_bytes());
-        then[4..].copy_from_slice(&b.to_le_bytes());
-    }
 }
 
 #[test]

@@ -101,3 +101,17 @@ pub fn assert_holds(pe: &Pe, at: ElanAddr, seed: u64, length: u64) {
     let found = pe.elan3().load(at, b(length)).unwrap();
     assert_eq!(found[..], pattern(seed, length));
 }
+
+/// Of vectors of maps `x -> a x + b` of numbers of 32 bits, the one after the other: associative, and it does not commute.
+pub fn compose(first: &[u8], then: &mut [u8]) {
+    let map = |bytes: &[u8]| {
+        let part = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
+        (part(0), part(4))
+    };
+    for (first, then) in first.chunks(8).zip(then.chunks_mut(8)) {
+        let ((a, b), (c, d)) = (map(first), map(then));
+        let (a, b) = (c.wrapping_mul(a), c.wrapping_mul(b).wrapping_add(d));
+        then[..4].copy_from_slice(&a.to_le_bytes());
+        then[4..].copy_from_slice(&b.to_le_bytes());
+    }
+}

@@ -1,7 +1,8 @@
 //! Programs, drawn from a seed.
 
+use crate::collective::{Barrier, Broadcast, Collective, Kind, Reduce, SPANS};
 use crate::common;
-use elan::Config;
+use elan::{Config, Wait};
 use fabric::FatTree;
 use kernel::random::Stream;
 use libelan::elan::tport::Select;
@@ -18,9 +19,23 @@ pub struct Program {
     pub config: Config,
     /// Node of each process.
     pub places: Vec<u32>,
+    /// How they wait.
+    pub waits: Wait,
+    /// Groups by their members, of which those of one round are made at once and have no member in common.
+    pub rounds: Vec<Vec<Vec<u32>>>,
     pub phases: Vec<Phase>,
 }
 
+impl Program {
+    /// All groups; the first is that of all processes.
+    pub fn groups(&self) -> Vec<Vec<u32>> {
+        let all = (0..self.places.len() as u32).collect();
+        let made = self.rounds.iter().flatten().cloned();
+        std::iter::once(all).chain(made).collect()
+    }
+}
+
+#[derive(Clone)]
 pub struct Phase {
     /// Whether each process ends a step before it begins the next; otherwise it starts all, and then waits for them.
     pub blocking: bool,
@@ -62,6 +77,8 @@ pub enum Step {
     Get {
         from: Range,
     },
+    /// With others.
+    Collective(Collective),
     /// So many nanoseconds.
     Compute(u64),
 }
@@ -122,15 +139,34 @@ pub fn program(seed: u64) -> Program {
     } else {
         Bytes::new(draw.below(30_000))
     };
-    let count = 1 + draw.below(5);
-    let phases = (0..count)
-        .map(|number| phase(&mut draw, number as u32, processes as u32, roomy))
-        .collect();
-    Program {
+    let mut program = Program {
         config,
         places,
-        phases,
+        waits: draw.one_of(&[Wait::Poll, Wait::Poll, Wait::Block, Wait::Spin(20)]),
+        rounds: (0..draw.below(3))
+            .map(|_| round(&mut draw, processes))
+            .collect(),
+        phases: Vec::new(),
+    };
+    let groups = program.groups();
+    program.phases = (0..=draw.below(5))
+        .map(|number| phase(&mut draw, number as u32, &groups, roomy))
+        .collect();
+    program
+}
+
+/// Groups of some of the processes, in any order.
+fn round(draw: &mut Draw, processes: u64) -> Vec<Vec<u32>> {
+    let mut left: Vec<u32> = (0..processes as u32).collect();
+    if draw.chance(50) {
+        draw.shuffle(&mut left);
     }
+    let mut groups = Vec::new();
+    while !left.is_empty() && groups.len() < 3 {
+        let rest = left.split_off(1 + draw.below(left.len() as u64) as usize);
+        groups.push(std::mem::replace(&mut left, rest));
+    }
+    groups
 }
 
 /// A message, before it is known when its ends come.
@@ -142,7 +178,8 @@ struct Message {
     length: u64,
 }
 
-fn phase(draw: &mut Draw, number: u32, processes: u32, roomy: bool) -> Phase {
+fn phase(draw: &mut Draw, number: u32, groups: &[Vec<u32>], roomy: bool) -> Phase {
+    let processes = groups[0].len() as u32;
     let blocking = draw.chance(30);
     let mut steps: Vec<Vec<Step>> = (0..processes).map(|_| Vec::new()).collect();
     let many = draw.below(6 * u64::from(processes).min(30) + 6);
@@ -166,8 +203,25 @@ fn phase(draw: &mut Draw, number: u32, processes: u32, roomy: bool) -> Phase {
             length,
         });
     }
-    for index in 0..messages.len() {
-        let message = &messages[index];
+    // All come to collective calls in the same order, and between the same messages where they wait for these.
+    let many = draw.below(6);
+    let mut calls: Vec<usize> = (0..many)
+        .map(|_| draw.below(messages.len() as u64 + 1) as usize)
+        .collect();
+    calls.sort_unstable();
+    let mut calls = calls.into_iter().peekable();
+    let mut serial = 0;
+    for index in 0..=messages.len() {
+        while calls.next_if_eq(&index).is_some() {
+            let call = collective(draw, groups, serial);
+            serial += 1;
+            for &member in &groups[call.group] {
+                steps[member as usize].push(Step::Collective(call));
+            }
+        }
+        let Some(message) = messages.get(index) else {
+            break;
+        };
         let Message { from, to, .. } = *message;
         let send = Step::Send {
             to,
@@ -193,6 +247,7 @@ fn phase(draw: &mut Draw, number: u32, processes: u32, roomy: bool) -> Phase {
     for steps in &mut steps {
         if !blocking {
             draw.shuffle(steps);
+            in_order(steps);
         }
         for _ in 0..draw.below(4) {
             let at = draw.below(steps.len() as u64 + 1) as usize;
@@ -201,6 +256,81 @@ fn phase(draw: &mut Draw, number: u32, processes: u32, roomy: bool) -> Phase {
         }
     }
     Phase { blocking, steps }
+}
+
+/// Puts the collective calls of a process back into their order.
+fn in_order(steps: &mut [Step]) {
+    let serial = |step: &Step| match step {
+        Step::Collective(call) => Some(call.serial),
+        _ => None,
+    };
+    let places: Vec<usize> = (0..steps.len())
+        .filter(|&place| serial(&steps[place]).is_some())
+        .collect();
+    let mut calls: Vec<Step> = places.iter().map(|&place| steps[place]).collect();
+    calls.sort_by_key(serial);
+    for (place, call) in places.into_iter().zip(calls) {
+        steps[place] = call;
+    }
+}
+
+fn collective(draw: &mut Draw, groups: &[Vec<u32>], serial: u32) -> Collective {
+    let group = draw.below(groups.len() as u64) as usize;
+    let (all, members) = (group == 0, groups[group].len() as u64);
+    let adapter = draw.chance(40);
+    let span = SPANS[usize::from(adapter)];
+    let root = draw.below(members) as u32;
+    let length = draw.length().min(span);
+    // MPI has only the group of all.
+    let kind = match draw.below(4) {
+        0 => Kind::Barrier(draw.one_of(&[
+            Barrier::Software,
+            Barrier::Hardware,
+            Barrier::HardwareEvent,
+            Barrier::Shmem,
+            if all { Barrier::Mpi } else { Barrier::Software },
+        ])),
+        1 => Kind::Broadcast {
+            by: draw.one_of(&[
+                Broadcast::Software,
+                Broadcast::Software,
+                Broadcast::Hardware,
+                Broadcast::Shmem,
+                if all {
+                    Broadcast::Mpi
+                } else {
+                    Broadcast::Software
+                },
+            ]),
+            root,
+            length,
+        },
+        2 => Kind::Reduce {
+            by: draw.one_of(&[
+                Reduce::One(root),
+                Reduce::All,
+                Reduce::Shmem,
+                if all {
+                    Reduce::MpiOne(root)
+                } else {
+                    Reduce::All
+                },
+                if all { Reduce::MpiAll } else { Reduce::All },
+            ]),
+            words: length / 8,
+        },
+        _ => Kind::Collect {
+            longest: length / members,
+            equal: draw.chance(50),
+        },
+    };
+    Collective {
+        serial,
+        group,
+        kind,
+        adapter,
+        seed: draw.0.next_u64() >> 8,
+    }
 }
 
 /// The receive that takes a message, and no other class's: so whatever takes what, none is left over.

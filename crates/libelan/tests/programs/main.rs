@@ -1,19 +1,19 @@
 //! Random programs against an oracle: whatever processes send, receive, put and get, the bytes are right.
 //!
 //! A program, the machine that it runs on and the bounds of the libraries follow from a seed ([`draw`]). It runs in phases:
-//! within one, processes exchange messages and access each other's boards; between two, all wait for all. [`play`] runs
-//! it on a simulated cluster and notes what each process received and got; [`oracle`] does the same with plain vectors, and
+//! within one, processes exchange messages, access each other's boards and make collective calls ([`collective`]), of all
+//! processes or of groups of some, while messages are under way; between two, all wait for all. [`play`] runs it on a
+//! simulated cluster and notes what each process received and got; [`oracle`] does the same with plain vectors, and
 //! looks whether that could be: every message is received once, in order, by a receive that wants it, with its bytes; every
-//! get sees what was there; the boards are right in the end.
+//! get sees what was there; nobody leaves a barrier before all have come; what is broadcast, reduced and collected is what it
+//! should be; the boards are right in the end.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
 //! | `ELANITE_PROGRAM_SEED` | seed of the first program; the next have the next numbers | 0 |
 //! | `ELANITE_PROGRAMS` | how many | 200; 10,000 in the long test |
-//!
-//! What else all processes can do together in a phase, such as the collective calls, joins as a variant of [`draw::Step`]:
-//! it is drawn there, done in [`play`] and in [`oracle`].
 
+mod collective;
 #[path = "../common/mod.rs"]
 mod common;
 mod draw;
@@ -77,7 +77,7 @@ fn the_oracle_notices() {
         let program = draw::program(seed);
         let notes = play::play(&program).unwrap();
         oracle::check(&program, &notes).unwrap();
-        for lie in 0..4 {
+        for lie in 0..play::LIES {
             let mut notes = notes.clone();
             if play::lie(&mut notes, lie) {
                 told += 1;

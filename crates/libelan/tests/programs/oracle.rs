@@ -24,7 +24,9 @@ pub fn check(program: &Program, notes: &[Note]) -> Result<(), String> {
             return Err(format!("{place:?} is noted twice"));
         }
     }
+    let groups = program.groups();
     for (number, phase) in program.phases.iter().enumerate() {
+        let mut calls = BTreeMap::new();
         let mut mail = BTreeMap::new();
         for (process, steps) in phase.steps.iter().enumerate() {
             for step in steps {
@@ -69,12 +71,24 @@ pub fn check(program: &Program, notes: &[Note]) -> Result<(), String> {
                         let wrong = || format!("{where_}: got other bytes than were there");
                         same.then_some(()).ok_or_else(wrong)?;
                     }
-                    (Step::Receive { .. } | Step::Get { .. }, _) => {
+                    (Step::Collective(call), Some(Found::Collective(outcome))) => {
+                        let (_, outcomes) = calls
+                            .entry(call.serial)
+                            .or_insert_with(|| (call, BTreeMap::new()));
+                        outcomes.insert(process as u32, outcome);
+                    }
+                    (Step::Receive { .. } | Step::Get { .. } | Step::Collective(_), _) => {
                         return Err(format!("{where_}: nothing came of it"));
                     }
                     _ => {}
                 }
             }
+        }
+        for (call, outcomes) in calls.values() {
+            let outcome = |member| *outcomes.get(member).expect("each member makes the call");
+            let outcomes: Vec<_> = groups[call.group].iter().map(outcome).collect();
+            let checked = call.check(&outcomes);
+            checked.map_err(|wrong| format!("phase {number}, {call:?}: {wrong}"))?;
         }
         if mail.values().any(|mail| !mail.is_empty()) {
             return Err(format!("phase {number}: a message was not received"));

@@ -1,8 +1,10 @@
 //! Runs a program on a simulated cluster.
 
+use crate::collective::{Outcome, SPANS, area};
 use crate::common::{cluster, log, pattern};
 use crate::draw::{BOARDS, PHASE, Phase, Program, Step};
 use elan::ElanAddr;
+use libelan::elan::group::Group;
 use libelan::elan::putget::Remote;
 use libelan::elan::tport::{Mode, Room, Rx, Select, Tx};
 use libelan::{Job, Pe};
@@ -26,6 +28,7 @@ pub enum Found {
         bytes: Vec<u8>,
     },
     Bytes(Vec<u8>),
+    Collective(Outcome),
     /// Its boards, after all phases.
     Boards([Vec<u8>; 2]),
 }
@@ -41,11 +44,13 @@ pub fn play_closely(program: &Program) -> Result<(Vec<Note>, String), String> {
     let job = Job::at("random", program.places.clone()).map_err(|error| error.to_string())?;
     let notes = log();
     // The processes outlive the borrow, not the run.
-    let phases: Rc<[Phase]> = program.phases.iter().map(copy).collect();
-    let launched = job.launch(&mut cluster, |pe| {
-        let (phases, notes) = (Rc::clone(&phases), notes.clone());
+    let phases: Rc<[Phase]> = program.phases.clone().into();
+    let rounds: Rc<[Vec<Vec<u32>>]> = program.rounds.clone().into();
+    let launched = job.waiting(program.waits).launch(&mut cluster, |pe| {
+        let (phases, rounds) = (Rc::clone(&phases), Rc::clone(&rounds));
+        let notes = notes.clone();
         async move {
-            let player = Player::new(pe);
+            let player = Player::new(pe, &rounds).await;
             for (number, phase) in phases.iter().enumerate() {
                 for (step, found) in player.play(phase).await {
                     notes.note(player.note(number, step, found));
@@ -63,13 +68,6 @@ pub fn play_closely(program: &Program) -> Result<(Vec<Note>, String), String> {
     Ok((notes, cluster.digest()))
 }
 
-fn copy(phase: &Phase) -> Phase {
-    Phase {
-        blocking: phase.blocking,
-        steps: phase.steps.clone(),
-    }
-}
-
 /// What was started and is to be waited for.
 enum Begun {
     Send(Tx, ElanAddr),
@@ -81,16 +79,35 @@ enum Begun {
 struct Player {
     pe: Pe,
     boards: [ElanAddr; 2],
+    /// Where collective calls have their places.
+    area: [ElanAddr; 2],
+    /// Those that it is in.
+    groups: Vec<Option<Group>>,
 }
 
 impl Player {
-    fn new(pe: Pe) -> Self {
+    async fn new(pe: Pe, rounds: &[Vec<Vec<u32>>]) -> Self {
         let elan = pe.elan();
-        let main = elan.galloc_main(64, Bytes::new(BOARDS[0])).unwrap();
-        let adapter = elan.galloc_elan(64, Bytes::new(BOARDS[1])).unwrap();
+        let main = |length| elan.galloc_main(64, length).unwrap();
+        let adapter = |length| elan.galloc_elan(64, length).unwrap();
+        let boards = [main(Bytes::new(BOARDS[0])), adapter(Bytes::new(BOARDS[1]))];
+        let area = [main(area(SPANS[0])), adapter(area(SPANS[1]))];
+        let mut groups = vec![Some(elan.all_group().clone())];
+        for round in rounds {
+            // Who is in none names any.
+            let mine = round.iter().find(|members| members.contains(&pe.vp()));
+            let made = elan
+                .group(elan.all_group(), mine.unwrap_or(&round[0]))
+                .await;
+            let made = made.unwrap();
+            let own = |members| made.clone().filter(|_| Some(members) == mine);
+            groups.extend(round.iter().map(own));
+        }
         Player {
-            boards: [main, adapter],
             pe,
+            boards,
+            area,
+            groups,
         }
     }
 
@@ -128,6 +145,13 @@ impl Player {
     async fn play(&self, phase: &Phase) -> Vec<(usize, Found)> {
         let (mut begun, mut found) = (Vec::new(), Vec::new());
         for (number, step) in phase.steps[self.pe.vp() as usize].iter().enumerate() {
+            if let Step::Collective(call) = step {
+                let group = self.groups[call.group].as_ref();
+                let group = group.expect("it is in the group");
+                let outcome = call.call(&self.pe, group, self.area).await;
+                found.push((number, Found::Collective(outcome)));
+                continue;
+            }
             let Some(one) = self.begin(step).await else {
                 continue;
             };
@@ -193,6 +217,7 @@ impl Player {
                 self.pe.compute(Time::from_ns(time)).await;
                 return None;
             }
+            Step::Collective(_) => unreachable!("it is made at once"),
         })
     }
 
@@ -249,6 +274,9 @@ impl Player {
     }
 }
 
+/// Lies that there are.
+pub const LIES: u32 = 6;
+
 /// Changes what was found; whether there was anything to change.
 pub fn lie(notes: &mut Vec<Note>, lie: u32) -> bool {
     let message = notes
@@ -273,7 +301,27 @@ pub fn lie(notes: &mut Vec<Note>, lie: u32) -> bool {
                 boards[1][77] ^= 1;
             }
         }
-        _ => return false,
+        _ => return lie_of_calls(notes, lie),
     }
     true
+}
+
+/// The same of collective calls.
+fn lie_of_calls(notes: &mut [Note], lie: u32) -> bool {
+    let mut outcomes = notes.iter_mut().filter_map(|note| match &mut note.found {
+        Found::Collective(outcome) => Some(outcome),
+        _ => None,
+    });
+    let lied = outcomes.find_map(|outcome| match (lie, outcome) {
+        (4, Outcome::Places(_, second)) => {
+            *second.last_mut()? ^= 1;
+            Some(())
+        }
+        (5, Outcome::Barrier(came, left)) if *came > Time::ZERO => {
+            *left = Time::ZERO;
+            Some(())
+        }
+        _ => None,
+    });
+    lied.is_some()
 }
