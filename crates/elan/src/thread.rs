@@ -135,7 +135,7 @@ impl Node {
     where
         F: Future<Output = ()> + 'static,
     {
-        self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)?;
+        self.stack()?;
         let thread = Thread {
             node: self.clone(),
             running: Cell::new(false),

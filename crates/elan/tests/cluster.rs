@@ -275,7 +275,7 @@ fn a_run_to_a_moment_includes_it() {
     cluster.run_until(Time::from_ns(30)).expect("no error");
     assert_eq!(*woken.borrow(), [10, 20, 30].map(Time::from_ns));
 
-    // 0 bytes to a neighbour: delivered in cycle `delivered`, acknowledged 40 + 22 cycles later.
+    // 0 bytes to a neighbour, over two links, and the acknowledgement back.
     let (a, b) = (cluster.node(0), cluster.node(1));
     let posted = cluster.now();
     cluster.spawn("puts", async move {
@@ -286,7 +286,8 @@ fn a_run_to_a_moment_includes_it() {
     });
     let ready = posted + Time::from_ps(77_000 + 30_304 + 200_000 + 540_000);
     let cycle = Time::from_ns(5);
-    let acknowledged = cycle * (ready.div_ceil(cycle) + 22 + 8 + 40 + 22);
+    let turnaround = four_nodes().adapter.turnaround / cycle;
+    let acknowledged = cycle * (ready.div_ceil(cycle) + 22 + 8 + turnaround + 22);
     cluster
         .run_until(acknowledged - Time::from_ps(1))
         .expect("no error");

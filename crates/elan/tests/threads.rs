@@ -135,9 +135,10 @@ fn a_dma_of_a_thread() {
     let posted = COMMAND + SWITCH + ISSUE;
     let cycle = ns(5);
     let injected = (posted + ns(540)).div_ceil(cycle);
-    // 41 flits, 11 cycles a link; the acknowledgement leaves 200 ns later.
+    // 41 flits, 11 cycles a link; the acknowledgement leaves a turnaround later.
     let delivered = injected + 22 + 41 - 1;
-    let acknowledged = cycle * (delivered + 40 + 22);
+    let turnaround = four_nodes().adapter.turnaround / cycle;
+    let acknowledged = cycle * (delivered + turnaround + 22);
     let known = acknowledged + ns(200) + SWITCH;
     assert_eq!(*ends.borrow(), [posted, known]);
     assert_eq!(a.bus_busy(), NEXT, "one command, no block copy");
@@ -164,7 +165,8 @@ fn a_message_of_a_thread() {
     // 8 bytes of header, 10 of the transaction, 8 of the word: 13 flits.
     let cycle = ns(5);
     let injected = (COMMAND + SWITCH + ISSUE).div_ceil(cycle);
-    let answered = cycle * (injected + 22 + 13 - 1 + 40 + 22);
+    let turnaround = four_nodes().adapter.turnaround / cycle;
+    let answered = cycle * (injected + 22 + 13 - 1 + turnaround + 22);
     assert_eq!(*ends.borrow(), [(Some(0), answered + SWITCH)]);
     assert_eq!(b.load(to, Bytes::new(8)).unwrap()[..], 77_u64.to_le_bytes());
 }

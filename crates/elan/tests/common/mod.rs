@@ -1,90 +1,20 @@
 //! What the tests of the adapter share: machines, and places where processes leave their results.
 #![allow(dead_code)] // each test file uses a part
 
-use elan::{
-    AdapterConfig, BusConfig, Cluster, Config, GroupConfig, HostConfig, PacketFormat, TportConfig,
-    Watch,
-};
-use fabric::{Arbitration, Ascent, Broadcast, Circuit, FatTree, Multiplexing};
+use elan::{AdapterConfig, BusConfig, Cluster, Config, Watch};
+use fabric::FatTree;
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
 
-/// The machine of the `QsNET` paper, on a tree of choice.
+/// The shipped machine of the `QsNET` paper, on a tree of choice.
 pub fn machine(tree: FatTree) -> Config {
-    Config {
-        fabric: fabric::Config {
-            engine: fabric::Engine::Worm,
-            hop_delay: vec![11; tree.levels()],
-            tree,
-            channels: 2,
-            buffer: 128,
-            packets_in_flight: 2,
-            circuit: Circuit::UntilAcknowledged,
-            ascent: Ascent::Adaptive,
-            arbitration: Arbitration::Age,
-            multiplexing: Multiplexing::OldestFirst,
-            age_cap: 14_000,
-            age_step: 1,
-            priorities: true,
-            broadcast: Broadcast::Serialised,
-            combine: 0,
-            tokens: true,
-            share_period: 185,
-            share_burst: 32,
-        },
-        cycle: Time::from_ns(5),
-        packet: PacketFormat {
-            payload: Bytes::new(320),
-            transaction: Bytes::new(64),
-            header: Bytes::new(8),
-            transaction_overhead: Bytes::new(10),
-            flit: Bytes::new(2),
-        },
-        adapter: AdapterConfig {
-            turnaround: Time::from_ns(200),
-            command: Time::from_ns(200),
-            dma_start: Time::from_ns(540),
-            input: Time::from_ns(200),
-            event: Time::from_ns(200),
-            poll: Time::from_ns(200),
-            time_slice: Bytes::from_kb(8),
-            queue: 1024,
-            input_buffers: 2,
-            retries: 8,
-            retry_delay: Time::from_us(1),
-            trap_delay: Time::from_ms(1),
-            memory: Bytes::from_mb(64),
-            interrupt: Time::from_us(5),
-            thread_cycle: Time::from_ns(10),
-            thread_switch: 30,
-            thread_issue: 10,
-        },
-        bus: BusConfig {
-            rate: Rate::from_mb_per_second(264),
-            burst: Bytes::new(64),
-            burst_overhead: Time::from_ns(77),
-            turnaround: Time::from_ns(80),
-        },
-        host: HostConfig {
-            call: Time::from_ns(250),
-            copy: Rate::from_mb_per_second(600),
-            shared: Time::from_ns(500),
-        },
-        tport: TportConfig {
-            handle: 168,
-            scan: 12,
-            small: Bytes::new(288),
-            big: Bytes::from_kb(16),
-            slots: 64,
-            buffer: Bytes::from_kb(512),
-            system: Bytes::from_mb(4),
-        },
-        group: GroupConfig {
-            branching: 4,
-            broadcast: 203,
-        },
-    }
+    let file = include_str!("../../../../machines/es40-qsnet.toml");
+    let machine = ::machine::Machine::parse("es40-qsnet.toml", file, &[]).expect("it is shipped");
+    let mut config = machine.cluster_config();
+    config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; tree.levels()];
+    config.fabric.tree = tree;
+    config
 }
 
 /// One switch with four nodes.
