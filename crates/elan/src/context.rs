@@ -43,9 +43,13 @@ impl Capability {
     pub const OPEN: Capability = Capability(0);
 }
 
-/// An adapter has no context left.
+/// An adapter has no context left, or none whose number is free on other nodes as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("all {MOST_CONTEXTS} contexts of the adapter of node {node} are in use")]
+#[error(
+    "no context is left on the adapter of node {node}, which has {} for processes: start fewer processes or jobs on it \
+     at a time, or detach those that have ended",
+    MOST_CONTEXTS - 1
+)]
 pub struct NoContext {
     /// The adapter's node.
     pub node: NodeId,

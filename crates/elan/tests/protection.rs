@@ -450,7 +450,8 @@ fn contexts_have_an_end() {
     );
     assert_eq!(
         node.attach(capability).err().unwrap().to_string(),
-        "all 4096 contexts of the adapter of node 0 are in use"
+        "no context is left on the adapter of node 0, which has 4095 for processes: start fewer processes or jobs on it \
+         at a time, or detach those that have ended"
     );
     all[70].detach();
     all[70].detach();

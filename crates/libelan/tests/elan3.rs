@@ -67,6 +67,22 @@ fn jobs_that_cannot_run() {
     let job = Job::new("far", &[0, 4], 1).unwrap();
     let error = job.launch(&mut cluster, async |_| ()).unwrap_err();
     assert_eq!(error.to_string(), "there is no node 4; the cluster has 4");
+    // Contexts that are in use: 4,095 processes of others.
+    let (node, capability) = (cluster.node(1), cluster.capability());
+    let others = (1..4096).map(|_| node.attach(capability).unwrap());
+    let others: Vec<_> = others.collect();
+    let mut launch = |places: &[u32]| {
+        let job = Job::at("late", places.to_vec()).unwrap();
+        job.launch(&mut cluster, async |_| ())
+    };
+    let error = launch(&[0, 1]).unwrap_err().to_string();
+    let text =
+        "no context is left on the adapter of node 1, which has 4095 for processes: start fewer";
+    assert!(error.starts_with(text), "{error}");
+    // A job that finds only one keeps none.
+    others[9].detach();
+    launch(&[0, 1, 1]).unwrap_err();
+    launch(&[0, 1]).unwrap();
 }
 
 /// A ring of puts: the same calls give the same addresses in every process, and each finds its neighbour's bytes.

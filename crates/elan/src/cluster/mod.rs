@@ -137,9 +137,16 @@ impl Cluster {
             (*count - 1, rounds[*count - 1].len() - 1)
         };
         let placed: Vec<(usize, usize)> = places.iter().map(place).collect();
-        let attach = |nodes: &Vec<NodeId>| self.node(nodes[0]).attach_all(nodes, capability);
-        let attached: Result<Vec<Vec<Node>>, NoContext> = rounds.iter().map(attach).collect();
-        let attached = attached?;
+        let mut attached: Vec<Vec<Node>> = Vec::new();
+        for nodes in &rounds {
+            match self.node(nodes[0]).attach_all(nodes, capability) {
+                Ok(processes) => attached.push(processes),
+                Err(error) => {
+                    attached.iter().flatten().for_each(Node::detach);
+                    return Err(error);
+                }
+            }
+        }
         let node = |(round, index): (usize, usize)| attached[round][index].clone();
         Ok(placed.into_iter().map(node).collect())
     }
