@@ -9,7 +9,8 @@
 //! No barrier is mistaken for the next. The thread primes *ready* again before anybody can have been released, and a
 //! process primes *release* before it says that it is ready.
 
-use super::group::{Group, Slot};
+use super::block::Slot;
+use super::group::Group;
 use elan::{Address, Dma, ElanAddr, Wait};
 use units::Bytes;
 

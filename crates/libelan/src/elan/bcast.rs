@@ -23,7 +23,8 @@
 //! these have come to it. It asks again after `retry_delay` and the way there and back, 3 us: so the time of a broadcast in a
 //! row of them has steps of that height, which the time of one alone has not.
 
-use super::group::{Group, Slot};
+use super::block::Slot;
+use super::group::Group;
 use super::relay::{Child, Stage, Work};
 use super::tree::{Spot, balanced, chain};
 use elan::{Action, Dma, DmaError, ElanAddr, Node, Placement};

@@ -19,19 +19,20 @@
 //! leaders in contexts of one number (002); for others the hardware calls are the software ones.
 //!
 //! *Memory.* A group has blocks of global memory in each member, at the same address everywhere: its events and the counter
-//! of the network conditional in adapter memory, slots for partial results in main memory.
+//! of the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).
 
-use super::bcast::{SLOTS, segment};
+use super::block::{Block, Slot};
+use super::layout::Layout;
+use super::team::{Local, Locals};
 use super::tree::{Spot, balanced};
 use crate::cpu::{Cpu, Turn};
-use crate::elan3::{AllocError, Context, Heap};
+use crate::elan3::{AllocError, Context};
 use elan::{
-    Action, Address, Dma, DmaError, ElanAddr, EventId, MemoryError, Node, NodeId, Region, Transfer,
-    Wait,
+    Action, Address, Dma, DmaError, ElanAddr, EventId, MemoryError, Node, Region, Transfer, Wait,
 };
-use kernel::{Label, Signal};
+use kernel::Label;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use thiserror::Error;
 use units::Bytes;
@@ -112,231 +113,6 @@ impl Threads {
     }
 }
 
-/// Who is where.
-pub(super) struct Layout {
-    /// By rank.
-    pub members: Vec<u32>,
-    /// Ranks of each team, in order; the teams are in the order of their first ranks.
-    pub teams: Vec<Vec<u32>>,
-    /// By rank.
-    pub team_of: Vec<u32>,
-    /// The leader of each team.
-    pub leaders: Vec<u32>,
-    /// Whether the ranks of each team follow one on the other.
-    pub in_order: bool,
-    /// The leaders in the order of their nodes, if hardware serves the group.
-    pub contiguous: Option<Vec<u32>>,
-}
-
-impl Layout {
-    pub fn new(context: &Context, members: Vec<u32>) -> Self {
-        let address = |vp: u32| {
-            let at = context.address(vp, ElanAddr::NOWHERE);
-            at.expect("members are processes of the job")
-        };
-        let (mut teams, mut team_of) = (Vec::<Vec<u32>>::new(), Vec::new());
-        let mut by_node = BTreeMap::<NodeId, u32>::new();
-        for (rank, &vp) in (0..).zip(&members) {
-            let team = *by_node
-                .entry(address(vp).node)
-                .or_insert(teams.len() as u32);
-            if team as usize == teams.len() {
-                teams.push(Vec::new());
-            }
-            teams[team as usize].push(rank);
-            team_of.push(team);
-        }
-        let leaders: Vec<u32> = teams.iter().map(|team| members[team[0] as usize]).collect();
-        let in_order = teams.iter().all(|team| {
-            let mut pairs = team.windows(2);
-            pairs.all(|pair| pair[0] + 1 == pair[1])
-        });
-        let nodes = by_node.len() as u32;
-        let (first, last) = (by_node.keys().next(), by_node.keys().next_back());
-        let closed = first.is_some_and(|first| last.is_some_and(|last| last - first + 1 == nodes));
-        let number = address(leaders[0]).context;
-        let one = leaders.iter().all(|&vp| address(vp).context == number);
-        let sorted = by_node.values().map(|&team| leaders[team as usize]);
-        let contiguous = (closed && one).then(|| sorted.collect());
-        Layout {
-            members,
-            teams,
-            team_of,
-            leaders,
-            in_order,
-            contiguous,
-        }
-    }
-}
-
-/// The memory of a group in each member: see the offsets.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    pub elan: ElanAddr,
-    pub main: ElanAddr,
-}
-
-/// Bytes that a reduction combines at a time, and so of a slot for partial results: what is assumed of `elan_reduce`.
-pub(super) const CHUNK: Bytes = Bytes::from_kb(2);
-
-/// Events of the block, 64 bytes each. After the last of them lie two words: how many hardware barriers this process has
-/// come to, and since which of them it shall tell the root that it has. Then comes the stage of software broadcasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
-    /// All below in the tree, and this process, are ready.
-    Ready,
-    /// The software barrier is over.
-    Release,
-    /// The network conditional is to be asked.
-    Ask,
-    /// The hardware barrier is over.
-    Go,
-    /// There is something to send on.
-    Work,
-    /// It has been sent on.
-    Sent,
-    /// A segment of a broadcast has come: one of even, one of odd number.
-    Arrived(u32),
-    /// The place above has taken the last partial result.
-    Credit,
-    /// A process has come to a hardware barrier after the root had given up asking.
-    Told,
-    /// A hardware broadcast is to be sent.
-    Send,
-    /// A child has room for another segment of a broadcast.
-    Room(u32),
-    /// The partial result of a child has come.
-    Partial(u32),
-}
-
-impl Slot {
-    fn index(self) -> u32 {
-        match self {
-            Slot::Ready => 0,
-            Slot::Release => 1,
-            Slot::Ask => 2,
-            Slot::Go => 3,
-            Slot::Work => 4,
-            Slot::Sent => 5,
-            Slot::Arrived(parity) => 6 + parity,
-            Slot::Credit => 8,
-            Slot::Told => 9,
-            Slot::Send => 10,
-            Slot::Room(child) => 11 + 2 * child,
-            Slot::Partial(child) => 12 + 2 * child,
-        }
-    }
-
-    /// The slots of a group whose tree has a branching ratio.
-    fn events(ratio: u32) -> impl Iterator<Item = Slot> {
-        let first = [
-            Slot::Ready,
-            Slot::Release,
-            Slot::Ask,
-            Slot::Go,
-            Slot::Work,
-            Slot::Sent,
-            Slot::Arrived(0),
-            Slot::Arrived(1),
-            Slot::Credit,
-            Slot::Told,
-            Slot::Send,
-        ];
-        let of_children = (0..ratio).flat_map(|child| [Slot::Room(child), Slot::Partial(child)]);
-        first.into_iter().chain(of_children)
-    }
-}
-
-impl Block {
-    /// No address is lower.
-    pub const ANYWHERE: Block = Block {
-        elan: ElanAddr::new(0),
-        main: ElanAddr::new(0),
-    };
-
-    /// A block of a process's global heaps, no lower than at some addresses.
-    pub fn alloc(
-        node: &Node,
-        elan: &RefCell<Heap>,
-        main: &RefCell<Heap>,
-        from: Block,
-    ) -> Result<Block, AllocError> {
-        let at = elan
-            .borrow_mut()
-            .alloc_from(from.elan, 64, Block::elan_size(node))?;
-        let size = Block::main_size(node.group_config().branching);
-        let main = main.borrow_mut().alloc_from(from.main, 64, size);
-        if main.is_err() {
-            elan.borrow_mut().free(at)?;
-        }
-        Ok(Block {
-            elan: at,
-            main: main?,
-        })
-    }
-
-    /// Adapter memory of a block.
-    pub fn elan_size(node: &Node) -> Bytes {
-        Block::events_size(node) + elan::event::EVENT_BLOCK + segment(node) * SLOTS
-    }
-
-    /// Adapter memory of its events.
-    fn events_size(node: &Node) -> Bytes {
-        let count = Slot::events(node.group_config().branching).count();
-        elan::event::EVENT_BLOCK * count as u64
-    }
-
-    /// The words of a block.
-    pub fn words(self, node: &Node) -> [ElanAddr; 2] {
-        let first = self.elan.offset(Block::events_size(node));
-        [first, first.offset(elan::message::WORD)]
-    }
-
-    /// Its stage.
-    pub fn stage(self, node: &Node) -> ElanAddr {
-        let words = elan::event::EVENT_BLOCK;
-        self.elan.offset(Block::events_size(node) + words)
-    }
-
-    /// Main memory of a block: partial results of the children, the own one, and the result.
-    pub fn main_size(ratio: u32) -> Bytes {
-        CHUNK * u64::from(ratio + 2)
-    }
-
-    pub fn at(self, slot: Slot) -> ElanAddr {
-        let offset = elan::event::EVENT_BLOCK * u64::from(slot.index());
-        self.elan.offset(offset)
-    }
-
-    pub fn partial(self, child: u32) -> ElanAddr {
-        self.main.offset(CHUNK * u64::from(child + 2))
-    }
-
-    pub fn own(self) -> ElanAddr {
-        self.main
-    }
-
-    pub fn result(self) -> ElanAddr {
-        self.main.offset(CHUNK)
-    }
-}
-
-/// Where the members of one node meet.
-pub(crate) struct Local {
-    /// Fired once by each member but the leader.
-    gathered: Signal,
-    /// Fired by the leader.
-    released: Signal,
-    /// What went wrong, for all of them.
-    pub failed: Cell<Option<DmaError>>,
-    /// What members pass to the leader, by rank, and the leader to them.
-    pub passed: RefCell<BTreeMap<u32, Vec<u8>>>,
-    pub result: RefCell<Vec<u8>>,
-}
-
-/// The meeting places of all groups of a job: by the group's block and the team's leader.
-pub(crate) type Locals = Rc<RefCell<BTreeMap<(ElanAddr, u32), Rc<Local>>>>;
-
 /// What a process brings to each of its groups.
 #[derive(Clone)]
 pub(crate) struct Member {
@@ -367,15 +143,8 @@ impl Group {
         let others = layout.teams[team as usize].len() as u64 - 1;
         let local = {
             let mut locals = member.locals.borrow_mut();
-            let local = locals.entry((block.elan, leader)).or_insert_with(|| {
-                Rc::new(Local {
-                    gathered: Signal::counted(others),
-                    released: Signal::new(),
-                    failed: Cell::new(None),
-                    passed: RefCell::default(),
-                    result: RefCell::default(),
-                })
-            });
+            let local = locals.entry((block.elan, leader));
+            let local = local.or_insert_with(|| Rc::new(Local::new(others)));
             Rc::clone(local)
         };
         let children = spot.children.len() as u32;
@@ -488,50 +257,6 @@ impl Group {
         let output = act.await;
         label.set(before);
         output
-    }
-
-    /// Whether this process acts for its node.
-    pub(super) fn leads(&self) -> bool {
-        self.inner.layout.teams[self.inner.team as usize][0] == self.inner.rank
-    }
-
-    /// Whether its node has other members.
-    pub(super) fn has_team(&self) -> bool {
-        self.inner.layout.teams[self.inner.team as usize].len() > 1
-    }
-
-    /// The leader waits until the rest of the team has come.
-    pub(super) async fn gather(&self) {
-        if self.has_team() {
-            let local = &self.inner.local;
-            local.gathered.wait().await;
-            local.gathered.reset();
-        }
-    }
-
-    /// The leader lets the others go on.
-    pub(super) fn release(&self, outcome: Result<(), DmaError>) -> Result<(), DmaError> {
-        let local = &self.inner.local;
-        local.failed.set(outcome.err());
-        local.released.fire();
-        local.released.reset();
-        outcome
-    }
-
-    /// A member that does not lead tells the leader that it has come.
-    pub(super) async fn come(&self) {
-        let shared = self.node().host_config().shared;
-        self.node().sleep(shared).await;
-        self.inner.local.gathered.fire();
-    }
-
-    /// The same, and waits until the leader lets it go on.
-    pub(super) async fn join(&self) -> Result<(), DmaError> {
-        self.come().await;
-        self.inner.local.released.wait().await;
-        let shared = self.node().host_config().shared;
-        self.node().sleep(shared).await;
-        self.inner.local.failed.get().map_or(Ok(()), Err)
     }
 
     /// The processor copies, or combines, so many bytes.

@@ -1,7 +1,9 @@
 //! Making groups.
 
 use super::Elan;
-use super::group::{Block, Group, GroupError, Layout};
+use super::block::Block;
+use super::group::{Group, GroupError};
+use super::layout::Layout;
 use super::reduce::{Operation, To};
 use crate::elan3::AllocError;
 use elan::ElanAddr;

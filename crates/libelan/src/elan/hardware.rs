@@ -19,7 +19,8 @@
 //! To set up a broadcast takes a thread `broadcast` cycles, in both; to send it again takes none of them.
 
 use super::bcast::Span;
-use super::group::{Group, Slot};
+use super::block::Slot;
+use super::group::Group;
 use elan::{
     Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Priority, Thread, Transaction,
     Wait,

@@ -25,25 +25,31 @@
 
 mod barrier;
 pub(crate) mod bcast;
+mod block;
 pub mod group;
 mod groups;
 mod hardware;
+mod layout;
 mod pool;
 pub mod putget;
 pub mod queue;
 pub mod reduce;
 mod relay;
+mod team;
 pub mod tport;
 mod tree;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
+use block::Block;
 use elan::{ElanAddr, Node, Placement, Wait};
-use group::{Block, Group, Layout, Locals, Member};
+use group::{Group, Member};
 use kernel::Label;
+use layout::Layout;
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
+use team::Locals;
 use tport::{Port, Tport};
 use units::{Bytes, Time};
 

@@ -12,7 +12,8 @@
 //! Combining costs what copying as many bytes does.
 
 use super::bcast::Span;
-use super::group::{CHUNK, Group, Slot};
+use super::block::{CHUNK, Slot};
+use super::group::Group;
 use super::tree::{Spot, balanced};
 use elan::{DmaError, ElanAddr, Transfer};
 use units::Bytes;

@@ -1,0 +1,160 @@
+//! The memory of a group in each member: events, words and the stage of broadcasts in the adapter, partial results in main
+//! memory.
+
+use super::bcast::{SLOTS, segment};
+use crate::elan3::{AllocError, Heap};
+use elan::{ElanAddr, Node};
+use std::cell::RefCell;
+use units::Bytes;
+
+/// The memory of a group in each member: see the offsets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub elan: ElanAddr,
+    pub main: ElanAddr,
+}
+
+/// Bytes that a reduction combines at a time, and so of a slot for partial results: what is assumed of `elan_reduce`.
+pub(super) const CHUNK: Bytes = Bytes::from_kb(2);
+
+/// Events of the block, 64 bytes each. After the last of them lie two words: how many hardware barriers this process has
+/// come to, and since which of them it shall tell the root that it has. Then comes the stage of software broadcasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// All below in the tree, and this process, are ready.
+    Ready,
+    /// The software barrier is over.
+    Release,
+    /// The network conditional is to be asked.
+    Ask,
+    /// The hardware barrier is over.
+    Go,
+    /// There is something to send on.
+    Work,
+    /// It has been sent on.
+    Sent,
+    /// A segment of a broadcast has come: one of even, one of odd number.
+    Arrived(u32),
+    /// The place above has taken the last partial result.
+    Credit,
+    /// A process has come to a hardware barrier after the root had given up asking.
+    Told,
+    /// A hardware broadcast is to be sent.
+    Send,
+    /// A child has room for another segment of a broadcast.
+    Room(u32),
+    /// The partial result of a child has come.
+    Partial(u32),
+}
+
+impl Slot {
+    pub fn index(self) -> u32 {
+        match self {
+            Slot::Ready => 0,
+            Slot::Release => 1,
+            Slot::Ask => 2,
+            Slot::Go => 3,
+            Slot::Work => 4,
+            Slot::Sent => 5,
+            Slot::Arrived(parity) => 6 + parity,
+            Slot::Credit => 8,
+            Slot::Told => 9,
+            Slot::Send => 10,
+            Slot::Room(child) => 11 + 2 * child,
+            Slot::Partial(child) => 12 + 2 * child,
+        }
+    }
+
+    /// The slots of a group whose tree has a branching ratio.
+    pub fn events(ratio: u32) -> impl Iterator<Item = Slot> {
+        let first = [
+            Slot::Ready,
+            Slot::Release,
+            Slot::Ask,
+            Slot::Go,
+            Slot::Work,
+            Slot::Sent,
+            Slot::Arrived(0),
+            Slot::Arrived(1),
+            Slot::Credit,
+            Slot::Told,
+            Slot::Send,
+        ];
+        let of_children = (0..ratio).flat_map(|child| [Slot::Room(child), Slot::Partial(child)]);
+        first.into_iter().chain(of_children)
+    }
+}
+
+impl Block {
+    /// No address is lower.
+    pub const ANYWHERE: Block = Block {
+        elan: ElanAddr::new(0),
+        main: ElanAddr::new(0),
+    };
+
+    /// A block of a process's global heaps, no lower than at some addresses.
+    pub fn alloc(
+        node: &Node,
+        elan: &RefCell<Heap>,
+        main: &RefCell<Heap>,
+        from: Block,
+    ) -> Result<Block, AllocError> {
+        let at = elan
+            .borrow_mut()
+            .alloc_from(from.elan, 64, Block::elan_size(node))?;
+        let size = Block::main_size(node.group_config().branching);
+        let main = main.borrow_mut().alloc_from(from.main, 64, size);
+        if main.is_err() {
+            elan.borrow_mut().free(at)?;
+        }
+        Ok(Block {
+            elan: at,
+            main: main?,
+        })
+    }
+
+    /// Adapter memory of a block.
+    pub fn elan_size(node: &Node) -> Bytes {
+        Block::events_size(node) + elan::event::EVENT_BLOCK + segment(node) * SLOTS
+    }
+
+    /// Adapter memory of its events.
+    fn events_size(node: &Node) -> Bytes {
+        let count = Slot::events(node.group_config().branching).count();
+        elan::event::EVENT_BLOCK * count as u64
+    }
+
+    /// The words of a block.
+    pub fn words(self, node: &Node) -> [ElanAddr; 2] {
+        let first = self.elan.offset(Block::events_size(node));
+        [first, first.offset(elan::message::WORD)]
+    }
+
+    /// Its stage.
+    pub fn stage(self, node: &Node) -> ElanAddr {
+        let words = elan::event::EVENT_BLOCK;
+        self.elan.offset(Block::events_size(node) + words)
+    }
+
+    /// Main memory of a block: partial results of the children, the own one, and the result.
+    pub fn main_size(ratio: u32) -> Bytes {
+        CHUNK * u64::from(ratio + 2)
+    }
+
+    pub fn at(self, slot: Slot) -> ElanAddr {
+        let offset = elan::event::EVENT_BLOCK * u64::from(slot.index());
+        self.elan.offset(offset)
+    }
+
+    pub fn partial(self, child: u32) -> ElanAddr {
+        self.main.offset(CHUNK * u64::from(child + 2))
+    }
+
+    pub fn own(self) -> ElanAddr {
+        self.main
+    }
+
+    pub fn result(self) -> ElanAddr {
+        self.main.offset(CHUNK)
+    }
+}

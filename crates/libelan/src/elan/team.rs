@@ -1,0 +1,83 @@
+//! Teams: the members of a group on one node, which meet in shared memory. The first of them, the leader, acts for all.
+
+use super::group::Group;
+use elan::{DmaError, ElanAddr};
+use kernel::Signal;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Where the members of one node meet.
+pub(crate) struct Local {
+    /// Fired once by each member but the leader.
+    gathered: Signal,
+    /// Fired by the leader.
+    released: Signal,
+    /// What went wrong, for all of them.
+    pub failed: Cell<Option<DmaError>>,
+    /// What members pass to the leader, by rank, and the leader to them.
+    pub passed: RefCell<BTreeMap<u32, Vec<u8>>>,
+    pub result: RefCell<Vec<u8>>,
+}
+
+/// The meeting places of all groups of a job: by the group's block and the team's leader.
+pub(crate) type Locals = Rc<RefCell<BTreeMap<(ElanAddr, u32), Rc<Local>>>>;
+
+impl Local {
+    /// A meeting place of the leader and so many others.
+    pub fn new(others: u64) -> Self {
+        Local {
+            gathered: Signal::counted(others),
+            released: Signal::new(),
+            failed: Cell::new(None),
+            passed: RefCell::default(),
+            result: RefCell::default(),
+        }
+    }
+}
+
+impl Group {
+    /// Whether this process acts for its node.
+    pub(super) fn leads(&self) -> bool {
+        self.inner.layout.teams[self.inner.team as usize][0] == self.inner.rank
+    }
+
+    /// Whether its node has other members.
+    pub(super) fn has_team(&self) -> bool {
+        self.inner.layout.teams[self.inner.team as usize].len() > 1
+    }
+
+    /// The leader waits until the rest of the team has come.
+    pub(super) async fn gather(&self) {
+        if self.has_team() {
+            let local = &self.inner.local;
+            local.gathered.wait().await;
+            local.gathered.reset();
+        }
+    }
+
+    /// The leader lets the others go on.
+    pub(super) fn release(&self, outcome: Result<(), DmaError>) -> Result<(), DmaError> {
+        let local = &self.inner.local;
+        local.failed.set(outcome.err());
+        local.released.fire();
+        local.released.reset();
+        outcome
+    }
+
+    /// A member that does not lead tells the leader that it has come.
+    pub(super) async fn come(&self) {
+        let shared = self.node().host_config().shared;
+        self.node().sleep(shared).await;
+        self.inner.local.gathered.fire();
+    }
+
+    /// The same, and waits until the leader lets it go on.
+    pub(super) async fn join(&self) -> Result<(), DmaError> {
+        self.come().await;
+        self.inner.local.released.wait().await;
+        let shared = self.node().host_config().shared;
+        self.node().sleep(shared).await;
+        self.inner.local.failed.get().map_or(Ok(()), Err)
+    }
+}
