@@ -37,35 +37,26 @@
 //!
 //! A thread has a stack of a page of adapter memory, which bounds how many there can be.
 
+mod memory;
+mod processor;
+
+pub(crate) use processor::Processor;
+
 use crate::cluster::Node;
 use crate::command::Command;
 use crate::dma::{Dma, DmaError, Report, Transfer};
 use crate::event::EventId;
 use crate::memory::{Address, ElanAddr, PAGE, Placement, Region};
-use crate::message::{Answer, MOST_TRANSACTIONS, Transaction, WORD};
-use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+use crate::message::{Answer, MOST_TRANSACTIONS, Transaction};
+use crate::mmu::{MemoryError, Permissions};
 use crate::queue::QueueId;
 use fabric::{Destination, NodeId, Priority};
 use kernel::{Label, Signal};
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::future::IntoFuture;
 use std::pin::pin;
 use std::task::Poll;
-use units::{Bytes, Time};
-
-/// The thread processor of one adapter.
-#[derive(Default)]
-pub(crate) struct Processor {
-    /// Whether a thread runs.
-    taken: bool,
-    /// Threads that are ready, in the order in which they became so.
-    ready: VecDeque<Signal>,
-    /// Threads whose command is on its way.
-    pub posted: VecDeque<Signal>,
-    /// Time in which it has worked.
-    pub busy: Time,
-}
+use units::Time;
 
 /// A thread on the adapter, as its program sees it.
 pub struct Thread {
@@ -120,9 +111,7 @@ impl Node {
             live(node, stack, program).await;
         });
     }
-}
 
-impl Node {
     /// A thread that was started before the program began: it costs nothing until it first has something to do.
     ///
     /// # Errors
@@ -161,89 +150,7 @@ async fn live<F: Future<Output = ()>>(
     let _ = node.free(stack);
 }
 
-impl Drop for Thread {
-    fn drop(&mut self) {
-        self.release();
-    }
-}
-
-/// A thread's place among those that are ready.
-struct Turn<'a> {
-    thread: &'a Thread,
-    signal: Signal,
-    come: bool,
-}
-
-impl Drop for Turn<'_> {
-    /// Who gives up waiting leaves its place, and the processor if that has just come.
-    fn drop(&mut self) {
-        if self.come {
-            return;
-        }
-        if self.signal.is_set() {
-            self.thread.running.set(true);
-            self.thread.release();
-        } else {
-            let signal = &self.signal;
-            let keep = |other: &Signal| !other.is(signal);
-            self.thread
-                .processor(|processor| processor.ready.retain(keep));
-        }
-    }
-}
-
 impl Thread {
-    fn processor<R>(&self, act: impl FnOnce(&mut Processor) -> R) -> R {
-        let mut world = self.node.world.borrow_mut();
-        act(&mut world.adapters[self.node.id() as usize].processor)
-    }
-
-    /// Waits for the processor, unless the thread has it.
-    async fn hold(&self) {
-        if self.running.get() {
-            return;
-        }
-        let signal = Signal::new();
-        let waits = self.processor(|processor| {
-            if processor.taken {
-                processor.ready.push_back(signal.clone());
-            }
-            std::mem::replace(&mut processor.taken, true)
-        });
-        if waits {
-            let mut turn = Turn {
-                thread: self,
-                signal: signal.clone(),
-                come: false,
-            };
-            signal.wait().await;
-            turn.come = true;
-        }
-        self.running.set(true);
-        let cycles = self.node.world.borrow().config.adapter.thread_switch;
-        self.work(cycles.into()).await;
-    }
-
-    /// Gives the processor to the next thread that is ready.
-    fn release(&self) {
-        if self.running.replace(false) {
-            let next = self.processor(|processor| {
-                let next = processor.ready.pop_front();
-                processor.taken = next.is_some();
-                next
-            });
-            if let Some(next) = next {
-                next.fire();
-            }
-        }
-    }
-
-    async fn work(&self, cycles: u64) {
-        let time = self.node.world.borrow().config.adapter.thread_cycle * cycles;
-        self.processor(|processor| processor.busy += time);
-        self.node.sleep(time).await;
-    }
-
     async fn issue(&self) {
         let cycles = self.node.world.borrow().config.adapter.thread_issue;
         self.step(cycles.into()).await;
@@ -421,77 +328,5 @@ impl Thread {
             queue.arrived.reset();
         }
         queue.arrived.clone()
-    }
-
-    /// Stores bytes in memory of the process, wherever it lies. Into main memory they cross the bus, with the block
-    /// stores of the thread's instruction set (000 s2.1), and the thread has the processor until they have.
-    ///
-    /// # Errors
-    /// If they do not lie within a region of it, or it may not be written.
-    pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
-        let length = Bytes::new(bytes.len() as u64);
-        let access = Access::LocalWrite;
-        self.node.check_own(at, length, access)?;
-        let capability = self.node.capability();
-        let placement = {
-            let world = self.node.world.borrow();
-            world.translate(at, length, access, capability)?
-        };
-        self.hold().await;
-        if placement == Placement::Main {
-            self.node.cross_to_main(length).await;
-        }
-        let mut world = self.node.world.borrow_mut();
-        world.write(at, bytes, access, capability)
-    }
-
-    /// Stores bytes in adapter memory of the process.
-    ///
-    /// # Errors
-    /// If they do not lie within a region of it, or it may not be written.
-    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
-        let length = Bytes::new(bytes.len() as u64);
-        self.near(at, length, Access::LocalWrite)?;
-        let mut world = self.node.world.borrow_mut();
-        world.write(at, bytes, Access::LocalWrite, self.node.capability())
-    }
-
-    /// Bytes of adapter memory of the process.
-    ///
-    /// # Errors
-    /// If they do not lie within a region of it, or it may not be read.
-    pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
-        self.near(at, length, Access::LocalRead)?;
-        let world = self.node.world.borrow();
-        world.load(at, length, Access::LocalRead, self.node.capability())
-    }
-
-    /// Stores a word.
-    ///
-    /// # Errors
-    /// As [`Thread::store`].
-    pub fn store_word(&self, at: Address, word: u64) -> Result<(), Fault> {
-        self.store(at, &word.to_le_bytes())
-    }
-
-    /// A word.
-    ///
-    /// # Errors
-    /// As [`Thread::load`].
-    pub fn load_word(&self, at: Address) -> Result<u64, Fault> {
-        let bytes = self.load(at, WORD)?;
-        Ok(u64::from_le_bytes(
-            bytes[..].try_into().expect("a word has 8 bytes"),
-        ))
-    }
-
-    /// Whether an access stays in adapter memory: threads reach main memory by DMA.
-    fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
-        self.node.check_own(at, length, access)?;
-        let world = self.node.world.borrow();
-        match world.translate(at, length, access, self.node.capability())? {
-            Placement::Adapter => Ok(()),
-            Placement::Main => Err(Fault::new(at, length, access, Reason::NotAdapter)),
-        }
     }
 }

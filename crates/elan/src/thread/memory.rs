@@ -1,0 +1,81 @@
+//! The memory that threads reach: that of the adapter, by their own instructions.
+
+use super::Thread;
+use crate::memory::{Address, Placement};
+use crate::message::WORD;
+use crate::mmu::{Access, Fault, Reason};
+use units::Bytes;
+
+impl Thread {
+    /// Stores bytes in memory of the process, wherever it lies. Into main memory they cross the bus, with the block
+    /// stores of the thread's instruction set (000 s2.1), and the thread has the processor until they have.
+    ///
+    /// # Errors
+    /// If they do not lie within a region of it, or it may not be written.
+    pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+        let length = Bytes::new(bytes.len() as u64);
+        let access = Access::LocalWrite;
+        self.node.check_own(at, length, access)?;
+        let capability = self.node.capability();
+        let placement = {
+            let world = self.node.world.borrow();
+            world.translate(at, length, access, capability)?
+        };
+        self.hold().await;
+        if placement == Placement::Main {
+            self.node.cross_to_main(length).await;
+        }
+        let mut world = self.node.world.borrow_mut();
+        world.write(at, bytes, access, capability)
+    }
+
+    /// Stores bytes in adapter memory of the process.
+    ///
+    /// # Errors
+    /// If they do not lie within a region of it, or it may not be written.
+    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+        let length = Bytes::new(bytes.len() as u64);
+        self.near(at, length, Access::LocalWrite)?;
+        let mut world = self.node.world.borrow_mut();
+        world.write(at, bytes, Access::LocalWrite, self.node.capability())
+    }
+
+    /// Bytes of adapter memory of the process.
+    ///
+    /// # Errors
+    /// If they do not lie within a region of it, or it may not be read.
+    pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
+        self.near(at, length, Access::LocalRead)?;
+        let world = self.node.world.borrow();
+        world.load(at, length, Access::LocalRead, self.node.capability())
+    }
+
+    /// Stores a word.
+    ///
+    /// # Errors
+    /// As [`Thread::store`].
+    pub fn store_word(&self, at: Address, word: u64) -> Result<(), Fault> {
+        self.store(at, &word.to_le_bytes())
+    }
+
+    /// A word.
+    ///
+    /// # Errors
+    /// As [`Thread::load`].
+    pub fn load_word(&self, at: Address) -> Result<u64, Fault> {
+        let bytes = self.load(at, WORD)?;
+        Ok(u64::from_le_bytes(
+            bytes[..].try_into().expect("a word has 8 bytes"),
+        ))
+    }
+
+    /// Whether an access stays in adapter memory: threads reach main memory by DMA.
+    fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
+        self.node.check_own(at, length, access)?;
+        let world = self.node.world.borrow();
+        match world.translate(at, length, access, self.node.capability())? {
+            Placement::Adapter => Ok(()),
+            Placement::Main => Err(Fault::new(at, length, access, Reason::NotAdapter)),
+        }
+    }
+}
