@@ -41,13 +41,15 @@ _Column = list[int] | list[float] | list[str] | list[int | None] | list[str | No
 
 @type_check_only
 class Records(TypedDict):
-    """What `simulate` gives: five tables by columns, and totals of the point."""
+    """What `simulate` gives: seven tables by columns, and totals of the point."""
 
     rows: dict[str, _Column]
     nodes: dict[str, _Column]
     links: dict[str, _Column]
     switches: dict[str, _Column]
     slices: dict[str, _Column]
+    distribution: dict[str, _Column]
+    deadlock: dict[str, _Column]
     digest: str
     packets: int
     events: int

@@ -167,6 +167,21 @@ class Result:
         """Delays at every link over time, one row per (point, slice, link) with any, where runs have slices."""
         return self._table("slices")
 
+    def distribution(self) -> pl.DataFrame:
+        """Distribution of the latency of collective operations, one row per (point, bin) with any.
+
+        ``lower_ps`` is the least time of the bin, which is as wide as a thousandth of it or less; ``count`` says how
+        many calls are in it.
+        """
+        return self._table("distribution")
+
+    def deadlock(self) -> pl.DataFrame:
+        """Who waits for whom in a deadlock that was to be seen.
+
+        One row per channel that a packet of the cycle holds, and one per wait of the cycle, which has a ``step``.
+        """
+        return self._table("deadlock")
+
     def congestion(self, point: Point) -> Matrix:
         """The congestion matrix of a finished point: delays by link and by switch, relative to the most loaded."""
         from elanite.congestion import matrix

@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from elanite._core import Records
     from elanite.plan import Point
 
-Table = Literal["rows", "nodes", "links", "switches", "slices"]
-TABLES: tuple[Table, ...] = ("rows", "nodes", "links", "switches", "slices")
-"""Measured values; loads of nodes; counters of links and switches in the window; delays of links by slice of time."""
+Table = Literal["rows", "nodes", "links", "switches", "slices", "distribution", "deadlock"]
+TABLES: tuple[Table, ...] = ("rows", "nodes", "links", "switches", "slices", "distribution", "deadlock")
+"""Measured values; loads of nodes; counters of links and switches in the window; delays of links by slice of time; the
+distribution of the latency of collective operations; who waits for whom in a deadlock."""
 
 _PARTIAL = ".partial-"
-_LAYOUT = 2
+_LAYOUT = 3
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,9 @@ def _frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
     types: dict[str, type[pl.DataType]] = {
         **dict.fromkeys(("job", "metric", "unit", "name", "from", "to"), pl.String),
         **dict.fromkeys(("batch", "node", "link", "switch", "level", "slice"), pl.UInt32),
-        **dict.fromkeys(("packets", "flits", "busy_ps", "waiting_ps"), pl.UInt64),
+        **dict.fromkeys(("step", "source", "sequence", "first", "last", "channel"), pl.UInt32),
+        **dict.fromkeys(("holder_source", "holder_sequence"), pl.UInt32),
+        **dict.fromkeys(("packets", "flits", "busy_ps", "waiting_ps", "lower_ps", "count"), pl.UInt64),
         **dict.fromkeys(("value", "offered", "accepted"), pl.Float64),
         "up": pl.Boolean,
     }

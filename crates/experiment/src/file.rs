@@ -78,8 +78,8 @@ pub struct RunChanges {
     pub seeds: Option<u32>,
 }
 
-/// A series of points: the Cartesian product of the lists of what it runs, the first key slowest. It runs either a ping
-/// or jobs.
+/// A series of points: the Cartesian product of the lists of what it runs, the first key slowest. It runs a ping, or jobs,
+/// or a collective operation, beside which there may be jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
@@ -97,6 +97,9 @@ pub struct Series {
     /// A ping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ping: Option<PingGrid>,
+    /// A collective operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collective: Option<CollectiveGrid>,
     /// Jobs that run at the same time, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub jobs: BTreeMap<String, JobGrid>,
@@ -120,7 +123,32 @@ grid! {
         /// Messages in each direction.
         repeats: u32,
     }
-    optional {}
+    optional {
+        /// What moves the messages: remote DMAs of Elan3lib (default), or MPI.
+        library: Library,
+    }
+}
+
+grid! {
+    /// A barrier or a broadcast, again and again (002). It begins after the warm-up.
+    CollectiveGrid, Collective {
+        /// What is called, by its name in Elanlib.
+        operation: Operation,
+        /// Its nodes, with a process on each; the first of them is the root of broadcasts. They may run jobs, too.
+        nodes: Nodes,
+        /// Calls that are measured, at least as many as batches.
+        repeats: u32,
+    }
+    optional {
+        /// Where the buffers of a broadcast lie.
+        memory: Placement,
+        /// Length of what is broadcast.
+        message: Bytes,
+        /// Groups of the same nodes that do this at the same time, each with another root; 1 by default.
+        groups: u32,
+        /// Whether a deadlock of packets is a result, with the metric `deadlock` and a table, and not an error.
+        may_deadlock: bool,
+    }
 }
 
 grid! {
@@ -157,6 +185,32 @@ pub enum Directions {
     Both,
 }
 
+/// What moves the messages of a ping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Library {
+    /// Remote DMAs of Elan3lib.
+    Elan3,
+    /// Blocking calls of MPI: a round trip, or `MPI_Sendrecv`.
+    Mpi,
+}
+
+/// A collective operation of Elanlib (002).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// The software barrier.
+    Gsync,
+    /// The hardware barrier, polling.
+    Hgsync,
+    /// The hardware barrier, blocking.
+    Hgsyncevent,
+    /// The software broadcast.
+    Bcast,
+    /// The hardware broadcast.
+    Hbcast,
+}
+
 /// Where a buffer lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -177,6 +231,24 @@ pub enum Distribution {
     Uniform,
     /// Exponentially.
     Exponential,
+}
+
+impl Operation {
+    /// Its name in Elanlib, and here.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Operation::Gsync => "gsync",
+            Operation::Hgsync => "hgsync",
+            Operation::Hgsyncevent => "hgsyncevent",
+            Operation::Bcast => "bcast",
+            Operation::Hbcast => "hbcast",
+        }
+    }
+
+    /// Whether it sends something.
+    pub(crate) fn is_broadcast(self) -> bool {
+        matches!(self, Operation::Bcast | Operation::Hbcast)
+    }
 }
 
 impl Run {

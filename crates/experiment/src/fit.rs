@@ -30,6 +30,9 @@ pub(crate) fn problems(
     if let Some(ping) = &series.ping {
         fit.ping(&format!("{path}.ping"), ping);
     }
+    if let Some(collective) = &series.collective {
+        fit.nodes(&format!("{path}.collective.nodes"), &collective.nodes);
+    }
     for (name, job) in &series.jobs {
         fit.nodes(&format!("{path}.jobs.{name}.nodes"), &job.nodes);
         if let Some(servers) = &job.servers {

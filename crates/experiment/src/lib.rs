@@ -1,7 +1,7 @@
 //! # Experiment files, points, and running them
 //!
 //! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping,
-//! or *jobs*, any number at a time:
+//! or *jobs*, any number at a time, or a collective operation, beside which jobs make background traffic:
 //!
 //! ```toml
 //! [[series]]
@@ -40,8 +40,9 @@ mod simulate;
 mod sweep;
 
 pub use changes::{Changes, MachineFile};
-pub use file::{Directions, Distribution, Placement};
-pub use file::{Experiment, Job, JobGrid, Ping, PingGrid, Run, RunChanges, Series};
+pub use file::{Collective, CollectiveGrid, Job, JobGrid, Ping, PingGrid};
+pub use file::{Directions, Distribution, Library, Operation, Placement};
+pub use file::{Experiment, Run, RunChanges, Series};
 pub use nodes::Nodes;
 pub use pattern::{Pairs, Pattern, Rule};
 pub use plan::{Point, Workload, plan};

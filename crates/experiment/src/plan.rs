@@ -1,7 +1,7 @@
 //! From an experiment to its points.
 
 use crate::changes::MachineFile;
-use crate::file::{Experiment, Job, Ping, Run, Series};
+use crate::file::{Collective, Experiment, Job, Ping, Run, Series};
 use crate::fit;
 use crate::pattern::Pattern;
 use crate::sweep::Grid;
@@ -41,11 +41,20 @@ pub enum Workload {
     Ping(Ping),
     /// See [`crate::JobGrid`].
     Jobs(BTreeMap<String, Job>),
+    /// See [`crate::CollectiveGrid`].
+    Collective {
+        /// What is called.
+        collective: Collective,
+        /// The background traffic.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        jobs: BTreeMap<String, Job>,
+    },
 }
 
 impl Point {
     /// What distinguishes the point within its experiment, for tables and figures: the changes of the machine and the
-    /// fields of the workload. Where there are several jobs, their names stand before their fields: `compute.load`.
+    /// fields of the workload. Where there are several jobs, or a job beside a collective operation, their names stand
+    /// before their fields: `compute.load`.
     pub fn parameters(&self) -> Map<String, Value> {
         let changes = self
             .changes
@@ -54,22 +63,10 @@ impl Point {
         let mut parameters: Map<_, _> = changes.collect();
         match &self.workload {
             Workload::Ping(ping) => parameters.extend(fields(ping)),
-            Workload::Jobs(jobs) => {
-                for (name, job) in jobs {
-                    let prefix = if jobs.len() > 1 {
-                        format!("{name}.")
-                    } else {
-                        String::new()
-                    };
-                    let mut fields = fields(job);
-                    if let Pattern::Pairs(pairs) = &job.pattern {
-                        fields.insert("pattern".into(), json!(pairs.file));
-                    }
-                    let named = fields
-                        .into_iter()
-                        .map(|(key, value)| (format!("{prefix}{key}"), value));
-                    parameters.extend(named);
-                }
+            Workload::Jobs(jobs) => parameters.extend(fields_of_jobs(jobs, jobs.len() > 1)),
+            Workload::Collective { collective, jobs } => {
+                parameters.extend(fields(collective));
+                parameters.extend(fields_of_jobs(jobs, true));
             }
         }
         parameters
@@ -94,6 +91,27 @@ impl Point {
         })
         .to_string()
     }
+}
+
+/// The fields of jobs, with their names or without.
+fn fields_of_jobs(jobs: &BTreeMap<String, Job>, named: bool) -> Map<String, Value> {
+    let mut all = Map::new();
+    for (name, job) in jobs {
+        let prefix = if named {
+            format!("{name}.")
+        } else {
+            String::new()
+        };
+        let mut fields = fields(job);
+        if let Pattern::Pairs(pairs) = &job.pattern {
+            fields.insert("pattern".into(), json!(pairs.file));
+        }
+        let named = fields
+            .into_iter()
+            .map(|(key, value)| (format!("{prefix}{key}"), value));
+        all.extend(named);
+    }
+    all
 }
 
 fn fields(table: &impl Serialize) -> Map<String, Value> {
@@ -178,8 +196,10 @@ impl Series {
             .as_ref()
             .map_or(1, |sweep| sweep.values().len() as u64);
         let ping = self.ping.as_ref().map_or(1, Grid::combinations);
+        let collective = self.collective.as_ref().map_or(1, Grid::combinations);
         let jobs = self.jobs.values().map(Grid::combinations);
-        jobs.fold(machines.saturating_mul(ping), u64::saturating_mul)
+        let all = [ping, collective].into_iter().chain(jobs);
+        all.fold(machines, u64::saturating_mul)
     }
 
     /// The combinations of values of what it runs.
@@ -189,8 +209,15 @@ impl Series {
         }
         let names = || self.jobs.keys().cloned();
         let jobs = self.jobs.values().map(Grid::points);
-        jobs.multi_cartesian_product()
-            .map(|jobs| Workload::Jobs(names().zip(jobs).collect()))
+        let jobs = jobs.multi_cartesian_product();
+        let jobs = jobs.map(|jobs| names().zip(jobs).collect());
+        let Some(collective) = &self.collective else {
+            return jobs.map(Workload::Jobs).collect();
+        };
+        let jobs: Vec<BTreeMap<String, Job>> = jobs.collect();
+        let points = collective.points().into_iter().cartesian_product(jobs);
+        points
+            .map(|(collective, jobs)| Workload::Collective { collective, jobs })
             .collect()
     }
 }

@@ -8,8 +8,8 @@ use toml_edit::{Item, Value};
 
 impl Experiment {
     /// Reads and checks an experiment file. Keys of `overrides` are `run.KEY`, the defaults of all series;
-    /// `series.NAME.FIELD`, a field of a series' ping or only job such as `series.load.nodes`; `series.NAME.JOB.FIELD`
-    /// where there are several jobs; or `series.NAME.run.KEY`, what the series changes of the defaults.
+    /// `series.NAME.FIELD`, a field of a series' ping, collective operation or only job such as `series.load.nodes`;
+    /// `series.NAME.JOB.FIELD` where there are several jobs, or one beside a collective operation; or `series.NAME.run.KEY`, what the series changes of the defaults.
     ///
     /// # Errors
     /// Everything that is wrong, with its place. What depends on the machine is checked by [`crate::plan`].
@@ -92,6 +92,9 @@ fn full_path(document: &Document, key: &str) -> String {
         jobs.iter().map(|(name, _)| name).collect()
     });
     match (rest, &names[..]) {
+        ([field], _) if series.get("collective").is_some() => {
+            format!("series.{index}.collective.{field}")
+        }
         ([field], [job]) => format!("series.{index}.jobs.{job}.{field}"),
         ([field], []) if series.get("ping").is_some() => format!("series.{index}.ping.{field}"),
         ([job, field], names) if names.contains(job) => {

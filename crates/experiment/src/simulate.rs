@@ -1,15 +1,16 @@
 //! From a point to its records: a pure function.
 
-use crate::file::{Directions, Distribution, Job, Ping, Placement};
+use crate::file::{Collective, Directions, Distribution, Job, Library, Operation, Ping, Placement};
 use crate::nodes::Nodes;
 use crate::plan::{Point, Workload};
 use elan::{Cluster, Stop, Watch};
 use kernel::{Bound, Exceeded, Limits};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 use units::{Bytes, Time};
-use workload::{Records, Window};
+use workload::{Failure, Records, Window};
 
 /// No point runs longer than this in simulated time.
 const LONGEST_RUN: Time = Time::from_secs(3600);
@@ -23,6 +24,9 @@ pub enum RunError {
     /// The simulated programs wait for ever.
     #[error("{0}")]
     Deadlock(Stop),
+    /// The machine has no room for the processes, or their memory.
+    #[error("{0}")]
+    NoRoom(Failure),
     /// The caller asked for it.
     #[error("the run was cancelled")]
     Cancelled,
@@ -53,6 +57,15 @@ impl From<Stop> for RunError {
     }
 }
 
+impl From<Failure> for RunError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Stop(stop) => stop.into(),
+            other => RunError::NoRoom(other),
+        }
+    }
+}
+
 /// Runs a point. Setting `cancel` from another thread ends it soon.
 ///
 /// # Errors
@@ -65,20 +78,50 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
     };
     let watch = Watch { limits, cancel };
     let cluster = Cluster::new(point.machine.cluster_config(), watch);
+    let window = Window {
+        warm_up: point.run.warm_up,
+        length: point.run.window,
+        batches: point.run.batches,
+        slices: point.run.slices,
+    };
     let records = match &point.workload {
         Workload::Ping(ping) => ping.workload().run(cluster)?,
         Workload::Jobs(jobs) => {
-            let window = Window {
-                warm_up: point.run.warm_up,
-                length: point.run.window,
-                batches: point.run.batches,
-                slices: point.run.slices,
-            };
-            let jobs: Vec<_> = jobs.iter().map(|(name, job)| job.workload(name)).collect();
-            workload::traffic::run(&jobs, cluster, window, point.seed)?
+            workload::traffic::run(&workloads(jobs), cluster, window, point.seed)?
+        }
+        Workload::Collective { collective, jobs } => {
+            let collective = collective.workload();
+            collective.run(&workloads(jobs), cluster, window, point.seed)?
         }
     };
     Ok(records)
+}
+
+fn workloads(jobs: &BTreeMap<String, Job>) -> Vec<workload::Job> {
+    jobs.iter().map(|(name, job)| job.workload(name)).collect()
+}
+
+impl Collective {
+    fn workload(&self) -> workload::Collective {
+        use workload::collective::{Message, Operation as Called};
+        let message = || Message {
+            memory: self.memory.expect("it was checked").into(),
+            size: self.message.expect("it was checked"),
+        };
+        workload::Collective {
+            operation: match self.operation {
+                Operation::Gsync => Called::Gsync,
+                Operation::Hgsync => Called::Hgsync,
+                Operation::Hgsyncevent => Called::Hgsyncevent,
+                Operation::Bcast => Called::Bcast(message()),
+                Operation::Hbcast => Called::Hbcast(message()),
+            },
+            nodes: self.nodes.numbers(),
+            repeats: self.repeats,
+            groups: self.groups.unwrap_or(1),
+            may_deadlock: self.may_deadlock.unwrap_or(false),
+        }
+    }
 }
 
 impl Ping {
@@ -94,6 +137,10 @@ impl Ping {
             destination: self.destination.into(),
             message: self.message,
             repeats: self.repeats,
+            library: match self.library {
+                None | Some(Library::Elan3) => workload::ping::Library::Elan3,
+                Some(Library::Mpi) => workload::ping::Library::Mpi,
+            },
         }
     }
 }

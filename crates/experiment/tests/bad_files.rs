@@ -49,7 +49,11 @@ fn any_cut_and_any_gap() {
             );
         }
     };
-    for text in [EXPERIMENT, include_str!("two_jobs.toml")] {
+    for text in [
+        EXPERIMENT,
+        include_str!("two_jobs.toml"),
+        include_str!("collectives.toml"),
+    ] {
         for (index, letter) in text.char_indices() {
             let (before, after) = text.split_at(index);
             outcome(before);

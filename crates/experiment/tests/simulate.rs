@@ -18,6 +18,9 @@ static ALLOCATOR: Metered = Metered::new();
 /// The series of two jobs.
 const TWO_JOBS: &str = include_str!("two_jobs.toml");
 
+/// Collective operations.
+const COLLECTIVES: &str = include_str!("collectives.toml");
+
 /// The last point of a series, after overrides.
 fn point(series: &str, overrides: &[&str]) -> Point {
     points(overrides)
@@ -39,21 +42,25 @@ fn exceeded(point: &Point) -> (Exceeded, String) {
 }
 
 /// A ping in both directions, uniform traffic of 16 nodes in a window of 200 us, and two jobs on 64, one of which reads
-/// from servers and writes to them: the digests of all packets and records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here
+/// from servers and writes to them, and two groups that broadcast among background traffic: the digests of all packets and records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here
 /// on 1, 2 and 4 threads at the same time: none of it may change a bit. Only a change of the model may change it, and
 /// then it says so in this diff.
 #[test]
 fn the_same_bits_everywhere() {
     let jobs = plan_file("jobs.toml", TWO_JOBS, &[]).unwrap().remove(0);
+    let collectives = plan_file("collectives.toml", COLLECTIVES, &[]).unwrap();
+    let mut broadcasts = collectives.into_iter();
+    let broadcast = broadcasts.rfind(|point| point.series == "broadcast");
     let points = [
-        point("ping", &["series.ping.source=main"]),
-        point("load", &[]),
-        jobs,
+        (
+            "digest_of_ping",
+            point("ping", &["series.ping.source=main"]),
+        ),
+        ("digest_of_uniform", point("load", &[])),
+        ("digest_of_jobs", jobs),
+        ("digest_of_collective", broadcast.unwrap()),
     ];
-    for (name, point) in ["digest_of_ping", "digest_of_uniform", "digest_of_jobs"]
-        .into_iter()
-        .zip(points)
-    {
+    for (name, point) in points {
         let digest = |point: &Point| {
             let records = simulate(point, None).unwrap();
             format!(

@@ -3,7 +3,7 @@
 //! | what | exception | exit code |
 //! |---|---|---|
 //! | a wrong file or override | `ConfigError(rendered text, diagnostics as JSON)` | 2 |
-//! | a bound was passed | `RunError(message)` | 1 |
+//! | a bound was passed, or the machine has no room | `RunError(message)` | 1 |
 //! | a simulated deadlock | `RunError(message)` | 3 |
 //! | a panic: a broken invariant of ours | `RunError(message with its place)` | 4 |
 //! | cancelled | `RunError(message)` | 130 |
@@ -55,7 +55,7 @@ impl Failure {
     /// The error of a run.
     pub fn of_run(error: &experiment::RunError) -> Self {
         let exit_code = match error {
-            experiment::RunError::Exceeded(_) => 1,
+            experiment::RunError::Exceeded(_) | experiment::RunError::NoRoom(_) => 1,
             experiment::RunError::Deadlock(_) => 3,
             experiment::RunError::Cancelled => 130,
         };

@@ -16,7 +16,8 @@ macro_rules! table {
     }};
 }
 
-/// `rows`, `nodes`, `links`, `switches` and `slices` by columns; loads in MB/s, times in whole picoseconds.
+/// `rows`, `nodes`, `links`, `switches`, `slices`, `distribution` and `deadlock` by columns; loads in MB/s, times in
+/// whole picoseconds.
 pub fn to_python<'py>(
     py: Python<'py>,
     records: &Records,
@@ -60,12 +61,32 @@ pub fn to_python<'py>(
         "link": |row| row.link,
         "waiting_ps": |row| row.waiting.as_ps(),
     });
+    let distribution = table!(py, records.distribution.iter(), {
+        "lower_ps": |row| row.lower.as_ps(),
+        "count": |row| row.count,
+    });
+    let deadlock = table!(py, records.deadlock.iter(), {
+        "step": |row| row.step,
+        "source": |row| row.packet.0,
+        "sequence": |row| row.packet.1,
+        "first": |row| row.destinations.0,
+        "last": |row| row.destinations.1,
+        "switch": |row| row.switch,
+        "link": |row| row.link,
+        "from": |row| row.ends.as_ref().map(|ends| ends.0.as_str()),
+        "to": |row| row.ends.as_ref().map(|ends| ends.1.as_str()),
+        "channel": |row| row.channel,
+        "holder_source": |row| row.holder.map(|holder| holder.0),
+        "holder_sequence": |row| row.holder.map(|holder| holder.1),
+    });
     let all = PyDict::new(py);
     all.set_item("rows", rows)?;
     all.set_item("nodes", nodes)?;
     all.set_item("links", links)?;
     all.set_item("switches", switches)?;
     all.set_item("slices", slices)?;
+    all.set_item("distribution", distribution)?;
+    all.set_item("deadlock", deadlock)?;
     all.set_item("digest", &records.digest)?;
     all.set_item("packets", records.packets)?;
     all.set_item("events", records.events)?;

@@ -106,7 +106,8 @@ impl<'a> Running<'a> {
                 buffers: Rc::clone(&buffers),
                 progress: Rc::clone(&progress),
             };
-            cluster.spawn(path(node), sender.run());
+            // No run waits for its end: it has none.
+            sender.node.clone().serve(path(node), sender.run());
         }
         Running {
             job,

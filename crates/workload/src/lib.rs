@@ -1,9 +1,11 @@
 //! # Workloads: the traffic of the published benchmarks
 //!
 //! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
-//! returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper. There are two:
+//! returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper; 002 is the one about collective
+//! communication. There are three:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
+//! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (002);
 //! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
 //!   and a [`Pattern`] that says where these go. All other benchmarks of the paper are jobs:
 //!
@@ -19,6 +21,8 @@
 //! whose means are the sample from which intervals are computed. Where a run asks for [`slices`], the delays of every
 //! link are also kept over time.
 
+pub mod collective;
+pub mod deadlock;
 pub mod distribution;
 pub mod job;
 pub mod pattern;
@@ -28,13 +32,31 @@ pub mod slices;
 pub mod source;
 pub mod traffic;
 
+pub use collective::Collective;
+pub use deadlock::DeadlockRow;
 pub use distribution::Distribution;
 pub use job::Job;
 pub use pattern::Pattern;
-pub use records::{LinkRow, NodeRow, Records, Row, SwitchRow};
+pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow};
 pub use slices::SliceRow;
 
+use libelan::JobError;
+use thiserror::Error;
 use units::Time;
+
+/// Why a run has no records.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// It ended before its end.
+    #[error(transparent)]
+    Stop(#[from] elan::Stop),
+    /// The machine has no room for its processes.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// Nor for their buffers.
+    #[error(transparent)]
+    Memory(#[from] elan::MemoryError),
+}
 
 /// How long steady traffic runs, and how it is measured.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,17 @@
 //! # Ping (000 s4.1, s4.2)
 //!
-//! One message at a time from one node to another, or at the same time in both directions. Latency is the elapsed time
-//! between the posting of the remote DMA and the notification of its completion at the destination; bandwidth is size
-//! over latency. With both directions each is measured, and the figures are per direction.
+//! One message at a time from one node to another, or at the same time in both directions. Bandwidth is size over latency.
+//! With both directions each is measured, and the figures are per direction. What latency is depends on the library:
+//!
+//! * *Elan3lib*: the elapsed time between the posting of the remote DMA and the notification of its completion at the
+//!   destination;
+//! * *MPI*: with one direction, half the round trip of a message that is sent back at once; with both, the time of
+//!   `MPI_Sendrecv`, which both processes call.
 
-use crate::records::{Baseline, Records, Row};
-use elan::{Cluster, Dma, Node, Placement, Stop};
+use crate::Failure;
+use crate::records::{Baseline, Measured, Records, Row};
+use elan::{Cluster, Dma, ElanAddr, Node, Permissions, Placement};
+use libelan::{Job, Pe};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
@@ -17,6 +23,15 @@ pub enum Directions {
     One,
     /// Both ways.
     Both,
+}
+
+/// What moves the messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// A remote DMA of Elan3lib.
+    Elan3,
+    /// Blocking calls of MPI.
+    Mpi,
 }
 
 /// The parameters of one point.
@@ -34,36 +49,29 @@ pub struct Ping {
     pub destination: Placement,
     /// Length of each message.
     pub message: Bytes,
-    /// Messages in each direction, at least 1.
+    /// Messages in each direction, at least 1; with one direction of MPI as many come back.
     pub repeats: u32,
+    /// What moves them.
+    pub library: Library,
 }
 
 /// Pause between two messages, longer than anything that the last one leaves behind.
 const PAUSE: Time = Time::from_us(5);
 
+/// The latencies of all messages.
+type Latencies = Rc<RefCell<Vec<Time>>>;
+
 impl Ping {
     /// Runs to the end of the last message.
     ///
     /// # Errors
-    /// See [`Stop`].
-    pub fn run(&self, mut cluster: Cluster) -> Result<Records, Stop> {
+    /// See [`Failure`].
+    pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
         let baseline = Baseline::take(&cluster);
-        let latencies = Rc::new(RefCell::new(Vec::new()));
-        let mut pairs = vec![(self.from, self.to)];
-        if self.directions == Directions::Both {
-            pairs.push((self.to, self.from));
-        }
-        for (from, to) in pairs {
-            // Each direction is a job of its own, with its own address spaces.
-            let capability = cluster.capability();
-            let [a, b] = [from, to].map(|node| {
-                let process = cluster.node(node).attach(capability);
-                process.expect("there are contexts for two")
-            });
-            cluster.spawn(
-                format!("ping {from} to {to}"),
-                (*self).send(a, b, Rc::clone(&latencies)),
-            );
+        let latencies = Latencies::default();
+        match self.library {
+            Library::Elan3 => self.launch(&mut cluster, &latencies),
+            Library::Mpi => self.launch_mpi(&mut cluster, &latencies)?,
         }
         cluster.run()?;
 
@@ -87,10 +95,33 @@ impl Ping {
                 value: Rate::of(size * count, total),
             });
         }
-        Ok(baseline.finish(&cluster, rows, Vec::new(), Vec::new()))
+        let measured = Measured {
+            rows,
+            ..Measured::default()
+        };
+        Ok(baseline.finish(&cluster, measured))
     }
 
-    async fn send(self, a: Node, b: Node, latencies: Rc<RefCell<Vec<Time>>>) {
+    fn launch(&self, cluster: &mut Cluster, latencies: &Latencies) {
+        let mut pairs = vec![(self.from, self.to)];
+        if self.directions == Directions::Both {
+            pairs.push((self.to, self.from));
+        }
+        for (from, to) in pairs {
+            // Each direction is a job of its own, with its own address spaces.
+            let capability = cluster.capability();
+            let [a, b] = [from, to].map(|node| {
+                let process = cluster.node(node).attach(capability);
+                process.expect("there are contexts for two")
+            });
+            cluster.spawn(
+                format!("ping {from} to {to}"),
+                (*self).send(a, b, Rc::clone(latencies)),
+            );
+        }
+    }
+
+    async fn send(self, a: Node, b: Node, latencies: Latencies) {
         let from = a.reserve(self.source, self.message);
         let to = b.reserve(self.destination, self.message);
         let arrived = b.event(1);
@@ -104,6 +135,52 @@ impl Ping {
                 .expect("both buffers are of the message's length");
             b.prime(arrived, 1);
             a.sleep(PAUSE).await;
+        }
+    }
+
+    fn launch_mpi(&self, cluster: &mut Cluster, latencies: &Latencies) -> Result<(), Failure> {
+        let job = Job::at("ping", vec![self.from, self.to])?;
+        for pe in job.attach(cluster)? {
+            let map = |placement| {
+                let buffer = pe
+                    .node()
+                    .map(placement, self.message, Permissions::ALL, false);
+                buffer.map(|buffer| buffer.start().elan)
+            };
+            let buffers = [map(self.source)?, map(self.destination)?];
+            let label = pe.label().clone();
+            cluster.spawn(label, (*self).exchange(pe, buffers, Rc::clone(latencies)));
+        }
+        Ok(())
+    }
+
+    /// What each of the two processes does.
+    async fn exchange(self, pe: Pe, buffers: [ElanAddr; 2], latencies: Latencies) {
+        let ([from, to], size) = (buffers, self.message);
+        let (mpi, other) = (pe.mpi(), 1 - pe.vp());
+        let failed = "both buffers are of the message's length";
+        for round in 0..=self.repeats {
+            let begin = pe.now();
+            let latency = match self.directions {
+                Directions::Both => {
+                    let wanted = (Some(other), Some(0), to, size);
+                    let done = mpi.sendrecv((other, 0, from, size), wanted).await;
+                    done.expect(failed);
+                    Some(pe.now() - begin)
+                }
+                Directions::One if pe.vp() == 0 => {
+                    mpi.send(other, 0, from, size).await.expect(failed);
+                    mpi.recv(other, 0, to, size).await.expect(failed);
+                    Some((pe.now() - begin) / 2)
+                }
+                Directions::One => {
+                    mpi.recv(other, 0, to, size).await.expect(failed);
+                    mpi.send(other, 0, from, size).await.expect(failed);
+                    None
+                }
+            };
+            // The first round finds both processes where no other does.
+            latencies.borrow_mut().extend(latency.filter(|_| round > 0));
         }
     }
 }

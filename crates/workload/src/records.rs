@@ -1,15 +1,16 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
-use crate::SliceRow;
+use crate::{DeadlockRow, SliceRow};
 use elan::Cluster;
 use fabric::{FatTree, LinkCounters, NodeId, SwitchId, topology::End};
 use kernel::Digest;
+use kernel::statistics::Histogram;
 use units::Time;
 
 /// One measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The job that it was measured of; a ping is none.
+    /// The job that it was measured of; a ping is none, nor is a collective operation.
     pub job: Option<String>,
     /// What was measured.
     pub metric: &'static str,
@@ -76,6 +77,21 @@ pub struct SwitchRow {
     pub waiting: Time,
 }
 
+/// How many observations of a time fell into one bin of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BinRow {
+    /// The least time of the bin. A bin is as wide as a thousandth of it, or less.
+    pub lower: Time,
+    /// How many, at least 1.
+    pub count: u64,
+}
+
+/// The bins of a histogram that are not empty.
+pub(crate) fn bins(histogram: &Histogram) -> Vec<BinRow> {
+    let bins = histogram.bins();
+    bins.map(|(lower, count)| BinRow { lower, count }).collect()
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Records {
@@ -89,6 +105,10 @@ pub struct Records {
     pub switches: Vec<SwitchRow>,
     /// Delays of the links over time, where the run asked for them.
     pub slices: Vec<SliceRow>,
+    /// Distribution of the latency of a collective operation.
+    pub distribution: Vec<BinRow>,
+    /// Who waits for whom, where a run ended in a deadlock that was to be seen.
+    pub deadlock: Vec<DeadlockRow>,
     /// Digest of all packets of the run and of all that is above.
     pub digest: String,
     /// Packets acknowledged in the whole run.
@@ -97,6 +117,16 @@ pub struct Records {
     pub events: u64,
     /// Simulated time of the whole run.
     pub simulated: Time,
+}
+
+/// What a workload has measured itself.
+#[derive(Default)]
+pub(crate) struct Measured {
+    pub rows: Vec<Row>,
+    pub nodes: Vec<NodeRow>,
+    pub slices: Vec<SliceRow>,
+    pub distribution: Vec<BinRow>,
+    pub deadlock: Vec<DeadlockRow>,
 }
 
 /// The counters of all links at one moment: the start of the window.
@@ -110,23 +140,19 @@ impl Baseline {
     }
 
     /// The records of a run that ends now.
-    pub fn finish(
-        self,
-        cluster: &Cluster,
-        rows: Vec<Row>,
-        nodes: Vec<NodeRow>,
-        slices: Vec<SliceRow>,
-    ) -> Records {
+    pub fn finish(self, cluster: &Cluster, measured: Measured) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
         let links = self.link_rows(cluster, &config);
         let switches = switch_rows(&config.fabric.tree, &links);
         let mut records = Records {
-            rows,
-            nodes,
+            rows: measured.rows,
+            nodes: measured.nodes,
             links,
             switches,
-            slices,
+            slices: measured.slices,
+            distribution: measured.distribution,
+            deadlock: measured.deadlock,
             digest: cluster.digest(),
             packets: cluster.packets(),
             events: cluster.events(),
@@ -217,6 +243,12 @@ impl Records {
         for slice in &self.slices {
             digest.u64(slice.slice.into()).u64(slice.link.into());
             digest.u64(slice.waiting.as_ps());
+        }
+        for bin in &self.distribution {
+            digest.u64(bin.lower.as_ps()).u64(bin.count);
+        }
+        for row in &self.deadlock {
+            row.add_to(&mut digest);
         }
         digest.hex()
     }

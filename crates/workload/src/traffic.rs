@@ -14,7 +14,7 @@
 
 use crate::Window;
 use crate::job::{Job, Running, Totals};
-use crate::records::{Baseline, NodeRow, Records, Row};
+use crate::records::{Baseline, Measured, NodeRow, Records, Row};
 use crate::slices::Slices;
 use elan::{Cluster, Stop};
 use units::{Bytes, Rate, Time};
@@ -46,15 +46,7 @@ pub fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Res
         let length = cluster.now() - begin;
         for (job, before) in running.iter_mut().zip(&mut before) {
             let after = job.totals(&cluster);
-            rows.extend(
-                loads(job, length, before, &after).map(|(metric, value)| Row {
-                    job: Some(job.job.name.clone()),
-                    metric,
-                    unit: "MB/s",
-                    batch: Some(batch),
-                    value,
-                }),
-            );
+            rows.extend(load_rows(job, Some(batch), length, before, &after));
             *before = after;
         }
     }
@@ -63,10 +55,32 @@ pub fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Res
         rows.extend(whole_window(job, start, end));
         nodes.extend(node_rows(job, window.length, start, end));
     }
-    Ok(baseline.finish(&cluster, rows, nodes, slices.into_rows()))
+    let measured = Measured {
+        rows,
+        nodes,
+        slices: slices.into_rows(),
+        ..Measured::default()
+    };
+    Ok(baseline.finish(&cluster, measured))
 }
 
-/// Loads of a part of the window.
+/// Loads of a part of the window, or of all of it.
+pub(crate) fn load_rows(
+    job: &Running<'_>,
+    batch: Option<u32>,
+    length: Time,
+    before: &Totals,
+    after: &Totals,
+) -> impl Iterator<Item = Row> {
+    loads(job, length, before, after).map(move |(metric, value)| Row {
+        job: Some(job.job.name.clone()),
+        metric,
+        unit: "MB/s",
+        batch,
+        value,
+    })
+}
+
 fn loads(
     job: &Running<'_>,
     length: Time,
@@ -88,7 +102,7 @@ fn loads(
 }
 
 /// What is known only of the window as a whole.
-fn whole_window(job: &Running<'_>, start: &Totals, end: &Totals) -> Vec<Row> {
+pub(crate) fn whole_window(job: &Running<'_>, start: &Totals, end: &Totals) -> Vec<Row> {
     let sum = |values: &[Bytes]| values.iter().sum::<Bytes>();
     let arrived = sum(&end.arrived) - sum(&start.arrived);
     let growth = arrived.saturating_sub(end.taken - start.taken);
@@ -119,7 +133,7 @@ fn whole_window(job: &Running<'_>, start: &Totals, end: &Totals) -> Vec<Row> {
 }
 
 /// The loads of each node that sends.
-fn node_rows(
+pub(crate) fn node_rows(
     job: &Running<'_>,
     length: Time,
     start: &Totals,

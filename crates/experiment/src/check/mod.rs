@@ -1,5 +1,6 @@
 //! What an experiment file may say, whatever the machine.
 
+mod collective;
 mod workload;
 
 use crate::file::{Experiment, Run, RunChanges};
@@ -87,7 +88,7 @@ pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Prob
         if let Some((key, _)) = changed.into_iter().find(|&(_, changed)| changed) {
             check.slices(&format!("{path}.run.{key}"), &run.with(&series.run));
         }
-        check.workload(&path, series);
+        check.workload(&path, series, &run.with(&series.run));
     }
     check.problems
 }

@@ -1,7 +1,7 @@
 //! What a series may run.
 
 use super::{Check, MOST, MOST_NODES};
-use crate::file::{JobGrid, PingGrid, Series};
+use crate::file::{JobGrid, PingGrid, Run, Series};
 use crate::nodes::Nodes;
 use crate::sweep::{Grid, Sweep};
 use units::{Bytes, Time};
@@ -10,28 +10,36 @@ use units::{Bytes, Time};
 const LONGEST_GAP: Time = Time::from_secs(3600);
 
 impl Check<'_> {
-    /// The ping or the jobs of a series.
-    pub(super) fn workload(&mut self, path: &str, series: &Series) {
+    /// What a series runs, and how.
+    pub(super) fn workload(&mut self, path: &str, series: &Series, run: &Run) {
         if let Some(machines) = &series.machine
             && machines.values().is_empty()
         {
             self.empty_list(&format!("{path}.machine"));
         }
-        match (&series.ping, series.jobs.is_empty()) {
-            (None, true) => {
+        let others = match (&series.collective, series.jobs.is_empty()) {
+            (Some(_), _) => Some("a collective operation"),
+            (None, false) => Some("jobs"),
+            (None, true) => None,
+        };
+        match (&series.ping, others) {
+            (None, None) => {
                 let problem = self.document.problem(path, "this series runs nothing");
                 self.problems.push(problem.hint(
-                    "say what runs, in a section such as [series.ping] or, with a name of your choice for the job, \
-                     [series.jobs.NAME]",
+                    "say what runs, in a section such as [series.ping], [series.collective] or, with a name of your \
+                     choice for the job, [series.jobs.NAME]",
                 ));
             }
-            (Some(_), false) => {
-                let message = "this series runs both a ping and jobs";
+            (Some(_), Some(others)) => {
+                let message = format!("this series runs both a ping and {others}");
                 let problem = self.document.problem(&format!("{path}.ping"), message);
                 self.problems
                     .push(problem.hint("give the ping a series of its own"));
             }
             _ => {}
+        }
+        if let Some(collective) = &series.collective {
+            self.collective(&format!("{path}.collective"), collective, run);
         }
         if let Some(ping) = &series.ping {
             self.ping(&format!("{path}.ping"), ping);
@@ -46,21 +54,25 @@ impl Check<'_> {
     fn ping(&mut self, path: &str, grid: &PingGrid) {
         self.lists(path, grid);
         self.largest_message(path, &grid.message);
-        for (place, &repeats) in grid.repeats.places(&format!("{path}.repeats")) {
-            if !(1..=MOST).contains(&repeats) {
-                self.add(
-                    &place,
-                    format!("{repeats} is out of range"),
-                    format!("1 to {MOST}"),
-                );
-            }
-        }
+        self.repeats(path, &grid.repeats);
         for (place, end) in grid.to.places(&format!("{path}.to")) {
             if grid.from.values().contains(end) {
                 self.add(
                     &place,
                     format!("node {end} would ping itself"),
                     "a node that is not in `from`",
+                );
+            }
+        }
+    }
+
+    pub(super) fn repeats(&mut self, path: &str, repeats: &Sweep<u32>) {
+        for (place, &repeats) in repeats.places(&format!("{path}.repeats")) {
+            if !(1..=MOST).contains(&repeats) {
+                self.add(
+                    &place,
+                    format!("{repeats} is out of range"),
+                    format!("1 to {MOST}"),
                 );
             }
         }
@@ -94,7 +106,7 @@ impl Check<'_> {
         }
     }
 
-    fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
+    pub(super) fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
         for (place, nodes) in sets.places(path) {
             // A set that reaches further is not listed here: planning refuses it.
             let countable = nodes.highest().is_none_or(|highest| highest < MOST_NODES);
@@ -164,7 +176,7 @@ impl Check<'_> {
     }
 
     /// No field is an empty list.
-    fn lists(&mut self, path: &str, grid: &impl Grid) {
+    pub(super) fn lists(&mut self, path: &str, grid: &impl Grid) {
         for (key, _) in grid
             .lengths()
             .into_iter()
@@ -182,7 +194,7 @@ impl Check<'_> {
         );
     }
 
-    fn largest_message(&mut self, path: &str, message: &Sweep<Bytes>) {
+    pub(super) fn largest_message(&mut self, path: &str, message: &Sweep<Bytes>) {
         let most = workload::source::LARGEST_MESSAGE;
         for (place, &size) in message.places(&format!("{path}.message")) {
             if size > most {

@@ -1,0 +1,100 @@
+//! Collective operations and pings of MPI as experiment files have them.
+
+mod common;
+
+use common::plan_file;
+use experiment::{Point, Workload, simulate};
+use serde_json::json;
+
+const COLLECTIVES: &str = include_str!("collectives.toml");
+
+fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
+    let points = plan_file("collectives.toml", COLLECTIVES, overrides);
+    let mut points = points.unwrap_or_else(|problems| panic!("{problems}"));
+    points.retain(|point| point.series == series);
+    points
+}
+
+/// The fields of the operation first; those of jobs after them, with their names.
+#[test]
+fn order_and_parameters() {
+    let lines = |series| -> Vec<String> {
+        let points = points(series, &[]);
+        let parameters = points
+            .iter()
+            .map(|point| json!(point.parameters()).to_string());
+        parameters.collect()
+    };
+    insta::assert_snapshot!("barrier", lines("barrier").join("\n"));
+    insta::assert_snapshot!("broadcast", lines("broadcast").join("\n"));
+    insta::assert_snapshot!("ping", lines("ping").join("\n"));
+}
+
+#[test]
+fn overrides_name_the_operation_or_the_job_beside_it() {
+    let overrides = [
+        "series.broadcast.message=2 KB",
+        "series.broadcast.background.message=8 KB",
+    ];
+    for point in points("broadcast", &overrides) {
+        let Workload::Collective { collective, jobs } = &point.workload else {
+            panic!("{point:?}")
+        };
+        assert_eq!(json!(collective.message), json!("2 KB"));
+        assert_eq!(json!(jobs["background"].message), json!("8 KB"));
+    }
+}
+
+/// Everything that is said is part of the identity of a point.
+#[test]
+fn keys_depend_on_every_field() {
+    let keys = |text: &str| -> Vec<String> {
+        let points = plan_file("collectives.toml", text, &[]).unwrap();
+        points.iter().map(Point::key).collect()
+    };
+    let before = keys(COLLECTIVES);
+    let changes = [
+        ("\"gsync\"", "\"hgsyncevent\""),
+        ("\"bcast\"]", "\"hbcast\"]"),
+        ("0-30:2", "0-28:2"),
+        ("repeats = 4", "repeats = 5"),
+        ("memory = \"main\"", "memory = \"elan\""),
+        ("message = \"1 KB\"", "message = \"2 KB\""),
+        ("groups = 2", "groups = 3"),
+        ("may_deadlock = true", "may_deadlock = false"),
+        ("jobs.background", "jobs.other"),
+        ("\"complement\"", "\"uniform\""),
+        ("\"mpi\"]", "\"elan3\"]"),
+    ];
+    for (from, to) in changes {
+        let changed = COLLECTIVES.replace(from, to);
+        assert_ne!(changed, COLLECTIVES, "{from}");
+        assert_ne!(keys(&changed), before, "{from}");
+    }
+}
+
+/// A point is all there is to know: it survives its text, and its results do.
+#[test]
+fn points_run_from_their_text() {
+    for series in ["barrier", "broadcast", "ping"] {
+        for point in points(series, &[]) {
+            let again: Point =
+                serde_json::from_str(&serde_json::to_string(&point).unwrap()).unwrap();
+            assert_eq!(again.key(), point.key());
+            let records = [&point, &again].map(|point| simulate(point, None).unwrap());
+            assert_eq!(records[0], records[1]);
+            assert!(records[0].rows.iter().any(|row| row.metric == "latency"));
+            let collective = matches!(point.workload, Workload::Collective { .. });
+            assert_eq!(records[0].distribution.is_empty(), !collective);
+        }
+    }
+}
+
+/// Contexts of adapters have room for heaps of the library, or the run says that they have not.
+#[test]
+fn no_room_for_the_library_is_an_error() {
+    let point = points("barrier", &["adapter.memory=1 MB"]).remove(0);
+    let error = simulate(&point, None).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("memory"), "{text}");
+}

@@ -1,0 +1,253 @@
+//! # Collective operations (002)
+//!
+//! A job with a process on each of some nodes calls a barrier or a broadcast of Elanlib again and again, as the benchmarks of
+//! the paper do: the next call follows the last one at once. A first call, in which the library starts its threads, is not
+//! counted.
+//!
+//! *Latency* is the time of a call, from its beginning to its return, as each process sees it; all calls of all processes are
+//! the sample of means, quantiles and the distribution. In a row of calls the mean is what a benchmark gets that divides the
+//! time of its loop by the number of calls, at any process: a process that returns early waits as much longer in the next
+//! one. That holds for broadcasts, too, which begin with a barrier (002, "both implementations perform an initial barrier"):
+//! the root, which may return before the last process has all, cannot get ahead. *Bandwidth* is size over the mean latency.
+//!
+//! Other jobs may run on the same nodes, or others, from the start: the *background traffic*. Its load is measured from the end
+//! of the warm-up, when the first call begins, to the end of the run, when the last process returns from its last call.
+//!
+//! *Groups.* Several jobs on the same nodes may do this at the same time, each with its own root: the first node, the second, and
+//! so on. If broadcasts are not serialised ([`fabric::Broadcast`]) their trees may block each other for ever. A run that is to
+//! show that ends there, with a row that says so and the table of who waits for whom.
+
+use crate::job::Running;
+use crate::records::{Baseline, Measured, Records, Row, bins};
+use crate::{Failure, Job, Window, deadlock, traffic};
+use elan::{Cluster, DmaError, ElanAddr, NodeId, Permissions, Placement, Stop};
+use kernel::statistics::{Histogram, Summary};
+use libelan::Pe;
+use std::cell::RefCell;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// What the processes call, by the names of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// The software barrier.
+    Gsync,
+    /// The hardware barrier, polling.
+    Hgsync,
+    /// The hardware barrier, blocking.
+    Hgsyncevent,
+    /// The software broadcast.
+    Bcast(Message),
+    /// The hardware broadcast.
+    Hbcast(Message),
+}
+
+/// What is broadcast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Where the buffers lie.
+    pub memory: Placement,
+    /// Its length.
+    pub size: Bytes,
+}
+
+/// The parameters of one point.
+#[derive(Clone, Debug)]
+pub struct Collective {
+    /// What is called.
+    pub operation: Operation,
+    /// The nodes of the processes, one each, in the order of their ranks.
+    pub nodes: Vec<NodeId>,
+    /// Calls that are counted, at least as many as batches.
+    pub repeats: u32,
+    /// Groups of these nodes that do it at the same time, at least 1 and at most as many as nodes; the root of the
+    /// first is the first process, and so on.
+    pub groups: u32,
+    /// Whether a deadlock of the fabric is a result.
+    pub may_deadlock: bool,
+}
+
+/// Picoseconds of a microsecond.
+const PS_PER_US: f64 = 1e6;
+
+/// What the processes tell.
+struct Calls {
+    latency: Histogram,
+    /// The same of each batch, in picoseconds.
+    batches: Vec<Summary>,
+}
+
+impl Operation {
+    fn message(self) -> Option<Message> {
+        match self {
+            Operation::Bcast(message) | Operation::Hbcast(message) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// One call.
+    async fn call(self, pe: &Pe, buffer: ElanAddr, root: u32) -> Result<(), DmaError> {
+        let group = pe.elan().all_group();
+        match self {
+            Operation::Gsync => {
+                group.gsync().await;
+                Ok(())
+            }
+            Operation::Hgsync => group.hgsync().await,
+            Operation::Hgsyncevent => group.hgsyncevent().await,
+            Operation::Bcast(message) => group.bcast(buffer, message.size, root).await,
+            Operation::Hbcast(message) => group.hbcast(buffer, message.size, root).await,
+        }
+    }
+}
+
+impl Collective {
+    /// Runs the warm-up, and then until the last process has returned from its last call. Of the window, the warm-up and
+    /// the number of batches count.
+    ///
+    /// # Errors
+    /// See [`Failure`]. A deadlock of packets is none if it may be.
+    ///
+    /// # Panics
+    /// If the cluster lacks nodes of the jobs, or as [`traffic::run`].
+    pub fn run(
+        &self,
+        background: &[Job],
+        mut cluster: Cluster,
+        window: Window,
+        seed: u64,
+    ) -> Result<Records, Failure> {
+        let start = |job| Running::start(job, &mut cluster, seed);
+        let mut running: Vec<_> = background.iter().map(start).collect();
+        cluster.run_until(window.warm_up)?;
+        let baseline = Baseline::take(&cluster);
+        let start = cluster.now();
+        let before: Vec<_> = running.iter_mut().map(|job| job.totals(&cluster)).collect();
+        running.iter().for_each(Running::measure);
+
+        let calls = Rc::new(RefCell::new(Calls {
+            latency: Histogram::new(),
+            batches: vec![Summary::new(); window.batches as usize],
+        }));
+        for group in 0..self.groups {
+            self.launch(group, &mut cluster, &calls)?;
+        }
+        let deadlock = match cluster.run() {
+            Ok(()) => None,
+            Err(Stop::Deadlock {
+                packets: Some(deadlock),
+                ..
+            }) if self.may_deadlock => Some(deadlock),
+            Err(stop) => return Err(stop.into()),
+        };
+
+        let length = cluster.now() - start;
+        let mut measured = Measured::default();
+        if self.may_deadlock {
+            let deadlocked = f64::from(u8::from(deadlock.is_some()));
+            measured.rows.push(row("deadlock", "", deadlocked));
+        }
+        if let Some(deadlock) = deadlock {
+            let tree = cluster.config().fabric.tree;
+            measured.deadlock = deadlock::rows(&deadlock, &tree);
+            let stuck = deadlock.packets.len() as f64;
+            measured.rows.push(row("stuck_packets", "", stuck));
+        } else {
+            let calls = calls.borrow();
+            measured.rows.extend(self.latencies(&calls));
+            measured.distribution = bins(&calls.latency);
+        }
+        for (job, before) in running.iter_mut().zip(&before) {
+            let after = job.totals(&cluster);
+            let rows = &mut measured.rows;
+            rows.extend(traffic::load_rows(job, None, length, before, &after));
+            rows.extend(traffic::whole_window(job, before, &after));
+            let nodes = traffic::node_rows(job, length, before, &after);
+            measured.nodes.extend(nodes);
+        }
+        Ok(baseline.finish(&cluster, measured))
+    }
+
+    /// Starts the processes of a group.
+    fn launch(
+        &self,
+        group: u32,
+        cluster: &mut Cluster,
+        calls: &Rc<RefCell<Calls>>,
+    ) -> Result<(), Failure> {
+        let job = libelan::Job::new(format!("collective {group}"), &self.nodes, 1)?;
+        let (operation, root) = (self.operation, group);
+        let repeats = self.repeats as usize;
+        for pe in job.attach(cluster)? {
+            // All processes map the same, so that the buffer has one address.
+            let buffer = match operation.message() {
+                None => ElanAddr::NOWHERE,
+                Some(Message { memory, size }) => {
+                    let buffer = pe.node().map(memory, size, Permissions::ALL, false)?;
+                    buffer.start().elan
+                }
+            };
+            let (label, calls) = (pe.label().clone(), Rc::clone(calls));
+            cluster.spawn(label, async move {
+                let failed = "all have the buffer, and nobody leaves";
+                operation.call(&pe, buffer, root).await.expect(failed);
+                for number in 0..repeats {
+                    let begin = pe.now();
+                    operation.call(&pe, buffer, root).await.expect(failed);
+                    calls.borrow_mut().add(number, repeats, pe.now() - begin);
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn latencies(&self, calls: &Calls) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let message = self.operation.message();
+        for (batch, summary) in (0..).zip(&calls.batches) {
+            let Some(mean) = summary.mean() else {
+                continue;
+            };
+            let latency = mean / PS_PER_US;
+            let one = |metric, unit, value| Row {
+                batch: Some(batch),
+                ..row(metric, unit, value)
+            };
+            rows.push(one("latency", "us", latency));
+            // Bytes per microsecond are MB/s.
+            let bandwidth = message.map(|message| message.size.as_u64() as f64 / latency);
+            rows.extend(bandwidth.map(|bandwidth| one("bandwidth", "MB/s", bandwidth)));
+        }
+        for (metric, quantile) in [
+            ("latency_p50", 0.5),
+            ("latency_p93", 0.93),
+            ("latency_p94", 0.94),
+            ("latency_p99", 0.99),
+            ("latency_max", 1.0),
+        ] {
+            let time = calls.latency.quantile(quantile);
+            rows.extend(time.map(|time| row(metric, "us", time.as_us_f64())));
+        }
+        rows
+    }
+}
+
+impl Calls {
+    /// Adds the call of a number, of `repeats`.
+    fn add(&mut self, number: usize, repeats: usize, latency: Time) {
+        self.latency.record(latency);
+        let batch = number * self.batches.len() / repeats;
+        self.batches[batch].record(latency.as_ps());
+    }
+}
+
+/// A value of the whole run.
+fn row(metric: &'static str, unit: &'static str, value: f64) -> Row {
+    Row {
+        job: None,
+        metric,
+        unit,
+        batch: None,
+        value,
+    }
+}

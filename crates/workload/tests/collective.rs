@@ -1,0 +1,303 @@
+//! Collective operations: the figures of the libraries, what the records say of each other, background traffic, deadlocks.
+#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+
+use elan::{Cluster, Config, Placement, Stop, Watch};
+use fabric::Broadcast;
+use libelan::Pe;
+use std::cell::RefCell;
+use std::rc::Rc;
+use units::{Bytes, Rate, Time};
+use workload::collective::{Message, Operation};
+use workload::{Collective, Distribution, Failure, Job, Pattern, Records, Window};
+
+/// The shipped machine, which the figures of the paper are about.
+fn config() -> Config {
+    let file = include_str!("../../../machines/es40-qsnet.toml");
+    let machine = machine::Machine::parse("es40-qsnet.toml", file, &[]).expect("it is shipped");
+    machine.cluster_config()
+}
+
+fn collective(operation: Operation, nodes: u32) -> Collective {
+    Collective {
+        operation,
+        nodes: (0..nodes).collect(),
+        repeats: 20,
+        groups: 1,
+        may_deadlock: false,
+    }
+}
+
+const WINDOW: Window = Window {
+    warm_up: Time::from_us(200),
+    length: Time::ZERO,
+    batches: 4,
+    slices: 0,
+};
+
+fn run(collective: &Collective, jobs: &[Job]) -> Records {
+    let cluster = Cluster::new(config(), Watch::default());
+    let records = collective.run(jobs, cluster, WINDOW, 1);
+    records.unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn values(records: &Records, metric: &str) -> Vec<f64> {
+    let rows = records.rows.iter().filter(|row| row.metric == metric);
+    rows.map(|row| row.value).collect()
+}
+
+fn value(records: &Records, metric: &str) -> f64 {
+    let values = values(records, metric);
+    assert_eq!(values.len(), 1, "{metric} is there once");
+    values[0]
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Mean latency of an operation with 64 nodes and no other traffic, in us.
+fn idle(operation: Operation) -> f64 {
+    mean(&values(&run(&collective(operation, 64), &[]), "latency"))
+}
+
+fn message(memory: Placement, bytes: u64) -> Message {
+    Message {
+        memory,
+        size: Bytes::new(bytes),
+    }
+}
+
+/// Backlogged traffic of all nodes.
+fn background(pattern: Pattern) -> Job {
+    Job {
+        name: "background".into(),
+        nodes: (0..64).collect(),
+        pattern,
+        servers: Vec::new(),
+        message: Bytes::from_kb(256),
+        sizes: Distribution::Exponential,
+        arrivals: Distribution::Exponential,
+        load: Rate::from_mb_per_second(350),
+        writes: 1.0,
+    }
+}
+
+/// Time of a call in a row of them, in us: the loop of a benchmark that is written with the library alone.
+fn benchmark<F: Future<Output = ()> + 'static>(call: impl Fn(Pe) -> F + Copy + 'static) -> f64 {
+    let mut cluster = Cluster::new(config(), Watch::default());
+    let nodes: Vec<u32> = (0..64).collect();
+    let job = libelan::Job::new("test", &nodes, 1).expect("64 processes");
+    let start = Rc::new(RefCell::new(Time::ZERO));
+    let told = Rc::clone(&start);
+    job.launch(&mut cluster, |pe| {
+        let start = Rc::clone(&told);
+        async move {
+            call(pe.clone()).await;
+            let last = pe.now().max(*start.borrow());
+            *start.borrow_mut() = last;
+            for _ in 0..20 {
+                call(pe.clone()).await;
+            }
+        }
+    })
+    .expect("the nodes are there");
+    cluster.run().expect("they all call");
+    (cluster.now() - *start.borrow()).as_us_f64() / 20.0
+}
+
+fn assert_near(found: f64, expected: f64, share: f64) {
+    let off = (found - expected).abs();
+    assert!(off <= share * expected, "{found} instead of {expected}");
+}
+
+/// 002: 6 us by hardware, 15 us by software, with 64 nodes; to block takes an interrupt longer than to poll.
+#[test]
+fn barriers_take_what_a_benchmark_of_the_library_tells() {
+    let software = idle(Operation::Gsync);
+    assert_near(software, 15.0, 0.05);
+    let loop_of_software = benchmark(async |pe| pe.elan().all_group().gsync().await);
+    assert_near(software, loop_of_software, 1e-6);
+
+    let hardware = idle(Operation::Hgsync);
+    assert_near(hardware, 6.0, 0.05);
+    let hgsync = async |pe: Pe| pe.elan().all_group().hgsync().await.expect("all come");
+    assert_near(hardware, benchmark(hgsync), 1e-6);
+
+    let blocking = idle(Operation::Hgsyncevent);
+    let longer = config().adapter.interrupt - config().adapter.poll;
+    assert_near(blocking, hardware + longer.as_us_f64(), 1e-3);
+}
+
+/// 002: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the first call is as long as any.
+#[test]
+fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
+    for (memory, published) in [(Placement::Adapter, 288.0), (Placement::Main, 200.0)] {
+        let broadcast = Collective {
+            repeats: 4,
+            ..collective(Operation::Hbcast(message(memory, 1 << 19)), 64)
+        };
+        let records = run(&broadcast, &[]);
+        let latency = values(&records, "latency");
+        for (bandwidth, latency) in values(&records, "bandwidth").iter().zip(latency) {
+            assert_near(*bandwidth, f64::from(1 << 19) / latency, 1e-9);
+            assert_near(*bandwidth, published, 0.01);
+        }
+    }
+    let short = message(Placement::Adapter, 256);
+    let call = async |pe: Pe| {
+        let (group, size) = (pe.elan().all_group(), Bytes::new(256));
+        // The same place each time: there is nothing else in the heap.
+        let buffer = pe.elan().galloc_elan(64, size).expect("there is room");
+        group.hbcast(buffer, size, 0).await.expect("all have it");
+        pe.elan().galloc_free(buffer).expect("it was allocated");
+    };
+    assert_near(idle(Operation::Hbcast(short)), benchmark(call), 1e-3);
+    // What has to go through a tree of adapters takes longer.
+    assert!(idle(Operation::Bcast(short)) > idle(Operation::Hbcast(short)));
+}
+
+/// Each call of each process is in one bin, and in one batch.
+#[test]
+fn all_calls_count() {
+    for operation in [Operation::Gsync, Operation::Hgsync] {
+        let records = run(&collective(operation, 16), &[background(Pattern::Uniform)]);
+        let bins = &records.distribution;
+        assert!(bins.is_sorted_by(|one, other| one.lower < other.lower));
+        assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), 16 * 20);
+        assert_eq!(values(&records, "latency").len(), 4);
+        // Every quantile lies in the first bin up to which there are so many.
+        for (metric, share) in [
+            ("latency_p50", 0.5),
+            ("latency_p93", 0.93),
+            ("latency_p99", 0.99),
+        ] {
+            let rows = records.rows.iter().filter(|row| row.job.is_none());
+            let row = rows.into_iter().find(|row| row.metric == metric);
+            let quantile = row.expect("it is there").value;
+            let mut below = 0;
+            let bin = bins.iter().find(|bin| {
+                below += bin.count;
+                below as f64 >= share * 320.0
+            });
+            let lower = bin.expect("there are so many").lower.as_us_f64();
+            assert!((lower..lower * 1.002).contains(&quantile), "{metric}");
+        }
+    }
+}
+
+/// Hardware serves nodes next to each other; others are served by software, as the library has it.
+#[test]
+fn nodes_with_gaps_are_served_by_software() {
+    let gaps = |operation| {
+        let collective = Collective {
+            nodes: (0..64).step_by(2).collect(),
+            ..collective(operation, 0)
+        };
+        mean(&values(&run(&collective, &[]), "latency"))
+    };
+    assert_eq!(gaps(Operation::Hgsync), gaps(Operation::Gsync));
+}
+
+/// 002: background traffic slows the software barrier down far more than the hardware barrier. It goes on until the last call has
+/// ended, and its load is told.
+#[test]
+fn background_traffic_slows_software_down() {
+    let slowdown = |operation| {
+        let records = run(
+            &collective(operation, 64),
+            &[background(Pattern::Complement)],
+        );
+        let (traffic, calls): (Vec<_>, Vec<_>) =
+            records.rows.iter().partition(|row| row.job.is_some());
+        assert!(traffic.iter().any(|row| row.metric == "saturated"));
+        let accepted = traffic.iter().find(|row| row.metric == "accepted");
+        let accepted = accepted.expect("it is told").value;
+        assert!(accepted > 20.0 && accepted < 281.0, "{accepted} MB/s");
+        assert_eq!(records.nodes.len(), 64);
+        let of_nodes: Vec<f64> = records.nodes.iter().map(|node| node.accepted).collect();
+        assert_near(mean(&of_nodes), accepted, 1e-9);
+        let latency = calls.iter().filter(|row| row.metric == "latency");
+        let latency: Vec<f64> = latency.map(|row| row.value).collect();
+        mean(&latency) / idle(operation)
+    };
+    let (software, hardware) = (slowdown(Operation::Gsync), slowdown(Operation::Hgsync));
+    assert!(hardware > 1.2, "{hardware}");
+    assert!(software > 3.0 * hardware, "{software}, {hardware}");
+}
+
+#[test]
+fn runs_repeat_to_the_bit() {
+    let once = |seed| {
+        let cluster = Cluster::new(config(), Watch::default());
+        let jobs = [background(Pattern::Uniform)];
+        let collective = collective(Operation::Hgsync, 64);
+        let records = collective.run(&jobs, cluster, WINDOW, seed);
+        records.expect("it ends").digest
+    };
+    assert_eq!(once(1), once(1));
+    assert_ne!(once(1), once(2));
+}
+
+/// Groups of 16 nodes, three at a time, with traffic by which the trees are delayed here and there.
+fn rivals(broadcast: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
+    let mut config = config();
+    config.fabric.broadcast = broadcast;
+    let collective = Collective {
+        groups: 3,
+        may_deadlock,
+        ..collective(Operation::Hbcast(message(Placement::Adapter, 1 << 14)), 16)
+    };
+    collective.run(
+        &[background(Pattern::Uniform)],
+        Cluster::new(config, Watch::default()),
+        WINDOW,
+        1,
+    )
+}
+
+/// 002: broadcasts that climb to different root switches deadlock; serialised through one, they complete.
+#[test]
+fn rivals_deadlock_unless_they_are_serialised() {
+    let records = rivals(Broadcast::Serialised, true).expect("it ends");
+    assert_eq!(value(&records, "deadlock"), 0.0);
+    assert_eq!(values(&records, "bandwidth").len(), 4);
+    assert!(records.deadlock.is_empty());
+
+    let records = rivals(Broadcast::BySource, true).expect("it is a result");
+    assert_eq!(value(&records, "deadlock"), 1.0);
+    assert!(value(&records, "stuck_packets") >= 2.0);
+    assert!(records.distribution.is_empty() && values(&records, "bandwidth").is_empty());
+    let (cycle, held): (Vec<_>, Vec<_>) =
+        records.deadlock.iter().partition(|row| row.step.is_some());
+    assert!(cycle.len() >= 2);
+    for (wait, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+        // Who is waited for is the next to wait, and holds the channel.
+        assert_eq!(wait.holder, Some(next.packet));
+        assert!(wait.switch.is_some());
+        let channel = |row: &workload::DeadlockRow| (row.packet, row.link, row.channel);
+        let wanted = (next.packet, wait.link, wait.channel);
+        assert!(wait.link.is_none() || held.iter().any(|row| channel(row) == wanted));
+    }
+}
+
+/// Where nobody expects it, a deadlock is an error that names those who wait for each other.
+#[test]
+fn an_ordinary_deadlock_is_an_error() {
+    let failure = rivals(Broadcast::BySource, false).expect_err("it deadlocks");
+    let text = failure.to_string();
+    assert!(matches!(
+        failure,
+        Failure::Stop(Stop::Deadlock {
+            packets: Some(_),
+            ..
+        })
+    ));
+    for words in [
+        "collective 0 0",
+        "hbcast of 16 processes",
+        "wait for each other",
+        "waits at switch",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+}
