@@ -88,7 +88,7 @@ pub struct BinRow {
 
 /// The bins of a histogram that are not empty.
 pub(crate) fn bins(histogram: &Histogram) -> Vec<BinRow> {
-    let bins = histogram.bins();
+    let bins = histogram.counts();
     bins.map(|(lower, count)| BinRow { lower, count }).collect()
 }
 

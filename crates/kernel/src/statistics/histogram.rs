@@ -89,23 +89,12 @@ impl Histogram {
         Some(value.clamp(self.min()?, self.max()?))
     }
 
-    /// The buckets that are not empty, in ascending order: the least time of the bucket and how many observations fell
-    /// into it.
-    pub fn bins(&self) -> impl Iterator<Item = (Time, u64)> {
+    /// The buckets that are not empty, in ascending order: the least time of the bucket and how
+    /// many observations fell into it. Recording these gives the same buckets again.
+    pub fn counts(&self) -> impl Iterator<Item = (Time, u64)> {
         self.counts.iter_recorded().map(|bucket| {
             let least = self.counts.lowest_equivalent(bucket.value_iterated_to());
             (Time::from_ps(least), bucket.count_at_value())
-        })
-    }
-
-    /// The buckets that are not empty, in ascending order: the greatest time of the bucket and
-    /// how many observations fell into it. Recording these gives the same buckets again.
-    pub fn counts(&self) -> impl Iterator<Item = (Time, u64)> {
-        self.counts.iter_recorded().map(|bucket| {
-            (
-                Time::from_ps(bucket.value_iterated_to()),
-                bucket.count_at_value(),
-            )
         })
     }
 }
