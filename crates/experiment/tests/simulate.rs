@@ -41,10 +41,11 @@ fn exceeded(point: &Point) -> (Exceeded, String) {
     }
 }
 
-/// A ping in both directions, uniform traffic of 16 nodes in a window of 200 us, and two jobs on 64, one of which reads
-/// from servers and writes to them, and two groups that broadcast among background traffic: the digests of all packets and records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here
-/// on 1, 2 and 4 threads at the same time: none of it may change a bit. Only a change of the model may change it, and
-/// then it says so in this diff.
+/// A ping in both directions, uniform traffic of 16 nodes in a window of 200 us, two jobs on 64, one of which reads from
+/// servers and writes to them, and two groups that broadcast among background traffic: the digests of all packets and
+/// records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here on 1, 2
+/// and 4 threads at the same time: none of it may change a bit. Only a change of the model may change it, and then it says so
+/// in this diff.
 #[test]
 fn the_same_bits_everywhere() {
     let jobs = plan_file("jobs.toml", TWO_JOBS, &[]).unwrap().remove(0);
