@@ -1,0 +1,232 @@
+"""The measures of barriers and broadcasts can hold and can fail: synthetic results, judged as real ones."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import polars as pl
+import pytest
+
+from elanite.claims import Verdict, claims, judge
+from elanite.measures import REGISTRY
+
+Row = dict[str, Any]
+
+KINDS = list(product(("hbcast", "bcast"), ("elan", "main")))
+
+SIZES = {"4 B": 4, "256 B": 256, "1 KB": 1024, "4 KB": 4096, "64 KB": 65536}
+
+
+def judged(identity: str, rows: list[Row]) -> Verdict:
+    chosen = next(claim for claim in claims() if claim.id == identity)
+    return judge(chosen, REGISTRY[chosen.measure](pl.DataFrame(rows, infer_schema_length=None), chosen))
+
+
+def seeds(value: float, noise: float = 0.0, /, **parameters: Any) -> list[Row]:
+    """Four seeds around a mean."""
+    row = {"metric": "latency", "batch": 0, "background.pattern": None} | parameters
+    return [row | {"seed": seed, "value": value + noise * (-1) ** seed} for seed in range(1, 5)]
+
+
+@pytest.mark.parametrize(("value", "holds"), [(5.5, True), (5.24, True), (5.8, False)])
+def test_the_latency_of_mpi(value: float, holds: bool) -> None:
+    assert judged("ping.uni.latency.mpi", seeds(value)).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("identity", "metric", "value", "holds"),
+    [
+        ("barrier.hardware.64", "latency", 6.2, True),
+        ("barrier.hardware.64", "latency", 6.5, False),
+        ("barrier.hardware.idle.p94", "latency_p94", 8.9, True),
+        ("barrier.hardware.idle.p94", "latency_p94", 9.1, False),
+        ("barrier.hardware.loaded.p93", "latency_p93", 19.0, True),
+        ("barrier.hardware.loaded.p93", "latency_p93", 20.5, False),
+        ("barrier.software.idle.p99", "latency_p99", 31.0, False),
+        ("barrier.software.loaded.p93", "latency_p93", 600.0, True),
+        ("barrier.software.loaded.p93", "latency_p93", 500.0, False),
+    ],
+)
+def test_the_latency_of_barriers(identity: str, metric: str, value: float, holds: bool) -> None:
+    """Another metric, and another job, have other values."""
+    other = seeds(1000.0, metric="latency_max") + seeds(1000.0, metric="latency_mean", job="background")
+    verdict = judged(identity, seeds(value, 0.1, metric=metric, job=None) + other)
+    assert verdict.simulated == pytest.approx(value)
+    assert verdict.holds is holds
+
+
+def test_quantiles_have_an_interval_over_seeds() -> None:
+    verdict = judged("barrier.software.loaded.p93", seeds(600.0, 10.0, metric="latency_p93"))
+    assert verdict.low is not None
+    assert verdict.high is not None
+    assert verdict.low < 590 < 610 < verdict.high
+
+
+@pytest.mark.parametrize(("loaded", "holds"), [(12.0, True), (12.5, True), (13.0, False), (6.0, False)])
+def test_the_slowdown_of_the_hardware_barrier(loaded: float, holds: bool) -> None:
+    idle = seeds(6.0, series="distribution", nodes=64)
+    busy = seeds(loaded, 0.1, series="hardware-loaded", nodes=64, **{"background.pattern": "uniform"})
+    verdict = judged("barrier.hardware.loaded.slowdown", idle + busy)
+    assert verdict.simulated == pytest.approx(loaded / 6)
+    assert verdict.holds is holds
+
+
+def test_the_slowdown_of_the_software_barrier_is_the_worst_one() -> None:
+    """Over nodes and patterns; of a configuration that two series have, the longer one counts."""
+    rows: list[Row] = []
+    for nodes, pattern, value in ((8, "uniform", 80.0), (8, "complement", 320.0), (64, "uniform", 900.0)):
+        rows += seeds(value, series="loaded", nodes=nodes, **{"background.pattern": pattern})
+    rows += seeds(8.0, series="idle", nodes=8) + seeds(15.0, series="idle", nodes=64)
+    longer = seeds(300.0, 1.0, series="software-loaded", nodes=64, **{"background.pattern": "uniform"})
+    longer += [row | {"batch": 1} for row in longer]
+    assert judged("barrier.software.loaded.slowdown", rows).simulated == pytest.approx(60.0)
+    verdict = judged("barrier.software.loaded.slowdown", rows + longer)
+    assert verdict.simulated == pytest.approx(40.0)
+    assert verdict.holds is True
+    assert "8 nodes, complement 40.0 (320.00" in verdict.note
+    assert "64 nodes, uniform 20.0 (300.00" in verdict.note
+
+
+@pytest.mark.parametrize(
+    ("hardware", "software", "noise", "holds"),
+    [
+        (290.0, 280.0, 0.0, True),
+        (290.0, 270.0, 0.0, False),
+        (270.0, 290.0, 0.0, False),
+        (290.0, 276.0, 5.0, None),
+    ],
+)
+def test_both_broadcasts_are_as_fast(hardware: float, software: float, noise: float, holds: bool | None) -> None:
+    """At the longest message: of the time of one that is half as long, half is start-up."""
+    rows: list[Row] = []
+    for operation, value, spread in (("hbcast", hardware, 0.0), ("bcast", software, noise)):
+        here = {"metric": "bandwidth", "operation": operation}
+        rows += seeds(value, spread, message_bytes=2**21, **here) + seeds(value * 2 / 3, message_bytes=2**20, **here)
+    verdict = judged("broadcast.elan.bandwidth", rows)
+    assert verdict.simulated == pytest.approx(hardware)
+    assert verdict.holds is holds
+    assert f"software {software:.1f}" in verdict.note
+    assert f"at the end {hardware * 2:.1f}; software" in verdict.note
+
+
+def short(operation: str, *latencies: float) -> list[Row]:
+    sizes = {"0 B": 0, "32 B": 32, "256 B": 256}
+    rows: list[Row] = []
+    for (message, size), latency in zip(sizes.items(), latencies, strict=True):
+        rows += seeds(latency, 0.01, operation=operation, message=message, message_bytes=size)
+    return rows
+
+
+@pytest.mark.parametrize(("latencies", "holds"), [((12.0, 12.5, 12.9), True), ((12.0, 13.5, 12.9), False)])
+def test_the_longest_broadcast_of_a_short_message(latencies: tuple[float, ...], holds: bool) -> None:
+    verdict = judged("broadcast.hardware.latency.256B", short("hbcast", *latencies))
+    assert verdict.simulated == pytest.approx(max(latencies))
+    assert verdict.holds is holds
+
+
+@pytest.mark.parametrize(("software", "holds"), [((14.0, 16.0, 16.5), True), ((13.0, 13.0, 14.0), False)])
+def test_what_the_software_broadcast_takes_more(software: tuple[float, ...], holds: bool) -> None:
+    verdict = judged("broadcast.software.extra", short("hbcast", 12.0, 12.0, 12.0) + short("bcast", *software))
+    assert verdict.simulated == pytest.approx(sum(software) / 3 - 12)
+    assert verdict.holds is holds
+    assert f"{min(software) - 12:.2f} to {max(software) - 12:.2f} us" in verdict.note
+
+
+def scaled(hardware: list[float], software: list[float], noise: float = 0.1) -> list[Row]:
+    """Bandwidth over the numbers of nodes; the noise of neighbours differs."""
+    return [
+        row
+        for operation, bandwidths in (("hbcast", hardware), ("bcast", software))
+        for nodes, value, sign in zip((2, 4, 8, 16, 32, 64), bandwidths, (1, -1, -1, 1, 1, -1), strict=True)
+        for row in seeds(value, sign * noise, metric="bandwidth", operation=operation, nodes=nodes)
+    ]
+
+
+FLAT = [200.0, 200.0, 199.0, 199.0, 198.0, 197.0]
+
+
+@pytest.mark.parametrize(
+    ("software", "noise", "holds"),
+    [
+        (FLAT, 0.1, True),
+        ([200.0, 195.0, 195.0, 193.0, 193.0, 192.0], 0.1, True),
+        ([200.0, 190.0, 180.0, 180.0, 180.0, 180.0], 0.1, False),
+        ([200.0, 200.0, 200.0, 200.0, 200.0, 190.5], 3.0, None),
+    ],
+)
+def test_bandwidth_that_does_not_depend_on_nodes(software: list[float], noise: float, holds: bool | None) -> None:
+    rows = scaled(FLAT, FLAT, 0.1)[:24] + scaled(FLAT, software, noise)[24:]
+    assert judged("broadcast.scaling.main", rows).holds is holds
+
+
+STEPS = [330.0, 330.0, 310.0, 309.0, 290.0, 288.0]
+
+
+@pytest.mark.parametrize(
+    ("software", "holds"),
+    [
+        (STEPS, True),
+        ([330.0, 330.0, 310.0, 290.0, 270.0, 270.0], False),  # not alike within a layer
+        ([330.0, 330.0, 310.0, 310.0, 310.0, 310.0], False),  # no less with the third layer
+        ([330.0, 330.0, 310.0, 310.0, 320.0, 320.0], False),
+        (FLAT, None),  # lower, but not by more than the intervals
+    ],
+)
+def test_bandwidth_that_depends_on_layers(software: list[float], holds: bool | None) -> None:
+    noise = 2.0 if software is FLAT else 0.1
+    rows = scaled(STEPS, STEPS, 0.1)[:24] + scaled(STEPS, software, noise)[24:]
+    verdict = judged("broadcast.scaling.elan", rows)
+    assert verdict.holds is holds
+    assert "hardware: 2 nodes 330.0" in str(verdict.simulated)
+
+
+def broadcasts(kept: float, gap: float, main: float, noise: float = 0.001) -> list[Row]:
+    """Broadcasts with and without other traffic: what they keep, what software has more, what main memory has more."""
+    rows: list[Row] = []
+    for (operation, memory), (message, size), busy in product(KINDS, SIZES.items(), (False, True)):
+        here = {"operation": operation, "memory": memory, "message": message, "message_bytes": size}
+        suffix = "-loaded" if busy else ""
+        pattern = {"background.pattern": "complement" if busy else None}
+        latency = (10.0 if busy else 5.0) + (operation == "bcast") * (3.0 + gap * busy)
+        bandwidth = 100.0 * (kept * (1 + main * (memory == "main")) if busy else 1.0)
+        series, metric, value = (
+            ("latency", "latency", latency) if size <= 1024 else ("bandwidth", "bandwidth", bandwidth)
+        )
+        sign = 1 if (operation, memory) in (("hbcast", "elan"), ("bcast", "main")) else -1
+        rows += seeds(value, sign * noise * value, series=f"{series}{suffix}", metric=metric, **here, **pattern)
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("kept", "gap", "main", "noise", "holds"),
+    [
+        pytest.param(0.5, 2.0, 0.1, 0.001, True, id="as published"),
+        pytest.param(0.95, 2.0, 0.1, 0.001, False, id="hardly degraded"),
+        pytest.param(0.5, -1.0, 0.1, 0.001, False, id="a smaller gap"),
+        pytest.param(0.5, 2.0, -0.1, 0.001, False, id="main memory does worse"),
+        pytest.param(0.5, 2.0, 0.005, 0.02, None, id="not to be told apart"),
+    ],
+)
+def test_broadcasts_among_other_traffic(kept: float, gap: float, main: float, noise: float, holds: bool | None) -> None:
+    verdict = judged("broadcast.loaded", broadcasts(kept, gap, main, noise))
+    assert verdict.holds is holds
+    text = str(verdict.simulated)
+    assert text.count("not resolved") == (holds is None)
+    assert "software, main memory 4096 B" in text
+    assert "256 B 3.0 and" in text
+
+
+@pytest.mark.parametrize(
+    ("serialised", "by_source", "holds"), [(0, 1, True), (0, 0, False), (1, 1, False), (1, 0, False)]
+)
+def test_deadlocks(serialised: int, by_source: int, holds: bool) -> None:
+    rows: list[Row] = [
+        {"machine": machine, "groups": groups, "metric": "deadlock", "seed": 1, "value": float(groups == 3 and ended)}
+        for machine, ended in (("unchanged", serialised), ("switch.broadcast=by-source", by_source))
+        for groups in (1, 2, 3)
+    ]
+    verdict = judged("broadcast.deadlock", rows)
+    assert verdict.holds is holds
+    assert "by source, 2 at the same time: all complete" in str(verdict.simulated)
+    assert str(verdict.simulated).count("deadlock in 1 of 1 runs") == serialised + by_source
