@@ -110,7 +110,7 @@ def test_hotspot_gives_figure_16() -> None:
         for nodes in (8, 64)
         for node in range(1, nodes)
     ]
-    (figure,) = figures.NODES["qsnet/hotspot"](pl.DataFrame(nodes))
+    (figure,) = figures.TABLES["qsnet/hotspot"][1](pl.DataFrame(nodes))
     assert names([figure]) == ["figure 16 b"]
     data = max(figure.spec()["datasets"].values(), key=len)
     assert [row["node"] for row in data] == list(range(1, 64)), "the largest configuration only"

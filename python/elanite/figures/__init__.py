@@ -10,7 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite import frames
-from elanite.figures import ablations, combined, congestion, generic, hotspot, io, permutations, ping, uniform
+from elanite.figures import (
+    ablations,
+    collectives,
+    combined,
+    congestion,
+    deadlock,
+    generic,
+    hotspot,
+    io,
+    permutations,
+    ping,
+    uniform,
+)
 from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
 
@@ -20,9 +32,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.plan import Point
-    from elanite.store import Store
+    from elanite.store import Store, Table
 
-__all__ = ["NODES", "REGISTRY", "Figure", "draw", "drawn", "matrices"]
+__all__ = ["REGISTRY", "TABLES", "Figure", "draw", "drawn", "matrices"]
 
 REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "qsnet/ping": ping.draw,
@@ -33,12 +45,21 @@ REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "qsnet/io": io.draw,
     "qsnet/combined": combined.draw,
     "qsnet/ablations": ablations.draw,
+    "collectives/ping": ping.of_collectives,
+    "collectives/barrier": collectives.barriers,
+    "collectives/broadcast": collectives.broadcasts,
+    "collectives/prediction": collectives.predictions,
+    "collectives/deadlock": deadlock.draw,
     "speed/uniform-64": generic.only("accepted", "latency_mean"),
 }
 """Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""
 
-NODES: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {"qsnet/hotspot": hotspot.of_nodes}
-"""The same from the table of nodes."""
+TABLES: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
+    "qsnet/hotspot": ("nodes", hotspot.of_nodes),
+    "collectives/barrier": ("distribution", collectives.distributions),
+    "collectives/deadlock": ("deadlock", deadlock.cycles),
+}
+"""The same from another table of the store."""
 
 
 def draw(experiment: str, rows: pl.DataFrame) -> list[Figure]:
@@ -51,6 +72,7 @@ def draw(experiment: str, rows: pl.DataFrame) -> list[Figure]:
 def drawn(experiment: str, points: Sequence[Point], store: Store) -> list[Figure]:
     """All figures of an experiment from its finished points."""
     found = draw(experiment, frames.tidy(points, store))
-    if points and experiment in NODES:
-        found += NODES[experiment](frames.tidy(points, store, "nodes"))
+    if points and experiment in TABLES:
+        table, draw_table = TABLES[experiment]
+        found += draw_table(frames.tidy(points, store, table))
     return found + matrices(points, store)

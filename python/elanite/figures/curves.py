@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Layers = list["alt.Chart | alt.LayerChart"]
 
+DECADES = [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
+"""Where a logarithmic axis is labelled."""
+
 SATURATED = (
     "The offered load is what the sources really offered in the measured window. Bands are 95% confidence intervals"
     " over batches and seeds; below saturation, of what is under way at the ends of the window. Triangles are saturated"
@@ -108,8 +111,12 @@ def loads(data: pl.DataFrame, curve: str, legend: str, per: str) -> Layers:
     return [band, base.mark_line().encode(y="mean:Q"), points, diagonal.encode(x="x:Q", y="y:Q")]
 
 
-def curves(data: pl.DataFrame, curve: str, legend: str, x: alt.X, y: str) -> Layers:
+def curves(
+    data: pl.DataFrame, curve: str, legend: str, x: alt.X, y: str, unit: str = "MB/s", *, log: bool = False
+) -> Layers:
     """Means with their intervals over a quantity, one curve for each value of a column."""
+    scale = alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(zero=True)
+    axis = alt.Axis(values=DECADES) if log else alt.Undefined
     order = data[curve].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(x=x, color=colour(curve, order, legend))
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
@@ -118,10 +125,10 @@ def curves(data: pl.DataFrame, curve: str, legend: str, x: alt.X, y: str) -> Lay
         tooltip=[
             curve,
             x.shorthand,
-            alt.Tooltip("mean:Q", title="MB/s", format=".1f"),
+            alt.Tooltip("mean:Q", title=unit, format=".1f"),
             alt.Tooltip("low:Q", format=".1f"),
             alt.Tooltip("high:Q", format=".1f"),
         ],
     )
-    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y, scale=alt.Scale(zero=True)), y2="high:Q")
+    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y, scale=scale, axis=axis), y2="high:Q")
     return [base.mark_line().encode(y="mean:Q"), bars, points]

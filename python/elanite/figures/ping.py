@@ -1,4 +1,4 @@
-"""Figures 9 and 10 of 000: ping in one and in both directions, for the four placements of the buffers."""
+"""Figures 9 and 10 of 000, and the ping of 002: in one and in both directions, by placement of the buffers, and MPI."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from elanite.figures.style import BYTES, MARKS, Figure, colour, layered, published, published_at, shape, size_axis
-from elanite.frames import summarise
+from elanite.frames import padded, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,25 +16,48 @@ if TYPE_CHECKING:
 SHORT = 4096
 """Largest message, in bytes, of the latency figures."""
 
+MPI = pl.col("library").fill_null("elan3") == "mpi"
+
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Bandwidth over message size and latency of short messages, for each number of directions."""
-    sizes = rows.group_by("series", maintain_order=True).agg(pl.col("message_bytes").n_unique())
-    main = sizes.sort("message_bytes", descending=True, maintain_order=True)["series"][0]
-    means = summarise(rows.filter(pl.col("series") == main)).with_columns(
-        placement=pl.format("{} → {}", pl.col("source"), pl.col("destination"))
-    )
+    rows = padded(rows, library=pl.String)
+    sizes = rows.filter(~MPI).group_by("series", maintain_order=True).agg(pl.col("message_bytes").n_unique())
+    main = sizes.sort("message_bytes", descending=True, maintain_order=True)["series"].to_list()[:1]
+    means = _means(rows.filter(pl.col("series").is_in(main) | MPI))
     for directions, number, words, claim in (
         ("one", "9", "in one direction", "ping.uni"),
         ("both", "10", "in both directions", "ping.bi"),
     ):
         here = means.filter(pl.col("directions") == directions)
-        bandwidth = here.filter((pl.col("metric") == "bandwidth") & (pl.col("message_bytes") > 0))
-        if not bandwidth.is_empty():
-            yield _bandwidth(bandwidth, f"{number}a", words, claim)
-        latency = here.filter((pl.col("metric") == "latency") & (pl.col("message_bytes") <= SHORT))
-        if not latency.is_empty():
-            yield _latency(latency, f"{number}b", words, claim)
+        yield from _both(here, f"{number}a", f"{number}b", words, claim)
+
+
+def of_collectives(rows: pl.DataFrame) -> Iterator[Figure]:
+    """The same two figures as 002 has them: in one direction, with both buffers in the same kind of memory."""
+    means = _means(padded(rows, library=pl.String))
+    here = means.filter((pl.col("directions") == "one") & (pl.col("source") == pl.col("destination")))
+    yield from _both(here, "bandwidth", "latency", "in one direction", "ping.uni")
+
+
+def _means(rows: pl.DataFrame) -> pl.DataFrame:
+    placement = pl.format("{} → {}", pl.col("source"), pl.col("destination"))
+    named = rows.with_columns(placement=pl.when(MPI).then(pl.format("MPI, {}", placement)).otherwise(placement))
+    return summarise(named.sort(MPI, maintain_order=True))
+
+
+def _both(means: pl.DataFrame, first: str, second: str, words: str, claim: str) -> Iterator[Figure]:
+    bandwidth = means.filter((pl.col("metric") == "bandwidth") & (pl.col("message_bytes") > 0))
+    if not bandwidth.is_empty():
+        yield _bandwidth(bandwidth, first, words, claim)
+    latency = means.filter((pl.col("metric") == "latency") & (pl.col("message_bytes") <= SHORT))
+    if not latency.is_empty():
+        yield _latency(latency, second, words, claim)
+
+
+def _paper(name: str) -> str:
+    """The figure of 000 that a name stands for; those of 002 have no numbers."""
+    return f"figure {name[:-1]} {name[-1]}" if name[:-1].isdigit() else ""
 
 
 def _bandwidth(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
@@ -49,10 +72,11 @@ def _bandwidth(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
     points = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape("placement", order, "buffers"))
     rules = published(f"{claim}.elan.bandwidth", f"{claim}.main.bandwidth")
     caption = (
-        "Payload bandwidth per direction over the message size, for the four placements of the send and receive"
-        " buffers (Elan memory or main memory). Dashed: the asymptotes that the paper states."
+        "Payload bandwidth per direction over the message size, by placement of the send and receive buffers (Elan"
+        " memory or main memory), of remote DMAs of Elan3lib and of messages of MPI. Dashed: the asymptotes that the"
+        " paper states."
     )
-    return Figure(name, title, f"figure {name[:-1]} a", caption, layered(title, [base.mark_line(), points, *rules]))
+    return Figure(name, title, _paper(name), caption, layered(title, [base.mark_line(), points, *rules]))
 
 
 def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
@@ -71,8 +95,15 @@ def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
         tooltip=["placement", "message", alt.Tooltip("mean:Q", title="µs", format=".3f")],
     )
     points = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape("placement", order, "buffers"))
-    rules = published_at("message_bytes", {f"{claim}.latency.0B": 0.0, f"{claim}.latency.64B": 64.0})
-    caption = "Time from posting a remote DMA to its completion seen at the destination, up to 4 KB." + (
-        " Dashes: the latencies that the paper states for 0 and 64 bytes." if rules else ""
-    )
-    return Figure(name, title, f"figure {name[:-1]} b", caption, layered(title, [base.mark_line(), points, *rules]))
+    places: dict[str, float | str] = {f"{claim}.latency.0B": 0.0, f"{claim}.latency.64B": 64.0}
+    mpi = data.filter(pl.col("placement").str.starts_with("MPI"))
+    if not mpi.is_empty():
+        places[f"{claim}.latency.mpi"] = 0.0
+    rules = published_at("message_bytes", places)
+    caption = "Time from posting a remote DMA to its completion seen at the destination, up to 4 KB."
+    if not mpi.is_empty():
+        both = set(mpi["directions"]) == {"both"}
+        caption += " MPI: the time of an MPI_Sendrecv." if both else " MPI: half of a round trip."
+    if rules:
+        caption += " Dashes: the latencies that the paper states."
+    return Figure(name, title, _paper(name), caption, layered(title, [base.mark_line(), points, *rules]))

@@ -1,0 +1,206 @@
+"""The deadlock of 002: broadcasts that wait for each other in a circle, and those that are serialised and do not.
+
+The picture is laid out here, in pixels, as in ``elanite.figures.matrix``: the packets of the cycle stand on an ellipse,
+and an arrow leads from each to the one that holds what it waits for.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import altair as alt
+import polars as pl
+
+from elanite.figures.style import HOT, PALETTE, Figure, layered
+from elanite.figures.table import LESS
+from elanite.frames import padded, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elanite.figures.curves import Layers
+
+WIDTH, HEIGHT = 1180, 300
+"""Size of the picture of a short cycle in pixels."""
+
+RADIUS = 320
+"""Half the width of the ellipse; to its sides there is room for words."""
+
+ROOM = 40
+"""Half the height of the ellipse for each packet of the cycle, so that boxes do not overlap."""
+
+BOX, TALL = 230, 66
+"""Size of the box of a packet."""
+
+LINE = 16
+"""Height of a line of text."""
+
+SAMPLES = 90
+"""Points of an arrow."""
+
+ROOTS = {
+    "unchanged": "serialised through one root switch",
+    "switch.broadcast=by-source": "each through its own root switch",
+}
+"""How broadcasts climb, by the change of the machine."""
+
+Row = dict[str, Any]
+
+
+def draw(rows: pl.DataFrame) -> Iterator[Figure]:
+    """How long a call takes where all complete, and where there is a deadlock instead."""
+    rows = padded(rows, job=pl.String).filter(pl.col("job").is_null())
+    rows = rows.with_columns(roots=pl.col("machine").replace(ROOTS))
+    ended = (
+        rows.filter(pl.col("metric") == "deadlock")
+        .group_by("roots", "groups", maintain_order=True)
+        .agg(deadlocks=pl.col("value").sum(), runs=pl.len())
+    )
+    if ended.is_empty():
+        return
+    latency = summarise(rows.filter(pl.col("metric") == "latency"), ["roots", "groups"])
+    stuck = ended.filter(pl.col("deadlocks") > 0).with_columns(text=pl.lit("deadlock"), at=pl.lit(0.0))
+    order = ended["roots"].unique(maintain_order=True).to_list()
+    title = "Broadcasts at the same time: who completes"
+    x = alt.X("groups:O", title="groups that broadcast at the same time", axis=alt.Axis(labelAngle=0))
+    offset = alt.XOffset("roots:N", sort=order)
+    color = alt.Color(
+        "roots:N",
+        title="broadcasts climb",
+        scale=alt.Scale(domain=order, range=PALETTE[: len(order)]),
+        legend=alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0),
+    )
+    bars = (
+        alt.Chart(latency)
+        .mark_bar()
+        .encode(
+            x=x,
+            xOffset=offset,
+            y=alt.Y("mean:Q", title="mean time of a call, µs"),
+            color=color,
+            tooltip=["roots", "groups", alt.Tooltip("mean:Q", title="µs", format=".1f")],
+        )
+    )
+    figures = (
+        alt.Chart(latency)
+        .mark_text(baseline="bottom", dy=-3)
+        .encode(x=x, xOffset=offset, y="mean:Q", text=alt.Text("mean:Q", format=".0f"))
+    )
+    layers: Layers = [bars, figures]
+    if not stuck.is_empty():
+        words = alt.Chart(stuck).mark_text(baseline="bottom", dy=-3, color=HOT, fontWeight="bold", fontSize=12)
+        layers.append(words.encode(x=x, xOffset=offset, y="at:Q", text="text:N"))
+    caption = (
+        f"Groups of {rows['nodes'][0]} nodes, each with another root, broadcast {rows['message'][0]} again and again,"
+        f" among {rows['background.pattern'][0]} traffic. Serialised, all calls complete; otherwise the broadcasts of"
+        " several roots may wait for each other for ever."
+    )
+    yield Figure("completion", title, "", caption, layered(title, layers))
+
+
+def cycles(table: pl.DataFrame) -> Iterator[Figure]:
+    """The cycle of each deadlock: its packets, what each holds, and what it waits for."""
+    for (_,), here in table.group_by("id", maintain_order=True):
+        waits = here.filter(pl.col("step").is_not_null()).sort("step").to_dicts()
+        held = here.filter(pl.col("step").is_null()).group_by("source", "sequence").len()
+        yield _cycle(waits, {(source, sequence): count for source, sequence, count in held.iter_rows()})
+
+
+def _cycle(waits: list[Row], held: dict[tuple[int, int], int]) -> Figure:
+    first = waits[0]
+    groups = first["groups"]
+    title = f"Deadlock: the circle of {len(waits)} packets that wait for each other, {groups} groups"
+    packets = ", ".join(str(wait["source"]) for wait in waits)
+    roots = ROOTS.get(first["machine"], first["machine"])
+    caption = (
+        f"{groups} groups broadcast at the same time, {roots}. A box is a packet with what it holds: channels of links,"
+        " up and down its tree as far as that has been set up. An arrow leads to the packet that it waits for, and says"
+        " where and for which channel. Each waits for the next, and the last for the first, so that none ever goes on:"
+        f" the packets of nodes {packets}. Switches are named by level and number."
+    )
+    return Figure(f"cycle-{first['id'][:8]}", title, "", caption, _picture(waits, held, title), wide=True)
+
+
+def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
+    count = len(waits)
+    tall = max(HEIGHT / 2 - TALL - 2 * LINE, ROOM * count)
+    height = 2 * (tall + TALL + LINE)
+    middle = (WIDTH / 2, height / 2)
+
+    def place(angle: float, further: float = 0.0) -> tuple[float, float]:
+        return middle[0] + (RADIUS + further) * math.cos(angle), middle[1] + (tall + further) * math.sin(angle)
+
+    # The first packet stands on the left, and the others follow clockwise.
+    angles = [math.pi + 2 * math.pi * step / count for step in range(count)]
+    boxes = [
+        {"x": x - BOX / 2, "x2": x + BOX / 2, "y": y - TALL / 2, "y2": y + TALL / 2} for x, y in map(place, angles)
+    ]
+    words: list[Row] = []
+    arrows: list[Row] = []
+    heads: list[Row] = []
+    for step, (wait, angle, box) in enumerate(zip(waits, angles, boxes, strict=True)):
+        lines = [
+            f"packet {wait['sequence']} of node {wait['source']}",
+            f"to nodes {wait['first']} to {wait['last']}",
+            f"holds {held.get((wait['source'], wait['sequence']), 0)} channels",
+        ]
+        words += _lines(lines, (box["x"] + BOX / 2, box["y"] + TALL / 2), "center", "box")
+        path = [place(angle + 2 * math.pi * sample / (count * SAMPLES)) for sample in range(SAMPLES + 1)]
+        path = [point for point in path if not any(_inside(point, other) for other in boxes)]
+        arrows += [{"step": step, "order": order, "x": x, "y": y} for order, (x, y) in enumerate(path)]
+        (x1, y1), (x2, y2) = path[-3], path[-1]
+        heads.append({"x": x2, "y": y2, "angle": math.degrees(math.atan2(y2 - y1, x2 - x1)) + 90})
+        half = angle + math.pi / count
+        side = math.cos(half)
+        align = "center" if abs(side) < 0.3 else "left" if side > 0 else "right"
+        # Words of three lines, to the side of the arrow or above or below it.
+        words += _lines(_waits(wait), place(half, 18 + 1.5 * LINE * abs(math.sin(half))), align, "arrow")
+
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, WIDTH], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
+    layers: Layers = [
+        alt.Chart(pl.DataFrame(arrows))
+        .mark_line(color=HOT, strokeWidth=2)
+        .encode(x=x, y=y, order="order:Q", detail="step:N"),
+        alt.Chart(pl.DataFrame(heads))
+        .mark_point(shape="triangle", filled=True, size=160, color=HOT, opacity=1)
+        .encode(x=x, y=y, angle=alt.Angle("angle:Q", scale=None)),
+        alt.Chart(pl.DataFrame(boxes))
+        .mark_rect(fill=LESS, stroke=HOT, cornerRadius=8)
+        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q"),
+    ]
+    text = alt.Chart(pl.DataFrame(words)).encode(x=x, y=y, text="text:N")
+    for kind, align in (("box", "center"), ("arrow", "left"), ("arrow", "center"), ("arrow", "right")):
+        here = text.transform_filter(f"datum.kind == '{kind}' && datum.align == '{align}'")
+        # Words on a tint are black in light and dark; all others have the colour of the page's text.
+        color = "black" if kind == "box" else alt.Undefined
+        layers.append(here.mark_text(align=_ALIGN[align], baseline="middle", color=color, fontSize=12))
+    chart = alt.layer(*layers).properties(title=title, width=WIDTH, height=height)
+    assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
+    return chart
+
+
+_ALIGN: dict[str, Literal["left", "center", "right"]] = {"left": "left", "center": "center", "right": "right"}
+
+
+def _inside(point: tuple[float, float], box: dict[str, float], margin: float = 7.0) -> bool:
+    x, y = point
+    return box["x"] - margin < x < box["x2"] + margin and box["y"] - margin < y < box["y2"] + margin
+
+
+def _lines(lines: list[str], place: tuple[float, float], align: str, kind: str) -> list[Row]:
+    x, y = place
+    top = y - LINE * (len(lines) - 1) / 2
+    return [
+        {"x": x, "y": top + LINE * index, "text": line, "align": align, "kind": kind}
+        for index, line in enumerate(lines)
+    ]
+
+
+def _waits(wait: Row) -> list[str]:
+    """What a packet waits for, and who has it."""
+    holder = f"which the packet of node {wait['holder_source']} holds"
+    if wait["link"] is None:
+        return [f"waits for its turn at switch number {wait['switch']},", holder.replace("holds", "has")]
+    return [f"waits at {wait['from']} for channel {wait['channel']}", f"of the link to {wait['to']},", holder]

@@ -1,0 +1,285 @@
+"""The figures of collective operations, from synthetic results: pings with MPI, barriers, broadcasts, the deadlock."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import polars as pl
+import pytest
+
+from elanite import figures
+from elanite.claims import claims
+from test_figures import names, ping
+
+Row = dict[str, Any]
+
+KB = 1024
+
+
+def mpi(*directions: str) -> pl.DataFrame:
+    here = (pl.col("source") == "main") & (pl.col("destination") == "main") & pl.col("directions").is_in(directions)
+    series, library, value = pl.lit("mpi"), pl.lit("mpi"), pl.col("value") + 3.0
+    return ping().filter(here).with_columns(series=series, library=library, value=value)
+
+
+def frame(parts: list[Row]) -> pl.DataFrame:
+    """Rows of two batches each."""
+    rows = [part | {"seed": 1, "batch": batch, "value": part["value"] + batch} for part in parts for batch in (0, 1)]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def barriers() -> pl.DataFrame:
+    return frame(
+        [
+            {
+                "series": "loaded" if pattern else "idle", "operation": operation, "nodes": nodes, "job": None,
+                "background.pattern": pattern, "metric": metric, "unit": "us",
+                "value": nodes * (10.0 if pattern else 1.0),
+            }
+            for operation, nodes, pattern, metric in itertools.product(
+                ("gsync", "hgsync", "hgsyncevent"), (2, 8, 64), (None, "uniform", "complement"), ("latency", "p93")
+            )
+        ]
+    )  # fmt: skip
+
+
+def broadcasts() -> pl.DataFrame:
+    sizes = {"0 B": 0, "4 B": 4, "1 KB": KB, "4 KB": 4 * KB, "64 KB": 64 * KB, "2 MB": 2 * KB * KB}
+    parts: list[Row] = []
+    for operation, memory, metric, busy in itertools.product(
+        ("bcast", "hbcast"), ("elan", "main"), ("latency", "bandwidth"), (False, True)
+    ):
+        suffix = "-loaded" if busy else ""
+        common = {
+            "operation": operation, "memory": memory, "metric": metric, "unit": "x",
+            "background.pattern": "complement" if busy else None,
+        }  # fmt: skip
+        for message, size in sizes.items():
+            if not (busy and message in ("0 B", "2 MB")):
+                series = ("latency" if size <= KB else "bandwidth") + suffix
+                here = {
+                    "series": series,
+                    "nodes": 64,
+                    "message": message,
+                    "message_bytes": size,
+                    "value": size + 1.0 + busy,
+                }
+                parts.append(common | here)
+        for nodes in (4, 16, 64):
+            here = {
+                "series": f"nodes{suffix}",
+                "nodes": nodes,
+                "message": "64 KB",
+                "message_bytes": 65536,
+                "value": 9.0,
+            }
+            parts.append(common | here)
+    return frame(parts)
+
+
+def data(figure: figures.Figure, column: str) -> list[Row]:
+    """The rows of all data sets of a figure that have a column."""
+    sets: dict[str, list[Row]] = figure.spec()["datasets"]
+    return [row for rows in sets.values() for row in rows if column in row]
+
+
+def test_figures_9_and_10_have_the_curves_of_mpi() -> None:
+    """Beside those of Elan3lib, which are chosen among several series."""
+    drawn = figures.draw("qsnet/ping", pl.concat([ping(), mpi("one", "both")], how="diagonal"))
+    assert names(drawn) == ["figure 9 a", "figure 9 b", "figure 10 a", "figure 10 b"]
+    for figure in drawn:
+        placements = {row["placement"] for row in data(figure, "placement")}
+        assert len(placements) == 5
+        assert "MPI, main → main" in placements
+    assert "half of a round trip" in drawn[1].caption
+    assert "MPI_Sendrecv" in drawn[3].caption
+    stated = {row["text"] for row in data(drawn[1], "text")}
+    assert "published 5.5 us" in stated
+    assert "published 5.5 us" not in {row["text"] for row in data(figures.draw("qsnet/ping", ping())[1], "text")}
+
+
+def test_the_ping_of_the_collectives_paper() -> None:
+    drawn = figures.draw("collectives/ping", pl.concat([ping(), mpi("one")], how="diagonal"))
+    assert names(drawn) == ["", ""]
+    assert [figure.name for figure in drawn] == ["bandwidth", "latency"]
+    for figure in drawn:
+        found = list(dict.fromkeys(row["placement"] for row in data(figure, "placement")))
+        assert found == ["elan → elan", "main → main", "MPI, main → main"]
+
+
+def test_barriers_alone_and_among_other_traffic() -> None:
+    drawn = figures.draw("collectives/barrier", barriers())
+    names(drawn)
+    assert [figure.name for figure in drawn] == ["barrier", "barrier-uniform", "barrier-complement"]
+    lines = [rows for rows in drawn[1].spec()["datasets"].values() if "curve" in rows[0]]
+    assert len(lines) == 2, "with other traffic and, dashed, without"
+    curves = list(dict.fromkeys(row["curve"] for row in lines[0]))
+    assert [curve.split("(")[1] for curve in curves] == ["elan_hgsync)", "elan_hgsyncevent)", "elan_gsync)"]
+    assert {row["value"] for row in data(drawn[0], "value")} == {6.0, 15.0}, "the published latencies"
+
+
+def test_some_barriers_give_fewer_figures() -> None:
+    rows = barriers().filter(pl.col("series") == "loaded")
+    drawn = figures.draw("collectives/barrier", rows.filter(pl.col("background.pattern") == "uniform"))
+    assert [figure.name for figure in drawn] == ["barrier-uniform"]
+    idle = barriers().filter(pl.col("series") == "idle").drop("background.pattern")
+    assert [figure.name for figure in figures.draw("collectives/barrier", idle)] == ["barrier"]
+
+
+def distribution() -> pl.DataFrame:
+    rows: list[Row] = []
+    for operation, series, pattern in (
+        ("hgsync", "distribution", None),
+        ("gsync", "distribution", None),
+        ("hgsync", "hardware-loaded", "uniform"),
+        ("gsync", "idle", None),
+    ):
+        for seed, time in itertools.product((1, 2), range(1, 2001)):
+            here = {"operation": operation, "series": series, "background.pattern": pattern, "seed": seed}
+            rows.append(here | {"lower_ps": time * 1_000_000 * (100 if series == "idle" else 1), "count": 5})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def test_distributions_are_cumulative() -> None:
+    table, draw = figures.TABLES["collectives/barrier"]
+    assert table == "distribution"
+    drawn = list(draw(distribution()))
+    names(drawn)
+    assert [figure.name for figure in drawn] == ["distribution-hardware", "distribution-software"]
+    steps = [row for row in data(drawn[0], "share") if "traffic" in row]
+    assert {row["traffic"] for row in steps} == {"no other traffic", "uniform traffic"}
+    alone = [row for row in steps if row["traffic"] == "no other traffic"]
+    assert len(alone) < 1000, "fewer than there are bins"
+    shares = [row["share"] for row in alone]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 100.0)
+    (half,) = [row["latency"] for row in alone if row["share"] == pytest.approx(50.0)]
+    assert half == 1000.0, "calls of both seeds together"
+    assert max(row["latency"] for row in data(drawn[1], "traffic")) < 5000, "other series are left out"
+
+
+def test_published_points_of_distributions_are_those_of_claims() -> None:
+    _, draw = figures.TABLES["collectives/barrier"]
+    hardware, software = ([row["text"] for row in data(figure, "text")] for figure in draw(distribution()))
+    assert hardware == ["94% < 9 µs", "93% < 20 µs"]
+    assert software == ["99% < 30 µs", "93% < 605 µs"]
+    assert sum(claim.metric.startswith("latency_p") for claim in claims()) == 4
+
+
+def test_broadcasts_alone_and_among_other_traffic() -> None:
+    drawn = figures.draw("collectives/broadcast", broadcasts())
+    names(drawn)
+    kinds = ["broadcast-bandwidth", "broadcast-latency", "broadcast-nodes"]
+    assert [figure.name for figure in drawn] == [*kinds, *(f"{kind}-loaded" for kind in kinds)]
+    for figure in drawn:
+        curves = list(dict.fromkeys(row["curve"] for row in data(figure, "curve")))
+        assert curves[0] == "hardware (elan_hbcast), Elan memory"
+        assert curves[-1] == "software (elan_bcast), main memory"
+        assert len(curves) == 4
+    bandwidth, latency = drawn[:2]
+    assert {row["message_bytes"] for row in data(bandwidth, "curve")} == {4, KB, 4 * KB, 64 * KB, 2 * KB * KB}
+    assert {row["message_bytes"] for row in data(latency, "curve")} == {0, 4, KB, 4 * KB}
+    assert {row["value"] for row in data(bandwidth, "value")} == {288.0, 200.0}
+    assert {row["value"] for row in data(latency, "value")} == {13.0}
+
+
+def test_curves_without_other_traffic_go_no_further() -> None:
+    drawn = {figure.name: figure for figure in figures.draw("collectives/broadcast", broadcasts())}
+    for name in ("broadcast-bandwidth-loaded", "broadcast-latency-loaded"):
+        sets = [rows for rows in drawn[name].spec()["datasets"].values() if "curve" in rows[0]]
+        with_traffic, without = ({row["message_bytes"] for row in rows} for rows in sets)
+        assert with_traffic == without
+
+
+def test_predictions_say_that_they_are() -> None:
+    parts: list[Row] = []
+    for nodes in (16, 4096):
+        barrier = {"series": "barrier", "memory": None, "message": None, "metric": "latency", "unit": "us"}
+        broadcast = {"series": "broadcast", "memory": "elan", "message": "32 KB", "metric": "bandwidth", "unit": "MB/s"}
+        parts += [barrier | {"operation": name, "nodes": nodes, "value": 1.0} for name in ("hgsync", "gsync")]
+        parts += [broadcast | {"operation": name, "nodes": nodes, "value": 1.0} for name in ("hbcast", "bcast")]
+    drawn = figures.draw("collectives/prediction", frame(parts))
+    names(drawn)
+    assert len(drawn) == 2
+    assert all(figure.title.startswith("Prediction: ") for figure in drawn)
+    assert all("4,096 nodes" in figure.title for figure in drawn)
+    assert all("A prediction: nothing is published" in figure.caption for figure in drawn)
+
+
+def completion() -> pl.DataFrame:
+    parts: list[Row] = []
+    for machine, groups in itertools.product(("unchanged", "switch.broadcast=by-source"), (1, 3)):
+        stuck = machine != "unchanged" and groups == 3
+        here = {"machine": machine, "groups": groups, "nodes": 64, "message": "16 KB", "background.pattern": "uniform"}
+        parts.append(here | {"job": None, "metric": "deadlock", "value": float(stuck)})
+        parts.append(here | {"job": "background", "metric": "latency", "value": 1e6})
+        if not stuck:
+            parts.append(here | {"job": None, "metric": "latency", "value": 500.0 * groups})
+    rows = [part | {"seed": 1, "batch": 0 if part["metric"] == "latency" else None} for part in parts]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def test_who_completes_and_who_does_not() -> None:
+    (figure,) = figures.draw("collectives/deadlock", completion())
+    names([figure])
+    bars = {(row["roots"], row["groups"]): row["mean"] for row in data(figure, "mean")}
+    serialised, apart = "serialised through one root switch", "each through its own root switch"
+    assert bars == {(serialised, 1): 500.0, (serialised, 3): 1500.0, (apart, 1): 500.0}
+    assert [(row["roots"], row["groups"]) for row in data(figure, "deadlocks")] == [(apart, 3)]
+
+
+def cycle(packets: int) -> pl.DataFrame:
+    """Packets of nodes 0, 10, 20 and so on, each of which waits for the next; each holds two channels."""
+    rows: list[Row] = []
+    for step in range(packets):
+        holder = (step + 1) % packets
+        common = {
+            "id": "0123456789", "machine": "switch.broadcast=by-source", "groups": 3, "source": 10 * step,
+            "sequence": 7, "first": 0, "last": 63, "link": 65, "to": "node 1", "channel": 0,
+        }  # fmt: skip
+        held = {"step": None, "switch": None, "from": "switch 2.0", "holder_source": None, "holder_sequence": None}
+        rows += [common | held, common | held]
+        wait = {"step": step, "switch": step, "from": f"switch 1.{step}"}
+        rows.append(common | wait | {"holder_source": 10 * holder, "holder_sequence": 7})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+@pytest.mark.parametrize("packets", [2, 3, 6])
+def test_a_cycle_is_a_circle_of_packets(packets: int) -> None:
+    table, draw = figures.TABLES["collectives/deadlock"]
+    assert table == "deadlock"
+    (figure,) = draw(cycle(packets))
+    assert figure.wide
+    words = [row["text"] for row in data(figure, "text")]
+    assert words.count("holds 2 channels") == packets
+    for step in range(packets):
+        assert f"packet 7 of node {10 * step}" in words
+        assert f"waits at switch 1.{step} for channel 0" in words
+        assert f"which the packet of node {10 * ((step + 1) % packets)} holds" in words
+    boxes = data(figure, "x2")
+    for one, other in itertools.combinations(boxes, 2):
+        apart = one["x2"] <= other["x"] or other["x2"] <= one["x"] or one["y2"] <= other["y"] or other["y2"] <= one["y"]
+        assert apart, "boxes do not overlap"
+    heads = data(figure, "angle")
+    for step, head in enumerate(heads):
+        box = boxes[(step + 1) % packets]
+        gap = max(box["x"] - head["x"], head["x"] - box["x2"], box["y"] - head["y"], head["y"] - box["y2"])
+        assert 0 < gap < 20, "an arrow ends at the packet that is waited for"
+    height = figure.spec()["height"]
+    assert all(0 < row["x"] < 1180 and 0 < row["y"] < height for row in data(figure, "text"))
+
+
+def test_a_packet_may_wait_for_its_turn() -> None:
+    gone = {
+        name: pl.when(pl.col("step") == 0).then(None).otherwise(pl.col(name)).alias(name) for name in ("link", "from")
+    }
+    _, draw = figures.TABLES["collectives/deadlock"]
+    (figure,) = draw(cycle(3).with_columns(gone.values()))
+    words = [row["text"] for row in data(figure, "text")]
+    assert "waits for its turn at switch number 0," in words
+
+
+def test_no_deadlock_gives_no_cycle() -> None:
+    _, draw = figures.TABLES["collectives/deadlock"]
+    assert list(draw(cycle(2).clear())) == []
