@@ -25,7 +25,7 @@ pub enum RunError {
     #[error("{0}")]
     Deadlock(Stop),
     /// The machine has no room for the processes, or their memory.
-    #[error("{0}; --set adapter.memory makes more room")]
+    #[error("{0}")]
     NoRoom(Failure),
     /// The caller asked for it.
     #[error("the run was cancelled")]

@@ -118,7 +118,10 @@ impl Collective {
         seed: u64,
     ) -> Result<Records, Failure> {
         let start = |job| Running::start(job, &mut cluster, seed);
-        let mut running: Vec<_> = background.iter().map(start).collect();
+        let mut running = background
+            .iter()
+            .map(start)
+            .collect::<Result<Vec<_>, _>>()?;
         cluster.run_until(window.warm_up)?;
         let baseline = Baseline::take(&cluster);
         let start = cluster.now();

@@ -12,11 +12,12 @@
 use crate::Distribution;
 use crate::pattern::{Destinations, Pattern};
 use crate::source::{LARGEST_MESSAGE, Source};
-use elan::{Cluster, Dma, Meter, Node, NodeId, Placement, Region};
+use elan::{Cluster, Dma, Meter, NoContext, Node, NodeId, Placement, Region};
 use kernel::random::Stream;
 use kernel::statistics::Histogram;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 use units::{Bytes, Rate};
 
@@ -76,7 +77,10 @@ pub(crate) struct Totals {
 
 impl<'a> Running<'a> {
     /// Starts the programs.
-    pub fn start(job: &'a Job, cluster: &mut Cluster, seed: u64) -> Self {
+    ///
+    /// # Errors
+    /// If an adapter has no context left for the job.
+    pub fn start(job: &'a Job, cluster: &mut Cluster, seed: u64) -> Result<Self, NoContext> {
         let path = |node: NodeId| format!("{}/node {node}", job.name);
         let size = (job.message, job.sizes);
         let source = |&(node, _): &_| Source::new(seed, &path(node), size, job.load, job.arrivals);
@@ -91,7 +95,7 @@ impl<'a> Running<'a> {
             latency: Histogram::new(),
             measuring: false,
         }));
-        let processes = processes(cluster, &nodes);
+        let processes = processes(cluster, &nodes)?;
         let buffers = Rc::new(buffers(&processes));
         for (index, (node, destinations)) in nodes.into_iter().enumerate() {
             let stream = |what| Stream::new(seed, &format!("{}/{what}", path(node)));
@@ -109,12 +113,12 @@ impl<'a> Running<'a> {
             // No run waits for its end: it has none.
             sender.node.clone().serve(path(node), sender.run());
         }
-        Running {
+        Ok(Running {
             job,
             arrivals: senders.iter().map(source).collect(),
             senders,
             progress,
-        }
+        })
     }
 
     /// Latencies count from now on.
@@ -146,33 +150,33 @@ impl<'a> Running<'a> {
 }
 
 /// A process of the job on each node that sends or is a destination: jobs do not share addresses.
-///
-/// # Panics
-/// If there are more jobs than an adapter has contexts.
-fn processes(cluster: &Cluster, nodes: &[(NodeId, Destinations)]) -> BTreeMap<NodeId, Node> {
+fn processes(
+    cluster: &Cluster,
+    nodes: &[(NodeId, Destinations)],
+) -> Result<BTreeMap<NodeId, Node>, NoContext> {
     let capability = cluster.capability();
     let mut processes = BTreeMap::new();
     let mut attach = |node| {
-        processes.entry(node).or_insert_with(|| {
-            let process = cluster.node(node).attach(capability);
-            process.expect("there are fewer jobs than contexts")
-        });
+        if let Entry::Vacant(place) = processes.entry(node) {
+            place.insert(cluster.node(node).attach(capability)?);
+        }
+        Ok(())
     };
     // The nodes of a job mostly share one list of candidates: once is enough.
     let mut seen: Option<&Rc<[NodeId]>> = None;
     for (node, destinations) in nodes {
-        attach(*node);
+        attach(*node)?;
         match destinations {
             Destinations::None => {}
-            Destinations::One(there) => attach(*there),
+            Destinations::One(there) => attach(*there)?,
             Destinations::Any(there, _) if seen.is_some_and(|seen| Rc::ptr_eq(seen, there)) => {}
             Destinations::Any(there, _) => {
-                there.iter().copied().for_each(&mut attach);
+                there.iter().copied().try_for_each(&mut attach)?;
                 seen = Some(there);
             }
         }
     }
-    processes
+    Ok(processes)
 }
 
 /// One buffer of each process.

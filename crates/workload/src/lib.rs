@@ -40,6 +40,7 @@ pub use pattern::Pattern;
 pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow};
 pub use slices::SliceRow;
 
+use elan::NoContext;
 use libelan::JobError;
 use thiserror::Error;
 use units::Time;
@@ -53,8 +54,11 @@ pub enum Failure {
     /// The machine has no room for its processes.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// Nor for their buffers.
+    /// The same, of background traffic and jobs without a library.
     #[error(transparent)]
+    NoContext(#[from] NoContext),
+    /// Nor for their buffers.
+    #[error("{0}; --set adapter.memory makes more room")]
     Memory(#[from] elan::MemoryError),
 }
 

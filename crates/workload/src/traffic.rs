@@ -12,25 +12,28 @@
 //! The latency of a message runs from its arrival, its wait behind earlier ones included, until its node knows that it
 //! is complete. Past saturation it grows with the run, and tells only how long that was.
 
-use crate::Window;
 use crate::job::{Job, Running, Totals};
 use crate::records::{Baseline, Measured, NodeRow, Records, Row};
 use crate::slices::Slices;
-use elan::{Cluster, Stop};
+use crate::{Failure, Window};
+use elan::Cluster;
 use units::{Bytes, Rate, Time};
 
 /// Runs jobs through the warm-up and the window.
 ///
 /// # Errors
-/// See [`Stop`].
+/// See [`Failure`].
 ///
 /// # Panics
 /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
-pub fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Stop> {
-    let mut running: Vec<_> = jobs
-        .iter()
-        .map(|job| Running::start(job, &mut cluster, seed))
-        .collect();
+pub fn run(
+    jobs: &[Job],
+    mut cluster: Cluster,
+    window: Window,
+    seed: u64,
+) -> Result<Records, Failure> {
+    let start = |job| Running::start(job, &mut cluster, seed);
+    let mut running = jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
     let mut slices = Slices::new(&cluster, window);
     slices.run_until(&mut cluster, window.warm_up)?;
     cluster.check_conservation();
