@@ -164,7 +164,7 @@ def _frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
 
     # By name, so that a table without rows has the types of one with rows.
     types: dict[str, type[pl.DataType]] = {
-        **dict.fromkeys(("job", "metric", "unit", "name", "from", "to"), pl.String),
+        **dict.fromkeys(("job", "metric", "unit", "name", "from", "to", "switch_name"), pl.String),
         **dict.fromkeys(("batch", "node", "link", "switch", "level", "slice"), pl.UInt32),
         **dict.fromkeys(("step", "source", "sequence", "first", "last", "channel"), pl.UInt32),
         **dict.fromkeys(("holder_source", "holder_sequence"), pl.UInt32),

@@ -217,9 +217,10 @@ impl Thread {
         self.node.world.borrow_mut().occur_soon(event);
     }
 
-    /// Hands a DMA of the process to the engine; [`Thread::until`] waits for it.
+    /// Hands a DMA of the process to the engine, as soon as its queue has a place; [`Thread::until`] waits for it.
     pub async fn dma(&self, dma: Dma) -> Transfer {
         self.issue().await;
+        self.node.room_in_queue().await;
         let progress = self.node.progress(dma, Report::Thread);
         let transfer = progress.transfer();
         let mut world = self.node.world.borrow_mut();

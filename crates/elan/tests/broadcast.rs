@@ -290,6 +290,13 @@ fn broadcasts_deadlock_unless_they_are_serialised() {
                 node.dma(dma).await.expect("all have the buffer");
             });
         }
+        // Others go on for ever.
+        let (other, again) = (places[48].node.clone(), put(48, 52, 640));
+        other.clone().serve("puts from 48", async move {
+            loop {
+                other.dma(again).await.expect("all have the buffer");
+            }
+        });
         for root in [0, 1] {
             let node = places[root].node.clone();
             let dma = Dma::broadcast(at(root), at(0), 31, Bytes::new(100));

@@ -29,6 +29,7 @@
 //! | a header arrives at a switch | `D` cycles after its flit was sent | it waits in the output group that its tag names |
 //! | a packet is delivered | `D` cycles after its last flit was sent on the last link | the adapter hears of it, and answers when it pleases |
 //! | an acknowledgement is back | answer + the delays of all links of the path | the packet is done; the EOP starts, and frees the channel of each link at `T + 1` + the delays of the links before it |
+//! | an EOP is at a node that is to be told | the delays of all links of the path, and one cycle, after it started | the adapter commits what the packet asked for, or drops it |
 //! | a channel falls free | see there | its group, or its adapter, has news; the link, and the one opposite, owe a slot for the tokens that have passed |
 //!
 //! Without circuits, channels are free earlier: all of a path one cycle after the delivery (`UntilDelivered`), or each two

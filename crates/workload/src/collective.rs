@@ -75,6 +75,8 @@ struct Calls {
     latency: Histogram,
     /// The same of each batch, in picoseconds.
     batches: Vec<Summary>,
+    /// Why a call failed.
+    failed: Option<DmaError>,
 }
 
 impl Operation {
@@ -131,11 +133,16 @@ impl Collective {
         let calls = Rc::new(RefCell::new(Calls {
             latency: Histogram::new(),
             batches: vec![Summary::new(); window.batches as usize],
+            failed: None,
         }));
         for group in 0..self.groups {
             self.launch(group, &mut cluster, &calls)?;
         }
-        let deadlock = match cluster.run() {
+        let end = cluster.run();
+        if let Some(error) = calls.borrow().failed {
+            return Err(error.into());
+        }
+        let deadlock = match end {
             Ok(()) => None,
             Err(Stop::Deadlock {
                 packets: Some(deadlock),
@@ -192,12 +199,16 @@ impl Collective {
             };
             let (label, calls) = (pe.label().clone(), Rc::clone(calls));
             cluster.spawn(label, async move {
-                let failed = "all have the buffer, and nobody leaves";
-                operation.call(&pe, buffer, root).await.expect(failed);
-                for number in 0..repeats {
+                for number in 0..=repeats {
                     let begin = pe.now();
-                    operation.call(&pe, buffer, root).await.expect(failed);
-                    calls.borrow_mut().add(number, repeats, pe.now() - begin);
+                    if let Err(error) = operation.call(&pe, buffer, root).await {
+                        // The others wait for this process in vain.
+                        calls.borrow_mut().failed = Some(error);
+                        return;
+                    }
+                    if let Some(number) = number.checked_sub(1) {
+                        calls.borrow_mut().add(number, repeats, pe.now() - begin);
+                    }
                 }
             });
         }

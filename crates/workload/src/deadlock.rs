@@ -17,8 +17,8 @@ pub struct DeadlockRow {
     pub packet: (NodeId, u32),
     /// First and last destination of the packet.
     pub destinations: (NodeId, NodeId),
-    /// The switch where it waits.
-    pub switch: Option<SwitchId>,
+    /// The switch where it waits, by its number and its name.
+    pub switch: Option<(SwitchId, String)>,
     /// The link that it holds a channel of, or waits for; none if it waits for its turn at the switch.
     pub link: Option<LinkId>,
     /// The ends of the link, by their names.
@@ -41,7 +41,7 @@ pub(crate) fn rows(deadlock: &Deadlock, tree: &FatTree) -> Vec<DeadlockRow> {
     });
     let wait = |(step, wait): (u32, &Wait)| DeadlockRow {
         step: Some(step),
-        switch: Some(wait.switch),
+        switch: Some((wait.switch, tree.switch_name(wait.switch))),
         holder: Some((wait.holder.source, wait.holder.sequence)),
         ..DeadlockRow::new(wait.packet, wait.channel, tree)
     };
@@ -74,7 +74,7 @@ impl DeadlockRow {
             .u64(number(self.step))
             .u64(pair(self.packet))
             .u64(pair(self.destinations))
-            .u64(number(self.switch))
+            .u64(number(self.switch.as_ref().map(|switch| switch.0)))
             .u64(number(self.link))
             .u64(number(self.channel))
             .u64(self.holder.map_or(u64::MAX, pair));

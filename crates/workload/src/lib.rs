@@ -52,14 +52,34 @@ pub enum Failure {
     #[error(transparent)]
     Stop(#[from] elan::Stop),
     /// The machine has no room for its processes.
-    #[error(transparent)]
+    #[error("{0}{remedy}", remedy = job_remedy(.0))]
     Job(#[from] JobError),
     /// The same, of background traffic and jobs without a library.
     #[error(transparent)]
     NoContext(#[from] NoContext),
+    /// Nor for the DMAs that they post, all buffers being there.
+    #[error("{0}; --set adapter.queue makes more room")]
+    Dma(#[from] elan::DmaError),
     /// Nor for their buffers.
-    #[error("{0}; --set adapter.memory makes more room")]
+    #[error("{0}; {remedy}", remedy = remedy(.0))]
     Memory(#[from] elan::MemoryError),
+}
+
+/// How to make room for what the library needs itself; its other errors say what to do.
+fn job_remedy(error: &JobError) -> &'static str {
+    match error {
+        // Its main memory is as large as anybody likes.
+        JobError::NoMemory(_) => "; --set adapter.memory makes more room",
+        _ => "",
+    }
+}
+
+/// How to make room for buffers.
+fn remedy(error: &elan::MemoryError) -> &'static str {
+    match error.placement {
+        elan::Placement::Adapter => "--set adapter.memory makes more room",
+        elan::Placement::Main => "there is room for shorter messages",
+    }
 }
 
 /// How long steady traffic runs, and how it is measured.

@@ -19,7 +19,7 @@ pub(crate) use world::{Happening, World};
 use crate::config::Config;
 use crate::context::{Capability, NoContext};
 use crate::meter::Meter;
-use fabric::{LinkCounters, LinkId, NodeId};
+use fabric::{Broadcast, LinkCounters, LinkId, NodeId};
 use kernel::{Executor, Label, Limits, Progress, memory};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -66,6 +66,10 @@ pub enum Stop {
 /// How many steps of the run loop pass between two looks at the bounds.
 const WATCH_INTERVAL: u64 = 256;
 
+/// How many steps pass between two searches for packets that wait for each other, where broadcasts may do that: other
+/// traffic may go on for as long as it likes.
+const DEADLOCK_INTERVAL: u64 = 1 << 14;
+
 /// How far the fabric may run, in cycles, before the bounds are looked at.
 const LONGEST_STRETCH: u64 = 1 << 16;
 
@@ -75,18 +79,22 @@ pub struct Cluster {
     executor: Executor,
     watch: Watch,
     steps: u64,
+    /// Whether broadcasts may wait for each other for ever.
+    rivals: bool,
 }
 
 impl Cluster {
     /// An idle cluster at time 0.
     pub fn new(config: Config, watch: Watch) -> Self {
         let executor = Executor::new();
+        let rivals = config.fabric.broadcast == Broadcast::BySource;
         let world = World::new(config, executor.spawner());
         Cluster {
             world: Rc::new(RefCell::new(world)),
             executor,
             watch,
             steps: 0,
+            rivals,
         }
     }
 
@@ -164,7 +172,7 @@ impl Cluster {
     /// Runs to a moment, that moment's events included.
     ///
     /// # Errors
-    /// A bound passed, or the run cancelled. Processes that wait for ever are no error here.
+    /// A bound passed, the run cancelled, or packets that wait for each other. Processes that wait for ever are no error here.
     pub fn run_until(&mut self, end: Time) -> Result<(), Stop> {
         while self.step(end)? {}
         self.world.borrow_mut().advance_clock(end);
@@ -182,11 +190,8 @@ impl Cluster {
                 return Ok(());
             }
             if !self.step(Time::MAX)? {
-                return Err(Stop::Deadlock {
-                    at: self.now(),
-                    waiting: self.executor.unfinished(),
-                    packets: self.world.borrow().fabric.deadlock().map(Box::new),
-                });
+                let packets = self.world.borrow().fabric.deadlock();
+                return Err(self.deadlock(packets));
             }
         }
     }
@@ -197,8 +202,23 @@ impl Cluster {
         if self.steps.is_multiple_of(WATCH_INTERVAL) {
             self.look()?;
         }
+        if self.rivals && self.steps.is_multiple_of(DEADLOCK_INTERVAL) {
+            let packets = self.world.borrow().fabric.deadlock();
+            if packets.is_some() {
+                return Err(self.deadlock(packets));
+            }
+        }
         self.steps += 1;
         Ok(self.world.borrow_mut().step(end, LONGEST_STRETCH))
+    }
+
+    /// Nothing more will happen, to these packets at least, and to the processes that wait for them.
+    fn deadlock(&self, packets: Option<fabric::Deadlock>) -> Stop {
+        Stop::Deadlock {
+            at: self.now(),
+            waiting: self.executor.unfinished(),
+            packets: packets.map(Box::new),
+        }
     }
 
     /// Looks at the bounds.

@@ -278,6 +278,21 @@ impl Node {
         world.post(self.id, Command::Dma(id));
     }
 
+    /// Waits until the queue of the DMA engine has a place.
+    pub(crate) async fn room_in_queue(&self) {
+        loop {
+            let delay = {
+                let world = self.world.borrow();
+                let adapter = &world.config.adapter;
+                if world.adapters[self.id as usize].engine.waiting() < adapter.queue {
+                    return;
+                }
+                adapter.retry_delay.max(world.config.cycle)
+            };
+            self.sleep(delay).await;
+        }
+    }
+
     /// A DMA of the process.
     pub(crate) fn progress(&self, dma: Dma, report: Report) -> Progress {
         Progress::new(dma, (self.id, self.context), self.capability, report)
