@@ -34,7 +34,8 @@ def barriers() -> pl.DataFrame:
         [
             {
                 "series": "loaded" if pattern else "idle", "operation": operation, "nodes": nodes, "job": None,
-                "background.pattern": pattern, "metric": metric, "unit": "us",
+                "background.pattern": pattern, "background.nodes": 64 if pattern else None,
+                "background.message": "256 KB" if pattern else None, "metric": metric, "unit": "us",
                 "value": nodes * (10.0 if pattern else 1.0),
             }
             for operation, nodes, pattern, metric in itertools.product(
@@ -53,7 +54,8 @@ def broadcasts() -> pl.DataFrame:
         suffix = "-loaded" if busy else ""
         common = {
             "operation": operation, "memory": memory, "metric": metric, "unit": "x",
-            "background.pattern": "complement" if busy else None,
+            "background.pattern": "complement" if busy else None, "background.nodes": 48 if busy else None,
+            "background.message": "128 KB" if busy else None,
         }  # fmt: skip
         for message, size in sizes.items():
             if not (busy and message in ("0 B", "2 MB")):
@@ -66,13 +68,13 @@ def broadcasts() -> pl.DataFrame:
                     "value": size + 1.0 + busy,
                 }
                 parts.append(common | here)
-        for nodes in (4, 16, 64):
+        for nodes, message in itertools.product((4, 16, 64), ("64 KB",) if busy else ("64 KB", "2 MB")):
             here = {
                 "series": f"nodes{suffix}",
                 "nodes": nodes,
-                "message": "64 KB",
-                "message_bytes": 65536,
-                "value": 9.0,
+                "message": message,
+                "message_bytes": sizes[message],
+                "value": 9.0 if busy else 20.0 + 100 * (message == "2 MB"),
             }
             parts.append(common | here)
     return frame(parts)
@@ -137,6 +139,7 @@ def distribution() -> pl.DataFrame:
     ):
         for seed, time in itertools.product((1, 2), range(1, 2001)):
             here = {"operation": operation, "series": series, "background.pattern": pattern, "seed": seed}
+            here |= {"nodes": 32, "background.nodes": 64, "background.message": "256 KB"}
             rows.append(here | {"lower_ps": time * 1_000_000 * (100 if series == "idle" else 1), "count": 5})
     return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -147,6 +150,8 @@ def test_distributions_are_cumulative() -> None:
     drawn = list(draw(distribution()))
     names(drawn)
     assert [figure.name for figure in drawn] == ["distribution-hardware", "distribution-software"]
+    assert all(figure.title.endswith("barrier, 32 nodes") for figure in drawn)
+    assert ["The other traffic: 64 nodes" in figure.caption for figure in drawn] == [True, False]
     steps = [row for row in data(drawn[0], "share") if "traffic" in row]
     assert {row["traffic"] for row in steps} == {"no other traffic", "uniform traffic"}
     alone = [row for row in steps if row["traffic"] == "no other traffic"]
@@ -182,6 +187,30 @@ def test_broadcasts_alone_and_among_other_traffic() -> None:
     assert {row["message_bytes"] for row in data(latency, "curve")} == {0, 4, KB, 4 * KB}
     assert {row["value"] for row in data(bandwidth, "value")} == {288.0, 200.0}
     assert {row["value"] for row in data(latency, "value")} == {13.0}
+
+
+def test_scalability_beside_the_same_message_without_other_traffic() -> None:
+    drawn = {figure.name: figure for figure in figures.draw("collectives/broadcast", broadcasts())}
+    alone, loaded = drawn["broadcast-nodes"], drawn["broadcast-nodes-loaded"]
+    assert alone.title == "Broadcast of 2 MB: bandwidth by number of nodes"
+    assert {row["mean"] for row in data(alone, "mean")} == {120.5}
+    assert loaded.title == "Broadcast of 64 KB: bandwidth by number of nodes, with complement traffic"
+    assert "Dashed: without other traffic." in loaded.caption
+    with_traffic, without = (rows for rows in loaded.spec()["datasets"].values() if "curve" in rows[0])
+    assert {row["mean"] for row in with_traffic} == {9.5}
+    assert {row["mean"] for row in without} == {20.5}, "64 KB, too"
+    assert {(row["curve"], row["nodes"]) for row in with_traffic} == {(row["curve"], row["nodes"]) for row in without}
+
+
+def test_words_are_of_what_was_run() -> None:
+    rows = broadcasts().with_columns(pl.col("background.pattern").replace("complement", "uniform"))
+    rows = rows.with_columns(nodes=pl.when(pl.col("nodes") == 64).then(32).otherwise(pl.col("nodes")))
+    for figure in figures.draw("collectives/broadcast", rows):
+        if not figure.name.startswith("broadcast-nodes"):
+            assert "Broadcast, 32 nodes" in figure.title
+        assert figure.title.endswith("with uniform traffic") is figure.name.endswith("-loaded")
+        traffic = "48 nodes send messages of 128 KB on average"
+        assert (traffic in figure.caption) is figure.name.endswith("-loaded")
 
 
 def test_curves_without_other_traffic_go_no_further() -> None:
@@ -238,14 +267,26 @@ def cycle(packets: int) -> pl.DataFrame:
             "id": "0123456789", "machine": "switch.broadcast=by-source", "groups": 3, "source": 10 * step,
             "sequence": 7, "first": 0, "last": 63, "link": 65, "to": "node 1", "channel": 0,
         }  # fmt: skip
-        held = {"step": None, "switch": None, "from": "switch 2.0", "holder_source": None, "holder_sequence": None}
+        held = {"step": None, "from": "switch 2.0", "holder_source": None, "holder_sequence": None}
+        held |= {"switch": None, "switch_name": None}
         rows += [common | held, common | held]
-        wait = {"step": step, "switch": step, "from": f"switch 1.{step}"}
+        wait = {"step": step, "switch": 20 + step, "switch_name": f"switch 1.{step}", "from": f"switch 1.{step}"}
         rows.append(common | wait | {"holder_source": 10 * holder, "holder_sequence": 7})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-@pytest.mark.parametrize("packets", [2, 3, 6])
+def extent(word: Row) -> Row:
+    """About the place that a line of text takes."""
+    wide = 6.3 * len(word["text"])
+    left = word["x"] - wide * {"left": 0.0, "center": 0.5, "right": 1.0}[word["align"]]
+    return {"x": left, "x2": left + wide, "y": word["y"] - 7, "y2": word["y"] + 7}
+
+
+def apart(one: Row, other: Row) -> bool:
+    return one["x2"] <= other["x"] or other["x2"] <= one["x"] or one["y2"] <= other["y"] or other["y2"] <= one["y"]
+
+
+@pytest.mark.parametrize("packets", range(2, 9))
 def test_a_cycle_is_a_circle_of_packets(packets: int) -> None:
     table, draw = figures.TABLES["collectives/deadlock"]
     assert table == "deadlock"
@@ -258,9 +299,9 @@ def test_a_cycle_is_a_circle_of_packets(packets: int) -> None:
         assert f"waits at switch 1.{step} for channel 0" in words
         assert f"which the packet of node {10 * ((step + 1) % packets)} holds" in words
     boxes = data(figure, "x2")
-    for one, other in itertools.combinations(boxes, 2):
-        apart = one["x2"] <= other["x"] or other["x2"] <= one["x"] or one["y2"] <= other["y"] or other["y2"] <= one["y"]
-        assert apart, "boxes do not overlap"
+    outside = [extent(word) for word in data(figure, "text") if word["kind"] == "arrow"]
+    for one, other in itertools.combinations(boxes + outside, 2):
+        assert apart(one, other), "neither boxes nor words overlap"
     heads = data(figure, "angle")
     for step, head in enumerate(heads):
         box = boxes[(step + 1) % packets]
@@ -270,14 +311,38 @@ def test_a_cycle_is_a_circle_of_packets(packets: int) -> None:
     assert all(0 < row["x"] < 1180 and 0 < row["y"] < height for row in data(figure, "text"))
 
 
+@pytest.mark.parametrize("packets", range(9, 33))
+def test_a_long_cycle_is_a_list(packets: int) -> None:
+    _, draw = figures.TABLES["collectives/deadlock"]
+    (figure,) = draw(cycle(packets))
+    assert figure.wide
+    assert f"{packets} packets" in figure.title
+    assert "A row is a packet" in figure.caption
+    rows: dict[float, list[str]] = {}
+    for word in data(figure, "text"):
+        rows.setdefault(word["y"], []).append(word["text"])
+    assert len(rows) == packets
+    for step, (_, texts) in enumerate(sorted(rows.items())):
+        assert texts == [
+            f"packet 7 of node {10 * step}; to nodes 0 to 63; holds 2 channels",
+            f"waits at switch 1.{step} for channel 0 of the link to node 1,",
+            f"which the packet of node {10 * ((step + 1) % packets)} holds",
+        ]
+    places = sorted(rows)
+    assert min(other - one for one, other in itertools.pairwise(places)) > 16
+    assert 0 < places[0] < places[-1] < figure.spec()["height"]
+
+
 def test_a_packet_may_wait_for_its_turn() -> None:
     gone = {
         name: pl.when(pl.col("step") == 0).then(None).otherwise(pl.col(name)).alias(name) for name in ("link", "from")
     }
     _, draw = figures.TABLES["collectives/deadlock"]
-    (figure,) = draw(cycle(3).with_columns(gone.values()))
-    words = [row["text"] for row in data(figure, "text")]
-    assert "waits for its turn at switch number 0," in words
+    for packets in (3, 12):
+        (figure,) = draw(cycle(packets).with_columns(gone.values()))
+        words = [row["text"] for row in data(figure, "text")]
+        assert "waits for its turn at switch 1.0," in words
+        assert words.count("which the packet of node 10 has") == 1
 
 
 def test_no_deadlock_gives_no_cycle() -> None:

@@ -36,16 +36,14 @@ LEGEND = "operation"
 
 BARS = "Bars are 95% confidence intervals over batches and seeds."
 
-BACKGROUND = (
-    "All 64 nodes send messages of 256 KB on average from and to adapter memory, each as much as it can; how large"
-    " those of the paper are is not said."
-)
-
 SHORT = 4096
 """Largest message, in bytes, of the latency figures."""
 
 TRAFFIC = pl.col("background.pattern")
 """The other traffic; null for none."""
+
+OTHER = {"background.pattern": pl.String, "background.nodes": pl.Int64, "background.message": pl.String}
+"""The columns that say what the other traffic is; a series without any lacks them."""
 
 BESIDE = 1.25
 """What the axis of a distribution has more than the distribution on either side, as a factor."""
@@ -56,7 +54,7 @@ STEPS = 500
 
 def _named(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows with the name of their curve, in the order of the names, and with the columns of all series."""
-    rows = padded(rows, **{"memory": pl.String, "background.pattern": pl.String})
+    rows = padded(rows, memory=pl.String, **OTHER)
     order = {name: index for index, name in enumerate(NAMES)}
     operation = pl.col("operation").replace_strict(NAMES, default=pl.col("operation"))
     memory = pl.col("memory").replace(MEMORY)
@@ -66,6 +64,18 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("operation").replace_strict(order, default=len(NAMES), return_dtype=pl.Int64),
         "memory",
         maintain_order=True,
+    )
+
+
+def _background(rows: pl.DataFrame) -> str:
+    """What sends the other traffic of some rows; nothing where there is none."""
+    rows = rows.filter(TRAFFIC.is_not_null())
+    if rows.is_empty():
+        return ""
+    nodes, message = rows.select("background.nodes", "background.message").row(0)
+    return (
+        f" The other traffic: {nodes} nodes send messages of {message} on average from and to adapter memory, each as"
+        " much as it can; how large those of the paper are is not said."
     )
 
 
@@ -87,9 +97,9 @@ def barriers(rows: pl.DataFrame) -> Iterator[Figure]:
     for (pattern,), here in loaded.group_by("background.pattern", maintain_order=True):
         title = f"Barriers: latency by number of nodes, with {pattern} traffic"
         caption = (
-            f"Mean time of a call on a logarithmic axis, among {pattern} traffic; dashed: without. {BACKGROUND}"
-            f" {BARS} The paper finds the software barrier up to 40 times as slow as without, the hardware barriers"
-            " twice."
+            f"Mean time of a call on a logarithmic axis, among {pattern} traffic; dashed: without."
+            f"{_background(here)} {BARS} The paper finds the software barrier up to 40 times as slow as"
+            " without, the hardware barriers twice."
         )
         data = _over_nodes(here)
         layers = [
@@ -101,9 +111,8 @@ def barriers(rows: pl.DataFrame) -> Iterator[Figure]:
 
 def distributions(table: pl.DataFrame) -> Iterator[Figure]:
     """The share of calls that took no longer than so long, with and without other traffic, on the most nodes."""
-    rows = padded(table, **{"background.pattern": pl.String}).filter(
-        pl.col("series").is_in(["distribution", "hardware-loaded", "software-loaded"])
-    )
+    rows = padded(table, **OTHER).filter(pl.col("series").is_in(["distribution", "hardware-loaded", "software-loaded"]))
+    rows = rows.filter(pl.col("nodes") == pl.col("nodes").max())
     for operation, word in (("hgsync", "hardware"), ("gsync", "software")):
         here = rows.filter(pl.col("operation") == operation)
         if not here.is_empty():
@@ -111,7 +120,7 @@ def distributions(table: pl.DataFrame) -> Iterator[Figure]:
 
 
 def _distribution(rows: pl.DataFrame, operation: str, word: str) -> Figure:
-    title = f"Distribution of the latency of the {word} barrier, 64 nodes"
+    title = f"Distribution of the latency of the {word} barrier, {rows['nodes'][0]} nodes"
     traffic = pl.when(TRAFFIC.is_null()).then(pl.lit("no other traffic")).otherwise(pl.format("{} traffic", TRAFFIC))
     rows = rows.with_columns(traffic=traffic, latency=pl.col("lower_ps") / 1e6)
     least, most = (float(one) for one in rows.select(pl.col("latency").min(), most=pl.col("latency").max()).row(0))
@@ -131,7 +140,7 @@ def _distribution(rows: pl.DataFrame, operation: str, word: str) -> Figure:
         ],
     )
     caption = (
-        f"The share of the calls of all processes that take no longer, over the time that they take. {BACKGROUND}"
+        f"The share of the calls of all processes that take no longer, over the time that they take.{_background(rows)}"
         " Dashed: the points that the paper states."
     )
     return Figure(f"distribution-{word}", title, "", caption, layered(title, [lines, *_stated(operation, ends[0])]))
@@ -179,22 +188,32 @@ def broadcasts(rows: pl.DataFrame) -> Iterator[Figure]:
     size = pl.col("message_bytes")
     bandwidth, latency = (rows.filter(pl.col("metric") == metric) for metric in ("bandwidth", "latency"))
     for loaded in (False, True):
-        name, words = ("-loaded", ", with complement traffic") if loaded else ("", "")
-        sizes = bandwidth.filter(pl.col("series").is_in([f"latency{name}", f"bandwidth{name}"]) & (size > 0))
-        short = latency.filter(pl.col("series").is_in([f"latency{name}", f"bandwidth{name}"]) & (size <= SHORT))
-        nodes = bandwidth.filter(pl.col("series") == f"nodes{name}")
-        alone = bandwidth.filter(pl.col("series").is_in(["latency", "bandwidth"]) & (size > 0)) if loaded else None
+        name = "-loaded" if loaded else ""
+        series = pl.col("series").is_in([f"latency{name}", f"bandwidth{name}"])
+        idle = pl.col("series").is_in(["latency", "bandwidth"])
+        sizes = bandwidth.filter(series & (size > 0))
+        short = latency.filter(series & (size <= SHORT))
+        # Without other traffic there are messages of the length of those with it, too, for comparison.
+        nodes = bandwidth.filter(pl.col("series") == f"nodes{name}").filter(size == size.max())
         if not sizes.is_empty():
-            yield _bandwidth(sizes, alone, f"broadcast-bandwidth{name}", words)
-        alone = latency.filter(pl.col("series").is_in(["latency", "bandwidth"])) if loaded else None
+            yield _bandwidth(
+                sizes, bandwidth.filter(idle & (size > 0)) if loaded else None, f"broadcast-bandwidth{name}"
+            )
         if not short.is_empty():
-            yield _latency(short, alone, f"broadcast-latency{name}", words)
+            yield _latency(short, latency.filter(idle) if loaded else None, f"broadcast-latency{name}")
         if not nodes.is_empty():
-            yield _scalability(nodes, f"broadcast-nodes{name}", words)
+            same = (pl.col("series") == "nodes") & (size == nodes["message_bytes"][0])
+            yield _scalability(nodes, bandwidth.filter(same) if loaded else None, f"broadcast-nodes{name}")
 
 
-def _bandwidth(rows: pl.DataFrame, alone: pl.DataFrame | None, name: str, words: str) -> Figure:
-    title = f"Broadcast, 64 nodes: bandwidth{words}"
+def _among(rows: pl.DataFrame) -> str:
+    """The other traffic of some rows, as a title ends with it."""
+    patterns = rows["background.pattern"].drop_nulls().unique(maintain_order=True).to_list()
+    return f", with {' and '.join(patterns)} traffic" if patterns else ""
+
+
+def _bandwidth(rows: pl.DataFrame, alone: pl.DataFrame | None, name: str) -> Figure:
+    title = f"Broadcast, {rows['nodes'][0]} nodes: bandwidth{_among(rows)}"
     data = _over_sizes(rows)
     x = size_axis("message_bytes", "message size", data["message_bytes"].to_list())
     layers = curves(data, "curve", LEGEND, x, "bandwidth, MB/s")
@@ -205,12 +224,12 @@ def _bandwidth(rows: pl.DataFrame, alone: pl.DataFrame | None, name: str, words:
         caption += " Dashed: the asymptotes that the paper states."
     else:
         layers += _without(_over_sizes(alone), data, "message_bytes")
-        caption += f" Dashed: without other traffic. {BACKGROUND}"
+        caption += f" Dashed: without other traffic.{_background(rows)}"
     return Figure(name, title, "", caption, layered(title, layers))
 
 
-def _latency(rows: pl.DataFrame, alone: pl.DataFrame | None, name: str, words: str) -> Figure:
-    title = f"Broadcast, 64 nodes: latency of short messages{words}"
+def _latency(rows: pl.DataFrame, alone: pl.DataFrame | None, name: str) -> Figure:
+    title = f"Broadcast, {rows['nodes'][0]} nodes: latency of short messages{_among(rows)}"
     data = _over_sizes(rows)
     sizes = data["message_bytes"].unique().sort().to_list()
     marks = [size for size in sizes if size == 0 or size in MARKS]
@@ -223,20 +242,22 @@ def _latency(rows: pl.DataFrame, alone: pl.DataFrame | None, name: str, words: s
         caption += " Dashed: what the paper gives as the most for hardware, Elan memory, up to 256 bytes."
     else:
         layers += _without(_over_sizes(alone).filter(pl.col("message_bytes").is_in(sizes)), data, "message_bytes", "O")
-        caption += f" Dashed: without other traffic. {BACKGROUND}"
+        caption += f" Dashed: without other traffic.{_background(rows)}"
     return Figure(name, title, "", caption, layered(title, layers))
 
 
-def _scalability(rows: pl.DataFrame, name: str, words: str) -> Figure:
-    message = rows["message"][0]
-    title = f"Broadcast of {message}: bandwidth by number of nodes{words}"
-    layers = curves(_over_nodes(rows), "curve", LEGEND, _nodes(rows), "bandwidth, MB/s")
+def _scalability(rows: pl.DataFrame, alone: pl.DataFrame | None, name: str) -> Figure:
+    title = f"Broadcast of {rows['message'][0]}: bandwidth by number of nodes{_among(rows)}"
+    data = _over_nodes(rows)
+    layers = curves(data, "curve", LEGEND, _nodes(rows), "bandwidth, MB/s")
     caption = (
         f"Size of the message over the mean time of a call. {BARS} Up to 4 nodes share a switch, up to 16 are below"
         " switches of the second level, more below those of the third."
     )
-    if words:
-        caption += f" {BACKGROUND}"
+    if alone is not None:
+        layers += _without(_over_nodes(alone), data, "nodes")
+        dashed = " Dashed: without other traffic." if len(alone) else ""
+        caption += f"{dashed}{_background(rows)}"
     return Figure(name, title, "", caption, layered(title, layers))
 
 

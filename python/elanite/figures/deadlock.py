@@ -1,7 +1,7 @@
 """The deadlock of 002: broadcasts that wait for each other in a circle, and those that are serialised and do not.
 
-The picture is laid out here, in pixels, as in ``elanite.figures.matrix``: the packets of the cycle stand on an ellipse,
-and an arrow leads from each to the one that holds what it waits for.
+The picture is laid out here, in pixels, as in ``elanite.figures.matrix``: the packets of a short cycle stand on an
+ellipse, and an arrow leads from each to the one that holds what it waits for. Those of a long one are a list.
 """
 
 from __future__ import annotations
@@ -29,6 +29,15 @@ RADIUS = 320
 
 ROOM = 40
 """Half the height of the ellipse for each packet of the cycle, so that boxes do not overlap."""
+
+CIRCLE = 8
+"""Packets of the longest cycle that is drawn as a circle."""
+
+ROW = 22
+"""Height of a row of the list of a long cycle."""
+
+COLUMNS = (10, 430, 890)
+"""Where the columns of the list begin: a packet, what it waits for, and who has that."""
 
 BOX, TALL = 230, 66
 """Size of the box of a packet."""
@@ -113,13 +122,39 @@ def _cycle(waits: list[Row], held: dict[tuple[int, int], int]) -> Figure:
     title = f"Deadlock: the circle of {len(waits)} packets that wait for each other, {groups} groups"
     packets = ", ".join(str(wait["source"]) for wait in waits)
     roots = ROOTS.get(first["machine"], first["machine"])
-    caption = (
-        f"{groups} groups broadcast at the same time, {roots}. A box is a packet with what it holds: channels of links,"
-        " up and down its tree as far as that has been set up. An arrow leads to the packet that it waits for, and says"
-        " where and for which channel. Each waits for the next, and the last for the first, so that none ever goes on:"
-        f" the packets of nodes {packets}. Switches are named by level and number."
+    circle = len(waits) <= CIRCLE
+    how = (
+        "A box is a packet with what it holds: channels of links, up and down its tree as far as that has been set up."
+        " An arrow leads to the packet that it waits for, and says where and for which channel."
+        if circle
+        else "A row is a packet with what it holds, channels of links, up and down its tree as far as that has been set"
+        " up; then where it waits and for which channel, and for which packet: that of the next row."
     )
-    return Figure(f"cycle-{first['id'][:8]}", title, "", caption, _picture(waits, held, title), wide=True)
+    caption = (
+        f"{groups} groups broadcast at the same time, {roots}. {how} Each waits for the next, and the last for the"
+        f" first, so that none ever goes on: the packets of nodes {packets}. Switches are named by level and number."
+    )
+    chart = _picture(waits, held, title) if circle else _list(waits, held, title)
+    return Figure(f"cycle-{first['id'][:8]}", title, "", caption, chart, wide=True)
+
+
+def _list(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
+    """A row for each packet of the cycle, in its order."""
+    words = []
+    for row, wait in enumerate(waits):
+        where, *which = _waits(wait)
+        texts = ("; ".join(_packet(wait, held)), " ".join([where, *which[:-1]]), which[-1])
+        words += [{"x": x, "y": ROW * (row + 0.5), "text": text} for x, text in zip(COLUMNS, texts, strict=True)]
+    height = ROW * len(waits)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, WIDTH], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
+    text = alt.Chart(pl.DataFrame(words)).mark_text(align="left", baseline="middle", fontSize=12)
+    rules = pl.DataFrame({"y": [float(ROW * row) for row in range(1, len(waits))]})
+    lines = alt.Chart(rules).mark_rule(color=LESS)
+    chart = alt.layer(lines.encode(y=y), text.encode(x=x, y=y, text="text:N"))
+    chart = chart.properties(title=title, width=WIDTH, height=height)
+    assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
+    return chart
 
 
 def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
@@ -140,12 +175,7 @@ def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> 
     arrows: list[Row] = []
     heads: list[Row] = []
     for step, (wait, angle, box) in enumerate(zip(waits, angles, boxes, strict=True)):
-        lines = [
-            f"packet {wait['sequence']} of node {wait['source']}",
-            f"to nodes {wait['first']} to {wait['last']}",
-            f"holds {held.get((wait['source'], wait['sequence']), 0)} channels",
-        ]
-        words += _lines(lines, (box["x"] + BOX / 2, box["y"] + TALL / 2), "center", "box")
+        words += _lines(_packet(wait, held), (box["x"] + BOX / 2, box["y"] + TALL / 2), "center", "box")
         path = [place(angle + 2 * math.pi * sample / (count * SAMPLES)) for sample in range(SAMPLES + 1)]
         path = [point for point in path if not any(_inside(point, other) for other in boxes)]
         arrows += [{"step": step, "order": order, "x": x, "y": y} for order, (x, y) in enumerate(path)]
@@ -153,7 +183,7 @@ def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> 
         heads.append({"x": x2, "y": y2, "angle": math.degrees(math.atan2(y2 - y1, x2 - x1)) + 90})
         half = angle + math.pi / count
         side = math.cos(half)
-        align = "center" if abs(side) < 0.3 else "left" if side > 0 else "right"
+        align = "center" if abs(side) < 0.2 else "left" if side > 0 else "right"
         # Words of three lines, to the side of the arrow or above or below it.
         words += _lines(_waits(wait), place(half, 18 + 1.5 * LINE * abs(math.sin(half))), align, "arrow")
 
@@ -198,9 +228,18 @@ def _lines(lines: list[str], place: tuple[float, float], align: str, kind: str) 
     ]
 
 
+def _packet(wait: Row, held: dict[tuple[int, int], int]) -> list[str]:
+    """A packet, and what it holds."""
+    return [
+        f"packet {wait['sequence']} of node {wait['source']}",
+        f"to nodes {wait['first']} to {wait['last']}",
+        f"holds {held.get((wait['source'], wait['sequence']), 0)} channels",
+    ]
+
+
 def _waits(wait: Row) -> list[str]:
     """What a packet waits for, and who has it."""
     holder = f"which the packet of node {wait['holder_source']} holds"
     if wait["link"] is None:
-        return [f"waits for its turn at switch number {wait['switch']},", holder.replace("holds", "has")]
+        return [f"waits for its turn at {wait['switch_name']},", holder.replace("holds", "has")]
     return [f"waits at {wait['from']} for channel {wait['channel']}", f"of the link to {wait['to']},", holder]

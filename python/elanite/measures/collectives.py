@@ -97,7 +97,8 @@ def asymptotes(rows: pl.DataFrame, claim: Claim) -> Number:
         (few, before), (many, last) = list(times.items())[-2:]
         more = difference(last, before)
         # Bytes per microsecond are MB/s.
-        rate = Number(*((many - few) / time for time in (more.mean, more.high, more.low)))
+        length = many - few
+        rate = Number(length / more.mean, length / more.high, length / more.low)
         rates[operation] = rate
         words.append(
             f"{said} {with_interval(rate)} ({rate.mean / value - 1:+.1%}), {many / last.mean:.1f} with start-up"
