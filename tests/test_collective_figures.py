@@ -255,7 +255,16 @@ def test_who_completes_and_who_does_not() -> None:
     bars = {(row["roots"], row["groups"]): row["mean"] for row in data(figure, "mean")}
     serialised, apart = "serialised through one root switch", "each through its own root switch"
     assert bars == {(serialised, 1): 500.0, (serialised, 3): 1500.0, (apart, 1): 500.0}
-    assert [(row["roots"], row["groups"]) for row in data(figure, "deadlocks")] == [(apart, 3)]
+    words = {(row["roots"], row["groups"], row["text"], row["at"]) for row in data(figure, "deadlocks")}
+    assert words == {(apart, 3, "1 of 1 runs", 0.0)}
+
+
+def test_some_seeds_complete_and_some_do_not() -> None:
+    rows = completion()
+    complete = rows.filter(pl.col("machine") == "unchanged").with_columns(machine=pl.lit("switch.broadcast=by-source"))
+    rows = pl.concat([rows, complete.with_columns(seed=pl.lit(2, pl.Int64))])
+    (figure,) = figures.draw("collectives/deadlock", rows)
+    assert {(row["text"], row["at"]) for row in data(figure, "deadlocks")} == {("1 of 2 runs", 1500.0)}
 
 
 def cycle(packets: int) -> pl.DataFrame:
@@ -264,7 +273,7 @@ def cycle(packets: int) -> pl.DataFrame:
     for step in range(packets):
         holder = (step + 1) % packets
         common = {
-            "id": "0123456789", "machine": "switch.broadcast=by-source", "groups": 3, "source": 10 * step,
+            "id": "0123456789", "seed": 3, "machine": "switch.broadcast=by-source", "groups": 3, "source": 10 * step,
             "sequence": 7, "first": 0, "last": 63, "link": 65, "to": "node 1", "channel": 0,
         }  # fmt: skip
         held = {"step": None, "from": "switch 2.0", "holder_source": None, "holder_sequence": None}
@@ -317,6 +326,7 @@ def test_a_long_cycle_is_a_list(packets: int) -> None:
     (figure,) = draw(cycle(packets))
     assert figure.wide
     assert f"{packets} packets" in figure.title
+    assert figure.title.endswith("3 groups, seed 3")
     assert "A row is a packet" in figure.caption
     rows: dict[float, list[str]] = {}
     for word in data(figure, "text"):

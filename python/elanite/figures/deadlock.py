@@ -69,7 +69,14 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     if ended.is_empty():
         return
     latency = summarise(rows.filter(pl.col("metric") == "latency"), ["roots", "groups"])
-    stuck = ended.filter(pl.col("deadlocks") > 0).with_columns(text=pl.lit("deadlock"), at=pl.lit(0.0))
+    means = latency.select("roots", "groups", at="mean")
+    stuck = (
+        ended.filter(pl.col("deadlocks") > 0)
+        .join(means, on=["roots", "groups"], how="left", maintain_order="left")
+        .with_columns(
+            pl.col("at").fill_null(0.0), text=pl.format("{} of {} runs", pl.col("deadlocks").cast(int), "runs")
+        )
+    )
     order = ended["roots"].unique(maintain_order=True).to_list()
     title = "Broadcasts at the same time: who completes"
     x = alt.X("groups:O", title="groups that broadcast at the same time", axis=alt.Axis(labelAngle=0))
@@ -98,12 +105,14 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     )
     layers: Layers = [bars, figures]
     if not stuck.is_empty():
-        words = alt.Chart(stuck).mark_text(baseline="bottom", dy=-3, color=HOT, fontWeight="bold", fontSize=12)
-        layers.append(words.encode(x=x, xOffset=offset, y="at:Q", text="text:N"))
+        # Above the figure of those runs that complete.
+        for text, dy in ((alt.value("deadlock"), -32), (alt.Text("text:N"), -18)):
+            words = alt.Chart(stuck).mark_text(baseline="bottom", dy=dy, color=HOT, fontWeight="bold", fontSize=12)
+            layers.append(words.encode(x=x, xOffset=offset, y="at:Q", text=text))
     caption = (
         f"Groups of {rows['nodes'][0]} nodes, each with another root, broadcast {rows['message'][0]} again and again,"
-        f" among {rows['background.pattern'][0]} traffic. Serialised, all calls complete; otherwise the broadcasts of"
-        " several roots may wait for each other for ever."
+        f" among {rows['background.pattern'][0]} traffic; bars are means of the runs that complete. Serialised, all"
+        " calls complete; otherwise the broadcasts of several roots may wait for each other for ever."
     )
     yield Figure("completion", title, "", caption, layered(title, layers))
 
@@ -119,7 +128,9 @@ def cycles(table: pl.DataFrame) -> Iterator[Figure]:
 def _cycle(waits: list[Row], held: dict[tuple[int, int], int]) -> Figure:
     first = waits[0]
     groups = first["groups"]
-    title = f"Deadlock: the circle of {len(waits)} packets that wait for each other, {groups} groups"
+    title = (
+        f"Deadlock: the circle of {len(waits)} packets that wait for each other, {groups} groups, seed {first['seed']}"
+    )
     packets = ", ".join(str(wait["source"]) for wait in waits)
     roots = ROOTS.get(first["machine"], first["machine"])
     circle = len(waits) <= CIRCLE
