@@ -63,7 +63,8 @@ fn bandwidth(length: u64, time: Time) -> f64 {
 }
 
 /// 002: 288 MB/s between adapter memories and 200 MB/s between main memories, by hardware and by software. Here the segments
-/// of the software go along a chain, which takes a while to fill: 1 MB is not yet the asymptote.
+/// of the software go along a chain, which takes a while to fill: 1 MB is not yet the asymptote, and the bounds are those of
+/// 1 MB.
 #[test]
 fn bandwidth_over_64_nodes() {
     let length = 1 << 20;
@@ -94,8 +95,9 @@ fn bandwidth_over_64_nodes() {
     }
 }
 
-/// 002: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. Each process of the tree
-/// sends a packet to four others, so that the difference grows with the bytes.
+/// 002: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. That is in a row of them; of
+/// one alone, as here, it is 4 to 8 us. Each process of the tree sends a packet to four others, so that the difference
+/// grows with the bytes.
 #[test]
 fn latency_over_64_nodes() {
     let us = |ns: u64| Time::from_ns(ns);
@@ -103,7 +105,7 @@ fn latency_over_64_nodes() {
         let (hardware, _) = alone(true, Placement::Adapter, length);
         let (software, _) = alone(false, Placement::Adapter, length);
         let extra = software - hardware;
-        assert!(hardware < us(13_100), "{length} B: {hardware}");
+        assert!(hardware < us(13_000), "{length} B: {hardware}");
         assert!(extra > us(least) && extra < us(most), "{length} B: {extra}");
     }
 }
