@@ -73,6 +73,9 @@ Measure = Callable[[pl.DataFrame, "Claim"], Measurement]
 
 REGISTRY: dict[str, Measure] = {}
 
+LITTLE = 0.05
+"""A difference of no more than this fraction is little, flat, or no significant effect (the papers give no figure)."""
+
 
 def measure(name: str) -> Callable[[Measure], Measure]:
     """Register a measure under the name that ``claims.toml`` uses."""

@@ -9,6 +9,7 @@ import polars as pl
 
 from elanite.frames import padded
 from elanite.measures.base import (
+    LITTLE,
     Finding,
     Number,
     at_least,
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from elanite.claims import Claim
-
-LITTLE = 0.05
-"""A difference of no more than this fraction is no significant effect (002 gives no figure)."""
 
 SIGNIFICANT = 0.10
 """A bandwidth that is lower by this fraction is significantly degraded (002 gives no figure)."""

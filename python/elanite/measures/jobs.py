@@ -9,6 +9,7 @@ import polars as pl
 
 from elanite.frames import padded
 from elanite.measures.base import (
+    LITTLE,
     Finding,
     Number,
     at_least,
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from elanite.claims import Claim
-
-LITTLE = 0.05
-"""A difference of no more than this fraction is little, flat, or no significant effect (000 gives no figure)."""
 
 UNDISTURBED = 0.95
 """A job that keeps this fraction of its bandwidth does not suffer from another one (000 s5.7 gives no figure)."""

@@ -1,5 +1,5 @@
 //! What the tests of the adapter share: machines, and places where processes leave their results.
-#![allow(dead_code)] // each test file uses a part
+#![allow(dead_code, unused_imports)] // each test file uses a part
 
 use elan::{AdapterConfig, BusConfig, Cluster, Config, Watch};
 use fabric::FatTree;
@@ -7,25 +7,8 @@ use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
 
-/// The shipped machine of the `QsNET` paper, on a tree of choice.
-pub fn machine(tree: FatTree) -> Config {
-    let file = include_str!("../../../../machines/es40-qsnet.toml");
-    let machine = ::machine::Machine::parse("es40-qsnet.toml", file, &[]).expect("it is shipped");
-    let mut config = machine.cluster_config();
-    config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; tree.levels()];
-    config.fabric.tree = tree;
-    config
-}
-
-/// One switch with four nodes.
-pub fn four_nodes() -> Config {
-    machine(FatTree::quaternary(1).expect("4 nodes"))
-}
-
-/// 16 nodes in two levels.
-pub fn sixteen_nodes() -> Config {
-    machine(FatTree::quaternary(2).expect("16 nodes"))
-}
+mod machines;
+pub use machines::{four_nodes, machine, sixteen_nodes};
 
 /// 64 nodes in three levels, and parameters of which none is a multiple of another.
 pub fn odd_machine() -> Config {

@@ -1,5 +1,5 @@
 //! What the tests of the libraries share: machines, and places where processes leave their results.
-#![allow(dead_code)] // each test file uses a part
+#![allow(dead_code, unused_imports)] // each test file uses a part
 
 use elan::{Cluster, Config, ElanAddr, Stop, Watch};
 use fabric::FatTree;
@@ -8,25 +8,9 @@ use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use units::Bytes;
 
-/// The shipped machine of the `QsNET` paper, on a tree of choice.
-pub fn machine(tree: FatTree) -> Config {
-    let file = include_str!("../../../../machines/es40-qsnet.toml");
-    let machine = ::machine::Machine::parse("es40-qsnet.toml", file, &[]).expect("it is shipped");
-    let mut config = machine.cluster_config();
-    config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; tree.levels()];
-    config.fabric.tree = tree;
-    config
-}
-
-/// One switch with four nodes.
-pub fn four_nodes() -> Config {
-    machine(FatTree::quaternary(1).expect("4 nodes"))
-}
-
-/// 16 nodes in two levels.
-pub fn sixteen_nodes() -> Config {
-    machine(FatTree::quaternary(2).expect("16 nodes"))
-}
+#[path = "../../../elan/tests/common/machines.rs"]
+mod machines;
+pub use machines::{four_nodes, machine, sixteen_nodes};
 
 /// Runs a program on the processes of a job on 16 nodes, to the end.
 pub fn run<F: Future<Output = ()> + 'static>(
