@@ -59,6 +59,7 @@ pub mod meter;
 pub mod mmu;
 pub mod packet;
 pub mod queue;
+pub mod rails;
 pub mod thread;
 
 pub use cluster::{Cluster, Node, Stop, Watch};

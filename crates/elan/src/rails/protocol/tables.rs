@@ -1,0 +1,189 @@
+//! # Tables 1 and 2 of 004, as tables
+//!
+//! A row an event, a cell a line, in the order of the paper. Lines marked *open* decide a cell that the paper leaves empty,
+//! and say why. Those that never happen are assertions; `tests/protocol` explores all interleavings of small networks, and
+//! finds every other cell in use and none of these.
+//!
+//! Where text, algorithms and tables of 004 differ, and what is done:
+//!
+//! * Algorithm 5 puts the answer to a CTS that comes too late under "Receiving"; the example of s4.2 has it happen in
+//!   "Receiving & `Out_RTS`", which is empty in table 1. It is done in both.
+//! * Algorithm 5 sends the remote ACK of a local one in "Receiving & `Out_RTS`" only; table 1 in "Receiving", too. The sender
+//!   needs it in both.
+//! * The text sends a local ACK where an RTS is granted, the tables a CTS.
+//!
+//! An answer in "Free", "Receiving" or "Sending" is to a request that its process has given up: these columns of the last
+//! rows of table 1 exist for that. While another request is out, table 1 would take the answer for that one's; [`late`] says
+//! what is done instead.
+
+use super::{Answer, Control, Event, Status};
+
+/// What an event does in a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Messages to send, and the new status.
+    Go {
+        /// To the local process.
+        local: Option<Answer>,
+        /// To the remote adapter.
+        remote: Option<Control>,
+        /// The new status.
+        next: Status,
+    },
+    /// Two requests meet: table 2 decides.
+    AvoidLivelock,
+    /// A cell of table 2: the answer to the remote requester, what it does to the counter, the new status.
+    Meet {
+        /// To the remote requester.
+        remote: Control,
+        /// Of the counter.
+        change: i32,
+        /// The new status.
+        next: Status,
+    },
+    /// Nothing happens.
+    Ignore,
+    /// It cannot be, and why.
+    Never(&'static str),
+}
+
+const fn local(answer: Answer, next: Status) -> Cell {
+    Cell::Go {
+        local: Some(answer),
+        remote: None,
+        next,
+    }
+}
+
+const fn remote(control: Control, next: Status) -> Cell {
+    Cell::Go {
+        local: None,
+        remote: Some(control),
+        next,
+    }
+}
+
+/// Gives back what was granted too late, and refuses the process.
+const fn decline(next: Status) -> Cell {
+    Cell::Go {
+        local: Some(Answer::Nack),
+        remote: Some(Control::Abort),
+        next,
+    }
+}
+
+const fn quiet(next: Status) -> Cell {
+    Cell::Go {
+        local: None,
+        remote: None,
+        next,
+    }
+}
+
+const fn meet(remote: Control, change: i32, next: Status) -> Cell {
+    Cell::Meet {
+        remote,
+        change,
+        next,
+    }
+}
+
+const NOT_RECEIVED: Cell = Cell::Never("a message is complete that nobody was granted to send");
+const NOT_GRANTED: Cell = Cell::Never("a requester aborts what it was not granted");
+const NOT_SENT: Cell = Cell::Never("a message was received that nobody sends");
+
+/// Table 1. The columns are those of the paper: Free, Receiving, Sending, Reserved, Receiving & `Out_RTS`.
+pub const TABLE_1: [[Cell; 5]; 8] = {
+    use Answer as Lcl;
+    use Cell::{AvoidLivelock, Ignore};
+    use Control as Rmt;
+    use Status::{Free, Receiving, ReceivingOutRts, Reserved, Sending};
+    [
+        // Local RTS
+        [
+            remote(Rmt::Rts, Reserved),        // Free
+            local(Lcl::Nack, Receiving),       // Receiving
+            local(Lcl::Nack, Sending),         // Sending
+            local(Lcl::Nack, Reserved),        // Reserved
+            local(Lcl::Nack, ReceivingOutRts), // Receiving & Out_RTS
+        ],
+        // Local ACK
+        [
+            NOT_RECEIVED,               // Free: open; it receives nothing
+            remote(Rmt::Ack, Free),     // Receiving
+            NOT_RECEIVED,               // Sending: open; it receives nothing
+            NOT_RECEIVED,               // Reserved: open; it receives nothing
+            remote(Rmt::Ack, Reserved), // Receiving & Out_RTS
+        ],
+        // Local ABORT
+        [
+            Ignore,                   // Free: open; the request was refused, and the NACK is on its way
+            Ignore,                   // Receiving: open; the same
+            remote(Rmt::Abort, Free), // Sending
+            quiet(Free), // Reserved: open; the process gives up, and the answer will be late
+            quiet(Receiving), // Receiving & Out_RTS: open; the same
+        ],
+        // Remote RTS
+        [
+            remote(Rmt::Cts, Receiving),        // Free
+            remote(Rmt::Nack, Receiving),       // Receiving
+            remote(Rmt::Nack, Sending),         // Sending
+            AvoidLivelock,                      // Reserved
+            remote(Rmt::Nack, ReceivingOutRts), // Receiving & Out_RTS
+        ],
+        // Remote ABORT
+        [
+            NOT_GRANTED,     // Free: open; it is granted to nobody
+            quiet(Free),     // Receiving
+            NOT_GRANTED,     // Sending: open; it is granted to nobody
+            NOT_GRANTED,     // Reserved: open; it is granted to nobody
+            quiet(Reserved), // Receiving & Out_RTS
+        ],
+        // Remote CTS
+        [
+            local(Lcl::Cts, Sending), // Free: late, and still welcome
+            decline(Receiving),       // Receiving: late
+            decline(Sending),         // Sending: open; late, and it sends another message
+            local(Lcl::Cts, Sending), // Reserved
+            decline(Receiving),       // Receiving & Out_RTS: open; s4.2, NIC-i of figure 6
+        ],
+        // Remote ACK
+        [
+            NOT_SENT,    // Free: open; it sends nothing
+            NOT_SENT,    // Receiving: open; it sends nothing
+            quiet(Free), // Sending
+            NOT_SENT,    // Reserved: open; it sends nothing
+            NOT_SENT,    // Receiving & Out_RTS: open; it sends nothing
+        ],
+        // Remote NACK
+        [
+            local(Lcl::Nack, Free),      // Free: late
+            local(Lcl::Nack, Receiving), // Receiving: late
+            local(Lcl::Nack, Sending),   // Sending: late
+            local(Lcl::Nack, Free),      // Reserved
+            local(Lcl::Nack, Receiving), // Receiving & Out_RTS
+        ],
+    ]
+};
+
+/// Table 2, for a remote RTS in "Reserved": the local request wins, or the remote one does.
+pub const TABLE_2: [Cell; 2] = [
+    meet(Control::Nack, -1, Status::Reserved), // Local winner
+    meet(Control::Cts, 1, Status::ReceivingOutRts), // Remote winner
+];
+
+/// A remote RTS in "Reserved" without the procedure (s4.2, figure 6(a)): refused, as where the adapter is in use.
+pub const BUSY: Cell = remote(Control::Nack, Status::Reserved);
+
+/// What an answer to a request that was given up does while another request is out. The paper has no such cells: it has no
+/// identities of requests, and the answer would free or grant the other's reservation.
+pub const fn late(event: Event, status: Status) -> Cell {
+    use Status::{ReceivingOutRts, Reserved};
+    match (event, status) {
+        (Event::RemoteCts, Reserved) => decline(Reserved), // nobody waits; the other end must be freed
+        (Event::RemoteCts, ReceivingOutRts) => decline(ReceivingOutRts), // the same
+        (Event::RemoteNack, Reserved) => local(Answer::Nack, Reserved), // as in the other columns
+        (Event::RemoteNack, ReceivingOutRts) => local(Answer::Nack, ReceivingOutRts), // the same
+        _ => Cell::Never("only an answer is late, and only where another request is out"),
+    }
+}
