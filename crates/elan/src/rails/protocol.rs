@@ -46,8 +46,8 @@
 //! *In rounds, some are granted.* Let all requests of a round be out at once. One that is refused for another's own meets a
 //! request of higher rank, which has its turn at its destination; this chain rises, too, and ends at a grant, or at an
 //! adapter that is in use. Where requests overlap in other ways, there is no such proof: a wave of refusals that runs round
-//! a circle while all counters fall is not excluded. Tens of thousands of random networks show none; in all, somebody was
-//! granted within three round trips.
+//! a circle while all counters fall is not excluded. None was found: in 160,000 random networks, somebody was granted within
+//! 2.85 round trips whenever no message was being sent.
 //!
 //! *Not everybody need be.* The procedure avoids livelock, not starvation: a point is paid for refusing a request, whether
 //! the own one is then granted or not, and in step every other adapter of an even circle can wait for ever

@@ -10,8 +10,9 @@ use crate::network::{Delays, Network, Process};
 use kernel::random::Stream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Round trips until somebody is granted. Measured in 200,000 networks: 2.3 at most.
-const QUIET: u64 = 3;
+/// Round trips until somebody is granted. Measured: 2.22 at most in the networks of seeds 0 to 9,999, 2.85 up to 159,999. The
+/// most grows with the number of networks that are tried; this is headroom, and no proof.
+const QUIET: u64 = 4;
 
 fn variable(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
