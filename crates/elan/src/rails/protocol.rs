@@ -36,11 +36,11 @@
 //! ## Who is granted
 //!
 //! The rank of a request is (counter, node), with the counter that its RTS carries, for as long as it is out: it is by these
-//! that both ends judge, as s4.2 says ("the priorities of the incoming request and the outgoing request are compared").
-//! Algorithm 6 may be read to compare the adapter's counter as it is by then; that livelocks, with three adapters in step
+//! that both ends judge. s4.2: "the priorities of the remote NIC (incoming request) and the local NIC (outgoing request) are
+//! compared". Algorithm 6 may be read to compare the adapter's counter as it is by then; that livelocks, with three adapters in step
 //! (`judging_by_the_present_counter_livelocks`).
 //!
-//! *Of the requests that are granted, some are used.* An adapter gives back what it was granted only if it has yielded to a
+//! *Of the requests that are granted, some are used,* where processes use what they are granted. An adapter gives back what it was granted only if it has yielded to a
 //! request of higher rank, which thereby is granted. Ranks rise along this chain, so that it ends, at a grant that is used.
 //!
 //! *In rounds, some are granted.* Let all requests of a round be out at once. One that is refused for another's own meets a

@@ -448,7 +448,6 @@ fn every_interleaving_releases_what_it_reserves() {
         network(&[2, 2], true, true),
         network(&[2, 1], false, true),
         network(&[1, 1, 1], true, true),
-        network(&[2, 1, 1], true, false),
     ]);
 }
 
