@@ -38,7 +38,7 @@
 //! The rooms: [`packet`] (formats), [`context`], [`memory`], [`mmu`], [`event`], [`bus`], [`command`] (the command port),
 //! [`dma`] and [`engine`] (the sending side), [`input`] (the receiving side), [`get`] (DMAs that another adapter executes),
 //! [`queue`] (small messages), [`message`] (packets of transactions), [`broadcast`] (packets to many nodes), [`thread`] (the thread processor), [`meter`] (what is
-//! counted), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
+//! counted), [`rails`] (which adapter carries a message), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
 //!
 //! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network").
 

@@ -1,0 +1,171 @@
+//! # Static allocation of rails (004 s2)
+//!
+//! Each adapter is a transmitter or a receiver once and for all: a binary matrix with a row for each rail and a column for each
+//! node, 1 where the node transmits (s2.1, figure 1). Node *a* reaches node *b* if *a* transmits on a rail on which *b* receives,
+//! and all nodes are to reach each other without others in between. That is: of no two columns does one have all the ones of
+//! the other. The most columns of `r` entries for which this is so are C(r, r/2) (proposition 1; it is Sperner's theorem), and
+//! all columns with r/2 ones are so many.
+//!
+//! | allocation | rails of n nodes | nodes of r rails |
+//! |---|---|---|
+//! | [`Allocation::logarithmic`], algorithm 1 | 2 log2 n | 2^(r/2) |
+//! | [`Allocation::optimal`], algorithm 2 | the least that there can be | C(r, r/2) |
+//!
+//! Numbers of nodes in between have the first columns of the matrix of the next larger one.
+//!
+//! A column is a word with a bit for each rail, which bounds the rails at [`MOST_RAILS`]. The 2^32 nodes that a number can
+//! count need 64 rails with algorithm 1, and 35 with algorithm 2.
+
+use fabric::NodeId;
+use itertools::Itertools;
+use thiserror::Error;
+
+/// Most rails of an allocation.
+pub const MOST_RAILS: u32 = u64::BITS;
+
+/// Why there is no such allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum AllocationError {
+    /// Not all of the nodes would reach each other, however the rails are allocated.
+    #[error("{nodes} nodes need {needed} rails; you have {rails}")]
+    TooFewRails {
+        /// Nodes to connect.
+        nodes: u32,
+        /// Rails that they need at least.
+        needed: u32,
+        /// Rails that there are.
+        rails: u32,
+    },
+    /// More than there is room for.
+    #[error("{0} rails are more than the {MOST_RAILS} of an allocation")]
+    TooManyRails(u32),
+}
+
+/// Who transmits and who receives on each rail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    rails: u32,
+    /// For each node the rails that it transmits on.
+    columns: Vec<u64>,
+}
+
+impl Allocation {
+    /// Algorithm 1: on half of the rails consecutive groups of 1, 2, 4 ... nodes are transmitters and receivers in turn; the other
+    /// half is its inverse. Two nodes that are in different groups of a rail are so on its inverse, too, the other way round.
+    ///
+    /// Rails are numbered as figure 3 has its rows, in the order in which the algorithm's two loops come to them: transmitters
+    /// first on all of the first half. (Its text calls these the rails 2i, and their inverses 2i + 1.)
+    pub fn logarithmic(nodes: u32) -> Self {
+        let rails = logarithmic_rails(nodes);
+        let half = rails / 2;
+        let column = |node| {
+            let first = (0..half).filter(|group| node >> group & 1 == 0);
+            let inverse = (0..half).filter(|group| node >> group & 1 == 1);
+            word(first.chain(inverse.map(|group| half + group)))
+        };
+        Allocation {
+            rails,
+            columns: (0..nodes).map(column).collect(),
+        }
+    }
+
+    /// Algorithm 2 with the least number of rails.
+    pub fn optimal(nodes: u32) -> Self {
+        Self::with_rails(nodes, optimal_rails(nodes)).expect("they are as many as needed")
+    }
+
+    /// Algorithm 2 with a given number of rails: each node transmits on half of them, and node after node takes the next half, in
+    /// the order of the recursion of the paper, 1 before 0. That is the lexical order of the rails that a node transmits on.
+    ///
+    /// # Errors
+    /// If so many nodes need more rails, or there is no room for so many rails.
+    pub fn with_rails(nodes: u32, rails: u32) -> Result<Self, AllocationError> {
+        check(nodes, rails)?;
+        let halves = (0..rails).combinations(rails as usize / 2);
+        let columns: Vec<u64> = halves.map(word).take(nodes as usize).collect();
+        assert_eq!(columns.len(), nodes as usize, "there are enough halves");
+        Ok(Allocation { rails, columns })
+    }
+
+    /// How many rails there are.
+    pub fn rails(&self) -> u32 {
+        self.rails
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> u32 {
+        self.columns.len() as u32
+    }
+
+    /// Whether the adapter of `node` on `rail` transmits; it receives otherwise.
+    pub fn transmits(&self, rail: u32, node: NodeId) -> bool {
+        assert!(rail < self.rails, "there is no rail {rail}");
+        self.columns[node as usize] >> rail & 1 == 1
+    }
+
+    /// The rails that lead from one node to another, in their order: `from` transmits on them, and `to` receives.
+    pub fn rails_between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = u32> {
+        let between = self.between(from, to);
+        (0..self.rails).filter(move |rail| between >> rail & 1 == 1)
+    }
+
+    /// Whether every node reaches every other. Takes a time that is quadratic in the nodes.
+    pub fn is_connected(&self) -> bool {
+        let mut pairs = (0..self.nodes()).tuple_combinations();
+        pairs.all(|(one, other)| self.between(one, other) != 0 && self.between(other, one) != 0)
+    }
+
+    fn between(&self, from: NodeId, to: NodeId) -> u64 {
+        self.columns[from as usize] & !self.columns[to as usize]
+    }
+}
+
+/// Whether algorithm 2 connects so many nodes with so many rails. No other allocation does where it does not.
+///
+/// # Errors
+/// See [`Allocation::with_rails`].
+pub fn check(nodes: u32, rails: u32) -> Result<(), AllocationError> {
+    let needed = optimal_rails(nodes);
+    if rails < needed {
+        Err(AllocationError::TooFewRails {
+            nodes,
+            needed,
+            rails,
+        })
+    } else if rails > MOST_RAILS {
+        Err(AllocationError::TooManyRails(rails))
+    } else {
+        Ok(())
+    }
+}
+
+/// The most nodes that a static allocation connects with so many rails: C(r, r/2) (proposition 1), or `u64::MAX` where it is
+/// more than that.
+pub fn most_nodes(rails: u32) -> u64 {
+    // C(r, k + 1) = C(r, k) (r - k) / (k + 1), without remainder. A row of Pascal's triangle grows up to its middle.
+    let step = |nodes: u64, k: u64| {
+        let next = u128::from(nodes) * (u128::from(rails) - u128::from(k)) / u128::from(k + 1);
+        u64::try_from(next).ok()
+    };
+    let mut halves = 0..u64::from(rails / 2);
+    halves.try_fold(1, step).unwrap_or(u64::MAX)
+}
+
+/// The rails that algorithm 1 needs, 2 log2 n with the logarithm rounded up.
+pub fn logarithmic_rails(nodes: u32) -> u32 {
+    // As many bits as the number of the last node has.
+    2 * (u32::BITS - nodes.saturating_sub(1).leading_zeros())
+}
+
+/// The rails that algorithm 2 needs, the least that connect so many nodes.
+pub fn optimal_rails(nodes: u32) -> u32 {
+    let enough = (0..=MOST_RAILS).find(|&rails| most_nodes(rails) >= u64::from(nodes));
+    enough.expect("35 rails have more halves than a number can count")
+}
+
+fn word(rails: impl IntoIterator<Item = u32>) -> u64 {
+    rails.into_iter().fold(0, |word, rail| word | 1 << rail)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! What no algorithm makes: matrices that leave somebody out.
+
+use super::Allocation;
+
+#[test]
+fn a_column_with_all_the_ones_of_another_leaves_one_out() {
+    let connected = |columns: &[u64]| {
+        let columns = columns.to_vec();
+        Allocation { rails: 4, columns }.is_connected()
+    };
+    assert!(connected(&[0b0011, 0b0101, 0b1001, 0b0110]));
+    assert!(connected(&[0b0111, 0b1001, 0b1010]));
+    // The first reaches the second, and not the other way.
+    assert!(!connected(&[0b0111, 0b0011]));
+    assert!(!connected(&[0b0011, 0b1100, 0b0111]));
+    // They send on the same rails.
+    assert!(!connected(&[0b0011, 0b1100, 0b0011]));
+    // One sends nowhere; one receives nowhere.
+    assert!(!connected(&[0b0000, 0b0001]));
+    assert!(!connected(&[0b1111, 0b0001]));
+}

@@ -1,0 +1,215 @@
+//! Static allocation of rails: the matrices of 004, the bound, and that nobody is left out.
+
+use elan::rails::allocation::{
+    Allocation, AllocationError, check, logarithmic_rails, most_nodes, optimal_rails,
+};
+use proptest::prelude::*;
+
+/// Figure 3: 6 rails and 8 nodes using algorithm 1.
+const FIGURE_3: [&str; 6] = [
+    "10101010", "11001100", "11110000", "01010101", "00110011", "00001111",
+];
+
+/// Figure 4: 6 rails and 20 nodes using algorithm 2. The copy of the paper that we have shows 19 columns, though its caption
+/// says 20. They are the first 19 of the algorithm, in its order; of all columns with three ones a single one is not among
+/// them (`nineteen_columns_leave_one`), and that is the last of the algorithm. So the last column was lost.
+const FIGURE_4: [&str; 6] = [
+    "1111111111000000000",
+    "1111000000111111000",
+    "1000111000111000111",
+    "0100100110100110110",
+    "0010010101010101101",
+    "0001001011001011011",
+];
+const LAST_OF_FIGURE_4: [&str; 6] = ["0", "0", "0", "1", "1", "1"];
+
+fn rows(allocation: &Allocation) -> Vec<String> {
+    let row = |rail| -> String {
+        let nodes = 0..allocation.nodes();
+        let digit = |node| {
+            if allocation.transmits(rail, node) {
+                '1'
+            } else {
+                '0'
+            }
+        };
+        nodes.map(digit).collect()
+    };
+    (0..allocation.rails()).map(row).collect()
+}
+
+#[test]
+fn figure_3() {
+    assert_eq!(rows(&Allocation::logarithmic(8)), FIGURE_3);
+}
+
+#[test]
+fn figure_4() {
+    let figure: Vec<_> = FIGURE_4.iter().zip(LAST_OF_FIGURE_4).collect();
+    let figure: Vec<_> = figure
+        .iter()
+        .map(|(row, last)| format!("{row}{last}"))
+        .collect();
+    assert_eq!(rows(&Allocation::optimal(20)), figure);
+}
+
+/// That the lost column of figure 4 is this one and no other.
+#[test]
+fn nineteen_columns_leave_one() {
+    let mut others: Vec<u32> = (0..1 << 6)
+        .filter(|column: &u32| column.count_ones() == 3)
+        .collect();
+    for node in 0..FIGURE_4[0].len() {
+        let column: String = FIGURE_4.iter().map(|row| &row[node..=node]).collect();
+        let column = u32::from_str_radix(&column, 2).unwrap();
+        others.retain(|&other| other != column);
+    }
+    let last = u32::from_str_radix(&LAST_OF_FIGURE_4.concat(), 2).unwrap();
+    assert_eq!(others, [last]);
+}
+
+/// Section 2.1: two rails connect two nodes; four nodes need four.
+#[test]
+fn smallest_allocations() {
+    for (nodes, rails) in [(1, 0), (2, 2), (3, 3), (4, 4), (6, 4), (7, 5)] {
+        assert_eq!(optimal_rails(nodes), rails, "{nodes} nodes");
+        assert_eq!(Allocation::optimal(nodes).rails(), rails);
+    }
+    for (nodes, rails) in [
+        (1, 0),
+        (2, 2),
+        (3, 4),
+        (4, 4),
+        (5, 6),
+        (8, 6),
+        (9, 8),
+        (1000, 20),
+    ] {
+        assert_eq!(logarithmic_rails(nodes), rails, "{nodes} nodes");
+        assert_eq!(Allocation::logarithmic(nodes).rails(), rails);
+    }
+    let two = Allocation::optimal(2);
+    assert_eq!(two.rails_between(0, 1).collect::<Vec<_>>(), [0]);
+    assert_eq!(two.rails_between(1, 0).collect::<Vec<_>>(), [1]);
+    assert_eq!(two.rails_between(1, 1).count(), 0);
+}
+
+/// The bound against Pascal's triangle, and where it saturates.
+#[test]
+fn the_bound_is_a_binomial_coefficient() {
+    let mut row: Vec<u128> = vec![1];
+    for rails in 0..=67 {
+        assert_eq!(
+            u128::from(most_nodes(rails)),
+            row[rails as usize / 2],
+            "{rails} rails"
+        );
+        let inner = row.windows(2).map(|pair| pair[0] + pair[1]);
+        row = [1].into_iter().chain(inner).chain([1]).collect();
+    }
+    assert_eq!(most_nodes(68), u64::MAX, "C(68, 34) has 65 bits");
+    assert_eq!(most_nodes(u32::MAX), u64::MAX);
+    assert_eq!(optimal_rails(u32::MAX), 35);
+    assert_eq!(logarithmic_rails(u32::MAX), 64);
+}
+
+/// Algorithm 2 reaches the bound, and one node more needs one rail more.
+#[test]
+fn the_bound_is_reached() {
+    for rails in 1..=12 {
+        let most = u32::try_from(most_nodes(rails)).unwrap();
+        let allocation = Allocation::with_rails(most, rails).unwrap();
+        assert_eq!((allocation.rails(), allocation.nodes()), (rails, most));
+        assert!(allocation.is_connected(), "{rails} rails");
+        assert!(check(most + 1, rails).is_err());
+        assert_eq!(optimal_rails(most + 1), rails + 1);
+    }
+}
+
+/// Algorithm 1 connects 2^(r/2) nodes with r rails.
+#[test]
+fn algorithm_1_reaches_a_power_of_two() {
+    for half in 1..=16 {
+        assert_eq!(logarithmic_rails(1 << half), 2 * half);
+        assert_eq!(logarithmic_rails((1 << half) + 1), 2 * half + 2);
+    }
+}
+
+/// No set of columns of any kind is larger than the bound: all of them, searched through.
+#[test]
+fn nothing_connects_more_nodes() {
+    for rails in 0..=5 {
+        assert_eq!(
+            u64::from(largest(&[], 0, 1 << rails)),
+            most_nodes(rails),
+            "{rails} rails"
+        );
+    }
+}
+
+/// The most columns, among them those `chosen`, that reach each other; the others are of `next..end`.
+fn largest(chosen: &[u32], next: u32, end: u32) -> u32 {
+    let reach = |one: u32, other: u32| one & !other != 0 && other & !one != 0;
+    let free = (next..end).filter(|&column| chosen.iter().all(|&other| reach(column, other)));
+    let deeper = free.map(|column| {
+        let chosen: Vec<u32> = chosen.iter().copied().chain([column]).collect();
+        largest(&chosen, column + 1, end)
+    });
+    deeper.max().unwrap_or(chosen.len() as u32)
+}
+
+#[test]
+fn a_rail_too_few_is_an_error_for_people() {
+    let error = Allocation::with_rails(20, 5).unwrap_err();
+    assert_eq!(error.to_string(), "20 nodes need 6 rails; you have 5");
+    let (nodes, needed, rails) = (20, 6, 5);
+    assert_eq!(
+        error,
+        AllocationError::TooFewRails {
+            nodes,
+            needed,
+            rails
+        }
+    );
+    let error = Allocation::with_rails(20, 65).unwrap_err();
+    assert_eq!(error, AllocationError::TooManyRails(65));
+    assert_eq!(
+        error.to_string(),
+        "65 rails are more than the 64 of an allocation"
+    );
+    assert!(Allocation::with_rails(20, 64).unwrap().is_connected());
+}
+
+fn any_allocation() -> impl Strategy<Value = Allocation> {
+    (1..600_u32, 0..8_u32).prop_flat_map(|(nodes, more)| {
+        prop_oneof![
+            Just(Allocation::logarithmic(nodes)),
+            Just(Allocation::optimal(nodes)),
+            Just(Allocation::with_rails(nodes, optimal_rails(nodes) + more).unwrap()),
+        ]
+    })
+}
+
+proptest! {
+    /// Every node reaches every other on a rail on which it transmits and the other receives, whatever the allocation.
+    #[test]
+    fn every_node_reaches_every_other(allocation in any_allocation(), ends in any::<(u32, u32)>()) {
+        prop_assert!(allocation.is_connected());
+        let (from, to) = (ends.0 % allocation.nodes(), ends.1 % allocation.nodes());
+        let rails: Vec<u32> = allocation.rails_between(from, to).collect();
+        prop_assert_eq!(rails.is_empty(), from == to);
+        for rail in 0..allocation.rails() {
+            let leads = allocation.transmits(rail, from) && !allocation.transmits(rail, to);
+            prop_assert_eq!(rails.contains(&rail), leads);
+        }
+    }
+
+    /// With the least number of rails one node more than the bound of one rail less is there.
+    #[test]
+    fn no_rail_is_to_spare(nodes in 2..u32::MAX) {
+        let rails = optimal_rails(nodes);
+        prop_assert!(most_nodes(rails) >= u64::from(nodes));
+        prop_assert!(most_nodes(rails - 1) < u64::from(nodes));
+        prop_assert!(rails <= logarithmic_rails(nodes));
+    }
+}
