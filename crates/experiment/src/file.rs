@@ -79,7 +79,7 @@ pub struct RunChanges {
 }
 
 /// A series of points: the Cartesian product of the lists of what it runs, the first key slowest. It runs a ping, or jobs,
-/// or a collective operation, beside which there may be jobs.
+/// or a collective operation, beside which there may be jobs; or it allocates rails, and nothing runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
@@ -100,6 +100,9 @@ pub struct Series {
     /// A collective operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collective: Option<CollectiveGrid>,
+    /// A static allocation of rails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation: Option<AllocationGrid>,
     /// Jobs that run at the same time, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub jobs: BTreeMap<String, JobGrid>,
@@ -148,6 +151,22 @@ grid! {
         groups: u32,
         /// Whether a deadlock of packets is a result, with the metric `deadlock` and a table, and not an error.
         may_deadlock: bool,
+    }
+}
+
+grid! {
+    /// A static allocation of rails (004 s2): each adapter either transmits or receives, and every node reaches every other.
+    AllocationGrid, Allocation {
+        /// How many nodes there are; they need not be those of the machine.
+        nodes: u32,
+        /// How rails are allocated.
+        algorithm: Algorithm,
+    }
+    optional {
+        /// How many rails there are, for the optimal algorithm; as few as it needs by default.
+        rails: u32,
+        /// Whether the matrix of the allocation is kept, who transmits and who receives on each rail.
+        matrix: bool,
     }
 }
 
@@ -209,6 +228,16 @@ pub enum Operation {
     Bcast,
     /// The hardware broadcast.
     Hbcast,
+}
+
+/// An algorithm that allocates rails statically (004 s2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// Algorithm 1: twice the logarithm of the number of nodes.
+    Logarithmic,
+    /// Algorithm 2: as few as there can be.
+    Optimal,
 }
 
 /// Where a buffer lies.

@@ -1,7 +1,7 @@
 //! # Experiment files, points, and running them
 //!
 //! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping,
-//! or *jobs*, any number at a time, or a collective operation, beside which jobs make background traffic:
+//! or *jobs*, any number at a time, or a collective operation, beside which jobs make background traffic, or it allocates rails:
 //!
 //! ```toml
 //! [[series]]
@@ -40,6 +40,7 @@ mod simulate;
 mod sweep;
 
 pub use changes::{Changes, MachineFile};
+pub use file::{Algorithm, Allocation, AllocationGrid};
 pub use file::{Collective, CollectiveGrid, Job, JobGrid, Ping, PingGrid};
 pub use file::{Directions, Distribution, Library, Operation, Placement};
 pub use file::{Experiment, Run, RunChanges, Series};

@@ -1,7 +1,7 @@
 //! From an experiment to its points.
 
 use crate::changes::MachineFile;
-use crate::file::{Collective, Experiment, Job, Ping, Run, Series};
+use crate::file::{Allocation, Collective, Experiment, Job, Ping, Run, Series};
 use crate::fit;
 use crate::pattern::Pattern;
 use crate::sweep::Grid;
@@ -49,6 +49,8 @@ pub enum Workload {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         jobs: BTreeMap<String, Job>,
     },
+    /// See [`crate::AllocationGrid`].
+    Allocation(Allocation),
 }
 
 impl Point {
@@ -63,6 +65,7 @@ impl Point {
         let mut parameters: Map<_, _> = changes.collect();
         match &self.workload {
             Workload::Ping(ping) => parameters.extend(fields(ping)),
+            Workload::Allocation(allocation) => parameters.extend(fields(allocation)),
             Workload::Jobs(jobs) => parameters.extend(fields_of_jobs(jobs, jobs.len() > 1)),
             Workload::Collective { collective, jobs } => {
                 parameters.extend(fields(collective));
@@ -198,7 +201,8 @@ impl Series {
         let ping = self.ping.as_ref().map_or(1, Grid::combinations);
         let collective = self.collective.as_ref().map_or(1, Grid::combinations);
         let jobs = self.jobs.values().map(Grid::combinations);
-        let all = [ping, collective].into_iter().chain(jobs);
+        let allocation = self.allocation.as_ref().map_or(1, Grid::combinations);
+        let all = [ping, collective, allocation].into_iter().chain(jobs);
         all.fold(machines, u64::saturating_mul)
     }
 
@@ -206,6 +210,10 @@ impl Series {
     fn workloads(&self) -> Vec<Workload> {
         if let Some(ping) = &self.ping {
             return ping.points().into_iter().map(Workload::Ping).collect();
+        }
+        if let Some(allocation) = &self.allocation {
+            let points = allocation.points().into_iter();
+            return points.map(Workload::Allocation).collect();
         }
         let names = || self.jobs.keys().cloned();
         let jobs = self.jobs.values().map(Grid::points);

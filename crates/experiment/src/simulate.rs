@@ -1,6 +1,9 @@
 //! From a point to its records: a pure function.
 
-use crate::file::{Collective, Directions, Distribution, Job, Library, Operation, Ping, Placement};
+use crate::file::{
+    Algorithm, Allocation, Collective, Directions, Distribution, Job, Library, Operation, Ping,
+    Placement,
+};
 use crate::nodes::Nodes;
 use crate::plan::{Point, Workload};
 use elan::{Cluster, Stop, Watch};
@@ -93,12 +96,29 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
             let collective = collective.workload();
             collective.run(&workloads(jobs), cluster, window, point.seed)?
         }
+        Workload::Allocation(allocation) => {
+            let matrix = allocation.matrix.unwrap_or(false);
+            workload::allocation::run(&allocation.allocate(), matrix, &cluster)
+        }
     };
     Ok(records)
 }
 
 fn workloads(jobs: &BTreeMap<String, Job>) -> Vec<workload::Job> {
     jobs.iter().map(|(name, job)| job.workload(name)).collect()
+}
+
+impl Allocation {
+    fn allocate(&self) -> elan::rails::Allocation {
+        use elan::rails::Allocation;
+        match (self.algorithm, self.rails) {
+            (Algorithm::Logarithmic, _) => Allocation::logarithmic(self.nodes),
+            (Algorithm::Optimal, None) => Allocation::optimal(self.nodes),
+            (Algorithm::Optimal, Some(rails)) => {
+                Allocation::with_rails(self.nodes, rails).expect("it was checked")
+            }
+        }
+    }
 }
 
 impl Collective {

@@ -20,7 +20,7 @@ fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
 fn job<'a>(point: &'a Point, name: &str) -> &'a Job {
     match &point.workload {
         Workload::Jobs(jobs) => &jobs[name],
-        Workload::Ping(_) | Workload::Collective { .. } => panic!("{point:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

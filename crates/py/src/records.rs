@@ -16,8 +16,8 @@ macro_rules! table {
     }};
 }
 
-/// `rows`, `nodes`, `links`, `switches`, `slices`, `distribution` and `deadlock` by columns; loads in MB/s, times in
-/// whole picoseconds.
+/// `rows`, `nodes`, `links`, `switches`, `slices`, `distribution`, `deadlock` and `allocation` by columns; loads in MB/s,
+/// times in whole picoseconds.
 pub fn to_python<'py>(
     py: Python<'py>,
     records: &Records,
@@ -80,6 +80,11 @@ pub fn to_python<'py>(
         "holder_source": |row| row.holder.map(|holder| holder.0),
         "holder_sequence": |row| row.holder.map(|holder| holder.1),
     });
+    let allocation = table!(py, records.allocation.iter(), {
+        "rail": |row| row.rail,
+        "node": |row| row.node,
+        "role": |row| row.role(),
+    });
     let all = PyDict::new(py);
     all.set_item("rows", rows)?;
     all.set_item("nodes", nodes)?;
@@ -88,6 +93,7 @@ pub fn to_python<'py>(
     all.set_item("slices", slices)?;
     all.set_item("distribution", distribution)?;
     all.set_item("deadlock", deadlock)?;
+    all.set_item("allocation", allocation)?;
     all.set_item("digest", &records.digest)?;
     all.set_item("packets", records.packets)?;
     all.set_item("events", records.events)?;

@@ -2,7 +2,7 @@
 //!
 //! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
 //! returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper; 002 is the one about collective
-//! communication. There are three:
+//! communication, 004 the one about several rails. There are three:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
 //! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (002);
@@ -17,10 +17,13 @@
 //! | multiple hot-spots, I/O (4.6) | one, uniform or one server for each node, several servers, writes and reads |
 //! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
+//! Besides, [`allocation`] records a static allocation of rails, for which nothing runs (004 s2).
+//!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window, cut into batches of equal length
 //! whose means are the sample from which intervals are computed. Where a run asks for [`slices`], the delays of every
 //! link are also kept over time.
 
+pub mod allocation;
 pub mod collective;
 pub mod deadlock;
 pub mod distribution;
@@ -32,6 +35,7 @@ pub mod slices;
 pub mod source;
 pub mod traffic;
 
+pub use allocation::AllocationRow;
 pub use collective::Collective;
 pub use deadlock::DeadlockRow;
 pub use distribution::Distribution;

@@ -1,6 +1,6 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
-use crate::{DeadlockRow, SliceRow};
+use crate::{AllocationRow, DeadlockRow, SliceRow};
 use elan::Cluster;
 use fabric::{FatTree, LinkCounters, NodeId, SwitchId, topology::End};
 use kernel::Digest;
@@ -109,6 +109,8 @@ pub struct Records {
     pub distribution: Vec<BinRow>,
     /// Who waits for whom, where a run ended in a deadlock that was to be seen.
     pub deadlock: Vec<DeadlockRow>,
+    /// Matrix of a static allocation of rails, where it was asked for.
+    pub allocation: Vec<AllocationRow>,
     /// Digest of all packets of the run and of all that is above.
     pub digest: String,
     /// Packets acknowledged in the whole run.
@@ -127,6 +129,7 @@ pub(crate) struct Measured {
     pub slices: Vec<SliceRow>,
     pub distribution: Vec<BinRow>,
     pub deadlock: Vec<DeadlockRow>,
+    pub allocation: Vec<AllocationRow>,
 }
 
 /// The counters of all links at one moment: the start of the window.
@@ -153,6 +156,7 @@ impl Baseline {
             slices: measured.slices,
             distribution: measured.distribution,
             deadlock: measured.deadlock,
+            allocation: measured.allocation,
             digest: cluster.digest(),
             packets: cluster.packets(),
             events: cluster.events(),
@@ -249,6 +253,10 @@ impl Records {
         }
         for row in &self.deadlock {
             row.add_to(&mut digest);
+        }
+        for row in &self.allocation {
+            digest.u64(row.rail.into()).u64(row.node.into());
+            digest.u64(row.transmits.into());
         }
         digest.hex()
     }

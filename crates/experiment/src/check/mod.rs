@@ -1,5 +1,6 @@
 //! What an experiment file may say, whatever the machine.
 
+mod allocation;
 mod collective;
 mod workload;
 

@@ -23,11 +23,11 @@ impl Check<'_> {
             (None, true) => None,
         };
         match (&series.ping, others) {
-            (None, None) => {
+            (None, None) if series.allocation.is_none() => {
                 let problem = self.document.problem(path, "this series runs nothing");
                 self.problems.push(problem.hint(
-                    "say what runs, in a section such as [series.ping], [series.collective] or, with a name of your \
-                     choice for the job, [series.jobs.NAME]",
+                    "say what runs, in a section such as [series.ping], [series.collective], [series.allocation] or, \
+                     with a name of your choice for the job, [series.jobs.NAME]",
                 ));
             }
             (Some(_), Some(others)) => {
@@ -37,6 +37,10 @@ impl Check<'_> {
                     .push(problem.hint("give the ping a series of its own"));
             }
             _ => {}
+        }
+        if let Some(allocation) = &series.allocation {
+            let others = others.or(series.ping.as_ref().map(|_| "a ping"));
+            self.allocation(&format!("{path}.allocation"), allocation, others);
         }
         if let Some(collective) = &series.collective {
             self.collective(&format!("{path}.collective"), collective, run);

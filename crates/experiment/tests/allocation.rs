@@ -1,0 +1,97 @@
+//! Static allocations of rails as experiment files have them.
+
+mod common;
+
+use common::plan_file;
+use experiment::{Point, Workload, simulate};
+use serde_json::json;
+use workload::Records;
+
+const ALLOCATION: &str = include_str!("allocation.toml");
+
+fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
+    let points = plan_file("allocation.toml", ALLOCATION, overrides);
+    let mut points = points.unwrap_or_else(|problems| panic!("{problems}"));
+    points.retain(|point| point.series == series);
+    points
+}
+
+fn rails(records: &Records) -> f64 {
+    let [row] = &records.rows[..] else {
+        panic!("{:?}", records.rows)
+    };
+    assert_eq!(
+        (row.metric, row.job.as_deref(), row.batch),
+        ("rails", None, None)
+    );
+    row.value
+}
+
+#[test]
+fn rails_of_both_algorithms() {
+    let found = points("both", &[]).into_iter().map(|point| {
+        let records = simulate(&point, None).unwrap();
+        assert!(records.allocation.is_empty(), "nobody asked for a matrix");
+        assert_eq!((records.packets, records.events), (0, 0));
+        (json!(point.parameters()).to_string(), rails(&records))
+    });
+    let expected = [(1, 0.0, 0.0), (8, 6.0, 5.0), (20, 10.0, 6.0)];
+    let expected = expected.into_iter().flat_map(|(nodes, one, other)| {
+        let line = |algorithm| json!({ "nodes": nodes, "algorithm": algorithm }).to_string();
+        [(line("logarithmic"), one), (line("optimal"), other)]
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+}
+
+/// The matrix is a table, rail after rail.
+#[test]
+fn a_matrix_is_kept_where_it_is_asked_for() {
+    let found = points("kept", &[]).into_iter().map(|point| {
+        let records = simulate(&point, None).unwrap();
+        let mut lines = vec![String::new(); rails(&records) as usize];
+        for (index, row) in records.allocation.iter().enumerate() {
+            assert_eq!((row.rail, row.node), (index as u32 / 3, index as u32 % 3));
+            lines[row.rail as usize].push_str(&row.role()[..1]);
+        }
+        lines.join(" ")
+    });
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        ["trr rtr rrt", "ttt trr rtr rrt"]
+    );
+}
+
+/// Everything that is said is part of the identity of a point; a matrix changes the digest.
+#[test]
+fn keys_and_digests_depend_on_every_field() {
+    let first = |overrides: &[&str]| {
+        let point = points("kept", overrides).remove(0);
+        (point.key(), simulate(&point, None).unwrap().digest)
+    };
+    let before = first(&[]);
+    for change in ["nodes=2", "rails=4", "matrix=false"] {
+        let after = first(&[&format!("series.kept.{change}")]);
+        assert_ne!(after.0, before.0, "{change}");
+        assert_ne!(after.1, before.1, "{change}");
+    }
+    let algorithm = |name: &str| {
+        let name = format!("series.both.algorithm={name}");
+        points("both", &[&name]).remove(0).key()
+    };
+    assert_ne!(algorithm("logarithmic"), algorithm("optimal"));
+}
+
+/// Any number of nodes, on a machine with 64.
+#[test]
+fn the_machine_is_not_asked() {
+    let point = points("both", &["series.both.nodes=1000000"]).remove(1);
+    let Workload::Allocation(allocation) = &point.workload else {
+        panic!("{point:?}")
+    };
+    assert_eq!(allocation.nodes, 1_000_000);
+    assert_eq!(
+        rails(&simulate(&point, None).unwrap()),
+        23.0,
+        "C(23, 11) is 1,352,078"
+    );
+}
