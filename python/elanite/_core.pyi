@@ -41,7 +41,7 @@ _Column = list[int] | list[float] | list[str] | list[int | None] | list[str | No
 
 @type_check_only
 class Records(TypedDict):
-    """What `simulate` gives: seven tables by columns, and totals of the point."""
+    """What `simulate` gives: eight tables by columns, and totals of the point."""
 
     rows: dict[str, _Column]
     nodes: dict[str, _Column]
@@ -50,6 +50,7 @@ class Records(TypedDict):
     slices: dict[str, _Column]
     distribution: dict[str, _Column]
     deadlock: dict[str, _Column]
+    allocation: dict[str, _Column]
     digest: str
     packets: int
     events: int

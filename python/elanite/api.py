@@ -182,6 +182,13 @@ class Result:
         """
         return self._table("deadlock")
 
+    def allocation(self) -> pl.DataFrame:
+        """Matrices of static allocations of rails, one row per (point, rail, node), where points keep them.
+
+        ``role`` is ``transmit`` or ``receive``: what the node does on the rail.
+        """
+        return self._table("allocation")
+
     def congestion(self, point: Point) -> Matrix:
         """The congestion matrix of a finished point: delays by link and by switch, relative to the most loaded."""
         from elanite.congestion import matrix

@@ -33,7 +33,7 @@ def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.Dat
 
     ``table`` may be ``nodes`` for the loads of each node instead, ``links`` or ``switches`` for their counters, or
     ``slices`` for the delays of each link over time; of collective operations, ``distribution`` for the bins of their
-    latency and ``deadlock`` for who waits for whom.
+    latency and ``deadlock`` for who waits for whom; of static allocations of rails, ``allocation`` for their matrices.
     """
     if not points:
         columns = {"id": pl.String, "experiment": pl.String, "series": pl.String, "seed": pl.Int64}

@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from elanite._core import Records
     from elanite.plan import Point
 
-Table = Literal["rows", "nodes", "links", "switches", "slices", "distribution", "deadlock"]
-TABLES: tuple[Table, ...] = ("rows", "nodes", "links", "switches", "slices", "distribution", "deadlock")
+Table = Literal["rows", "nodes", "links", "switches", "slices", "distribution", "deadlock", "allocation"]
+TABLES: tuple[Table, ...] = ("rows", "nodes", "links", "switches", "slices", "distribution", "deadlock", "allocation")
 """Measured values; loads of nodes; counters of links and switches in the window; delays of links by slice of time; the
-distribution of the latency of collective operations; who waits for whom in a deadlock."""
+distribution of the latency of collective operations; who waits for whom in a deadlock; the matrices of static
+allocations of rails."""
 
 _PARTIAL = ".partial-"
-_LAYOUT = 3
+_LAYOUT = 4
 
 
 @dataclass(frozen=True)
@@ -164,10 +165,10 @@ def _frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
 
     # By name, so that a table without rows has the types of one with rows.
     types: dict[str, type[pl.DataType]] = {
-        **dict.fromkeys(("job", "metric", "unit", "name", "from", "to", "switch_name"), pl.String),
+        **dict.fromkeys(("job", "metric", "unit", "name", "from", "to", "switch_name", "role"), pl.String),
         **dict.fromkeys(("batch", "node", "link", "switch", "level", "slice"), pl.UInt32),
         **dict.fromkeys(("step", "source", "sequence", "first", "last", "channel"), pl.UInt32),
-        **dict.fromkeys(("holder_source", "holder_sequence"), pl.UInt32),
+        **dict.fromkeys(("holder_source", "holder_sequence", "rail"), pl.UInt32),
         **dict.fromkeys(("packets", "flits", "busy_ps", "waiting_ps", "lower_ps", "count"), pl.UInt64),
         **dict.fromkeys(("value", "offered", "accepted"), pl.Float64),
         "up": pl.Boolean,

@@ -19,6 +19,7 @@ from elanite.figures import (
     generic,
     hotspot,
     io,
+    multirail_static,
     permutations,
     ping,
     uniform,
@@ -50,6 +51,7 @@ REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "collectives/broadcast": collectives.broadcasts,
     "collectives/prediction": collectives.predictions,
     "collectives/deadlock": deadlock.draw,
+    "multirail/allocation": multirail_static.draw,
     "speed/uniform-64": generic.only("accepted", "latency_mean"),
 }
 """Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""
@@ -58,6 +60,7 @@ TABLES: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
     "qsnet/hotspot": ("nodes", hotspot.of_nodes),
     "collectives/barrier": ("distribution", collectives.distributions),
     "collectives/deadlock": ("deadlock", deadlock.cycles),
+    "multirail/allocation": ("allocation", multirail_static.matrices),
 }
 """The same from another table of the store."""
 

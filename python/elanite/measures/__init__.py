@@ -8,7 +8,18 @@ holds, and the figures on both of its sides). Judging numbers and orders against
 
 from __future__ import annotations
 
-from elanite.measures import collectives, congestion, jobs, uniform  # they register their measures
+from elanite.measures import collectives, congestion, jobs, multirail, uniform  # they register their measures
 from elanite.measures.base import REGISTRY, Finding, Measurement, Number, Order
 
-__all__ = ["REGISTRY", "Finding", "Measurement", "Number", "Order", "collectives", "congestion", "jobs", "uniform"]
+__all__ = [
+    "REGISTRY",
+    "Finding",
+    "Measurement",
+    "Number",
+    "Order",
+    "collectives",
+    "congestion",
+    "jobs",
+    "multirail",
+    "uniform",
+]

@@ -1,0 +1,100 @@
+"""Static allocation of rails (004 s2): how many rails nodes need, figure 2, and matrices as in figures 3 and 4."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from elanite.figures.style import Figure, below, colour, layered, shape
+from elanite.figures.table import LESS, MORE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ALGORITHMS = {"logarithmic": "algorithm 1, 2 log₂ n", "optimal": "algorithm 2, optimal"}
+
+ROLES = {"transmit": ("1, transmits", MORE), "receive": ("0, receives", LESS)}
+"""Roles in words, and tints as light as black text on them needs, on any page."""
+
+PAPER = {("logarithmic", 8): "3", ("optimal", 20): "4"}
+"""The matrices that the paper has as figures."""
+
+DRAWN = ("figure-3", "figure-4")
+"""The series whose matrices are drawn."""
+
+MARKS = [2**power for power in range(1, 11)]
+
+SQUARE = 34
+"""Height of a rail in pixels."""
+
+
+def draw(rows: pl.DataFrame) -> Iterator[Figure]:
+    """Rails over nodes, a curve for each algorithm."""
+    rows = rows.filter((pl.col("metric") == "rails") & ~pl.col("series").is_in(DRAWN))
+    if rows.is_empty():
+        return
+    data = rows.select("algorithm", "nodes", "value").unique().sort("algorithm", "nodes")
+    data = data.with_columns(curve=pl.col("algorithm").replace_strict(ALGORITHMS))
+    order = [name for name in ALGORITHMS.values() if name in data["curve"].to_list()]
+    few, many = data["nodes"].to_list()[0], max(data["nodes"].to_list())
+    x = alt.X(
+        "nodes:Q",
+        title="nodes",
+        scale=alt.Scale(type="log", base=2, domain=[few, many], nice=False),
+        axis=alt.Axis(values=[*(mark for mark in MARKS if mark < many * 0.8), many], grid=False),
+    )
+    y = alt.Y("value:Q", title="rails", scale=alt.Scale(zero=True), axis=alt.Axis(tickMinStep=1))
+    base = alt.Chart(data).encode(x=x, y=y, color=colour("curve", order, "static allocation"))
+    marks = base.mark_point(filled=True, size=45, opacity=1).encode(
+        shape=shape("curve", order, "static allocation"),
+        tooltip=["curve", "nodes", alt.Tooltip("value:Q", title="rails")],
+    )
+    title = "Static allocation: the rails that nodes need to reach each other"
+    caption = (
+        "Each adapter either transmits or receives, and every node is to reach every other without nodes in between."
+        " Marks are what was computed, both ends of every step. No static allocation needs fewer rails than"
+        " algorithm 2: r rails connect at most C(r, r/2) nodes."
+    )
+    last = {row["algorithm"]: row["value"] for row in data.filter(pl.col("nodes") == many).iter_rows(named=True)}
+    if len(last) == len(ALGORITHMS):
+        caption += (
+            f" {many:,} nodes need {last['logarithmic']:.0f} rails with algorithm 1, {last['optimal']:.0f} with 2."
+        )
+    layers = [base.mark_line(interpolate="step-after"), marks]
+    yield Figure("2", title, "figure 2", caption, layered(title, layers))
+
+
+def matrices(table: pl.DataFrame) -> Iterator[Figure]:
+    """Who transmits and who receives, a picture for each allocation."""
+    here = table.filter(pl.col("series").is_in(DRAWN))
+    for (algorithm, nodes), matrix in here.group_by("algorithm", "nodes", maintain_order=True):
+        yield _matrix(matrix, str(algorithm), int(str(nodes)))
+
+
+def _matrix(matrix: pl.DataFrame, algorithm: str, nodes: int) -> Figure:
+    rails = matrix["rail"].n_unique()
+    words = {role: said for role, (said, _) in ROLES.items()}
+    data = matrix.select("rail", "node", role=pl.col("role").replace_strict(words)).with_columns(
+        digit=pl.col("role").str.head(1)
+    )
+    scale = alt.Scale(domain=list(words.values()), range=[tint for _, tint in ROLES.values()])
+    x = alt.X("node:O", title="node", axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False))
+    y = alt.Y("rail:O", title="rail", axis=alt.Axis(domain=False, ticks=False))
+    base = alt.Chart(data).encode(x=x, y=y, tooltip=["rail", "node", "role"])
+    tints = base.mark_rect(stroke="white", strokeWidth=1).encode(
+        color=alt.Color("role:N", title="the node's adapter on the rail", scale=scale, legend=below(symbolOpacity=1))
+    )
+    number = PAPER.get((algorithm, nodes), "")
+    name = ALGORITHMS[algorithm].split(",")[0]
+    title = f"Static allocation: {rails} rails and {nodes} nodes, {name}"
+    caption = (
+        "A node reaches another on a rail on which it has a 1 and the other a 0; for each pair there is one each way."
+        + (f" As figure {number} of the paper has it." if number else "")
+    )
+    if number == "4":
+        caption += " Our copy of it lacks the last column."
+    chart = layered(title, [tints, base.mark_text(baseline="middle", color="black").encode(text="digit:N")])
+    chart = chart.properties(height=SQUARE * rails)
+    return Figure(number or f"{algorithm}-{nodes}", title, f"figure {number}" if number else "", caption, chart)

@@ -1,0 +1,87 @@
+"""Measures of several rails (004)."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import comb
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite.measures.base import Finding, measure
+
+if TYPE_CHECKING:
+    from elanite.claims import Claim
+
+FIGURES = {
+    ("logarithmic", 8): ("10101010", "11001100", "11110000", "01010101", "00110011", "00001111"),
+    ("optimal", 20): (
+        "1111111111000000000",
+        "1111000000111111000",
+        "1000111000111000111",
+        "0100100110100110110",
+        "0010010101010101101",
+        "0001001011001011011",
+    ),
+}
+"""Figures 3 and 4 as our copy of the paper has them: a text for each rail, a digit for each node.
+
+The copy lacks the last of the 20 columns of figure 4.
+"""
+
+NUMBERS = {"logarithmic": "1", "optimal": "2"}
+
+
+@measure("static-bound")
+def static_bound(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - all measures look alike
+    """Static allocations: all nodes reach each other, on the fewest rails, and two matrices are those of the paper."""
+    found = {(str(name), int(str(nodes))): _matrix(here) for (name, nodes), here in rows.group_by("algorithm", "nodes")}
+    apart = [key for key, matrix in found.items() if not _connected(matrix)]
+    # The bound holds for any allocation; that of each algorithm is also reached.
+    more = [key for key, matrix in found.items() if not _least(key[0], key[1], len(matrix))]
+    other = [key for key, figure in FIGURES.items() if not _shows(found.get(key, ()), figure)]
+    words = [
+        _words(name, {nodes: len(matrix) for (one, nodes), matrix in found.items() if one == name}) for name in NUMBERS
+    ]
+    words += [
+        f"{len(found) - len(apart)} of {len(found)} allocations connected",
+        f"{len(found) - len(more)} with the fewest rails",
+        f"{len(FIGURES) - len(other)} of {len(FIGURES)} published matrices",
+    ]
+    return Finding(not (apart or more or other), "; ".join(words))
+
+
+def _matrix(table: pl.DataFrame) -> tuple[str, ...]:
+    """A text for each rail, with 1 for each node that transmits."""
+    digits = pl.when(pl.col("role") == "transmit").then(pl.lit("1")).otherwise(pl.lit("0"))
+    lines = table.unique(["rail", "node"]).sort("rail", "node").group_by("rail", maintain_order=True)
+    return tuple(lines.agg(digits.str.join("").alias("line"))["line"].to_list())
+
+
+def _connected(matrix: tuple[str, ...]) -> bool:
+    """Whether each node transmits to each other on some rail on which that one receives."""
+    nodes = list(zip(*matrix, strict=True))
+    return all(("1", "0") in zip(one, other, strict=True) for one, other in permutations(nodes, 2))
+
+
+def _most(algorithm: str, rails: int) -> int:
+    """The nodes that so many rails connect by an algorithm, as published; by the optimal one, that is the bound."""
+    return comb(rails, rails // 2) if algorithm == "optimal" else 2 ** (rails // 2)
+
+
+def _least(algorithm: str, nodes: int, rails: int) -> bool:
+    """Whether so many rails are enough, and fewer would not be."""
+    fewer = rails - (1 if algorithm == "optimal" else 2)
+    return _most(algorithm, fewer) < nodes <= _most(algorithm, rails)
+
+
+def _shows(matrix: tuple[str, ...], figure: tuple[str, ...]) -> bool:
+    """Whether a matrix has the rows of a figure, as far as they go."""
+    return len(matrix) == len(figure) and all(row.startswith(line) for row, line in zip(matrix, figure, strict=True))
+
+
+def _words(algorithm: str, rails: dict[int, int]) -> str:
+    """The most nodes that were found with 6 rails, and what one more needs."""
+    most = max((nodes for nodes, count in rails.items() if count == 6), default=0)
+    after = f", {most + 1} need {rails[most + 1]}" if most + 1 in rails else ""
+    return f"algorithm {NUMBERS[algorithm]}: {most} nodes with 6 rails{after}"
