@@ -16,7 +16,7 @@ fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
     points
 }
 
-fn rails(records: &Records) -> f64 {
+fn rails(records: &Records) -> u32 {
     let [row] = &records.rows[..] else {
         panic!("{:?}", records.rows)
     };
@@ -24,7 +24,7 @@ fn rails(records: &Records) -> f64 {
         (row.metric, row.job.as_deref(), row.batch),
         ("rails", None, None)
     );
-    row.value
+    row.value as u32
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn rails_of_both_algorithms() {
         assert_eq!((records.packets, records.events), (0, 0));
         (json!(point.parameters()).to_string(), rails(&records))
     });
-    let expected = [(1, 0.0, 0.0), (8, 6.0, 5.0), (20, 10.0, 6.0)];
+    let expected = [(1, 0, 0), (8, 6, 5), (20, 10, 6)];
     let expected = expected.into_iter().flat_map(|(nodes, one, other)| {
         let line = |algorithm| json!({ "nodes": nodes, "algorithm": algorithm }).to_string();
         [(line("logarithmic"), one), (line("optimal"), other)]
@@ -91,7 +91,7 @@ fn the_machine_is_not_asked() {
     assert_eq!(allocation.nodes, 1_000_000);
     assert_eq!(
         rails(&simulate(&point, None).unwrap()),
-        23.0,
+        23,
         "C(23, 11) is 1,352,078"
     );
 }
