@@ -5,7 +5,7 @@ use kernel::memory;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use units::Bytes;
-use workload::Records;
+use workload::{AllocationRow, Records};
 
 /// A table: names of columns, and the values of each.
 macro_rules! table {
@@ -83,7 +83,7 @@ pub fn to_python<'py>(
     let allocation = table!(py, records.allocation.iter(), {
         "rail": |row| row.rail,
         "node": |row| row.node,
-        "role": |row| row.role(),
+        "role": AllocationRow::role,
     });
     let all = PyDict::new(py);
     all.set_item("rows", rows)?;
