@@ -74,10 +74,17 @@ def test_other_allocations_are_drawn_without_a_figure_of_the_paper(result: el.Re
     table = result.allocation()
     other = table.filter(pl.col("series") == "small", pl.col("algorithm") == "optimal", pl.col("nodes") == 10)
     (figure,) = draw(other.with_columns(series=pl.lit("figure-4")))
-    assert (figure.name, figure.paper) == ("optimal-10", "")
+    assert (figure.name, figure.paper) == ("optimal-10-5", "")
     assert "5 rails and 10 nodes, algorithm 2" in figure.title
     assert "of the paper" not in figure.caption
     assert list(draw(table.clear())) == []
+
+
+def test_more_rails_than_those_of_the_paper_are_another_allocation(tmp_path: Path) -> None:
+    changes = ["series.figure-4.rails=[6, 7]", "series.small.nodes=2", "series.large.nodes=2"]
+    result = el.run(el.Experiment.load("multirail/allocation", changes), out=tmp_path)
+    drawn = [(figure.name, figure.paper) for figure in result.figures()[1:]]
+    assert drawn == [("3", "figure 3"), ("4", "figure 4"), ("optimal-20-7", "")]
 
 
 def test_one_algorithm_gives_one_curve(result: el.Result) -> None:

@@ -18,8 +18,8 @@ ALGORITHMS = {"logarithmic": "algorithm 1, 2 log₂ n", "optimal": "algorithm 2,
 ROLES = {"transmit": ("1, transmits", MORE), "receive": ("0, receives", LESS)}
 """Roles in words, and tints as light as black text on them needs, on any page."""
 
-PAPER = {("logarithmic", 8): "3", ("optimal", 20): "4"}
-"""The matrices that the paper has as figures."""
+PAPER = {("logarithmic", 8, 6): "3", ("optimal", 20, 6): "4"}
+"""The matrices that the paper has as figures, by algorithm, nodes and rails."""
 
 DRAWN = ("figure-3", "figure-4")
 """The series whose matrices are drawn."""
@@ -69,12 +69,12 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 def matrices(table: pl.DataFrame) -> Iterator[Figure]:
     """Who transmits and who receives, a picture for each allocation."""
     here = table.filter(pl.col("series").is_in(DRAWN))
-    for (algorithm, nodes), matrix in here.group_by("algorithm", "nodes", maintain_order=True):
-        yield _matrix(matrix, str(algorithm), int(str(nodes)))
+    for _, matrix in here.group_by("id", maintain_order=True):
+        yield _matrix(matrix)
 
 
-def _matrix(matrix: pl.DataFrame, algorithm: str, nodes: int) -> Figure:
-    rails = matrix["rail"].n_unique()
+def _matrix(matrix: pl.DataFrame) -> Figure:
+    algorithm, nodes, rails = matrix["algorithm"][0], matrix["node"].n_unique(), matrix["rail"].n_unique()
     words = {role: said for role, (said, _) in ROLES.items()}
     data = matrix.select("rail", "node", role=pl.col("role").replace_strict(words)).with_columns(
         digit=pl.col("role").str.head(1)
@@ -86,7 +86,7 @@ def _matrix(matrix: pl.DataFrame, algorithm: str, nodes: int) -> Figure:
     tints = base.mark_rect(stroke="white", strokeWidth=1).encode(
         color=alt.Color("role:N", title="the node's adapter on the rail", scale=scale, legend=below(symbolOpacity=1))
     )
-    number = PAPER.get((algorithm, nodes), "")
+    number = PAPER.get((algorithm, nodes, rails), "")
     name = ALGORITHMS[algorithm].split(",")[0]
     title = f"Static allocation: {rails} rails and {nodes} nodes, {name}"
     caption = (
@@ -97,4 +97,4 @@ def _matrix(matrix: pl.DataFrame, algorithm: str, nodes: int) -> Figure:
         caption += " Our copy of it lacks the last column."
     chart = layered(title, [tints, base.mark_text(baseline="middle", color="black").encode(text="digit:N")])
     chart = chart.properties(height=SQUARE * rails)
-    return Figure(number or f"{algorithm}-{nodes}", title, f"figure {number}" if number else "", caption, chart)
+    return Figure(number or f"{algorithm}-{nodes}-{rails}", title, f"figure {number}" if number else "", caption, chart)
