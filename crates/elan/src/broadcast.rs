@@ -39,9 +39,10 @@ pub(crate) struct Landing {
 impl World {
     /// Whether a destination is one node, or a range of those that there are.
     pub(crate) fn check_range(&self, destination: Destination) -> Result<(), DmaError> {
-        let nodes = self.fabric.tree().nodes();
+        let tree = self.fabric.tree();
         let (first, last) = (destination.first(), destination.last());
-        if destination.is_broadcast() && (first > last || last >= nodes) {
+        if destination.is_broadcast() && !tree.are_attached(first, last) {
+            let nodes = tree.nodes();
             return Err(DmaError::NoRange { first, last, nodes });
         }
         Ok(())

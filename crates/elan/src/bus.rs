@@ -1,14 +1,18 @@
 //! # The I/O bus
 //!
-//! One bus a node, shared by everything that crosses between host and adapter, half-duplex. A transfer is cut into
-//! bursts. When a burst ends, the bus turns to the other direction if something waits there, otherwise it goes on in
-//! the same one: two directions that both have work alternate burst by burst and pay the turnaround each time. That
-//! alternation is what halves the bandwidth of a bidirectional ping between main memories (000 s5.2).
+//! One bus for each adapter, shared by everything that crosses between host and adapter. A transfer is cut into bursts.
+//!
+//! *Half-duplex*, the buses of the papers (PCI): one burst at a time. When one ends, the bus turns to the other direction if
+//! something waits there, otherwise it goes on in the same one: two directions that both have work alternate burst by burst
+//! and pay the turnaround each time. That alternation is what halves the bandwidth of a bidirectional ping between main
+//! memories (000 s5.2), and what rail allocation seeks to avoid (004 s1).
+//!
+//! *Full-duplex*: each direction has its own wires and knows nothing of the other.
 //!
 //! The bound of its queues: the adapter has at most a few payload reads, input buffers and block copies outstanding,
 //! and a program one command at a time for each of its processes.
 
-use crate::config::BusConfig;
+use crate::config::{BusConfig, Duplex};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -47,8 +51,8 @@ pub struct Bus<T> {
     config: BusConfig,
     waiting: [VecDeque<Transfer<T>>; 2],
     last: Direction,
-    /// The burst under way: its direction and size.
-    active: Option<(Direction, Bytes)>,
+    /// The size of the burst under way, by direction; of a half-duplex bus there is one.
+    active: [Option<Bytes>; 2],
     busy: Time,
 }
 
@@ -59,7 +63,7 @@ impl<T> Bus<T> {
             config,
             waiting: [VecDeque::new(), VecDeque::new()],
             last: Direction::ToAdapter,
-            active: None,
+            active: [None; 2],
             busy: Time::ZERO,
         }
     }
@@ -72,17 +76,23 @@ impl<T> Bus<T> {
             left: size,
             purpose,
         });
-        if self.active.is_some() {
-            None
+        let idle = match self.config.duplex {
+            Duplex::Half => self.active == [None; 2],
+            Duplex::Full => self.active[direction.index()].is_none(),
+        };
+        if idle {
+            let next = self.start_burst(direction);
+            next.map(|(_, duration)| duration)
         } else {
-            self.start_burst()
+            None
         }
     }
 
-    /// Ends the burst under way. Returns what has been transferred completely, if anything, and the duration of the
-    /// next burst, which starts now.
-    pub fn finish_burst(&mut self) -> (Option<T>, Option<Time>) {
-        let (direction, size) = self.active.take().expect("a burst is under way");
+    /// Ends the burst under way in a direction. Returns what has been transferred completely, if anything, and the direction
+    /// and duration of the next burst, which starts now.
+    pub fn finish_burst(&mut self, direction: Direction) -> (Option<T>, Option<(Direction, Time)>) {
+        let size = self.active[direction.index()].take();
+        let size = size.expect("a burst is under way");
         self.last = direction;
         let queue = &mut self.waiting[direction.index()];
         let transfer = queue.front_mut().expect("the burst belongs to a transfer");
@@ -92,31 +102,34 @@ impl<T> Bus<T> {
         } else {
             None
         };
-        (done, self.start_burst())
+        (done, self.start_burst(direction))
     }
 
-    /// Time in which the bus was taken so far, bursts under way included.
+    /// Time in which the bus was taken so far, bursts under way included; of a full-duplex one, the sum of both directions.
     pub fn busy(&self) -> Time {
         self.busy
     }
 
-    /// Picks the next burst; returns its duration.
-    fn start_burst(&mut self) -> Option<Time> {
-        let turned = self.last.other();
-        let direction = [turned, self.last]
-            .into_iter()
-            .find(|way| !self.waiting[way.index()].is_empty())?;
+    /// Picks the next burst, where one in a direction has just ended or come up; returns its direction and duration.
+    fn start_burst(&mut self, ended: Direction) -> Option<(Direction, Time)> {
+        let ways = match self.config.duplex {
+            Duplex::Half => [self.last.other(), self.last],
+            Duplex::Full => [ended; 2],
+        };
+        let mut ways = ways.into_iter();
+        let direction = ways.find(|way| !self.waiting[way.index()].is_empty())?;
         let size = self.waiting[direction.index()][0]
             .left
             .min(self.config.burst);
-        self.active = Some((direction, size));
-        let turnaround = if direction == self.last {
-            Time::ZERO
-        } else {
+        self.active[direction.index()] = Some(size);
+        let turns = self.config.duplex == Duplex::Half && direction != self.last;
+        let turnaround = if turns {
             self.config.turnaround
+        } else {
+            Time::ZERO
         };
         let duration = turnaround + self.config.burst_overhead + self.config.rate.time(size);
         self.busy += duration;
-        Some(duration)
+        Some((direction, duration))
     }
 }

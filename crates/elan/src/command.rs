@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Set(u32),
     /// Run the thread that was posted first: the port works in order.
     Run,
+    /// Put the message that was posted first into its queue.
+    Insert,
 }
 
 impl World {
@@ -40,6 +42,11 @@ impl World {
         match command {
             Command::Dma(dma) => self.enqueue(node, dma),
             Command::Set(index) => self.occur_soon(EventId { node, index }),
+            Command::Insert => {
+                let posted = &mut self.adapters[node as usize].posted;
+                let (queue, message) = posted.pop_front().expect("it was posted with the command");
+                self.queued(node, queue, message);
+            }
             Command::Run => {
                 let threads = &mut self.adapters[node as usize].processor.posted;
                 let thread = threads

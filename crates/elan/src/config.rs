@@ -54,17 +54,27 @@ impl AdapterConfig {
     }
 }
 
-/// The I/O bus of a node: shared by all that moves between main memory and adapter, one direction at a time (000 s4:
-/// 64-bit, 33 MHz PCI).
+/// Whether a bus moves in both directions at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplex {
+    /// In one at a time.
+    Half,
+    /// In both, each at the full rate.
+    Full,
+}
+
+/// The I/O bus of an adapter: all that moves between main memory and adapter crosses it (000 s4: 64-bit, 33 MHz PCI).
 #[derive(Clone, Copy, Debug)]
 pub struct BusConfig {
+    /// Whether both directions move at once.
+    pub duplex: Duplex,
     /// Rate within a burst.
     pub rate: Rate,
     /// Longest transaction; longer transfers are cut.
     pub burst: Bytes,
     /// Arbitration, address and first-word latency of each transaction.
     pub burst_overhead: Time,
-    /// Extra time before a transaction in the other direction than the last (000 s5.2: the bus "is not able to
+    /// Of a half-duplex bus: extra time before a transaction in the other direction than the last (000 s5.2: the bus "is not able to
     /// efficiently interleave the bidirectional traffic").
     pub turnaround: Time,
 }
@@ -131,4 +141,6 @@ pub struct Config {
     pub tport: TportConfig,
     /// The groups.
     pub group: GroupConfig,
+    /// How messages are spread over the rails, of which the fabric's trees say how many there are; none where nobody chooses.
+    pub rails: Option<crate::rails::Config>,
 }

@@ -12,7 +12,7 @@ use crate::event::EventId;
 use crate::get::Get;
 use crate::memory::Address;
 use crate::meter::Meter;
-use crate::mmu::Fault;
+use crate::mmu::{Fault, Reason};
 use fabric::{Destination, NodeId, Priority};
 use kernel::{Signal, Wait};
 use std::cell::Cell;
@@ -156,6 +156,22 @@ pub enum DmaError {
         /// The context that posted.
         context: ContextId,
     },
+    /// Its ends are adapters of different rails.
+    #[error("no network joins the adapters {from} and {to}: they are on different rails")]
+    Apart {
+        /// The adapter that posted.
+        from: NodeId,
+        /// The other one.
+        to: NodeId,
+    },
+    /// All rails between two nodes are down.
+    #[error("no rail from node {from} to node {to} works")]
+    NoRail {
+        /// The node that sends.
+        from: NodeId,
+        /// The other one.
+        to: NodeId,
+    },
     /// The job has no such process.
     #[error("the job has no process {process}")]
     NoProcess {
@@ -178,6 +194,13 @@ pub enum DmaError {
         /// Its length.
         length: Bytes,
     },
+}
+
+impl DmaError {
+    /// Whether the network failed on the way: another rail may do better.
+    pub fn is_rail_down(&self) -> bool {
+        matches!(self, DmaError::Fault(fault) if fault.reason == Reason::Down)
+    }
 }
 
 /// A posted DMA. Awaiting it waits for its completion at the source; dropping it does not cancel it.
@@ -257,6 +280,8 @@ pub(crate) struct Progress {
     pub refused: u32,
     /// Packets that the other end has not yet dealt with.
     pub unstored: u32,
+    /// Whether some of it has arrived and some is missing.
+    pub landing: bool,
     /// Of a broadcast: how far each destination is.
     pub landings: Box<[Landing]>,
     /// Why it failed, if it did; shared with the process that awaits it.
@@ -286,6 +311,7 @@ impl Progress {
             open: 0,
             refused: 0,
             unstored: 0,
+            landing: false,
             landings: Box::default(),
             failed: Rc::new(Cell::new(None)),
             done: Signal::new(),

@@ -22,7 +22,7 @@ use crate::event::News;
 use crate::get::{DESCRIPTOR, Get};
 use crate::memory::{Address, Placement};
 use crate::message::MESSAGE;
-use crate::mmu::Access;
+use crate::mmu::{Access, Fault, Reason};
 use fabric::{Ack, NodeId, PacketSpec};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
@@ -122,6 +122,11 @@ impl World {
         {
             return Err(DmaError::Misdirected { node, context });
         }
+        self.check_rail(dma.from.node, dma.to.node)?;
+        if self.adapters[node as usize].down.is_set() {
+            let access = Access::RemoteWrite;
+            return Err(Fault::new(dma.to, dma.length, access, Reason::Down).into());
+        }
         self.check_range(dma.destination())?;
         if put {
             self.translate(dma.from, dma.length, Access::LocalRead, capability)?;
@@ -136,6 +141,16 @@ impl World {
             return Err(DmaError::QueueFull { node, queue });
         }
         Ok(get)
+    }
+
+    /// Whether two adapters are on one rail.
+    pub(crate) fn check_rail(&self, from: NodeId, to: NodeId) -> Result<(), DmaError> {
+        let rail = |place| self.fabric.tree().rail_and_node(place).0;
+        if rail(from) == rail(to) {
+            Ok(())
+        } else {
+            Err(DmaError::Apart { from, to })
+        }
     }
 
     /// Where the event of a descriptor lies; nowhere if it has been freed.
@@ -406,6 +421,7 @@ impl World {
     pub(crate) fn drop_dma_if_over(&mut self, id: DmaId) {
         let progress = &self.dmas[id as usize];
         if progress.stage == Stage::Reported && progress.unstored == 0 && !progress.served {
+            self.landed_all(id);
             let progress = self.dmas.remove(id as usize);
             if let Some(Get::Serving(get)) = progress.get {
                 self.dmas[get as usize].served = false;

@@ -21,7 +21,7 @@
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::context::Capability;
-use crate::dma::{Kind, Notify, Token};
+use crate::dma::{DmaId, Kind, Notify, Token};
 use crate::event::{EVENT_BLOCK, EventId, News};
 use crate::get::Get;
 use crate::memory::{Address, Placement};
@@ -41,6 +41,8 @@ pub(crate) struct Inputter {
     /// Packets that wait for an input buffer; at most one for each ejection channel, whose circuit they hold.
     pub stalled: VecDeque<(PacketId, Token)>,
     pub refusing: bool,
+    /// DMAs of which something has arrived and something is missing.
+    pub receiving: u32,
     /// Payload stored so far.
     pub stored: Bytes,
 }
@@ -48,6 +50,9 @@ pub(crate) struct Inputter {
 impl World {
     /// The last flit of a packet has arrived.
     pub(crate) fn arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
+        if self.adapters[node as usize].down.is_set() {
+            return self.lost(packet, token);
+        }
         if token & MESSAGE != 0 {
             return self.message_arrived(node, packet, token);
         }
@@ -62,7 +67,11 @@ impl World {
     /// Payload has arrived.
     fn data_arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
         let arrival = &self.packets[token as usize];
-        let length = arrival.length;
+        let (length, id) = (arrival.length, arrival.dma);
+        let progress = &mut self.dmas[id as usize];
+        if !std::mem::replace(&mut progress.landing, true) {
+            self.adapters[node as usize].inputter.receiving += 1;
+        }
         match self.admit(token) {
             Err(fault) => self.refuse(packet, token, *fault),
             Ok(_) if self.adapters[node as usize].inputter.refusing => {
@@ -84,6 +93,34 @@ impl World {
             Ok(Room::Place(Placement::Main)) => {
                 self.store_soon(node, packet, token);
             }
+        }
+    }
+
+    /// Nothing of a DMA will arrive any more.
+    pub(crate) fn landed_all(&mut self, id: DmaId) {
+        let progress = &mut self.dmas[id as usize];
+        if std::mem::replace(&mut progress.landing, false) {
+            let node = progress.dma.to.node;
+            self.adapters[node as usize].inputter.receiving -= 1;
+        }
+    }
+
+    /// A packet has arrived on a rail that is down: its sender learns so, and nothing else happens.
+    fn lost(&mut self, packet: PacketId, token: Token) {
+        let fault = |to, length| Fault::new(to, length, Access::RemoteWrite, Reason::Down);
+        if token & MESSAGE != 0 {
+            let message = self.message(token);
+            message.result = Some(Err(fault(message.to, Bytes::ZERO).into()));
+            return self.answer(packet, Ack::Error);
+        }
+        let lost = &mut self.packets[token as usize];
+        let to = self.dmas[lost.dma as usize].dma.to.offset(lost.offset);
+        let fault = fault(to, lost.length);
+        if lost.kind == Kind::Broadcast {
+            lost.fault.get_or_insert_with(|| Box::new(fault));
+            self.answer(packet, Ack::Error);
+        } else {
+            self.refuse(packet, token, fault);
         }
     }
 
@@ -195,6 +232,7 @@ impl World {
             self.meters[meter.index()] += length;
         }
         if over {
+            self.landed_all(id);
             let at = self.now() + self.config.adapter.input + self.config.adapter.event;
             match dma
                 .notify

@@ -63,7 +63,7 @@ pub mod rails;
 pub mod thread;
 
 pub use cluster::{Cluster, Node, Stop, Watch};
-pub use config::{AdapterConfig, BusConfig, Config, GroupConfig, HostConfig, TportConfig};
+pub use config::{AdapterConfig, BusConfig, Config, Duplex, GroupConfig, HostConfig, TportConfig};
 pub use context::{Capability, ContextId, NoContext};
 pub use dma::{Dma, DmaError, Transfer};
 pub use event::{Action, EventId, Wait};

@@ -9,9 +9,11 @@
 //! 2. it tests the conditions; if one fails, the answer is *test failed* and nothing changes;
 //! 3. it answers *accepted* and executes the rest, in order.
 //!
+//! One that finds no room in a queue is *discarded* before it is tested, and sent again as any refused packet.
+//!
 //! A message to a range of nodes has its answers between 2 and 3, see [`crate::broadcast`].
 //!
-//! Words have 8 bytes, lie in adapter memory, and are little-endian. A refused message is sent again as any packet.
+//! Words have 8 bytes, lie in adapter memory, and are little-endian.
 
 use crate::cluster::{Happening, World};
 use crate::context::Capability;
@@ -28,6 +30,9 @@ pub const MOST_TRANSACTIONS: usize = 5;
 
 /// A word of a transaction.
 pub const WORD: Bytes = Bytes::new(8);
+
+/// Words that a transaction puts into a queue.
+pub const INSERTED: usize = 3;
 
 /// One transaction of a message. Addresses are those of the process that the message goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +55,13 @@ pub enum Transaction {
     SetEvent {
         /// Where the event lies.
         at: ElanAddr,
+    },
+    /// Puts a small message into a queue (public Elan3 headers); not in messages to a range of nodes.
+    Insert {
+        /// Where the queue's slots begin.
+        queue: ElanAddr,
+        /// The message.
+        words: [u64; INSERTED],
     },
     /// The condition of the whole packet: whether a word compares so to a value.
     Test {
@@ -92,6 +104,7 @@ impl Transaction {
     pub fn data(self) -> Bytes {
         match self {
             Transaction::SetEvent { .. } => Bytes::ZERO,
+            Transaction::Insert { .. } => WORD * INSERTED as u64,
             _ => WORD,
         }
     }
@@ -117,6 +130,8 @@ pub(crate) struct Message {
     pub transactions: Box<[Transaction]>,
     pub priority: Priority,
     refusals: u32,
+    /// Whether a thread waits for its answer.
+    pub awaited: bool,
     /// Destinations of a broadcast that have still to hear of its end.
     pub ends: u32,
     /// Whether its thread has the answer.
@@ -147,6 +162,7 @@ impl World {
             transactions,
             priority,
             refusals: 0,
+            awaited: true,
             ends: 0,
             taken: false,
             result: None,
@@ -199,6 +215,10 @@ impl World {
             return self.examine_broadcast(node, packet, token);
         }
         let transactions = std::mem::take(&mut message.transactions);
+        if self.is_full(to, capability, &transactions) {
+            self.message(token).transactions = transactions;
+            return self.answer(packet, Ack::Discarded);
+        }
         let (ack, result) = match self.examine(to, capability, &transactions) {
             Err(fault) => (Ack::Error, Err(fault.into())),
             Ok(false) => (
@@ -216,6 +236,26 @@ impl World {
         };
         self.message(token).result = Some(result);
         self.answer(packet, ack);
+    }
+
+    /// Whether a queue that some transactions need is full.
+    fn is_full(
+        &self,
+        process: Address,
+        capability: Capability,
+        transactions: &[Transaction],
+    ) -> bool {
+        transactions.iter().any(|transaction| match *transaction {
+            Transaction::Insert { queue, .. } => {
+                let at = Address {
+                    elan: queue,
+                    ..process
+                };
+                let found = self.queue_at(at, transaction.data(), capability);
+                found.is_ok_and(|(_, room)| !room)
+            }
+            _ => false,
+        })
     }
 
     /// Whether a process's memory has all that some transactions need, and then whether their conditions hold.
@@ -244,6 +284,13 @@ impl World {
                         ..process
                     };
                     self.event_at(at, Access::RemoteEvent, capability)?;
+                }
+                Transaction::Insert { queue, .. } => {
+                    let at = Address {
+                        elan: queue,
+                        ..process
+                    };
+                    self.queue_at(at, transaction.data(), capability)?;
                 }
                 Transaction::Test {
                     at,
@@ -301,6 +348,14 @@ impl World {
                     let at = self.now() + adapter.input + adapter.event;
                     self.schedule(at, process.node, Happening::Occurred(News::Event(event)));
                 }
+                Transaction::Insert { queue, words } => {
+                    let context = self.adapters[process.node as usize].contexts
+                        [process.context.0 as usize]
+                        .as_ref();
+                    let index = context.expect("it has been examined").queues[&queue];
+                    let message = words.iter().flat_map(|word| word.to_le_bytes());
+                    self.queued(process.node, index, message.collect());
+                }
                 Transaction::Test { .. } => {}
             }
         }
@@ -324,6 +379,10 @@ impl World {
                 found: None,
             }));
             message.done.fire();
+            if !message.awaited {
+                message.taken = true;
+                self.drop_message_if_done(token);
+            }
         }
         self.run_engine(source);
     }

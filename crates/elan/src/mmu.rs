@@ -144,6 +144,9 @@ pub enum Reason {
     /// Words of transactions, events and queues lie in adapter memory.
     #[error("this must lie in adapter memory")]
     NotAdapter,
+    /// The network of the adapter has failed.
+    #[error("the rail is down")]
+    Down,
     /// There is no event, or no queue.
     #[error("there is no event or queue")]
     Nothing,

@@ -257,6 +257,19 @@ impl Thread {
         self.send_to((to, Some(last)), transactions, priority).await
     }
 
+    /// Sends a packet of transactions to a process, and waits for nothing: what cannot be is lost.
+    pub async fn post(&self, to: Address, transactions: &[Transaction], priority: Priority) {
+        assert!((1..=MOST_TRANSACTIONS).contains(&transactions.len()));
+        self.issue().await;
+        let mut world = self.node.world.borrow_mut();
+        let source = self.node.id();
+        if world.check_rail(source, to.node).is_ok() {
+            let (to, capability) = ((to, None), self.node.capability());
+            let token = world.send_message(source, to, capability, transactions.into(), priority);
+            world.message(token).awaited = false;
+        }
+    }
+
     async fn send_to(
         &self,
         to: (Address, Option<NodeId>),
@@ -267,7 +280,14 @@ impl Thread {
             let length = transactions.iter().map(|one| one.data()).sum();
             return Err(DmaError::TooLong { length });
         }
+        let own = self.node.id();
+        self.node.world.borrow().check_rail(own, to.0.node)?;
         if let Some(last) = to.1 {
+            let inserts = |one: &Transaction| matches!(one, Transaction::Insert { .. });
+            assert!(
+                !transactions.iter().any(inserts),
+                "a queue takes messages of its own"
+            );
             let first = to.0.node;
             let range = Destination::Range { first, last };
             self.node.world.borrow().check_range(range)?;

@@ -1,13 +1,14 @@
 //! The bus alone, against closed forms: bursts, overheads, turns, who goes next.
 
 use Direction::{ToAdapter, ToMain};
-use elan::BusConfig;
 use elan::bus::{Bus, Direction};
+use elan::{BusConfig, Duplex};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Time};
 
 /// 100 ns of overhead and 64 ns for a burst of 64 bytes; 80 ns for a turn.
 const BUS: BusConfig = BusConfig {
+    duplex: Duplex::Half,
     rate: Rate::from_mb_per_second(1000),
     burst: Bytes::new(64),
     burst_overhead: Time::from_ns(100),
@@ -36,10 +37,10 @@ fn run(config: BusConfig, requests: &[Request]) -> Outcome {
     loop {
         let arrives = requests.get(next).map(|request| request.0);
         match (burst_ends, arrives) {
-            (Some(end), arrives) if arrives.is_none_or(|at| end <= at) => {
+            (Some((end, way)), arrives) if arrives.is_none_or(|at| end <= at) => {
                 wanted += end - now;
                 now = end;
-                let (purpose, duration) = bus.finish_burst();
+                let (purpose, burst) = bus.finish_burst(way);
                 if let Some(purpose) = purpose {
                     assert_eq!(
                         std::mem::replace(&mut done[purpose], now),
@@ -47,7 +48,7 @@ fn run(config: BusConfig, requests: &[Request]) -> Outcome {
                         "done twice"
                     );
                 }
-                burst_ends = duration.map(|duration| now + duration);
+                burst_ends = burst.map(|(way, duration)| (now + duration, way));
             }
             (_, Some(at)) => {
                 if burst_ends.is_some() {
@@ -57,7 +58,7 @@ fn run(config: BusConfig, requests: &[Request]) -> Outcome {
                 let (_, direction, size) = requests[next];
                 if let Some(duration) = bus.request(direction, Bytes::new(size), next) {
                     assert_eq!(burst_ends, None, "a busy bus starts nothing");
-                    burst_ends = Some(now + duration);
+                    burst_ends = Some((now + duration, direction));
                 }
                 next += 1;
             }

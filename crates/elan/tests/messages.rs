@@ -137,6 +137,12 @@ fn faults_change_nothing() {
         comparison: Comparison::Equal,
         word: 0,
     };
+    let insert = |queue| Transaction::Insert {
+        queue,
+        words: [1, 2, 3],
+    };
+    let short = b.queue(4, Bytes::new(23), None).expect("there is memory");
+    let short = short.start();
     let bad = [
         (write(main), Access::RemoteWrite, Reason::NotAdapter),
         (write(hidden), Access::RemoteWrite, Reason::Forbidden),
@@ -148,6 +154,13 @@ fn faults_change_nothing() {
         (set(nothing), Access::RemoteEvent, Reason::Unmapped),
         (set(at.elan), Access::RemoteEvent, Reason::Nothing),
         (test, Access::RemoteRead, Reason::Forbidden),
+        (insert(nothing), Access::RemoteWrite, Reason::Unmapped),
+        (insert(at.elan), Access::RemoteWrite, Reason::Nothing),
+        (
+            insert(short.elan),
+            Access::RemoteWrite,
+            Reason::SlotTooShort,
+        ),
     ];
     let messages = bad.map(|(bad, ..)| vec![good, bad]).to_vec();
     let answers = send(&mut cluster, 0, at, messages);
@@ -156,6 +169,7 @@ fn faults_change_nothing() {
             Transaction::Write { to, .. } => (to, 8),
             Transaction::SetEvent { at } => (at, 64),
             Transaction::Test { at, .. } => (at, 8),
+            Transaction::Insert { queue, .. } => (queue, 24),
             Transaction::Add { .. } => unreachable!("there is none"),
         };
         let fault = Fault {
@@ -256,4 +270,64 @@ proptest! {
         }
         prop_assert_eq!(words(&b, at, 4), memory);
     }
+}
+
+/// A full queue lets the message be sent again, until there is room; nothing else of the packet happens before. Who posts does
+/// not wait for it.
+#[test]
+fn a_message_waits_for_room_in_a_queue() {
+    let mut cluster = cluster(&four_nodes());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let at = b.allocate(Placement::Adapter, Bytes::new(8)).start();
+    let queue = b.queue(1, Bytes::new(24), None).expect("there is memory");
+    let count = Transaction::Add {
+        to: at.elan,
+        word: 1,
+    };
+    let insert = move |word| Transaction::Insert {
+        queue: queue.start().elan,
+        words: [word, 7, u64::MAX],
+    };
+    let posted = log();
+    let note = posted.clone();
+    let program = async move |thread: Thread| {
+        for word in 1..=3 {
+            thread
+                .post(at, &[count, insert(word)], Priority::High)
+                .await;
+        }
+        note.note(thread.now());
+    };
+    a.run("poster", program).expect("there is memory");
+    cluster.run_until(Time::from_us(20)).expect("nothing fails");
+    assert!(
+        posted.borrow()[0] < Time::from_us(3),
+        "{}",
+        posted.borrow()[0]
+    );
+    // One slot, one message; the others are refused and come again.
+    assert_eq!((b.queue_len(queue), words(&b, at, 1)), (1, vec![1]));
+    let taken = log();
+    let note = taken.clone();
+    let reader = b.clone();
+    cluster.spawn("reader", async move {
+        for _ in 0..3 {
+            while reader.queue_len(queue) == 0 {
+                reader.sleep(Time::from_us(1)).await;
+            }
+            let message = reader.take(queue).await.expect("there is one");
+            note.note(message);
+        }
+    });
+    cluster.run().expect("all come in the end");
+    let mut first: Vec<u8> = taken.borrow().iter().map(|message| message[0]).collect();
+    first.sort_unstable();
+    assert_eq!(first, [1, 2, 3]);
+    assert!(
+        taken
+            .borrow()
+            .iter()
+            .all(|one| one[8] == 7 && one[16..] == [0xFF; 8])
+    );
+    assert_eq!(words(&b, at, 1), [3]);
 }

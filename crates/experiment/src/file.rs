@@ -106,6 +106,19 @@ pub struct Series {
     /// Jobs that run at the same time, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub jobs: BTreeMap<String, JobGrid>,
+    /// A rail that fails while jobs run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<RailFailure>,
+}
+
+/// A rail that fails while jobs run, for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RailFailure {
+    /// Its number, from 0.
+    pub rail: u32,
+    /// When, from the start of the run.
+    pub at: Time,
 }
 
 grid! {
@@ -189,8 +202,13 @@ grid! {
     optional {
         /// The nodes that its messages go to instead of each other; they may be nodes of any job, too.
         servers: Nodes,
-        /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it.
+        /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it. Over
+        /// several rails they can only be written.
         writes: f64,
+        /// Where the buffers lie: in the adapter's memory (default) or in main memory.
+        memory: Placement,
+        /// Processes of each node, which share its load; 1 by default. Each sends one message at a time.
+        processes: u32,
     }
 }
 

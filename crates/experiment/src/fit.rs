@@ -39,6 +39,14 @@ pub(crate) fn problems(
             fit.nodes(&format!("{path}.jobs.{name}.servers"), servers);
         }
     }
+    if let Some(failure) = &series.failure {
+        fit.failure(&format!("{path}.failure"), failure.rail);
+    }
+    if machine.rails.is_some() {
+        for (name, job) in &series.jobs {
+            fit.writes(&format!("{path}.jobs.{name}.writes"), job);
+        }
+    }
     // With nodes that the machine lacks, there is no sense in asking what they do.
     if fit.problems.is_empty() {
         for (name, job) in &series.jobs {
@@ -60,6 +68,37 @@ impl Fit<'_> {
         for (key, ends) in [("from", &grid.from), ("to", &grid.to)] {
             for (place, &end) in ends.places(&format!("{path}.{key}")) {
                 self.node(&place, end);
+            }
+        }
+    }
+
+    /// A rail that fails: there is such a one, and another that carries on.
+    fn failure(&mut self, path: &str, rail: u32) {
+        let rails = self.machine.rails.as_ref();
+        let rails = rails.map_or(1, |rails| rails.count.value);
+        if rails == 1 {
+            let problem = self.document.problem(path, "the only rail would fail");
+            let hint = "take a machine with several, such as smart-multirail";
+            self.problems.push(problem.hint(hint));
+        } else if rail >= rails {
+            let message = format!("there is no rail {rail}: the machine has {rails}, from 0 on");
+            let problem = self.document.problem(&format!("{path}.rail"), message);
+            let problem = problem.allowed(format!("0 to {}", rails - 1));
+            self.problems.push(problem);
+        }
+    }
+
+    /// Messages over several rails are written.
+    fn writes(&mut self, path: &str, job: &JobGrid) {
+        let Some(writes) = &job.writes else {
+            return;
+        };
+        for (place, &writes) in writes.places(path) {
+            if writes < 1.0 {
+                let message = "no policy of several rails reads messages";
+                let problem = self.document.problem(&place, message).allowed("1");
+                let hint = "leave `writes` out, or take a machine without [rails]";
+                self.problems.push(problem.hint(hint));
             }
         }
     }

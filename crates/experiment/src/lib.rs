@@ -43,7 +43,7 @@ pub use changes::{Changes, MachineFile};
 pub use file::{Algorithm, Allocation, AllocationGrid};
 pub use file::{Collective, CollectiveGrid, Job, JobGrid, Ping, PingGrid};
 pub use file::{Directions, Distribution, Library, Operation, Placement};
-pub use file::{Experiment, Run, RunChanges, Series};
+pub use file::{Experiment, RailFailure, Run, RunChanges, Series};
 pub use nodes::Nodes;
 pub use pattern::{Pairs, Pattern, Rule};
 pub use plan::{Point, Workload, plan};

@@ -1,7 +1,7 @@
 //! From an experiment to its points.
 
 use crate::changes::MachineFile;
-use crate::file::{Allocation, Collective, Experiment, Job, Ping, Run, Series};
+use crate::file::{Allocation, Collective, Experiment, Job, Ping, RailFailure, Run, Series};
 use crate::fit;
 use crate::pattern::Pattern;
 use crate::sweep::Grid;
@@ -29,6 +29,9 @@ pub struct Point {
     /// What the series changed of it, where it has a list of changes or one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
+    /// A rail that fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<RailFailure>,
     /// Seed of all random streams.
     pub seed: u64,
 }
@@ -85,6 +88,9 @@ impl Point {
         });
         if self.run.slices > 0 {
             run["slices"] = self.run.slices.into();
+        }
+        if let Some(failure) = self.failure {
+            run["failure"] = json!(failure);
         }
         json!({
             "machine": self.machine.values(),
@@ -184,6 +190,7 @@ pub fn plan(
                 run: run.clone(),
                 machine: machine.clone(),
                 changes: changes.clone(),
+                failure: series.failure,
                 seed: first_seed.wrapping_add(seed),
             }));
         }

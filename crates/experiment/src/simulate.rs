@@ -86,6 +86,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         length: point.run.window,
         batches: point.run.batches,
         slices: point.run.slices,
+        failure: point.failure.map(|failure| (failure.rail, failure.at)),
     };
     let records = match &point.workload {
         Workload::Ping(ping) => ping.workload().run(cluster)?,
@@ -177,6 +178,8 @@ impl Job {
             arrivals: self.arrivals.into(),
             load: self.load,
             writes: self.writes.unwrap_or(1.0),
+            memory: self.memory.unwrap_or(Placement::Elan).into(),
+            processes: self.processes.unwrap_or(1),
         }
     }
 }

@@ -79,6 +79,11 @@ impl Fabric {
         self.control.queued(node)
     }
 
+    /// Channels of the last link to a node that packets hold: it receives, or will at once.
+    pub fn arriving(&self, node: NodeId) -> u32 {
+        self.control.arriving(node)
+    }
+
     /// The destination's one answer to [`Notice::Delivered`], which leaves it in cycle `at`: that of the delivery, or
     /// later.
     pub fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack) {

@@ -2,10 +2,12 @@
 
 use crate::file::Machine;
 use crate::param::PerLevel;
+use crate::rails::{Policy, Rails};
 use config::{Document, Problem};
+use elan::rails::allocation;
 use fabric::TopologyError;
 use fabric::config::MAX_HOP_DELAY;
-use fabric::topology::{MAX_ARITY, MAX_LEVELS, MAX_NODES};
+use fabric::topology::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS};
 use std::fmt::Display;
 use units::{Bytes, Flits, Rate, Time};
 
@@ -46,6 +48,9 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     check.libraries(machine);
     check.times(machine);
     check.engine(machine);
+    if let Some(rails) = &machine.rails {
+        check.rails(rails, machine);
+    }
     check.problems
 }
 
@@ -150,6 +155,26 @@ impl Check<'_> {
         }
     }
 
+    fn rails(&mut self, rails: &Rails, machine: &Machine) {
+        self.range("rails.striping", rails.striping.value, 0.0, 1.0);
+        let threshold = rails.threshold.value;
+        self.range("rails.threshold", threshold, Bytes::ZERO, LARGEST);
+        self.range("rails.handle", rails.handle.value, 0, 1 << 20);
+        // A process that never rests would keep time from passing.
+        if let Some(cycle) = machine.cycle() {
+            self.range("rails.poll", rails.poll.value, cycle, LONGEST);
+        }
+        let (nodes, count) = (machine.topology.nodes.value, rails.count.value);
+        if rails.policy.value == Policy::Static
+            && machine.trees().is_ok()
+            && let Err(error) = allocation::check(nodes, count)
+        {
+            let problem = self.at("rails.count", error.to_string());
+            let hint = "take more rails, fewer nodes, or another rails.policy";
+            self.problems.push(problem.hint(hint));
+        }
+    }
+
     fn libraries(&mut self, machine: &Machine) {
         let (host, tport) = (&machine.host, &machine.tport);
         self.rate("host.copy", host.copy.value);
@@ -196,7 +221,7 @@ impl Check<'_> {
     }
 
     fn tree(&mut self, machine: &Machine) {
-        let Err(error) = machine.topology.tree() else {
+        let Err(error) = machine.trees() else {
             return;
         };
         let message = error.to_string();
@@ -239,6 +264,9 @@ impl Check<'_> {
                     message,
                 )
                 .allowed(format!("1 to {MAX_ARITY}")),
+            TopologyError::Rails(_) => self
+                .at("rails.count", message)
+                .allowed(format!("1 to {MAX_RAILS}")),
             TopologyError::TooManyParts { .. } => self
                 .at("topology.up", message)
                 .hint("give the switches fewer up-links"),

@@ -1,7 +1,11 @@
 //! From a machine file to what the simulator needs.
 
-use crate::file::{Arbitration, Ascent, Broadcast, Circuit, Engine, Machine, Multiplexing};
+use crate::Rails;
+use crate::file::{
+    Arbitration, Ascent, Broadcast, Bus, Circuit, Duplex, Engine, Machine, Multiplexing,
+};
 use elan::{AdapterConfig, BusConfig, Config, GroupConfig, HostConfig, PacketFormat, TportConfig};
+use fabric::{FatTree, TopologyError};
 use units::Time;
 
 impl Machine {
@@ -12,6 +16,12 @@ impl Machine {
         let exact = u128::from(cycle.as_ps()) * u128::from(rate.as_bytes_per_second())
             == u128::from(flit.as_u64()) * 1_000_000_000_000;
         (exact && !cycle.is_zero()).then_some(cycle)
+    }
+
+    /// The trees of all rails, if there can be such.
+    pub(crate) fn trees(&self) -> Result<FatTree, TopologyError> {
+        let rails = self.rails.as_ref().map_or(1, |rails| rails.count.value);
+        self.topology.tree()?.with_rails(rails)
     }
 
     /// The engine in the fabric's own terms.
@@ -32,10 +42,9 @@ impl Machine {
 
     /// The resolved form of a checked machine.
     pub fn cluster_config(&self) -> Config {
-        let (topology, link, switch, adapter) =
-            (&self.topology, &self.link, &self.switch, &self.adapter);
+        let (link, switch, adapter) = (&self.link, &self.switch, &self.adapter);
         let cycle = self.cycle().expect("the machine has been checked");
-        let levels = topology.down.value.len();
+        let levels = self.topology.down.value.len();
         let cycles = |time: Time| time.div_ceil(cycle);
         let delay = |level| {
             cycles(
@@ -48,7 +57,7 @@ impl Machine {
         Config {
             fabric: fabric::Config {
                 engine: self.engine(),
-                tree: topology.tree().expect("the machine has been checked"),
+                tree: self.trees().expect("the machine has been checked"),
                 hop_delay: (0..levels).map(delay).collect(),
                 channels: link.channels.value,
                 buffer: link.buffer.value.as_u32(),
@@ -107,12 +116,7 @@ impl Machine {
                 thread_switch: adapter.thread_switch.value,
                 thread_issue: adapter.thread_issue.value,
             },
-            bus: BusConfig {
-                rate: self.bus.rate.value,
-                burst: self.bus.burst.value,
-                burst_overhead: self.bus.burst_overhead.value,
-                turnaround: self.bus.turnaround.value,
-            },
+            bus: self.bus.config(),
             host: HostConfig {
                 call: self.host.call.value,
                 copy: self.host.copy.value,
@@ -131,6 +135,22 @@ impl Machine {
                 branching: self.group.branching.value,
                 broadcast: self.group.broadcast.value,
             },
+            rails: self.rails.as_ref().map(Rails::config),
+        }
+    }
+}
+
+impl Bus {
+    fn config(&self) -> BusConfig {
+        BusConfig {
+            duplex: match self.duplex.as_ref().map(|duplex| duplex.value) {
+                None | Some(Duplex::Half) => elan::Duplex::Half,
+                Some(Duplex::Full) => elan::Duplex::Full,
+            },
+            rate: self.rate.value,
+            burst: self.burst.value,
+            burst_overhead: self.burst_overhead.value,
+            turnaround: self.turnaround.value,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The format of machine files. These comments are also the descriptions in the JSON schema and in `elanite show`.
 
 use crate::param::{Param, PerLevel};
+use crate::rails::Rails;
 use fabric::{FatTree, TopologyError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub struct Machine {
     pub tport: Tport,
     /// Groups of processes, and what they do together.
     pub group: Group,
+    /// Several networks side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rails: Option<Rails>,
     /// How the fabric is computed; no physics.
     pub fabric: Fabric,
 }
@@ -44,7 +48,7 @@ pub struct Title {
     pub title: String,
 }
 
-/// The tree of switches: a fat tree with any number of levels and any arities.
+/// The tree of switches: a fat tree with any number of levels and any arities. With `[rails]`, each has such a one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
@@ -229,18 +233,31 @@ pub struct Adapter {
     pub thread_issue: Param<u32>,
 }
 
-/// The I/O bus between a node's main memory and its adapter: shared, one direction at a time.
+/// The I/O bus between a node's main memory and an adapter of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bus {
+    /// Whether both directions move at once; half-duplex, one at a time, if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplex: Option<Param<Duplex>>,
     /// Rate within a burst.
     pub rate: Param<Rate>,
     /// Longest transaction.
     pub burst: Param<Bytes>,
     /// Arbitration, address and first-word latency of each transaction.
     pub burst_overhead: Param<Time>,
-    /// Extra time before a transaction in the other direction.
+    /// Extra time before a transaction in the other direction, of a half-duplex bus.
     pub turnaround: Param<Time>,
+}
+
+/// Whether a bus moves in both directions at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplex {
+    /// In one at a time.
+    Half,
+    /// In both, each at the full rate.
+    Full,
 }
 
 /// The host processors as the libraries use them.

@@ -15,12 +15,14 @@ mod check;
 mod cluster;
 mod file;
 mod param;
+mod rails;
 
 pub use file::{
     Adapter, Bus, Engine, Fabric, Host, Link, Machine, Packet, Switch, Title, Topology, Tport,
 };
-pub use file::{Arbitration, Ascent, Circuit, Multiplexing};
+pub use file::{Arbitration, Ascent, Circuit, Duplex, Multiplexing};
 pub use param::{Param, Parameter, PerLevel};
+pub use rails::{Policy, Rails};
 
 use config::{Document, Override, Problems};
 use serde_json::Value;

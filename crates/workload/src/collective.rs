@@ -119,7 +119,9 @@ impl Collective {
         window: Window,
         seed: u64,
     ) -> Result<Records, Failure> {
-        let start = |job| Running::start(job, &mut cluster, seed);
+        let rails = traffic::rails(&cluster)?;
+        let norm = traffic::Norm::of(&cluster);
+        let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
         let mut running = background
             .iter()
             .map(start)
@@ -170,8 +172,8 @@ impl Collective {
         for (job, before) in running.iter_mut().zip(&before) {
             let after = job.totals(&cluster);
             let rows = &mut measured.rows;
-            rows.extend(traffic::load_rows(job, None, length, before, &after));
-            rows.extend(traffic::whole_window(job, before, &after));
+            rows.extend(traffic::load_rows(job, norm, None, length, before, &after));
+            rows.extend(traffic::whole_window(job, norm, before, &after));
             let nodes = traffic::node_rows(job, length, before, &after);
             measured.nodes.extend(nodes);
         }

@@ -1,23 +1,27 @@
 //! # A job: nodes that send, or fetch, messages
 //!
-//! Each node of a job that its pattern gives a destination runs the same program: it waits for the next message of its
-//! [`Source`], draws its destination, moves it, and begins again when that is complete. A message is *written* into the
-//! destination's memory or, with probability `1 - writes`, *read* from it: a get, which the destination's adapter
-//! executes (000 s4.6; [`elan::get`]). Buffers lie in adapter memory (000 s5.2), and all messages to a destination use
-//! the same one (000 s4.5).
+//! Each node of a job that its pattern gives a destination runs the same program, in one or more processes: it waits for the
+//! next message of its [`Source`], draws its destination, moves it, and begins again when that is complete. A message is
+//! *written* into the destination's memory or, with probability `1 - writes`, *read* from it: a get, which the destination's
+//! adapter executes (000 s4.6; [`elan::get`]). All messages to a destination use the same buffer (000 s4.5), in adapter
+//! memory (000 s5.2) or main memory. The processes of a node share its load.
 //!
-//! The random streams of a node are named by its job and its number: nothing that one node or job does changes what
+//! On a machine with several rails its policy picks those of each message ([`elan::rails`]); there messages are only written.
+//!
+//! The random streams of a process are named by its job, its node and its number there: nothing that one does changes what
 //! another draws.
 
 use crate::Distribution;
+use crate::Failure;
 use crate::pattern::{Destinations, Pattern};
 use crate::source::{LARGEST_MESSAGE, Source};
-use elan::{Cluster, Dma, Meter, NoContext, Node, NodeId, Placement, Region};
+use elan::rails::{Attachment, Process, Rails};
+use elan::{Cluster, Dma, DmaError, Meter, NoContext, Node, NodeId, Placement, Region};
+use itertools::Itertools;
 use kernel::random::Stream;
 use kernel::statistics::Histogram;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use units::{Bytes, Rate};
 
@@ -40,8 +44,12 @@ pub struct Job {
     pub arrivals: Distribution,
     /// Mean offered load of each node, above 0.
     pub load: Rate,
-    /// Fraction of messages that are written; the others are read. 0 to 1.
+    /// Fraction of messages that are written; the others are read. 0 to 1; 1 on several rails.
     pub writes: f64,
+    /// Where the buffers lie.
+    pub memory: Placement,
+    /// Processes of each node, at least 1, which share its load.
+    pub processes: u32,
 }
 
 /// A job under way: its programs, and what is measured of them.
@@ -49,14 +57,14 @@ pub(crate) struct Running<'a> {
     pub job: &'a Job,
     /// The nodes that send, each with its meter.
     pub senders: Vec<(NodeId, Meter)>,
-    /// The sources of the senders, run up to the present whatever the programs do.
+    /// The sources of the processes, those of a node after each other, run up to the present whatever the programs do.
     arrivals: Vec<Source>,
     progress: Rc<RefCell<Progress>>,
 }
 
 /// What the programs of a job tell.
 pub(crate) struct Progress {
-    /// The sources that the programs take their messages from.
+    /// The sources that the programs take their messages from, in the same order.
     sources: Vec<Source>,
     /// From arrivals to ends of messages.
     pub latency: Histogram,
@@ -76,49 +84,71 @@ pub(crate) struct Totals {
 }
 
 impl<'a> Running<'a> {
-    /// Starts the programs.
+    /// Starts the programs; `rails` where the machine has several.
     ///
     /// # Errors
     /// If an adapter has no context left for the job.
-    pub fn start(job: &'a Job, cluster: &mut Cluster, seed: u64) -> Result<Self, NoContext> {
-        let path = |node: NodeId| format!("{}/node {node}", job.name);
-        let size = (job.message, job.sizes);
-        let source = |&(node, _): &_| Source::new(seed, &path(node), size, job.load, job.arrivals);
+    pub fn start(
+        job: &'a Job,
+        cluster: &mut Cluster,
+        rails: Option<&Rails>,
+        seed: u64,
+    ) -> Result<Self, Failure> {
+        let path = |node: NodeId, process: u32| match job.processes {
+            1 => format!("{}/node {node}", job.name),
+            _ => format!("{}/node {node}/process {process}", job.name),
+        };
+        let of_node = job.load.as_bytes_per_second();
+        let load = Rate::from_bytes_per_second(of_node.div_ceil(job.processes.into()));
+        let source = |(node, process)| {
+            let size = (job.message, job.sizes);
+            Source::new(seed, &path(node, process), size, load, job.arrivals)
+        };
 
         let destinations = job.pattern.destinations(&job.nodes, &job.servers);
         let nodes = job.nodes.iter().copied().zip(destinations);
         let nodes: Vec<_> = nodes.filter(|(_, there)| !there.is_none()).collect();
         let meters = nodes.iter().map(|&(node, _)| (node, cluster.meter()));
         let senders: Vec<_> = meters.collect();
+        let all = senders.iter().map(|&(node, _)| node);
+        let all = all.cartesian_product(0..job.processes);
         let progress = Rc::new(RefCell::new(Progress {
-            sources: senders.iter().map(source).collect(),
+            sources: all.clone().map(source).collect(),
             latency: Histogram::new(),
             measuring: false,
         }));
-        let processes = processes(cluster, &nodes)?;
-        let buffers = Rc::new(buffers(&processes));
-        for (index, (node, destinations)) in nodes.into_iter().enumerate() {
-            let stream = |what| Stream::new(seed, &format!("{}/{what}", path(node)));
-            let sender = Sender {
-                node: processes[&node].clone(),
+        let places = Rc::new(Places::new(job, cluster, rails, &nodes)?);
+        for (index, (node, process)) in all.clone().enumerate() {
+            let sender = index / job.processes as usize;
+            let name = path(node, process);
+            let stream = |what| Stream::new(seed, &format!("{name}/{what}"));
+            let program = Program {
+                node: places.node(node),
+                own: node,
                 index,
-                meter: senders[index].1,
-                destinations,
+                meter: senders[sender].1,
+                destinations: nodes[sender].1.clone(),
                 draws: stream("destinations"),
                 writes: job.writes,
                 directions: stream("directions"),
-                buffers: Rc::clone(&buffers),
+                places: Rc::clone(&places),
+                process: rails.map(|rails| rails.process(node, process)),
                 progress: Rc::clone(&progress),
             };
             // No run waits for its end: it has none.
-            sender.node.clone().serve(path(node), sender.run());
+            program.node.clone().serve(name, program.run());
         }
         Ok(Running {
             job,
-            arrivals: senders.iter().map(source).collect(),
+            arrivals: all.map(source).collect(),
             senders,
             progress,
         })
+    }
+
+    /// Processes that send.
+    pub fn processes(&self) -> usize {
+        self.arrivals.len()
     }
 
     /// Latencies count from now on.
@@ -141,85 +171,132 @@ impl<'a> Running<'a> {
             .iter()
             .map(|&(_, meter)| cluster.metered(meter));
         let sources = &self.progress.borrow().sources;
+        let of_nodes = self.arrivals.chunks(self.job.processes as usize);
         Totals {
             stored: stored.collect(),
-            arrived: self.arrivals.iter().map(Source::taken).collect(),
+            arrived: of_nodes
+                .map(|sources| sources.iter().map(Source::taken).sum())
+                .collect(),
             taken: sources.iter().map(Source::taken).sum(),
         }
     }
 }
 
-/// A process of the job on each node that sends or is a destination: jobs do not share addresses.
-fn processes(
-    cluster: &Cluster,
-    nodes: &[(NodeId, Destinations)],
-) -> Result<BTreeMap<NodeId, Node>, NoContext> {
-    let capability = cluster.capability();
-    let mut processes = BTreeMap::new();
-    let mut attach = |node| {
-        if let Entry::Vacant(place) = processes.entry(node) {
-            place.insert(cluster.node(node).attach(capability)?);
+/// Where the messages of a job come from and go to: processes of the job's own, since jobs do not share addresses, on each
+/// node that sends or is a destination, with a buffer.
+enum Places {
+    /// On machines of one rail.
+    One(BTreeMap<NodeId, (Node, Region)>),
+    /// On those of several.
+    Several(BTreeMap<NodeId, Attachment>),
+}
+
+impl Places {
+    fn new(
+        job: &Job,
+        cluster: &Cluster,
+        rails: Option<&Rails>,
+        nodes: &[(NodeId, Destinations)],
+    ) -> Result<Self, NoContext> {
+        let capability = cluster.capability();
+        let attach = |rail: u32, node: NodeId| {
+            let process = cluster.adapter(rail, node).attach(capability)?;
+            let buffer = process.reserve(job.memory, LARGEST_MESSAGE);
+            Ok((process, buffer))
+        };
+        let places = places(nodes).into_iter();
+        let Some(rails) = rails else {
+            let place = |node| Ok((node, attach(0, node)?));
+            return Ok(Places::One(places.map(place).collect::<Result<_, _>>()?));
+        };
+        let place = |node| {
+            let adapters = (0..cluster.rails()).map(|rail| attach(rail, node));
+            let adapters: Vec<_> = adapters.collect::<Result<_, NoContext>>()?;
+            let (processes, buffers) = adapters.into_iter().unzip();
+            Ok((node, rails.attach(processes, buffers)))
+        };
+        Ok(Places::Several(places.map(place).collect::<Result<_, _>>()?))
+    }
+
+    /// The job's process on a node, at the adapter of rail 0.
+    fn node(&self, node: NodeId) -> Node {
+        match self {
+            Places::One(places) => places[&node].0.clone(),
+            Places::Several(places) => places[&node].adapter(0).clone(),
         }
-        Ok(())
-    };
+    }
+}
+
+/// Each node that sends or is a destination.
+fn places(nodes: &[(NodeId, Destinations)]) -> BTreeSet<NodeId> {
+    let mut places = BTreeSet::new();
     // The nodes of a job mostly share one list of candidates: once is enough.
     let mut seen: Option<&Rc<[NodeId]>> = None;
     for (node, destinations) in nodes {
-        attach(*node)?;
+        places.insert(*node);
         match destinations {
             Destinations::None => {}
-            Destinations::One(there) => attach(*there)?,
+            Destinations::One(there) => {
+                places.insert(*there);
+            }
             Destinations::Any(there, _) if seen.is_some_and(|seen| Rc::ptr_eq(seen, there)) => {}
             Destinations::Any(there, _) => {
-                there.iter().copied().try_for_each(&mut attach)?;
+                places.extend(there.iter());
                 seen = Some(there);
             }
         }
     }
-    Ok(processes)
+    places
 }
 
-/// One buffer of each process.
-fn buffers(processes: &BTreeMap<NodeId, Node>) -> BTreeMap<NodeId, Region> {
-    let reserve = |process: &Node| process.reserve(Placement::Adapter, LARGEST_MESSAGE);
-    let buffers = processes
-        .iter()
-        .map(|(&node, process)| (node, reserve(process)));
-    buffers.collect()
-}
-
-/// The program of one node.
-struct Sender {
+/// The program of one process.
+struct Program {
     node: Node,
-    /// Which of the senders it is.
+    own: NodeId,
+    /// Which of the job's processes it is.
     index: usize,
     meter: Meter,
     destinations: Destinations,
     draws: Stream,
     writes: f64,
     directions: Stream,
-    buffers: Rc<BTreeMap<NodeId, Region>>,
+    places: Rc<Places>,
+    /// What picks the rails, where there are several.
+    process: Option<Process>,
     progress: Rc<RefCell<Progress>>,
 }
 
-impl Sender {
+impl Program {
     async fn run(mut self) {
-        let own = self.buffers[&self.node.id()].start();
         loop {
             let arrival = self.progress.borrow().sources[self.index].next_arrival();
             self.node.sleep_until(arrival).await;
             let message = self.progress.borrow_mut().sources[self.index].take();
-            let there = self.buffers[&self.destinations.draw(&mut self.draws)].start();
+            let there = self.destinations.draw(&mut self.draws);
             let write = self.directions.uniform_f64() < self.writes;
-            let (from, to) = if write { (own, there) } else { (there, own) };
-            let dma = Dma::new(from, to, message.size).metered(self.meter);
-            self.node
-                .dma(dma)
-                .await
-                .expect("the buffers are as long as any message");
+            let moved = self.transfer(there, message.size, write).await;
+            moved.expect("the buffers are as long as any message, and there is a way");
             let mut progress = self.progress.borrow_mut();
             if progress.measuring {
                 progress.latency.record(self.node.now() - message.arrival);
+            }
+        }
+    }
+
+    /// Moves a message, and waits until that is done.
+    async fn transfer(&mut self, there: NodeId, size: Bytes, write: bool) -> Result<(), DmaError> {
+        match &*self.places {
+            Places::One(places) => {
+                let place = |node: NodeId| places[&node].1.start();
+                let (own, there) = (place(self.own), place(there));
+                let (from, to) = if write { (own, there) } else { (there, own) };
+                let dma = Dma::new(from, to, size).metered(self.meter);
+                self.node.dma(dma).await
+            }
+            Places::Several(places) => {
+                let process = self.process.as_mut().expect("there are several rails");
+                let (from, to) = (&places[&self.own], &places[&there]);
+                process.put(from, to, size, Some(self.meter)).await
             }
         }
     }

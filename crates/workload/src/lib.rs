@@ -97,6 +97,8 @@ pub struct Window {
     pub batches: u32,
     /// Equal parts of the whole run of which the delays of every link are kept; 0 for none.
     pub slices: u32,
+    /// A rail that fails, and when.
+    pub failure: Option<(u32, Time)>,
 }
 
 impl Window {

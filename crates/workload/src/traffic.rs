@@ -7,7 +7,10 @@
 //! sends, silent ones left out, and of jobs with servers also per server.
 //!
 //! A job is *saturated* if the messages that wait have grown in the window by more than a twentieth of what arrived, and
-//! by more than half a message a node; a load just above what is accepted shows only in windows long enough for that.
+//! by more than half a message a process; a load just above what is accepted shows only in windows long enough for that.
+//!
+//! On a machine with several rails loads are also given as parts of what the links of a node carry together, and latencies
+//! in cycles, a flit on a link each: so 004 measures them (s5.3).
 //!
 //! The latency of a message runs from its arrival, its wait behind earlier ones included, until its node knows that it
 //! is complete. Past saturation it grows with the run, and tells only how long that was.
@@ -16,8 +19,35 @@ use crate::job::{Job, Running, Totals};
 use crate::records::{Baseline, Measured, NodeRow, Records, Row};
 use crate::slices::Slices;
 use crate::{Failure, Window};
-use elan::Cluster;
+use elan::rails::Rails;
+use elan::{Cluster, MemoryError};
 use units::{Bytes, Rate, Time};
+
+/// What 004 measures in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Norm {
+    /// What the links of a node carry, in one direction, on all rails.
+    rate: f64,
+    /// A flit on a link.
+    cycle: Time,
+}
+
+impl Norm {
+    /// That of a cluster with several rails.
+    pub fn of(cluster: &Cluster) -> Option<Norm> {
+        let config = cluster.config();
+        config.rails.map(|_| Norm {
+            rate: Rate::of(config.packet.flit, config.cycle) * f64::from(cluster.rails()),
+            cycle: config.cycle,
+        })
+    }
+}
+
+/// The rails of a cluster, if it has several.
+pub(crate) fn rails(cluster: &Cluster) -> Result<Option<Rails>, MemoryError> {
+    let several = cluster.config().rails.is_some();
+    several.then(|| Rails::new(cluster)).transpose()
+}
 
 /// Runs jobs through the warm-up and the window.
 ///
@@ -32,7 +62,12 @@ pub fn run(
     window: Window,
     seed: u64,
 ) -> Result<Records, Failure> {
-    let start = |job| Running::start(job, &mut cluster, seed);
+    if let Some((rail, at)) = window.failure {
+        cluster.fail_rail(rail, at);
+    }
+    let rails = rails(&cluster)?;
+    let norm = Norm::of(&cluster);
+    let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
     let mut running = jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
     let mut slices = Slices::new(&cluster, window);
     slices.run_until(&mut cluster, window.warm_up)?;
@@ -46,16 +81,17 @@ pub fn run(
         let begin = cluster.now();
         slices.run_until(&mut cluster, window.batch_end(batch))?;
         cluster.check_conservation();
+        rails.iter().for_each(Rails::check);
         let length = cluster.now() - begin;
         for (job, before) in running.iter_mut().zip(&mut before) {
             let after = job.totals(&cluster);
-            rows.extend(load_rows(job, Some(batch), length, before, &after));
+            rows.extend(load_rows(job, norm, Some(batch), length, before, &after));
             *before = after;
         }
     }
     let mut nodes = Vec::new();
     for ((job, start), end) in running.iter().zip(&start).zip(&before) {
-        rows.extend(whole_window(job, start, end));
+        rows.extend(whole_window(job, norm, start, end));
         nodes.extend(node_rows(job, window.length, start, end));
     }
     let measured = Measured {
@@ -70,18 +106,30 @@ pub fn run(
 /// Loads of a part of the window, or of all of it.
 pub(crate) fn load_rows(
     job: &Running<'_>,
+    norm: Option<Norm>,
     batch: Option<u32>,
     length: Time,
     before: &Totals,
     after: &Totals,
 ) -> impl Iterator<Item = Row> {
-    loads(job, length, before, after).map(move |(metric, value)| Row {
+    let row = move |(metric, unit, value)| Row {
         job: Some(job.job.name.clone()),
         metric,
-        unit: "MB/s",
+        unit,
         batch,
         value,
-    })
+    };
+    let loads: Vec<_> = loads(job, length, before, after).collect();
+    let parts = norm.into_iter().flat_map(|norm| {
+        // The first two: what each node offered, and what was accepted of it.
+        let names = ["accepted_part", "offered_part"];
+        let part = move |(name, &(_, load)): (_, &(_, f64))| (name, "", load / norm.rate);
+        names.into_iter().zip(&loads).map(part).collect::<Vec<_>>()
+    });
+    let parts: Vec<_> = parts.collect();
+    let loads = loads.into_iter();
+    let loads = loads.map(|(metric, value)| (metric, "MB/s", value));
+    loads.chain(parts).map(row)
 }
 
 fn loads(
@@ -105,11 +153,16 @@ fn loads(
 }
 
 /// What is known only of the window as a whole.
-pub(crate) fn whole_window(job: &Running<'_>, start: &Totals, end: &Totals) -> Vec<Row> {
+pub(crate) fn whole_window(
+    job: &Running<'_>,
+    norm: Option<Norm>,
+    start: &Totals,
+    end: &Totals,
+) -> Vec<Row> {
     let sum = |values: &[Bytes]| values.iter().sum::<Bytes>();
     let arrived = sum(&end.arrived) - sum(&start.arrived);
     let growth = arrived.saturating_sub(end.taken - start.taken);
-    let half_a_message = job.job.message * job.senders.len() as u64 / 2;
+    let half_a_message = job.job.message * job.processes() as u64 / 2;
     let saturated = growth > half_a_message && growth > arrived / 20;
     let row = |metric, unit, value| Row {
         job: Some(job.job.name.clone()),
@@ -131,6 +184,10 @@ pub(crate) fn whole_window(job: &Running<'_>, start: &Totals, end: &Totals) -> V
         ("latency_max", latency.max()),
     ] {
         rows.extend(time.map(|time| row(metric, "us", time.as_us_f64())));
+    }
+    if let (Some(norm), Some(mean)) = (norm, latency.mean()) {
+        let cycles = mean.as_us_f64() / norm.cycle.as_us_f64();
+        rows.push(row("latency_cycles", "cycles", cycles));
     }
     rows
 }

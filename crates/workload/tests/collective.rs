@@ -32,6 +32,7 @@ const WINDOW: Window = Window {
     length: Time::ZERO,
     batches: 4,
     slices: 0,
+    failure: None,
 };
 
 fn run(collective: &Collective, jobs: &[Job]) -> Records {
@@ -79,6 +80,8 @@ fn background(pattern: Pattern) -> Job {
         arrivals: Distribution::Exponential,
         load: Rate::from_mb_per_second(350),
         writes: 1.0,
+        memory: Placement::Adapter,
+        processes: 1,
     }
 }
 

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{cluster, sixteen_nodes};
+use elan::Placement;
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
 use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Window};
@@ -20,6 +21,8 @@ fn uniform(load: u64) -> Job {
         arrivals: Distribution::Exponential,
         load: Rate::from_mb_per_second(load),
         writes: 1.0,
+        memory: Placement::Adapter,
+        processes: 1,
     }
 }
 
@@ -28,6 +31,7 @@ const WINDOW: Window = Window {
     length: Time::from_ms(2),
     batches: 10,
     slices: 0,
+    failure: None,
 };
 
 fn run(job: Job, window: Window, seed: u64) -> Records {
@@ -119,6 +123,7 @@ fn a_short_window_is_not_saturated_by_chance() {
             length: Time::from_us(200),
             batches: 2,
             slices: 0,
+            failure: None,
         };
         let records = run(
             Job {

@@ -98,22 +98,53 @@ impl Cluster {
         }
     }
 
-    /// A node, for programs that need no protection from each other: those of its context 0.
+    /// A node at its adapter on rail 0, for programs that need no protection from each other: those of its context 0.
     ///
     /// # Panics
     /// If the machine has no such node.
     pub fn node(&self, id: NodeId) -> Node {
+        self.adapter(0, id)
+    }
+
+    /// A node at its adapter on a rail, as [`Cluster::node`]. Its number there is that of the adapter: of the node's place on
+    /// the rail (see [`fabric::topology`]). Contexts, memory and events are those of one adapter.
+    ///
+    /// # Panics
+    /// If the machine has no such node, or no such rail.
+    pub fn adapter(&self, rail: u32, node: NodeId) -> Node {
+        let world = self.world.borrow();
+        let tree = world.fabric.tree();
+        let (nodes, rails) = (tree.nodes(), tree.rails());
         assert!(
-            id < self.nodes(),
-            "the machine has {} nodes, and no node {id}",
-            self.nodes()
+            node < nodes && rail < rails,
+            "the machine has {nodes} nodes on {rails} rails, and no node {node} on rail {rail}"
         );
-        Node::open(Rc::clone(&self.world), id)
+        Node::open(Rc::clone(&self.world), tree.place(rail, node))
     }
 
     /// Attached nodes.
     pub fn nodes(&self) -> NodeId {
         self.world.borrow().fabric.tree().nodes()
+    }
+
+    /// Networks that every node is attached to, each by an adapter of its own.
+    pub fn rails(&self) -> u32 {
+        self.world.borrow().fabric.tree().rails()
+    }
+
+    /// Lets a rail fail at a moment, for ever: all of its adapters see that their links are dead. What is on its way gets lost;
+    /// senders learn of it ([`crate::DmaError::is_rail_down`]). What has been acknowledged is safe.
+    ///
+    /// # Panics
+    /// If the machine has no such rail, or the moment is past.
+    pub fn fail_rail(&mut self, rail: u32, at: Time) {
+        assert!(
+            rail < self.rails() && at >= self.now(),
+            "no rail {rail} at {at}"
+        );
+        let first = self.adapter(rail, 0).id();
+        let mut world = self.world.borrow_mut();
+        world.schedule(at, first, Happening::Fails(rail));
     }
 
     /// A capability that no other processes have.

@@ -71,9 +71,31 @@ impl Node {
         self.world.borrow_mut().detach(process, self.capability);
     }
 
-    /// Its number.
+    /// Its number; of an adapter on a rail other than 0, that of the node's place there (see [`fabric::topology`]).
     pub fn id(&self) -> NodeId {
         self.id
+    }
+
+    /// The rail of this adapter, and the number of the node, which is the same on all rails.
+    pub fn rail_and_node(&self) -> (u32, NodeId) {
+        self.world.borrow().fabric.tree().rail_and_node(self.id)
+    }
+
+    /// Whether the rail of this adapter has failed.
+    pub fn is_down(&self) -> bool {
+        self.down().is_set()
+    }
+
+    /// Set when the rail of this adapter fails.
+    pub fn down(&self) -> Signal {
+        self.world.borrow().adapters[self.id as usize].down.clone()
+    }
+
+    /// Whether the adapter receives a message: some of it has arrived, and some is missing; or a packet arrives.
+    pub fn is_receiving(&self) -> bool {
+        let world = self.world.borrow();
+        let inputter = &world.adapters[self.id as usize].inputter;
+        inputter.receiving > 0 || world.fabric.arriving(self.id) > 0
     }
 
     /// The process's context.

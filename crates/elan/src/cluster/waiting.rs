@@ -280,6 +280,21 @@ impl Node {
         }
     }
 
+    /// Puts a message of the host into one of this process's queues, for a thread, by a command: the process waits for
+    /// nothing. There is always a slot: one more is taken than others can fill.
+    ///
+    /// # Panics
+    /// If it is longer than a slot.
+    pub fn insert(&self, queue: QueueId, message: &[u8]) {
+        self.assert_owns(queue.at);
+        let mut world = self.world.borrow_mut();
+        let slot = world.queue(queue).slot;
+        assert!(message.len() as u64 <= slot.as_u64(), "a slot has {slot}");
+        let posted = &mut world.adapters[self.id() as usize].posted;
+        posted.push_back((queue.index, message.into()));
+        world.post(self.id(), Command::Insert);
+    }
+
     /// Messages in one of this process's queues.
     pub fn queue_len(&self, queue: QueueId) -> usize {
         self.assert_owns(queue.at);

@@ -14,13 +14,14 @@ use crate::thread::Processor;
 use fabric::{Fabric, NodeId, Notice};
 use kernel::{Digest, EventQueue, Signal, Spawner};
 use slab::Slab;
+use std::collections::VecDeque;
 use units::{Bytes, Time};
 
 /// What is due at a time.
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
-    /// A burst on the node's bus ends.
-    BurstEnds(NodeId),
+    /// A burst on the adapter's bus ends.
+    BurstEnds(NodeId, Direction),
     /// A command has crossed the bus.
     Commanded(NodeId, Command),
     /// The command processor is done with it.
@@ -43,6 +44,8 @@ pub(crate) enum Happening {
     Copied(News),
     /// The process has seen it.
     Seen(News),
+    /// A rail fails.
+    Fails(u32),
     /// A process has slept enough.
     Wake(Signal),
 }
@@ -60,9 +63,13 @@ pub(crate) struct Adapter {
     pub events: Vec<Event>,
     pub free_events: Vec<u32>,
     pub queues: Vec<Queue>,
+    /// Messages of the host for these queues whose command is on its way.
+    pub posted: VecDeque<(u32, Box<[u8]>)>,
     pub engine: Engine,
     pub inputter: Inputter,
     pub processor: Processor,
+    /// Set when its rail has failed.
+    pub down: Signal,
 }
 
 /// Everything that is simulated but the processes.
@@ -87,16 +94,20 @@ pub(crate) struct World {
 impl World {
     pub fn new(config: Config, spawner: Spawner) -> Self {
         let fabric = Fabric::new(config.fabric.clone());
-        let adapters = (0..fabric.tree().nodes()).map(|_| Adapter {
+        let tree = fabric.tree();
+        let places = tree.place(tree.rails() - 1, tree.nodes() - 1) + 1;
+        let adapters = (0..places).map(|_| Adapter {
             bus: Bus::new(config.bus),
             contexts: Vec::new(),
             memory_used: Bytes::ZERO,
             events: Vec::new(),
             free_events: Vec::new(),
             queues: Vec::new(),
+            posted: VecDeque::new(),
             engine: Engine::default(),
             inputter: Inputter::default(),
             processor: Processor::default(),
+            down: Signal::new(),
         });
         World {
             adapters: adapters.collect(),
@@ -201,10 +212,12 @@ impl World {
 
     fn happen(&mut self, happening: Happening) {
         match happening {
-            Happening::BurstEnds(node) => {
-                let (done, next) = self.adapters[node as usize].bus.finish_burst();
-                if let Some(duration) = next {
-                    self.schedule(self.now + duration, node, Happening::BurstEnds(node));
+            Happening::BurstEnds(node, direction) => {
+                let bus = &mut self.adapters[node as usize].bus;
+                let (done, next) = bus.finish_burst(direction);
+                if let Some((direction, duration)) = next {
+                    let ends = Happening::BurstEnds(node, direction);
+                    self.schedule(self.now + duration, node, ends);
                 }
                 if let Some(purpose) = done {
                     self.happen(purpose);
@@ -227,6 +240,14 @@ impl World {
             Happening::Occurred(news) => self.occur(news),
             Happening::Copied(news) => self.copied(news),
             Happening::Seen(news) => self.seen(news),
+            Happening::Fails(rail) => {
+                let tree = self.fabric.tree();
+                let first = tree.place(rail, 0) as usize;
+                let failed = &self.adapters[first..first + tree.nodes() as usize];
+                for adapter in failed {
+                    adapter.down.fire();
+                }
+            }
             Happening::Wake(signal) => signal.fire(),
         }
     }
@@ -243,7 +264,8 @@ impl World {
             .bus
             .request(direction, size, purpose)
         {
-            self.schedule(self.now + duration, node, Happening::BurstEnds(node));
+            let ends = Happening::BurstEnds(node, direction);
+            self.schedule(self.now + duration, node, ends);
         }
     }
 

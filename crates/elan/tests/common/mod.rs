@@ -32,6 +32,7 @@ pub fn odd_machine() -> Config {
         burst: Bytes::new(24),
         burst_overhead: ps(60_013),
         turnaround: ps(30_011),
+        ..config.bus
     };
     config
 }

@@ -90,6 +90,7 @@ pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Prob
             check.slices(&format!("{path}.run.{key}"), &run.with(&series.run));
         }
         check.workload(&path, series, &run.with(&series.run));
+        check.failure(&path, series);
     }
     check.problems
 }

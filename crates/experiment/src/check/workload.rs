@@ -1,10 +1,13 @@
 //! What a series may run.
 
-use super::{Check, MOST, MOST_NODES};
+use super::{Check, LONGEST, MOST, MOST_NODES};
 use crate::file::{JobGrid, PingGrid, Run, Series};
 use crate::nodes::Nodes;
 use crate::sweep::{Grid, Sweep};
 use units::{Bytes, Time};
+
+/// Most processes of a node.
+const MOST_PROCESSES: u32 = 256;
 
 /// Longest mean time between two messages of a node. Rare gaps of an exponential distribution are 40 times as long.
 const LONGEST_GAP: Time = Time::from_secs(3600);
@@ -55,6 +58,22 @@ impl Check<'_> {
         }
     }
 
+    /// A rail that fails: only the programs of jobs send what it loses over others.
+    pub(super) fn failure(&mut self, path: &str, series: &Series) {
+        let path = format!("{path}.failure");
+        let Some(failure) = &series.failure else {
+            return;
+        };
+        if series.ping.is_some() || series.collective.is_some() {
+            let message = "a rail can fail under jobs only";
+            let problem = self.document.problem(&path, message);
+            self.problems.push(problem.hint("leave it out"));
+        } else if failure.at > LONGEST {
+            let message = format!("{} is too long", failure.at);
+            self.add(&format!("{path}.at"), message, format!("at most {LONGEST}"));
+        }
+    }
+
     fn ping(&mut self, path: &str, grid: &PingGrid) {
         self.lists(path, grid);
         self.largest_message(path, &grid.message);
@@ -95,6 +114,14 @@ impl Check<'_> {
                     "messages of 0 B are no load",
                     "a mean of at least 1 B",
                 );
+            }
+        }
+        if let Some(processes) = &grid.processes {
+            for (place, &processes) in processes.places(&format!("{path}.processes")) {
+                if !(1..=MOST_PROCESSES).contains(&processes) {
+                    let message = format!("{processes} is out of range");
+                    self.add(&place, message, format!("1 to {MOST_PROCESSES}"));
+                }
             }
         }
         if let Some(writes) = &grid.writes {

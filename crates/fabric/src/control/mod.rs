@@ -128,7 +128,7 @@ impl Control {
             calendar: Calendar::new(),
             flights: Flights::default(),
             broadcasts: Broadcasts::default(),
-            ports: (0..tree.positions()).map(|_| Port::default()).collect(),
+            ports: (0..tree.places()).map(|_| Port::default()).collect(),
             groups: vec![Group::default(); crossbar.groups()],
             links: hops.into_iter().map(link).collect(),
             free: vec![((1_u32 << config.channels) - 1) as u8; links],
@@ -169,18 +169,22 @@ impl Control {
 
     /// Puts a packet into its adapter's queue.
     pub fn offer(&mut self, spec: PacketSpec) {
-        let nodes = self.tree().nodes();
+        let tree = self.tree();
+        let (first, last) = (spec.destination.first(), spec.destination.last());
+        let (low, high) = (first.min(spec.source), last.max(spec.source));
         assert!(
-            spec.source < nodes
-                && spec.destination.first() <= spec.destination.last()
-                && spec.destination.last() < nodes
-                && (1..=MAX_FLITS).contains(&spec.flits),
+            first <= last && tree.are_attached(low, high) && (1..=MAX_FLITS).contains(&spec.flits),
             "not a packet of this fabric: {spec:?}"
         );
         self.offered += 1;
         let class = usize::from(!self.is_high(&spec));
         self.ports[spec.source as usize].waiting[class].push_back((spec, self.now));
         self.flag_port(spec.source);
+    }
+
+    pub fn arriving(&self, node: NodeId) -> u32 {
+        let link = self.tree().ejection(node);
+        self.config.channels - self.free[link as usize].count_ones()
     }
 
     /// Whether a packet goes before those of low priority.

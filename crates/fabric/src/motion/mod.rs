@@ -220,7 +220,7 @@ impl Wiring {
                 shared: None,
             })
             .collect();
-        for node in 0..tree.positions() {
+        for node in 0..tree.places() {
             let (injection, ejection) = (tree.injection(node), tree.ejection(node));
             let phase = PHASE_STEP * u64::from(node);
             wires[injection as usize].shared = Some((ejection, phase));

@@ -87,7 +87,7 @@ impl FatTree {
         let level = self.switch_level(switch);
         let number = match rule {
             Broadcast::Serialised => 0,
-            Broadcast::BySource => source % self.up_links(level),
+            Broadcast::BySource => self.rail_and_node(source).1 % self.up_links(level),
         };
         self.output(switch, self.down_links(level) + number)
     }

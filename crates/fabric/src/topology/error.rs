@@ -1,6 +1,6 @@
 //! What is wrong with a tree that cannot be built.
 
-use super::tree::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_PARTS};
+use super::tree::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_PARTS, MAX_RAILS};
 use thiserror::Error;
 
 /// Why a tree cannot be built. Each names the quantity that is wrong and its bound.
@@ -72,6 +72,9 @@ pub enum TopologyError {
         /// Switches or links asked for.
         found: u64,
     },
+    /// No rail, or too many.
+    #[error("{0} rails are out of range; allowed are 1 to {MAX_RAILS}")]
+    Rails(u32),
     /// More nodes than positions, or none.
     #[error("{nodes} nodes do not fit: the tree holds 1 to {positions}")]
     Nodes {

@@ -9,8 +9,13 @@
 //! `up[l-1] / parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So
 //! a top level of switches that would leave half of their links unused, as it does in `QsNET`, needs half the switches
 //! for as many links. In the literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel
-//! links, extended generalised fat trees of Öhring et al.) in which every node has one link (several adapters of a node
-//! are several trees).
+//! links, extended generalised fat trees of Öhring et al.) in which every node has one link.
+//!
+//! ## Rails
+//!
+//! A node may have several adapters, each on a network of its own: *rails* (document 004). They are a forest of equal trees,
+//! and nothing leads from one to another. With them, what is called a node here is a node's place on a rail: number
+//! `rail * positions + node`. All arithmetic is that of one tree, whose highest level has one group for each rail.
 //!
 //! ## Names
 //!
@@ -34,7 +39,7 @@ mod tree;
 pub use broadcast::Destination;
 pub use error::TopologyError;
 pub use route::{MAX_TAGS, Route, Tag};
-pub use tree::{End, FatTree, MAX_ARITY, MAX_LEVELS, MAX_NODES};
+pub use tree::{End, FatTree, MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS};
 
 /// Number of a node, from 0.
 pub type NodeId = u32;

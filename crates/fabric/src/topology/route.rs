@@ -70,7 +70,10 @@ impl FatTree {
         }
         match ascent {
             Ascent::Adaptive => Tag::Adaptive,
-            Ascent::Deterministic => Tag::Up((destination % self.up_links(place + 1)) as u16),
+            Ascent::Deterministic => {
+                let (_, node) = self.rail_and_node(destination);
+                Tag::Up((node % self.up_links(place + 1)) as u16)
+            }
             Ascent::SourceFixed => {
                 let child = self.child(place + 1, source);
                 Tag::Up((child % self.up_links(place + 1)) as u16)

@@ -9,6 +9,9 @@ pub const MAX_LEVELS: usize = 8;
 /// Largest tree, in node positions: 4^8.
 pub const MAX_NODES: u64 = 65_536;
 
+/// Most rails (public Elan3 headers: up to 31 adapters of a node).
+pub const MAX_RAILS: u32 = 31;
+
 /// Most links of a switch in one direction.
 pub const MAX_ARITY: u32 = 1024;
 
@@ -37,6 +40,7 @@ pub struct FatTree {
     /// `parallel[l]`: links of link level `l` between the same two ends; `parallel[0] = 1`.
     parallel: Vec<u32>,
     nodes: u32,
+    rails: u32,
     /// `span[l]`: nodes below a switch of level `l`; `span[0] = 1`, a node itself.
     span: Vec<u32>,
     /// `members[l]`: switches of level `l` that cover the same nodes; entry 0 unused.
@@ -68,6 +72,33 @@ impl FatTree {
         parallel: &[u32],
         nodes: u32,
     ) -> Result<Self, TopologyError> {
+        FatTree::lay_out(down, up, parallel, nodes, 1)
+    }
+
+    /// So many equal trees in place of each one: rails.
+    ///
+    /// # Errors
+    /// If they are none, or too many, or have too many switches or links in all.
+    pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
+        FatTree::lay_out(
+            &self.down,
+            &self.up,
+            &self.parallel[1..],
+            self.nodes,
+            self.rails * rails,
+        )
+    }
+
+    fn lay_out(
+        down: &[u32],
+        up: &[u32],
+        parallel: &[u32],
+        nodes: u32,
+        rails: u32,
+    ) -> Result<Self, TopologyError> {
+        if !(1..=MAX_RAILS).contains(&rails) {
+            return Err(TopologyError::Rails(rails));
+        }
         let levels = down.len();
         if !(1..=MAX_LEVELS).contains(&levels) {
             return Err(TopologyError::Levels(levels));
@@ -124,9 +155,11 @@ impl FatTree {
                 positions,
             });
         }
-        let switches_of =
-            |level: usize| product(&down[level..]).saturating_mul(product(&parents[..level - 1]));
-        let (mut switches, mut links) = (0_u64, 2 * positions);
+        let switches_of = |level: usize| {
+            let of_a_rail = product(&down[level..]).saturating_mul(product(&parents[..level - 1]));
+            of_a_rail.saturating_mul(rails.into())
+        };
+        let (mut switches, mut links) = (0_u64, 2 * positions * u64::from(rails));
         for level in 1..=levels {
             switches = switches.saturating_add(switches_of(level));
             let up_links = up.get(level - 1).copied().unwrap_or(0);
@@ -144,6 +177,7 @@ impl FatTree {
             up: up.to_vec(),
             parallel: [&[1], parallel].concat(),
             nodes,
+            rails,
             span: vec![1],
             members: vec![0],
             first_switch: vec![0, 0],
@@ -183,22 +217,48 @@ impl FatTree {
         self.down.len()
     }
 
-    /// Attached nodes.
+    /// Attached nodes, each to all rails.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    /// Positions for nodes.
+    /// Equal trees.
+    pub fn rails(&self) -> u32 {
+        self.rails
+    }
+
+    /// Positions for nodes on a rail.
     pub fn positions(&self) -> u32 {
         self.span[self.levels()]
     }
 
-    /// Switches of all levels.
+    /// Positions for nodes on all rails.
+    pub fn places(&self) -> u32 {
+        self.positions_below()
+    }
+
+    /// The number of a node on a rail; that on rail 0 is its own.
+    pub fn place(&self, rail: u32, node: NodeId) -> NodeId {
+        rail * self.positions() + node
+    }
+
+    /// The rail and the node that a number stands for.
+    pub fn rail_and_node(&self, place: NodeId) -> (u32, NodeId) {
+        (place / self.positions(), place % self.positions())
+    }
+
+    /// Whether a node is attached at all of some places, in ascending order, which are on one rail.
+    pub fn are_attached(&self, first: NodeId, last: NodeId) -> bool {
+        let ((rail, first), (other, last)) = (self.rail_and_node(first), self.rail_and_node(last));
+        rail == other && rail < self.rails && first <= last && last < self.nodes
+    }
+
+    /// Switches of all levels and rails.
     pub fn switches(&self) -> u32 {
         self.first_switch[self.levels() + 1]
     }
 
-    /// Switches of one level, from 1.
+    /// Switches of one level, from 1, of all rails.
     pub fn switches_of_level(&self, level: usize) -> u32 {
         self.first_switch[level + 1] - self.first_switch[level]
     }
@@ -228,15 +288,15 @@ impl FatTree {
         self.up.get(level - 1).copied().unwrap_or(0)
     }
 
-    /// Directed links, one direction, that must be cut to part the lower half of the positions from the upper half:
+    /// Directed links of a rail, one direction, that must be cut to part the lower half of the positions from the upper half:
     /// half the links of the thinnest level, which is the top unless some switches have more links up than down.
     /// Rounded down; exact for an even number of children at the top, and for k-ary n-trees.
     pub fn bisection(&self) -> u32 {
         let thinnest = (0..self.levels()).map(|level| self.pairs(level)).min();
-        thinnest.expect("a tree has a level") / 2
+        thinnest.expect("a tree has a level") / self.rails / 2
     }
 
-    /// Links of the shortest path between two nodes: twice the level of their nearest common ancestor.
+    /// Links of the shortest path between two nodes of a rail: twice the level of their nearest common ancestor.
     pub fn distance(&self, a: NodeId, b: NodeId) -> u32 {
         2 * self.common_level(a, b) as u32
     }
@@ -268,10 +328,28 @@ impl FatTree {
         group * self.span[level]..=(group + 1) * self.span[level] - 1
     }
 
-    /// The name of a switch for people: its level and its number in that level, as in "switch 2.13".
+    /// The name of a switch for people: its level and its number in that level, as in "switch 2.13"; where there are several
+    /// rails, "switch 2.13 of rail 1".
     pub fn switch_name(&self, switch: SwitchId) -> String {
         let level = self.switch_level(switch);
-        format!("switch {level}.{}", switch - self.first_switch[level])
+        let number = switch - self.first_switch[level];
+        let of_a_rail = self.switches_of_level(level) / self.rails;
+        let name = format!("switch {level}.{}", number % of_a_rail);
+        self.with_rail(name, number / of_a_rail)
+    }
+
+    /// The rail of a switch.
+    pub fn rail_of(&self, switch: SwitchId) -> u32 {
+        *self.positions_of(switch).start() / self.positions()
+    }
+
+    /// A name of a part, with its rail where there are several.
+    fn with_rail(&self, name: String, rail: u32) -> String {
+        if self.rails == 1 {
+            name
+        } else {
+            format!("{name} of rail {rail}")
+        }
     }
 
     /// The link from a node into the network.
@@ -359,7 +437,10 @@ impl FatTree {
     /// The name of a link's end for people.
     pub fn end_name(&self, end: End) -> String {
         match end {
-            End::Node(node) => format!("node {node}"),
+            End::Node(place) => {
+                let (rail, node) = self.rail_and_node(place);
+                self.with_rail(format!("node {node}"), rail)
+            }
             End::Switch { switch, .. } => self.switch_name(switch),
         }
     }
@@ -387,9 +468,9 @@ impl FatTree {
         }
     }
 
-    /// Node positions, from the arities: `span` is still growing while a tree is built.
+    /// Node positions of all rails, from the arities: `span` is still growing while a tree is built.
     fn positions_below(&self) -> u32 {
-        self.down.iter().product()
+        self.down.iter().product::<u32>() * self.rails
     }
 }
 

@@ -141,7 +141,7 @@ impl WormMover {
             channels,
             links: Vec::with_capacity(links),
             adapters: Vec::new(),
-            runs: vec![Runs::new(); config.tree.positions() as usize],
+            runs: vec![Runs::new(); config.tree.places() as usize],
             first_ejection: config.tree.ejection(0),
             specials,
             lanes: wiring.lanes,

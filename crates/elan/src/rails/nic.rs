@@ -1,0 +1,253 @@
+//! # The adapter's process of the policies that reserve (004 s4.2)
+//!
+//! A thread on each adapter takes control messages from one queue, whoever sent them: processes of its node by a command,
+//! adapters of other nodes by a packet. It works `handle` cycles on each ("a few hundreds of clock cycles", s5.1), asks the
+//! [state machine](super::protocol) what to answer, and answers: another adapter by a packet into that one's queue, a
+//! process by an event, whose block is copied across the bus.
+//!
+//! The bound of the queue: every adapter of the rail has at most one request out, and what one request causes here is answered
+//! before the next; each process of the node has one request, and gives back one. [`SLOTS`] is four times that.
+
+use super::protocol::{Answer, Control, Message, Nic, Packet, Request, Status};
+use crate::cluster::Node;
+use crate::event::EventId;
+use crate::memory::Address;
+use crate::message::{INSERTED, Transaction, WORD};
+use crate::mmu::MemoryError;
+use crate::queue::QueueId;
+use crate::thread::Thread;
+use fabric::{NodeId, Priority};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Slots of the queue for each adapter of the rail, and for this one.
+const SLOTS: u32 = 4;
+
+/// The most processes of a node that the queue has room for.
+const PROCESSES: u32 = 256;
+
+/// What a process waits for: the answer to its request.
+pub(super) struct Reply {
+    /// Occurs with the answer.
+    pub event: EventId,
+    /// Whether the request was granted.
+    pub granted: Cell<bool>,
+}
+
+/// An adapter's process, as its node sees it.
+pub(super) struct Port {
+    adapter: Node,
+    nic: RefCell<Nic>,
+    queue: QueueId,
+    /// Requests of the node's processes that have not been answered, by their numbers.
+    waiting: RefCell<BTreeMap<u64, Rc<Reply>>>,
+}
+
+/// Starts the adapters of a rail.
+pub(super) fn start(adapters: Vec<Node>, handle: u32) -> Result<Vec<Rc<Port>>, MemoryError> {
+    let slots = SLOTS * (adapters.len() as u32 + PROCESSES);
+    let port = |adapter: Node| {
+        let queue = adapter.queue(slots, WORD * INSERTED as u64, None)?;
+        let (_, node) = adapter.rail_and_node();
+        Ok(Rc::new(Port {
+            adapter,
+            nic: RefCell::new(Nic::new(node, true)),
+            queue,
+            waiting: RefCell::default(),
+        }))
+    };
+    let ports: Result<Vec<Rc<Port>>, MemoryError> = adapters.into_iter().map(port).collect();
+    let ports = ports?;
+    let queues: Rc<[Address]> = ports.iter().map(|port| port.queue.start()).collect();
+    for port in &ports {
+        let (rail, node) = port.adapter.rail_and_node();
+        let (own, queues) = (Rc::clone(port), Rc::clone(&queues));
+        let label = format!("rail {rail} of node {node}");
+        port.adapter.run_resident(label, async move |thread| {
+            own.serve(&thread, &queues, handle).await;
+        })?;
+    }
+    Ok(ports)
+}
+
+impl Port {
+    /// Whether the adapter is reserved for nobody.
+    pub fn is_free(&self) -> bool {
+        self.nic.borrow().status() == Status::Free
+    }
+
+    /// A process asks for a way to another node.
+    pub fn request(&self, number: u64, to: NodeId, reply: &Rc<Reply>) {
+        self.adapter.prime(reply.event, 1);
+        self.waiting.borrow_mut().insert(number, Rc::clone(reply));
+        let request = self.named(number);
+        self.tell(Message::LocalRts { request, to });
+    }
+
+    /// A process gives back what it was granted, or may yet be.
+    pub fn abort(&self, number: u64) {
+        self.waiting.borrow_mut().remove(&number);
+        self.tell(Message::LocalAbort(self.named(number)));
+    }
+
+    fn named(&self, number: u64) -> Request {
+        let node = self.nic.borrow().node();
+        Request { node, number }
+    }
+
+    fn tell(&self, message: Message) {
+        self.adapter.insert(self.queue, &encode(message));
+    }
+
+    /// Asserts that a message may go: its request is granted, and nobody else's is, at both ends.
+    pub fn assert_granted(&self, number: u64, there: &Port) {
+        let request = self.named(number);
+        let (own, other) = (self.nic.borrow(), there.nic.borrow());
+        assert!(
+            own.status() == Status::Sending
+                && own
+                    .outgoing()
+                    .is_some_and(|out| out.request == request && out.to == other.node()),
+            "{own:?} sends what it is not reserved for"
+        );
+        let receives = matches!(other.status(), Status::Receiving | Status::ReceivingOutRts);
+        assert!(
+            receives && other.incoming() == Some(request),
+            "{other:?} does not expect {request:?}"
+        );
+    }
+
+    /// Asserts that whom it sends to receives from it.
+    pub fn check(&self, port: impl Fn(NodeId, u32) -> Rc<Port>) {
+        let nic = self.nic.borrow();
+        if nic.status() != Status::Sending {
+            return;
+        }
+        let out = nic.outgoing().expect("it sends something");
+        let (rail, _) = self.adapter.rail_and_node();
+        let there = port(out.to, rail);
+        let other = there.nic.borrow();
+        // The report of its end may be on its way here, and the next message begun there, in any direction.
+        let incoming = other.incoming();
+        assert!(
+            incoming.is_none_or(|one| one == out.request || one.node != out.request.node),
+            "{nic:?} sends to an adapter that receives {incoming:?}"
+        );
+    }
+
+    /// The thread.
+    async fn serve(&self, thread: &Thread, queues: &[Address], handle: u32) {
+        loop {
+            let message = decode(&thread.receive(self.queue).await);
+            thread.step(handle.into()).await;
+            let replies = self.nic.borrow_mut().handle(message);
+            if let Some((to, packet)) = replies.remote {
+                let from = self.nic.borrow().node();
+                let at = queues[to as usize];
+                let insert = Transaction::Insert {
+                    queue: at.elan,
+                    words: words(Message::Remote { from, packet }),
+                };
+                thread.post(at, &[insert], Priority::High).await;
+            }
+            if let Some((answer, request)) = replies.local {
+                let reply = self.waiting.borrow_mut().remove(&request.number);
+                // Who has given up is not waiting any more.
+                if let Some(reply) = reply {
+                    reply.granted.set(answer == Answer::Cts);
+                    thread.set(reply.event).await;
+                }
+            }
+        }
+    }
+}
+
+/// Tells the adapter's process of every message that has arrived for a process there, which learns of it as of any event. The
+/// event that its message's last packet is to name.
+pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> EventId {
+    let arrival = adapter.event(1);
+    let (port, adapter) = (Rc::clone(port), adapter.clone());
+    let (rail, node) = adapter.rail_and_node();
+    let label = format!("receiver of node {node} on rail {rail}");
+    adapter.clone().serve(label, async move {
+        loop {
+            adapter.wait(arrival).await;
+            adapter.prime(arrival, 1);
+            let granted = port.nic.borrow().incoming();
+            port.tell(Message::LocalAck(
+                granted.expect("it is reserved until its message is reported"),
+            ));
+        }
+    });
+    arrival
+}
+
+/// The kinds of control messages, as their packets name them.
+const CODES: [Option<Control>; 8] = [
+    None, // local RTS
+    None, // local ACK
+    None, // local ABORT
+    Some(Control::Rts),
+    Some(Control::Cts),
+    Some(Control::Nack),
+    Some(Control::Ack),
+    Some(Control::Abort),
+];
+
+/// A control message in words: its kind with the other end, the request's node with the counter, and its number.
+fn words(message: Message) -> [u64; INSERTED] {
+    let (code, other, counter) = match message {
+        Message::LocalRts { to, .. } => (0, to, 0),
+        Message::LocalAck(_) => (1, 0, 0),
+        Message::LocalAbort(_) => (2, 0, 0),
+        Message::Remote { from, packet } => {
+            let code = CODES.iter().position(|code| *code == Some(packet.control));
+            let code = code.expect("every packet has a code");
+            (code as u64, from, packet.counter)
+        }
+    };
+    let request = message.request();
+    [
+        code << 32 | u64::from(other),
+        u64::from(request.node) << 32 | u64::from(counter.cast_unsigned()),
+        request.number,
+    ]
+}
+
+fn encode(message: Message) -> Vec<u8> {
+    let words = words(message);
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn decode(bytes: &[u8]) -> Message {
+    let word = |index: usize| {
+        let word = bytes.get(8 * index..8 * (index + 1));
+        let word = word.expect("a control message has its words");
+        u64::from_le_bytes(word.try_into().expect("a word has 8 bytes"))
+    };
+    let (other, counter) = (word(0) as u32, (word(1) as u32).cast_signed());
+    let request = Request {
+        node: (word(1) >> 32) as u32,
+        number: word(2),
+    };
+    match word(0) >> 32 {
+        0 => Message::LocalRts { request, to: other },
+        1 => Message::LocalAck(request),
+        2 => Message::LocalAbort(request),
+        code => {
+            let control = CODES[code as usize].expect("a code of a packet");
+            Message::Remote {
+                from: other,
+                packet: Packet {
+                    control,
+                    request,
+                    counter,
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

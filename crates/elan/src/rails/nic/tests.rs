@@ -1,0 +1,41 @@
+//! Control messages on the wire.
+
+use super::super::protocol::{Control, Message, Packet, Request};
+use super::{decode, encode};
+
+/// What is encoded is decoded, to the last bit of every field.
+#[test]
+fn every_message_survives_its_packet() {
+    let numbers = [0, 1, 1 << 40, u64::MAX];
+    let counters = [0, 1, -1, i32::MAX, i32::MIN];
+    for (node, number) in [0, 7, u32::MAX].into_iter().zip(numbers) {
+        let request = Request { node, number };
+        let mut messages = vec![
+            Message::LocalRts { request, to: 12 },
+            Message::LocalAck(request),
+            Message::LocalAbort(request),
+        ];
+        for counter in counters {
+            let packet = |control| Packet {
+                control,
+                request,
+                counter,
+            };
+            let controls = [
+                Control::Rts,
+                Control::Cts,
+                Control::Nack,
+                Control::Ack,
+                Control::Abort,
+            ];
+            let remote = controls.map(packet).map(|packet| Message::Remote {
+                from: u32::MAX - 1,
+                packet,
+            });
+            messages.extend(remote);
+        }
+        for message in messages {
+            assert_eq!(decode(&encode(message)), message);
+        }
+    }
+}

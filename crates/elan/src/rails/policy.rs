@@ -1,0 +1,99 @@
+//! # Policies: how a process picks the rails of a message
+//!
+//! A [`Policy`] is asked before each message and says which rails it takes, and in which way it holds them. To add one is to
+//! write a type, and to name it in [`super::Kind`] and [`new`]; nothing else knows which there are.
+
+mod basic;
+mod dynamic;
+mod fixed;
+mod hybrid;
+mod local_dynamic;
+mod turn;
+
+use super::allocation::Allocation;
+use super::host::Host;
+use super::nic::Port;
+use super::{Config, Kind};
+use crate::dma::DmaError;
+use fabric::NodeId;
+use std::pin::Pin;
+use std::rc::Rc;
+use units::Bytes;
+
+/// A message, or what is left of one, that is to go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message {
+    pub to: NodeId,
+    pub size: Bytes,
+}
+
+/// A rail for a message, or for a stripe of it.
+pub(super) struct Pick {
+    pub rail: u32,
+    pub hold: Hold,
+}
+
+/// How a rail is held for it.
+pub(super) enum Hold {
+    /// Not at all.
+    Nothing,
+    /// The node's other processes see that it is taken, until the stripe has been sent.
+    Taken,
+    /// Both adapters are reserved, until the receiver reports its end.
+    Granted {
+        /// The number of the request.
+        number: u64,
+        /// The adapter at the other end.
+        there: Rc<Port>,
+    },
+}
+
+/// A policy at work: at least one rail, no rail twice.
+pub(super) type Picking<'a> = Pin<Box<dyn Future<Output = Result<Vec<Pick>, DmaError>> + 'a>>;
+
+/// What one process does to pick the rails of its messages.
+pub(super) trait Policy {
+    /// Picks the rails of the next message; waits until there are some.
+    ///
+    /// It fails if no rail to the destination works.
+    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a>;
+}
+
+/// The policy of the machine, for a process of a node.
+pub(super) fn new(
+    host: &Rc<Host>,
+    allocation: Option<&Rc<Allocation>>,
+    index: u32,
+    ports: PortOf,
+) -> Box<dyn Policy> {
+    let turn = turn::Turn::starting_at(index % host.rails.len() as u32);
+    match host.config.policy {
+        Kind::Static => {
+            let allocation = allocation.expect("the machine has been checked");
+            Box::new(fixed::Static::new(Rc::clone(allocation), turn))
+        }
+        Kind::Basic => Box::new(basic::Basic::new(turn)),
+        Kind::LocalDynamic => Box::new(local_dynamic::LocalDynamic::new(turn)),
+        Kind::Dynamic => Box::new(dynamic::Dynamic::new(host, turn, ports)),
+        Kind::Hybrid => Box::new(hybrid::Hybrid::new(host, turn, ports)),
+    }
+}
+
+/// The adapter's process of a node on a rail.
+pub(super) type PortOf = Rc<dyn Fn(NodeId, u32) -> Rc<Port>>;
+
+/// How many of some rails a message is striped over: the part of them that the striping ratio says, but at least one, and no
+/// more than it has bytes (004 s3).
+fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
+    let wanted = (config.striping * rails as f64).round() as usize;
+    let bytes = usize::try_from(size.as_u64()).unwrap_or(usize::MAX);
+    wanted.min(bytes).clamp(1, rails.max(1))
+}
+
+/// No rail is left to the destination of a message.
+fn no_rail(host: &Host, message: Message) -> DmaError {
+    DmaError::NoRail {
+        from: host.node,
+        to: message.to,
+    }
+}

@@ -1,0 +1,28 @@
+//! The baseline: each process takes the rails in turn, whatever their adapters are doing (004 s5.2).
+
+use super::turn::Turn;
+use super::{Hold, Host, Message, Pick, Picking, Policy, no_rail};
+use crate::rails::host::Rail;
+
+pub(super) struct Basic {
+    turn: Turn,
+}
+
+impl Basic {
+    pub fn new(turn: Turn) -> Self {
+        Basic { turn }
+    }
+}
+
+impl Policy for Basic {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+        let next = self.turn.take(&host.rails_that(Rail::is_up), 1);
+        let pick = next.first().map(|&rail| {
+            let hold = Hold::Nothing;
+            vec![Pick { rail, hold }]
+        });
+        Box::pin(std::future::ready(
+            pick.ok_or_else(|| no_rail(host, message)),
+        ))
+    }
+}

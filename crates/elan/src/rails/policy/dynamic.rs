@@ -1,0 +1,115 @@
+//! Dynamic allocation: rails that both ends have reserved (004 s4.1, algorithm 4).
+//!
+//! The process asks for a way on every rail that is free at its node, waits until all adapters have answered, takes as many
+//! of those granted as the striping ratio says, and gives the others back. If none is granted, it begins again at once.
+//! A rail that fails before it answers is one that refuses.
+
+use super::turn::Turn;
+use super::{Hold, Host, Message, Pick, Picking, Policy, PortOf, no_rail, stripes};
+use crate::rails::host::Rail;
+use crate::rails::nic::{Port, Reply};
+use kernel::Signal;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+pub(super) struct Dynamic {
+    turn: Turn,
+    /// Where the adapter of each rail answers.
+    replies: Vec<Rc<Reply>>,
+    ports: PortOf,
+}
+
+impl Dynamic {
+    pub fn new(host: &Host, turn: Turn, ports: PortOf) -> Self {
+        let reply = |rail: &Rail| {
+            Rc::new(Reply {
+                event: rail.adapter.event(1),
+                granted: Cell::new(false),
+            })
+        };
+        Dynamic {
+            turn,
+            replies: host.rails.iter().map(reply).collect(),
+            ports,
+        }
+    }
+
+    /// Asks on some rails; the numbers of the requests that were granted, by their rails, in ascending order.
+    async fn ask(&self, host: &Host, free: &[u32], message: Message) -> Vec<(u32, u64)> {
+        let mut asked = Vec::new();
+        for &rail in free {
+            let number = host.number();
+            let reply = &self.replies[rail as usize];
+            reply.granted.set(false);
+            port(host, rail).request(number, message.to, reply);
+            asked.push((rail, number));
+        }
+        for &rail in free {
+            let adapter = &host.rails[rail as usize].adapter;
+            let answered = adapter.wait(self.replies[rail as usize].event);
+            or(answered, &adapter.down()).await;
+        }
+        asked.retain(|&(rail, _)| {
+            self.replies[rail as usize].granted.get() && host.rails[rail as usize].is_up()
+        });
+        asked
+    }
+}
+
+fn port(host: &Host, rail: u32) -> &Port {
+    let port = host.rails[rail as usize].port.as_deref();
+    port.expect("the policy reserves")
+}
+
+/// Waits until one of two is ready.
+async fn or(one: impl Future<Output = ()>, other: &Signal) {
+    let mut one = std::pin::pin!(one);
+    let mut other = other.wait();
+    poll_fn(|context| {
+        match (
+            one.as_mut().poll(context),
+            Pin::new(&mut other).poll(context),
+        ) {
+            (Poll::Pending, Poll::Pending) => Poll::Pending,
+            _ => Poll::Ready(()),
+        }
+    })
+    .await;
+}
+
+impl Policy for Dynamic {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+        Box::pin(async move {
+            loop {
+                let free = host.rails_that(Rail::is_free);
+                if free.is_empty() {
+                    if host.rails_that(Rail::is_up).is_empty() {
+                        return Err(no_rail(host, message));
+                    }
+                    host.rails[0].adapter.sleep(host.config.poll).await;
+                    continue;
+                }
+                let granted = self.ask(host, &free, message).await;
+                let rails: Vec<u32> = granted.iter().map(|&(rail, _)| rail).collect();
+                let count = stripes(&host.config, rails.len(), message.size);
+                let taken = self.turn.take(&rails, count);
+                let mut picks = Vec::new();
+                for (rail, number) in granted {
+                    if taken.contains(&rail) {
+                        let there = (self.ports)(message.to, rail);
+                        let hold = Hold::Granted { number, there };
+                        picks.push(Pick { rail, hold });
+                    } else {
+                        port(host, rail).abort(number);
+                    }
+                }
+                if !picks.is_empty() {
+                    return Ok(picks);
+                }
+            }
+        })
+    }
+}

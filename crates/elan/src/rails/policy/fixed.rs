@@ -1,0 +1,31 @@
+//! Static allocation: of the rails on which the node transmits and the destination receives, each in turn (004 s2).
+
+use super::turn::Turn;
+use super::{Allocation, Hold, Host, Message, Pick, Picking, Policy, no_rail};
+use std::rc::Rc;
+
+pub(super) struct Static {
+    allocation: Rc<Allocation>,
+    turn: Turn,
+}
+
+impl Static {
+    pub fn new(allocation: Rc<Allocation>, turn: Turn) -> Self {
+        Static { allocation, turn }
+    }
+}
+
+impl Policy for Static {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+        let between = self.allocation.rails_between(host.node, message.to);
+        let up = between.filter(|&rail| host.rails[rail as usize].is_up());
+        let next = self.turn.take(&up.collect::<Vec<_>>(), 1);
+        let pick = next.first().map(|&rail| {
+            let hold = Hold::Nothing;
+            vec![Pick { rail, hold }]
+        });
+        Box::pin(std::future::ready(
+            pick.ok_or_else(|| no_rail(host, message)),
+        ))
+    }
+}

@@ -1,0 +1,41 @@
+//! Hybrid allocation: short messages as they come, long ones as in dynamic allocation (004 s4.3, algorithm 7).
+//!
+//! A short message goes on one rail, the next in turn of those that are free, and reserves nothing. The algorithm does not say
+//! what a process does when none is free; as it "uses the basic algorithm" for short messages (s6.6), it then takes the next
+//! of all.
+
+use super::dynamic::Dynamic;
+use super::turn::Turn;
+use super::{Hold, Host, Message, Pick, Picking, Policy, PortOf, no_rail};
+use crate::rails::host::Rail;
+
+pub(super) struct Hybrid {
+    turn: Turn,
+    long: Dynamic,
+}
+
+impl Hybrid {
+    pub fn new(host: &Host, turn: Turn, ports: PortOf) -> Self {
+        let long = Dynamic::new(host, turn, ports);
+        Hybrid { turn, long }
+    }
+}
+
+impl Policy for Hybrid {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+        if message.size > host.config.threshold {
+            return self.long.pick(host, message);
+        }
+        let mut rails = host.rails_that(Rail::is_free);
+        if rails.is_empty() {
+            rails = host.rails_that(Rail::is_up);
+        }
+        let pick = self.turn.take(&rails, 1).first().map(|&rail| {
+            let hold = Hold::Nothing;
+            vec![Pick { rail, hold }]
+        });
+        Box::pin(std::future::ready(
+            pick.ok_or_else(|| no_rail(host, message)),
+        ))
+    }
+}

@@ -1,0 +1,39 @@
+//! Local-dynamic allocation: rails that neither send nor receive at the sender (004 s3, algorithm 3).
+
+use super::turn::Turn;
+use super::{Hold, Host, Message, Pick, Picking, Policy, no_rail, stripes};
+use crate::rails::host::Rail;
+
+pub(super) struct LocalDynamic {
+    turn: Turn,
+}
+
+impl LocalDynamic {
+    pub fn new(turn: Turn) -> Self {
+        LocalDynamic { turn }
+    }
+}
+
+impl Policy for LocalDynamic {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+        Box::pin(async move {
+            loop {
+                let free = host.rails_that(Rail::is_free);
+                let count = stripes(&host.config, free.len(), message.size);
+                let taken = self.turn.take(&free, count);
+                if !taken.is_empty() {
+                    let pick = |rail: u32| {
+                        host.rails[rail as usize].take();
+                        let hold = Hold::Taken;
+                        Pick { rail, hold }
+                    };
+                    return Ok(taken.into_iter().map(pick).collect());
+                }
+                if host.rails_that(Rail::is_up).is_empty() {
+                    return Err(no_rail(host, message));
+                }
+                host.rails[0].adapter.sleep(host.config.poll).await;
+            }
+        })
+    }
+}

@@ -1,0 +1,189 @@
+//! A process that sends messages over the rails of its node, one at a time.
+
+use super::host::Host;
+use super::nic::Port;
+use super::policy::{Hold, Message, Pick, Policy};
+use crate::cluster::Node;
+use crate::dma::{Dma, DmaError, Transfer};
+use crate::event::EventId;
+use crate::memory::Region;
+use crate::meter::Meter;
+use fabric::NodeId;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+use units::Bytes;
+
+/// A program's place on all rails of a node; see [`super::Rails::attach`].
+pub struct Attachment {
+    pub(super) node: NodeId,
+    /// The same process at each adapter.
+    pub(super) adapters: Vec<Node>,
+    /// Its buffer at each.
+    pub(super) buffers: Vec<Region>,
+    /// Where the policy reserves: what occurs at each when a message has arrived there.
+    pub(super) arrivals: Vec<Option<EventId>>,
+}
+
+impl Attachment {
+    /// The node.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// The process at an adapter.
+    pub fn adapter(&self, rail: u32) -> &Node {
+        &self.adapters[rail as usize]
+    }
+}
+
+/// A part of a message: what one rail carries of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stripe {
+    offset: Bytes,
+    length: Bytes,
+}
+
+/// A stripe under way.
+struct Sent {
+    stripe: Stripe,
+    rail: u32,
+    hold: Hold,
+    /// None once it is over.
+    transfer: Option<Transfer>,
+}
+
+/// See the essay of the parent module.
+pub struct Process {
+    host: Rc<Host>,
+    policy: Box<dyn Policy>,
+}
+
+impl Process {
+    pub(super) fn new(host: Rc<Host>, policy: Box<dyn Policy>) -> Self {
+        Process { host, policy }
+    }
+
+    /// Writes a message from the start of the node's buffers to the start of another node's, and waits until all of it is
+    /// acknowledged. What a rail that fails has not carried goes over others.
+    ///
+    /// # Errors
+    /// If no rail is left between the two nodes, or a buffer is not as long as the message.
+    ///
+    /// # Panics
+    /// If a part of the message was delivered twice, or never.
+    pub async fn put(
+        &mut self,
+        from: &Attachment,
+        to: &Attachment,
+        size: Bytes,
+        meter: Option<Meter>,
+    ) -> Result<(), DmaError> {
+        let whole = Stripe {
+            offset: Bytes::ZERO,
+            length: size,
+        };
+        let mut left = vec![whole];
+        let mut delivered = Vec::new();
+        while let Some(part) = left.pop() {
+            let message = Message {
+                to: to.node,
+                size: part.length,
+            };
+            let picks = self.policy.pick(&self.host, message).await?;
+            let mut sent = self.send(picks, part, (from, to), meter);
+            while let Some((stripe, result)) = self.next(&mut sent).await {
+                match result {
+                    Ok(()) => delivered.push(stripe),
+                    Err(error) if error.is_rail_down() => left.push(stripe),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        assert_complete(delivered, size);
+        Ok(())
+    }
+
+    /// Starts the stripes of a message, or of what is left of it, on the rails that have been picked.
+    fn send(
+        &self,
+        picks: Vec<Pick>,
+        part: Stripe,
+        (from, to): (&Attachment, &Attachment),
+        meter: Option<Meter>,
+    ) -> Vec<Sent> {
+        let count = picks.len() as u64;
+        let boundary = |index| part.length * index / count;
+        let stripe = |index| Stripe {
+            offset: part.offset + boundary(index),
+            length: boundary(index + 1) - boundary(index),
+        };
+        let sent = (0..).zip(picks).map(|(index, pick)| {
+            let (stripe, rail) = (stripe(index), pick.rail as usize);
+            let start = |buffer: &Region| buffer.start().offset(stripe.offset);
+            let (source, destination) = (&from.buffers[rail], &to.buffers[rail]);
+            let mut dma = Dma::new(start(source), start(destination), stripe.length);
+            if let Hold::Granted { number, there } = &pick.hold {
+                self.port(pick.rail).assert_granted(*number, there);
+                let arrival = to.arrivals[rail].expect("the policy reserves");
+                dma = dma.notify(arrival);
+            }
+            if let Some(meter) = meter {
+                dma = dma.metered(meter);
+            }
+            Sent {
+                stripe,
+                rail: pick.rail,
+                hold: pick.hold,
+                transfer: Some(from.adapters[rail].dma(dma)),
+            }
+        });
+        sent.collect()
+    }
+
+    fn port(&self, rail: u32) -> &Port {
+        let port = self.host.rails[rail as usize].port.as_deref();
+        port.expect("the policy reserves")
+    }
+
+    /// Waits for the next stripe that is over; none if all are. Its rail is free at once, whatever the others do.
+    async fn next(&self, sent: &mut [Sent]) -> Option<(Stripe, Result<(), DmaError>)> {
+        poll_fn(|context| {
+            let mut waits = false;
+            for one in &mut *sent {
+                let Some(transfer) = &mut one.transfer else {
+                    continue;
+                };
+                if let Poll::Ready(result) = Pin::new(transfer).poll(context) {
+                    one.transfer = None;
+                    if matches!(one.hold, Hold::Taken) {
+                        self.host.rails[one.rail as usize].release();
+                    }
+                    return Poll::Ready(Some((one.stripe, result)));
+                }
+                waits = true;
+            }
+            if waits {
+                Poll::Pending
+            } else {
+                Poll::Ready(None)
+            }
+        })
+        .await
+    }
+}
+
+/// Asserts that the stripes are the message: each byte once, in the order of their places.
+fn assert_complete(mut stripes: Vec<Stripe>, size: Bytes) {
+    stripes.sort_by_key(|stripe| (stripe.offset, stripe.length));
+    let mut end = Bytes::ZERO;
+    for stripe in stripes {
+        assert_eq!(stripe.offset, end, "a stripe is lost, or delivered twice");
+        end += stripe.length;
+    }
+    assert_eq!(end, size, "the end of a message is lost");
+}
+
+#[cfg(test)]
+mod tests;

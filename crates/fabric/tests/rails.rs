@@ -1,0 +1,169 @@
+//! Rails: equal trees side by side that know nothing of each other.
+
+mod common;
+
+use common::random::{Case, case, many};
+use common::{Bench, Heard, machine, packet};
+use fabric::topology::{End, MAX_RAILS};
+use fabric::{
+    Cycle, Destination, Fabric, FatTree, LinkCounters, NodeId, PacketSpec, TopologyError,
+};
+use proptest::prelude::*;
+
+/// The numbers of a tree, and those of its rails.
+#[test]
+fn every_count_is_so_many_times_that_of_a_tree() {
+    let tree = FatTree::new(&[4, 4, 2], &[4, 2], 20).expect("20 of 32 nodes");
+    let rails = tree.with_rails(3).expect("three rails");
+    assert_eq!((tree.rails(), rails.rails()), (1, 3));
+    assert_eq!((rails.nodes(), rails.positions()), (20, 32));
+    assert_eq!(rails.places(), 3 * tree.places());
+    assert_eq!(rails.switches(), 3 * tree.switches());
+    assert_eq!(rails.links(), 3 * tree.links());
+    assert_eq!(rails.bisection(), tree.bisection());
+    assert_eq!(rails.place(0, 7), 7);
+    assert_eq!(rails.place(2, 7), 71);
+    assert_eq!(rails.rail_and_node(71), (2, 7));
+    assert_eq!(tree.with_rails(1).as_ref(), Ok(&tree));
+}
+
+/// The link of rail `rail` that is link `link` of a single tree: links are numbered level by level, up before down, and
+/// within these rail by rail.
+fn on_rail(rails: &FatTree, tree: &FatTree, rail: u32) -> Vec<u32> {
+    let name = |end: End| match end {
+        End::Node(place) => rails.rail_and_node(place).0,
+        End::Switch { switch, .. } => rails.rail_of(switch),
+    };
+    let of_rail = (0..rails.links()).filter(|&link| {
+        let (from, to) = rails.ends(link);
+        assert_eq!(name(from), name(to), "link {link} joins two rails");
+        name(from) == rail
+    });
+    let of_rail: Vec<u32> = of_rail.collect();
+    assert_eq!(of_rail.len(), tree.links() as usize);
+    of_rail
+}
+
+/// A rail is wired, and named, as the tree.
+#[test]
+fn each_rail_is_the_tree() {
+    let tree = FatTree::with_parallel_links(&[3, 2, 4], &[4, 2], &[2, 1], 23).expect("23 nodes");
+    let rails = tree.with_rails(4).expect("four rails");
+    for rail in 0..4 {
+        let suffix = format!(" of rail {rail}");
+        let port = |end: End| match end {
+            End::Node(_) => None,
+            End::Switch { port, .. } => Some(port),
+        };
+        for (link, place) in (0..).zip(on_rail(&rails, &tree, rail)) {
+            let (one, other) = (tree.ends(link), rails.ends(place));
+            for (end, on_rail) in [(one.0, other.0), (one.1, other.1)] {
+                assert_eq!(rails.end_name(on_rail), tree.end_name(end) + &suffix);
+                assert_eq!(port(end), port(on_rail));
+            }
+            assert_eq!(tree.link_level(link), rails.link_level(place));
+            assert_eq!(tree.is_up(link), rails.is_up(place));
+        }
+        for (from, to) in [(0, 22), (5, 6), (7, 7)] {
+            let (a, b) = (rails.place(rail, from), rails.place(rail, to));
+            assert_eq!(rails.distance(a, b), tree.distance(from, to));
+        }
+    }
+}
+
+#[test]
+fn no_rails_and_too_many_are_errors() {
+    let tree = FatTree::quaternary(2).expect("16 nodes");
+    for rails in [0, MAX_RAILS + 1] {
+        let error = tree.with_rails(rails).expect_err("out of range");
+        assert_eq!(error, TopologyError::Rails(rails));
+        assert!(error.to_string().contains("1 to 31"), "{error}");
+    }
+    let large = FatTree::quaternary(8).expect("65,536 nodes");
+    let error = large.with_rails(MAX_RAILS).expect_err("too many links");
+    assert!(matches!(
+        error,
+        TopologyError::TooManyParts { parts: "links", .. }
+    ));
+}
+
+#[test]
+#[should_panic(expected = "not a packet of this fabric")]
+fn no_packet_goes_from_rail_to_rail() {
+    let tree = FatTree::quaternary(1).expect("4 nodes").with_rails(2);
+    let mut fabric = Fabric::new(machine(tree.expect("two rails"), 3));
+    fabric.offer(0, packet(1, 4, 10));
+}
+
+/// Traffic of a tree, on a rail of several.
+fn moved(traffic: &[(Cycle, PacketSpec)], rails: &FatTree, rail: u32) -> Vec<(Cycle, PacketSpec)> {
+    let place = |node: NodeId| rails.place(rail, node);
+    let moved = traffic.iter().map(|&(at, spec)| {
+        let destination = match spec.destination {
+            Destination::Node(node) => place(node).into(),
+            Destination::Range { first, last } => Destination::Range {
+                first: place(first),
+                last: place(last),
+            },
+        };
+        let spec = PacketSpec {
+            source: place(spec.source),
+            destination,
+            token: spec.token + (u64::from(rail) << 32),
+            ..spec
+        };
+        (at, spec)
+    });
+    moved.collect()
+}
+
+/// All that is heard of some packets, and the counters of some links.
+fn outcome(
+    case: &Case,
+    traffic: &[(Cycle, PacketSpec)],
+    concerns: impl Fn(&PacketSpec) -> bool,
+) -> (Vec<Heard>, Vec<LinkCounters>) {
+    let turnaround = case.turnaround;
+    let answer = move |spec: &PacketSpec, _| {
+        let later = turnaround + Cycle::from(spec.flits % 7);
+        (later, fabric::Ack::Accepted)
+    };
+    let mut bench = Bench::with_answers(case.config.clone(), answer);
+    bench.offer(traffic);
+    bench.finish();
+    let heard = bench.heard.iter().copied().filter(|heard| {
+        let (Heard::Injected(_, spec)
+        | Heard::Delivered(_, _, spec)
+        | Heard::Acknowledged(_, spec)
+        | Heard::Ended(_, _, _, _, spec)) = heard;
+        concerns(spec)
+    });
+    (heard.collect(), bench.counters())
+}
+
+proptest! {
+    #![proptest_config(many())]
+
+    /// Whatever the other rails carry, a rail does in every cycle what it would do alone. (It does not do what the tree of its
+    /// own would: where links are equal, the choice goes by the numbers of packet and switch.)
+    #[test]
+    fn rails_know_nothing_of_each_other(mut case in case(), other in any::<prop::sample::Index>(), rail in 0_u32..3) {
+        let tree = case.config.tree.clone();
+        let rails = tree.with_rails(3).expect("three small rails");
+        case.config.tree = rails.clone();
+        let of_rail = moved(&case.traffic, &rails, rail);
+        let mut all = of_rail.clone();
+        let skipped = other.index(case.traffic.len());
+        for beside in (0..3).filter(|&beside| beside != rail) {
+            all.extend(moved(&case.traffic[skipped..], &rails, beside));
+        }
+        all.sort_by_key(|&(at, _)| at);
+        let concerns = |spec: &PacketSpec| spec.token >> 32 == u64::from(rail);
+        let (alone, counters) = outcome(&case, &of_rail, concerns);
+        let (among, all_counters) = outcome(&case, &all, concerns);
+        prop_assert_eq!(among, alone);
+        for link in on_rail(&rails, &tree, rail) {
+            prop_assert_eq!(all_counters[link as usize], counters[link as usize], "link {}", link);
+        }
+    }
+}
