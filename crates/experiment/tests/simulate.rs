@@ -52,7 +52,7 @@ fn the_same_bits_everywhere() {
     let collectives = plan_file("collectives.toml", COLLECTIVES, &[]).unwrap();
     let mut broadcasts = collectives.into_iter();
     let broadcast = broadcasts.rfind(|point| point.series == "broadcast");
-    let points = [
+    let points = vec![
         (
             "digest_of_ping",
             point("ping", &["series.ping.source=main"]),

@@ -215,7 +215,9 @@ impl Places {
             let (processes, buffers) = adapters.into_iter().unzip();
             Ok((node, rails.attach(processes, buffers)))
         };
-        Ok(Places::Several(places.map(place).collect::<Result<_, _>>()?))
+        Ok(Places::Several(
+            places.map(place).collect::<Result<_, _>>()?,
+        ))
     }
 
     /// The job's process on a node, at the adapter of rail 0.
