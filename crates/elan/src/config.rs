@@ -79,11 +79,24 @@ pub struct BusConfig {
     pub turnaround: Time,
 }
 
+/// The parts in which an Elan4 differs from an Elan3 (003 s2.1). What both have, they share.
+#[derive(Clone, Copy, Debug)]
+pub struct Elan4Config {
+    /// The short transaction engine: from taking up a command to handing its packet to the network.
+    pub sten_start: Time,
+    /// DMA engines, at least 1; an Elan3 has one.
+    pub engines: u32,
+    /// Reads of main memory are split transactions: from the end of a request on the bus to its data asking for the bus.
+    pub split: Time,
+}
+
 /// The host processors as the libraries use them.
 #[derive(Clone, Copy, Debug)]
 pub struct HostConfig {
     /// Instructions of a library call that starts or ends a message.
     pub call: Time,
+    /// What a call of MPI that does not block takes beside that: its request is made and freed.
+    pub request: Time,
     /// Rate at which a processor copies bytes from one place of main memory to another.
     pub copy: Rate,
     /// Until one processor of a node sees what another one stored.
@@ -94,9 +107,20 @@ pub struct HostConfig {
 /// sender's event lie. One block of a descriptor's length is assumed.
 pub const ENVELOPE: Bytes = Bytes::new(32);
 
+/// Who matches the tags of messages and moves their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matching {
+    /// A thread on the adapter, whatever the process does.
+    Adapter,
+    /// The process's own processor, when it does not compute; it copies the bytes at both ends.
+    Host,
+}
+
 /// Tports, the tagged messages of Elanlib (000 s3.2): the work of their thread, and the bounds of their buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct TportConfig {
+    /// Who does it.
+    pub matching: Matching,
     /// Cycles in which the thread takes up an envelope or a posted receive, and answers it.
     pub handle: u32,
     /// Cycles in which it compares an envelope with a posted receive.
@@ -133,6 +157,8 @@ pub struct Config {
     pub packet: PacketFormat,
     /// The adapters.
     pub adapter: AdapterConfig,
+    /// The parts of Elan4, if the adapters are of this generation.
+    pub elan4: Option<Elan4Config>,
     /// The buses.
     pub bus: BusConfig,
     /// The hosts.

@@ -35,6 +35,8 @@ pub struct Dma {
     pub(crate) done: Option<EventId>,
     pub(crate) meter: Option<Meter>,
     pub(crate) queue: bool,
+    /// Whether the short transaction engine sends it.
+    pub(crate) short: bool,
 }
 
 /// How a descriptor names the event at its destination.
@@ -60,6 +62,7 @@ impl Dma {
             done: None,
             meter: None,
             queue: false,
+            short: false,
         }
     }
 

@@ -1,10 +1,11 @@
 //! # The sending side: the DMA queue and the DMA engine
 //!
-//! One engine works through a queue of descriptors, first in, first out. It takes one up, after `dma_start` cuts it in
+//! One engine, on an Elan4 one of several, works through a queue of descriptors, first in, first out. It takes one up, after `dma_start` cuts it in
 //! packets, and hands them to the fabric, which injects while fewer than `packets_in_flight` are unacknowledged. The
 //! engine keeps that many packets prepared: reading payload across the bus and sending overlap. A DMA that has sent a
 //! time slice's worth while others wait goes to the end of the queue (000 s2.1: the engine "time-slices large DMAs so
-//! that small DMAs are not adversely blocked").
+//! that small DMAs are not adversely blocked"). Several engines share the queue, and take turns packet by packet; a short
+//! DMA then has to wait for a time slice only where all of them have long ones.
 //!
 //! The command processor checks a descriptor, its whole source included, before it enters the queue (000 figure 6); the
 //! engine translates the source of each packet again when it cuts it, since a process may have unmapped it meanwhile.
@@ -15,7 +16,6 @@
 //! DMA; packets already under way finish.
 
 use crate::broadcast::Landing;
-use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::dma::{Dma, DmaError, DmaId, Kind, Notify, Packet, Progress, Report, Stage, Token};
 use crate::event::News;
@@ -27,14 +27,31 @@ use fabric::{Ack, NodeId, PacketSpec};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
-/// The engine of one adapter.
-#[derive(Default)]
-pub(crate) struct Engine {
-    queue: VecDeque<DmaId>,
+/// One of the engines that share the queue.
+#[derive(Clone, Copy, Default)]
+struct Lane {
     /// The DMA that is being cut, and what it has sent in this time slice.
     current: Option<(DmaId, Bytes)>,
     /// Whether `dma_start` is running.
-    pub starting: bool,
+    starting: bool,
+}
+
+/// What a lane did with its turn.
+enum Turn {
+    /// It can do nothing now.
+    Idle,
+    /// It has given its DMA up and may take another.
+    Over,
+    /// It has prepared a packet.
+    Cut,
+}
+
+/// The queue and the engines of one adapter.
+pub(crate) struct Engine {
+    queue: VecDeque<DmaId>,
+    lanes: Box<[Lane]>,
+    /// The lane whose turn it is.
+    turn: usize,
     /// Packets whose payload is being read, in order of the bus.
     reading: u32,
     /// Requests of gets that the inputter has accepted and still works on.
@@ -45,6 +62,18 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
+    pub fn new(engines: u32) -> Self {
+        Engine {
+            queue: VecDeque::new(),
+            lanes: vec![Lane::default(); engines as usize].into(),
+            turn: 0,
+            reading: 0,
+            announced: 0,
+            held: BTreeMap::new(),
+            held_back: 0,
+        }
+    }
+
     /// Descriptors that wait, and those that requests have announced.
     pub fn waiting(&self) -> u32 {
         self.queue.len() as u32 + self.announced + self.held_back
@@ -53,7 +82,9 @@ impl Engine {
     /// Ends a DMA that has failed, wherever it stands: its number may soon be another's.
     fn forget(&mut self, id: DmaId) {
         self.queue.retain(|&other| other != id);
-        self.current.take_if(|(current, _)| *current == id);
+        for lane in &mut self.lanes {
+            lane.current.take_if(|(current, _)| *current == id);
+        }
     }
 }
 
@@ -177,8 +208,18 @@ impl World {
             }
             engine.held.insert(dma.to, VecDeque::new());
         }
-        engine.queue.push_back(id);
-        self.run_engine(node);
+        self.line_up(node, id);
+    }
+
+    /// A descriptor may go: it waits for an engine of its kind.
+    fn line_up(&mut self, node: NodeId, id: DmaId) {
+        if self.is_short(id) {
+            self.adapters[node as usize].sten.queue.push_back(id);
+            self.run_sten(node);
+        } else {
+            self.adapters[node as usize].engine.queue.push_back(id);
+            self.run_engine(node);
+        }
     }
 
     /// A message to a queue is over: the next one to it may go.
@@ -190,7 +231,7 @@ impl World {
         match held.pop_front() {
             Some(next) => {
                 engine.held_back -= 1;
-                engine.queue.push_back(next);
+                self.line_up(node, next);
             }
             None => {
                 engine.held.remove(&to);
@@ -198,45 +239,71 @@ impl World {
         }
     }
 
-    /// Lets the engine do what it can: take up a DMA, prepare packets, yield.
+    /// An engine has taken up its descriptor.
+    pub(crate) fn started(&mut self, node: NodeId, number: u32) {
+        let lane = &mut self.adapters[node as usize].engine.lanes[number as usize];
+        lane.starting = false;
+        self.run_engine(node);
+    }
+
+    /// Lets the engines do what they can: take up a DMA, prepare packets, yield.
     pub(crate) fn run_engine(&mut self, node: NodeId) {
-        loop {
-            let engine = &mut self.adapters[node as usize].engine;
-            if engine.starting {
-                return;
-            }
-            let Some((id, sent)) = engine.current else {
-                if let Some(id) = engine.queue.pop_front() {
-                    engine.current = Some((id, Bytes::ZERO));
-                    engine.starting = true;
-                    let at = self.now() + self.config.adapter.dma_start;
-                    self.schedule(at, node, Happening::Started(node));
+        let lanes = self.adapters[node as usize].engine.lanes.len();
+        let mut idle = 0;
+        while idle < lanes {
+            let turn = self.adapters[node as usize].engine.turn;
+            match self.run_lane(node, turn) {
+                Turn::Over => {
+                    idle = 0;
+                    continue;
                 }
-                return;
-            };
-            let prepared = engine.reading as usize + self.fabric.queued(node);
-            let others_wait = !engine.queue.is_empty();
-            let parked = self.dmas[id as usize].refused > 0;
-            if self.dmas[id as usize].cut_all {
-                engine.current = None;
-            } else if (parked || sent >= self.config.adapter.time_slice) && others_wait {
-                engine.queue.push_back(id);
-                engine.current = None;
-            } else if !parked && prepared < self.config.fabric.packets_in_flight as usize {
-                let cut = self.cut_packet(node, id);
-                let engine = &mut self.adapters[node as usize].engine;
-                if let Some(current) = &mut engine.current {
-                    current.1 = sent + cut;
-                }
-            } else {
-                return;
+                Turn::Cut => idle = 0,
+                Turn::Idle => idle += 1,
             }
+            self.adapters[node as usize].engine.turn = (turn + 1) % lanes;
+        }
+    }
+
+    fn run_lane(&mut self, node: NodeId, number: usize) -> Turn {
+        let engine = &mut self.adapters[node as usize].engine;
+        let prepared = engine.reading as usize + self.fabric.queued(node);
+        let others_wait = !engine.queue.is_empty();
+        let lane = &mut engine.lanes[number];
+        if lane.starting {
+            return Turn::Idle;
+        }
+        let Some((id, sent)) = lane.current else {
+            if let Some(id) = engine.queue.pop_front() {
+                lane.current = Some((id, Bytes::ZERO));
+                lane.starting = true;
+                let at = self.now() + self.config.adapter.dma_start;
+                self.schedule(at, node, Happening::Started(node, number as u32));
+            }
+            return Turn::Idle;
+        };
+        let parked = self.dmas[id as usize].refused > 0;
+        if self.dmas[id as usize].cut_all {
+            lane.current = None;
+            Turn::Over
+        } else if (parked || sent >= self.config.adapter.time_slice) && others_wait {
+            lane.current = None;
+            engine.queue.push_back(id);
+            Turn::Over
+        } else if !parked && prepared < self.config.fabric.packets_in_flight as usize {
+            let cut = self.cut_packet(node, id);
+            let lane = &mut self.adapters[node as usize].engine.lanes[number];
+            if let Some(current) = &mut lane.current {
+                current.1 = sent + cut;
+            }
+            Turn::Cut
+        } else {
+            Turn::Idle
         }
     }
 
     /// Cuts the next packet of a DMA, or of a get its only one, and has its payload read; returns its payload's length.
     /// A source that is no longer mapped ends the DMA.
-    fn cut_packet(&mut self, node: NodeId, id: DmaId) -> Bytes {
+    pub(crate) fn cut_packet(&mut self, node: NodeId, id: DmaId) -> Bytes {
         let progress = &self.dmas[id as usize];
         let (dma, offset, serving) = (progress.dma, progress.cut, progress.get);
         let mut kind = Kind::Data;
@@ -258,8 +325,7 @@ impl World {
             match self.fetch(at, length, access, capability) {
                 Ok(found) => (placement, payload) = found,
                 Err(error) if serving.is_none() => {
-                    let engine = &mut self.adapters[node as usize].engine;
-                    engine.current = None;
+                    self.adapters[node as usize].engine.forget(id);
                     let progress = &mut self.dmas[id as usize];
                     progress.fail(error.into());
                     progress.cut_all = true;
@@ -299,12 +365,7 @@ impl World {
         let token = self.packets.insert(packet) as Token;
         if placement == Placement::Main {
             self.adapters[node as usize].engine.reading += 1;
-            self.transfer(
-                node,
-                Direction::ToAdapter,
-                length,
-                Happening::Read(node, token),
-            );
+            self.read_main(node, token);
         } else {
             self.send(token);
         }

@@ -1,7 +1,7 @@
 //! # The Elan adapter and the cluster around it
 //!
-//! A [`Cluster`] is a fabric, one Elan3 adapter a node with its memories and its I/O bus, and the processes that run on
-//! the nodes. Processes are async functions; they post remote DMAs, wait for events and sleep, in simulated time:
+//! A [`Cluster`] is a fabric, one Elan3 or Elan4 adapter a node with its memories and its I/O bus, and the processes that
+//! run on the nodes. Processes are async functions; they post remote DMAs, wait for events and sleep, in simulated time:
 //!
 //! ```
 //! # use elan::{Cluster, Dma, Placement, Stop};
@@ -35,12 +35,19 @@
 //! Each process has a *context* on its adapter: an address space, [`memory`], that its MMU, [`mmu`], translates and
 //! protects. Whatever goes wrong at either end of a transfer reaches the process as an error.
 //!
+//! ## The second generation
+//!
+//! An Elan4 is an Elan3 with other parameters and some parts of its own, which the machine file chooses
+//! ([`Elan4Config`]): a short transaction engine that sends short messages without the DMA engine ([`sten`]), more DMA
+//! engines ([`engine`]), and reads of main memory as split transactions ([`split`]). All else is shared.
+//!
 //! The rooms: [`packet`] (formats), [`context`], [`memory`], [`mmu`], [`event`], [`bus`], [`command`] (the command port),
-//! [`dma`] and [`engine`] (the sending side), [`input`] (the receiving side), [`get`] (DMAs that another adapter executes),
+//! [`dma`], [`engine`], [`sten`] and [`split`] (the sending side), [`input`] (the receiving side), [`get`] (DMAs that another adapter executes),
 //! [`queue`] (small messages), [`message`] (packets of transactions), [`broadcast`] (packets to many nodes), [`thread`] (the thread processor), [`meter`] (what is
 //! counted), [`rails`] (which adapter carries a message), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
 //!
-//! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network").
+//! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), 003 the one about
+//! its successor ("Assessing MPI Performance on `QsNetII`").
 
 pub mod broadcast;
 pub mod bus;
@@ -60,10 +67,15 @@ pub mod mmu;
 pub mod packet;
 pub mod queue;
 pub mod rails;
+pub mod split;
+pub mod sten;
 pub mod thread;
 
 pub use cluster::{Cluster, Node, Stop, Watch};
-pub use config::{AdapterConfig, BusConfig, Config, Duplex, GroupConfig, HostConfig, TportConfig};
+pub use config::{
+    AdapterConfig, BusConfig, Config, Duplex, Elan4Config, GroupConfig, HostConfig, Matching,
+    TportConfig,
+};
 pub use context::{Capability, ContextId, NoContext};
 pub use dma::{Dma, DmaError, Transfer};
 pub use event::{Action, EventId, Wait};

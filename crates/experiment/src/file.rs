@@ -78,8 +78,8 @@ pub struct RunChanges {
     pub seeds: Option<u32>,
 }
 
-/// A series of points: the Cartesian product of the lists of what it runs, the first key slowest. It runs a ping, or jobs,
-/// or a collective operation, beside which there may be jobs; or it allocates rails, and nothing runs.
+/// A series of points: the Cartesian product of the lists of what it runs, the first key slowest. It runs a ping, a test
+/// of overlap, or jobs, or a collective operation, beside which there may be jobs; or it allocates rails, and nothing runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
@@ -97,6 +97,9 @@ pub struct Series {
     /// A ping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ping: Option<PingGrid>,
+    /// A test of how communication and computation overlap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<OverlapGrid>,
     /// A collective operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collective: Option<CollectiveGrid>,
@@ -143,6 +146,23 @@ grid! {
         /// What moves the messages: remote DMAs of Elan3lib (default), or MPI.
         library: Library,
     }
+}
+
+grid! {
+    /// Post-compute-wait: a process posts a send and a receive of MPI, computes, and waits for both (003 s3.2).
+    OverlapGrid, Overlap {
+        /// The node of the process that computes.
+        from: u32,
+        /// The node of its partner, which only communicates.
+        to: u32,
+        /// Length of each message, in main memory.
+        message: Bytes,
+        /// How long each computation takes.
+        compute: Time,
+        /// Rounds that are measured.
+        repeats: u32,
+    }
+    optional {}
 }
 
 grid! {

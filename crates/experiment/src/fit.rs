@@ -1,6 +1,6 @@
 //! What the machine does not admit of a series, and what its nodes do not admit of each other.
 
-use crate::file::{JobGrid, PingGrid, Series};
+use crate::file::{JobGrid, Series};
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
 use crate::sweep::Sweep;
@@ -28,7 +28,10 @@ pub(crate) fn problems(
         problems: Vec::new(),
     };
     if let Some(ping) = &series.ping {
-        fit.ping(&format!("{path}.ping"), ping);
+        fit.pair(&format!("{path}.ping"), &ping.from, &ping.to);
+    }
+    if let Some(overlap) = &series.overlap {
+        fit.pair(&format!("{path}.overlap"), &overlap.from, &overlap.to);
     }
     if let Some(collective) = &series.collective {
         fit.nodes(&format!("{path}.collective.nodes"), &collective.nodes);
@@ -64,8 +67,8 @@ impl Fit<'_> {
         self.machine.topology.nodes.value
     }
 
-    fn ping(&mut self, path: &str, grid: &PingGrid) {
-        for (key, ends) in [("from", &grid.from), ("to", &grid.to)] {
+    fn pair(&mut self, path: &str, from: &Sweep<u32>, to: &Sweep<u32>) {
+        for (key, ends) in [("from", from), ("to", to)] {
             for (place, &end) in ends.places(&format!("{path}.{key}")) {
                 self.node(&place, end);
             }

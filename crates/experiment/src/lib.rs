@@ -1,7 +1,8 @@
 //! # Experiment files, points, and running them
 //!
 //! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping,
-//! or *jobs*, any number at a time, or a collective operation, beside which jobs make background traffic, or it allocates rails:
+//! a test of overlap, or *jobs*, any number at a time, or a collective operation, beside which jobs make background
+//! traffic, or it allocates rails:
 //!
 //! ```toml
 //! [[series]]
@@ -41,7 +42,7 @@ mod sweep;
 
 pub use changes::{Changes, MachineFile};
 pub use file::{Algorithm, Allocation, AllocationGrid};
-pub use file::{Collective, CollectiveGrid, Job, JobGrid, Ping, PingGrid};
+pub use file::{Collective, CollectiveGrid, Job, JobGrid, Overlap, OverlapGrid, Ping, PingGrid};
 pub use file::{Directions, Distribution, Library, Operation, Placement};
 pub use file::{Experiment, RailFailure, Run, RunChanges, Series};
 pub use nodes::Nodes;

@@ -1,7 +1,9 @@
 //! From an experiment to its points.
 
 use crate::changes::MachineFile;
-use crate::file::{Allocation, Collective, Experiment, Job, Ping, RailFailure, Run, Series};
+use crate::file::{
+    Allocation, Collective, Experiment, Job, Overlap, Ping, RailFailure, Run, Series,
+};
 use crate::fit;
 use crate::pattern::Pattern;
 use crate::sweep::Grid;
@@ -42,6 +44,8 @@ pub struct Point {
 pub enum Workload {
     /// See [`crate::PingGrid`].
     Ping(Ping),
+    /// See [`crate::OverlapGrid`].
+    Overlap(Overlap),
     /// See [`crate::JobGrid`].
     Jobs(BTreeMap<String, Job>),
     /// See [`crate::CollectiveGrid`].
@@ -69,6 +73,7 @@ impl Point {
         match &self.workload {
             Workload::Ping(ping) => parameters.extend(fields(ping)),
             Workload::Allocation(allocation) => parameters.extend(fields(allocation)),
+            Workload::Overlap(overlap) => parameters.extend(fields(overlap)),
             Workload::Jobs(jobs) => parameters.extend(fields_of_jobs(jobs, jobs.len() > 1)),
             Workload::Collective { collective, jobs } => {
                 parameters.extend(fields(collective));
@@ -209,7 +214,9 @@ impl Series {
         let collective = self.collective.as_ref().map_or(1, Grid::combinations);
         let jobs = self.jobs.values().map(Grid::combinations);
         let allocation = self.allocation.as_ref().map_or(1, Grid::combinations);
-        let all = [ping, collective, allocation].into_iter().chain(jobs);
+        let overlap = self.overlap.as_ref().map_or(1, Grid::combinations);
+        let all = [ping, overlap, collective, allocation];
+        let all = all.into_iter().chain(jobs);
         all.fold(machines, u64::saturating_mul)
     }
 
@@ -221,6 +228,10 @@ impl Series {
         if let Some(allocation) = &self.allocation {
             let points = allocation.points().into_iter();
             return points.map(Workload::Allocation).collect();
+        }
+        if let Some(overlap) = &self.overlap {
+            let points = overlap.points().into_iter();
+            return points.map(Workload::Overlap).collect();
         }
         let names = || self.jobs.keys().cloned();
         let jobs = self.jobs.values().map(Grid::points);

@@ -1,8 +1,8 @@
 //! From a point to its records: a pure function.
 
 use crate::file::{
-    Algorithm, Allocation, Collective, Directions, Distribution, Job, Library, Operation, Ping,
-    Placement,
+    Algorithm, Allocation, Collective, Directions, Distribution, Job, Library, Operation, Overlap,
+    Ping, Placement,
 };
 use crate::nodes::Nodes;
 use crate::plan::{Point, Workload};
@@ -90,6 +90,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
     };
     let records = match &point.workload {
         Workload::Ping(ping) => ping.workload().run(cluster)?,
+        Workload::Overlap(overlap) => overlap.workload().run(cluster)?,
         Workload::Jobs(jobs) => {
             workload::traffic::run(&workloads(jobs), cluster, window, point.seed)?
         }
@@ -162,6 +163,18 @@ impl Ping {
                 None | Some(Library::Elan3) => workload::ping::Library::Elan3,
                 Some(Library::Mpi) => workload::ping::Library::Mpi,
             },
+        }
+    }
+}
+
+impl Overlap {
+    fn workload(&self) -> workload::Overlap {
+        workload::Overlap {
+            from: self.from,
+            to: self.to,
+            message: self.message,
+            compute: self.compute,
+            repeats: self.repeats,
         }
     }
 }

@@ -54,6 +54,7 @@ fn any_cut_and_any_gap() {
         include_str!("two_jobs.toml"),
         include_str!("collectives.toml"),
         include_str!("allocation.toml"),
+        include_str!("overlap.toml"),
     ] {
         for (index, letter) in text.char_indices() {
             let (before, after) = text.split_at(index);

@@ -21,6 +21,9 @@ const TWO_JOBS: &str = include_str!("two_jobs.toml");
 /// Collective operations.
 const COLLECTIVES: &str = include_str!("collectives.toml");
 
+/// Adapters of the second generation.
+const OVERLAP: &str = include_str!("overlap.toml");
+
 /// The last point of a series, after overrides.
 fn point(series: &str, overrides: &[&str]) -> Point {
     points(overrides)
@@ -42,8 +45,8 @@ fn exceeded(point: &Point) -> (Exceeded, String) {
 }
 
 /// A ping in both directions, uniform traffic of 16 nodes in a window of 200 us, two jobs on 64, one of which reads from
-/// servers and writes to them, and two groups that broadcast among background traffic: the digests of all packets and
-/// records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here on 1, 2
+/// servers and writes to them, two groups that broadcast among background traffic, and two processes with Elan4 adapters that
+/// communicate while they compute: the digests of all packets and records. The same snapshot is compared in debug and in release builds, on whatever machine the tests run, and here on 1, 2
 /// and 4 threads at the same time: none of it may change a bit. Only a change of the model may change it, and then it says so
 /// in this diff.
 #[test]
@@ -52,7 +55,9 @@ fn the_same_bits_everywhere() {
     let collectives = plan_file("collectives.toml", COLLECTIVES, &[]).unwrap();
     let mut broadcasts = collectives.into_iter();
     let broadcast = broadcasts.rfind(|point| point.series == "broadcast");
+    let overlaps = plan_file("overlap.toml", OVERLAP, &[]).unwrap();
     let points = vec![
+        ("digest_of_overlap", overlaps.last().unwrap().clone()),
         (
             "digest_of_ping",
             point("ping", &["series.ping.source=main"]),

@@ -115,6 +115,9 @@ impl Check<'_> {
             1,
             64,
         );
+        if let Some(elan4) = &machine.elan4 {
+            self.range("elan4.engines", elan4.engines.value, 1, 64);
+        }
         self.range("adapter.queue", adapter.queue.value, 1, 1 << 20);
         self.range(
             "adapter.input_buffers",
@@ -215,7 +218,12 @@ impl Check<'_> {
             ("host.call", host.call.value),
             ("host.shared", host.shared.value),
         ];
-        for (key, time) in times {
+        let request = host.request.iter().map(|time| ("host.request", time.value));
+        let elan4 = machine.elan4.iter().flat_map(|elan4| {
+            let times = [&elan4.sten_start, &elan4.split].map(|time| time.value);
+            ["elan4.sten_start", "elan4.split"].into_iter().zip(times)
+        });
+        for (key, time) in times.into_iter().chain(request).chain(elan4) {
             self.range(key, time, Time::ZERO, LONGEST);
         }
     }

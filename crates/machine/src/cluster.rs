@@ -2,9 +2,12 @@
 
 use crate::Rails;
 use crate::file::{
-    Arbitration, Ascent, Broadcast, Bus, Circuit, Duplex, Engine, Machine, Multiplexing,
+    Arbitration, Ascent, Broadcast, Bus, Circuit, Duplex, Engine, Machine, Matching, Multiplexing,
 };
-use elan::{AdapterConfig, BusConfig, Config, GroupConfig, HostConfig, PacketFormat, TportConfig};
+use elan::{
+    AdapterConfig, BusConfig, Config, Elan4Config, GroupConfig, HostConfig, PacketFormat,
+    TportConfig,
+};
 use fabric::{FatTree, TopologyError};
 use units::Time;
 
@@ -37,6 +40,31 @@ impl Machine {
         match self.switch.multiplexing.value {
             Multiplexing::OldestFirst => fabric::Multiplexing::OldestFirst,
             Multiplexing::RoundRobin => fabric::Multiplexing::RoundRobin,
+        }
+    }
+
+    fn elan4(&self) -> Option<Elan4Config> {
+        self.elan4.as_ref().map(|elan4| Elan4Config {
+            sten_start: elan4.sten_start.value,
+            engines: elan4.engines.value,
+            split: elan4.split.value,
+        })
+    }
+
+    fn tport(&self) -> TportConfig {
+        let tport = &self.tport;
+        TportConfig {
+            matching: match tport.matching.as_ref().map(|matching| matching.value) {
+                None | Some(Matching::Adapter) => elan::Matching::Adapter,
+                Some(Matching::Host) => elan::Matching::Host,
+            },
+            handle: tport.handle.value,
+            scan: tport.scan.value,
+            small: tport.small.value,
+            big: tport.big.value,
+            slots: tport.slots.value,
+            buffer: tport.buffer.value,
+            system: tport.system.value,
         }
     }
 
@@ -116,21 +144,15 @@ impl Machine {
                 thread_switch: adapter.thread_switch.value,
                 thread_issue: adapter.thread_issue.value,
             },
+            elan4: self.elan4(),
             bus: self.bus.config(),
             host: HostConfig {
                 call: self.host.call.value,
+                request: (self.host.request.as_ref()).map_or(Time::ZERO, |time| time.value),
                 copy: self.host.copy.value,
                 shared: self.host.shared.value,
             },
-            tport: TportConfig {
-                handle: self.tport.handle.value,
-                scan: self.tport.scan.value,
-                small: self.tport.small.value,
-                big: self.tport.big.value,
-                slots: self.tport.slots.value,
-                buffer: self.tport.buffer.value,
-                system: self.tport.system.value,
-            },
+            tport: self.tport(),
             group: GroupConfig {
                 branching: self.group.branching.value,
                 broadcast: self.group.broadcast.value,

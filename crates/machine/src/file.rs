@@ -23,6 +23,9 @@ pub struct Machine {
     pub packet: Packet,
     /// The adapters.
     pub adapter: Adapter,
+    /// The parts in which Elan4 adapters differ; without this section they are Elan3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elan4: Option<Elan4>,
     /// The I/O bus between a node's main memory and its adapter.
     pub bus: Bus,
     /// The host processors as the libraries use them.
@@ -233,6 +236,19 @@ pub struct Adapter {
     pub thread_issue: Param<u32>,
 }
 
+/// The parts of the second generation of adapters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Elan4 {
+    /// Short transaction engine: from taking up a command to handing its packet to the network.
+    pub sten_start: Param<Time>,
+    /// DMA engines, which share the queue.
+    pub engines: Param<u32>,
+    /// Reads of main memory are split transactions: the time between a request on the bus and its data, in which the
+    /// bus is free.
+    pub split: Param<Time>,
+}
+
 /// The I/O bus between a node's main memory and an adapter of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -266,6 +282,9 @@ pub enum Duplex {
 pub struct Host {
     /// Instructions of a library call that starts or ends a message.
     pub call: Param<Time>,
+    /// What a call of MPI that does not block takes beside that; nothing if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Param<Time>>,
     /// Rate at which a processor copies from one place of main memory to another.
     pub copy: Param<Rate>,
     /// Until one processor of a node sees what another one stored.
@@ -286,6 +305,9 @@ pub struct Group {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tport {
+    /// Who matches the tags of messages and moves their bytes; the adapter if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching: Option<Param<Matching>>,
     /// Cycles of the thread processor in which the thread takes up an envelope or a posted receive, and answers it.
     pub handle: Param<u32>,
     /// Cycles in which it compares an envelope with a posted receive.
@@ -301,6 +323,16 @@ pub struct Tport {
     pub buffer: Param<Bytes>,
     /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
     pub system: Param<Bytes>,
+}
+
+/// Who matches the tags of messages and moves their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Matching {
+    /// A thread on the adapter, whatever the process does.
+    Adapter,
+    /// The process's own processor, when it does not compute; it copies the bytes at both ends. Without offload.
+    Host,
 }
 
 /// How the fabric is computed; no physics.

@@ -18,9 +18,10 @@ mod param;
 mod rails;
 
 pub use file::{
-    Adapter, Bus, Engine, Fabric, Host, Link, Machine, Packet, Switch, Title, Topology, Tport,
+    Adapter, Bus, Elan4, Engine, Fabric, Host, Link, Machine, Packet, Switch, Title, Topology,
+    Tport,
 };
-pub use file::{Arbitration, Ascent, Circuit, Duplex, Multiplexing};
+pub use file::{Arbitration, Ascent, Circuit, Duplex, Matching, Multiplexing};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::{Policy, Rails};
 

@@ -2,9 +2,10 @@
 //!
 //! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
 //! returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper; 002 is the one about collective
-//! communication, 004 the one about several rails. There are three:
+//! communication, 003 that about MPI on `QsNetII`, 004 the one about several rails. There are four:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
+//! * [`overlap`]: two processes that communicate while one of them computes (003 s3.2);
 //! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (002);
 //! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
 //!   and a [`Pattern`] that says where these go. All other benchmarks of the paper are jobs:
@@ -28,6 +29,7 @@ pub mod collective;
 pub mod deadlock;
 pub mod distribution;
 pub mod job;
+pub mod overlap;
 pub mod pattern;
 pub mod ping;
 pub mod records;
@@ -40,6 +42,7 @@ pub use collective::Collective;
 pub use deadlock::DeadlockRow;
 pub use distribution::Distribution;
 pub use job::Job;
+pub use overlap::Overlap;
 pub use pattern::Pattern;
 pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow};
 pub use slices::SliceRow;

@@ -22,6 +22,7 @@ from elanite.figures import (
     multirail_static,
     permutations,
     ping,
+    qsnet2,
     uniform,
 )
 from elanite.figures.congestion import matrices
@@ -52,6 +53,8 @@ REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "collectives/prediction": collectives.predictions,
     "collectives/deadlock": deadlock.draw,
     "multirail/allocation": multirail_static.draw,
+    "qsnet2/ping": qsnet2.pings,
+    "qsnet2/overlap": qsnet2.overlaps,
     "speed/uniform-64": generic.only("accepted", "latency_mean"),
 }
 """Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""

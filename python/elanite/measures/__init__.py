@@ -8,7 +8,7 @@ holds, and the figures on both of its sides). Judging numbers and orders against
 
 from __future__ import annotations
 
-from elanite.measures import collectives, congestion, jobs, multirail, uniform  # they register their measures
+from elanite.measures import collectives, congestion, jobs, multirail, qsnet2, uniform  # they register their measures
 from elanite.measures.base import REGISTRY, Finding, Measurement, Number, Order
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "congestion",
     "jobs",
     "multirail",
+    "qsnet2",
     "uniform",
 ]

@@ -10,6 +10,7 @@ use crate::event::{Event, News};
 use crate::input::Inputter;
 use crate::message::Message;
 use crate::queue::Queue;
+use crate::sten::Sten;
 use crate::thread::Processor;
 use fabric::{Fabric, NodeId, Notice};
 use kernel::{Digest, EventQueue, Signal, Spawner};
@@ -28,8 +29,14 @@ pub(crate) enum Happening {
     Executed(NodeId, Command),
     /// The inputter is done with the request of a get.
     Announced(NodeId, DmaId),
-    /// The DMA engine has taken up its next descriptor.
-    Started(NodeId),
+    /// A DMA engine of the node, by its number, has taken up its next descriptor.
+    Started(NodeId, u32),
+    /// The short transaction engine has taken up a command.
+    Issued(NodeId, DmaId),
+    /// A request to read a packet's payload has crossed the bus.
+    Asked(NodeId, Token),
+    /// Main memory has the payload ready for the bus.
+    Found(NodeId, Token),
     /// A packet's payload has been read from main memory.
     Read(NodeId, Token),
     /// A packet's payload has been written to main memory.
@@ -66,6 +73,7 @@ pub(crate) struct Adapter {
     /// Messages of the host for these queues whose command is on its way.
     pub posted: VecDeque<(u32, Box<[u8]>)>,
     pub engine: Engine,
+    pub sten: Sten,
     pub inputter: Inputter,
     pub processor: Processor,
     /// Set when its rail has failed.
@@ -96,6 +104,7 @@ impl World {
         let fabric = Fabric::new(config.fabric.clone());
         let tree = fabric.tree();
         let places = tree.place(tree.rails() - 1, tree.nodes() - 1) + 1;
+        let engines = config.elan4.map_or(1, |elan4| elan4.engines);
         let adapters = (0..places).map(|_| Adapter {
             bus: Bus::new(config.bus),
             contexts: Vec::new(),
@@ -104,7 +113,8 @@ impl World {
             free_events: Vec::new(),
             queues: Vec::new(),
             posted: VecDeque::new(),
-            engine: Engine::default(),
+            engine: Engine::new(engines),
+            sten: Sten::default(),
             inputter: Inputter::default(),
             processor: Processor::default(),
             down: Signal::new(),
@@ -229,10 +239,10 @@ impl World {
             }
             Happening::Executed(node, command) => self.command(node, command),
             Happening::Announced(node, dma) => self.announced(node, dma),
-            Happening::Started(node) => {
-                self.adapters[node as usize].engine.starting = false;
-                self.run_engine(node);
-            }
+            Happening::Started(node, number) => self.started(node, number),
+            Happening::Issued(node, dma) => self.issued(node, dma),
+            Happening::Asked(node, token) => self.asked(node, token),
+            Happening::Found(node, token) => self.found(node, token),
             Happening::Read(node, token) => self.read(node, token),
             Happening::Written(node, token) => self.written(node, token),
             Happening::Retried(token) => self.retry(token),

@@ -1,7 +1,7 @@
 //! What a series may run.
 
 use super::{Check, LONGEST, MOST, MOST_NODES};
-use crate::file::{JobGrid, PingGrid, Run, Series};
+use crate::file::{JobGrid, OverlapGrid, PingGrid, Run, Series};
 use crate::nodes::Nodes;
 use crate::sweep::{Grid, Sweep};
 use units::{Bytes, Time};
@@ -11,6 +11,9 @@ const MOST_PROCESSES: u32 = 256;
 
 /// Longest mean time between two messages of a node. Rare gaps of an exponential distribution are 40 times as long.
 const LONGEST_GAP: Time = Time::from_secs(3600);
+
+/// Longest computation of a test of overlap.
+const LONGEST_COMPUTATION: Time = Time::from_secs(1);
 
 impl Check<'_> {
     /// What a series runs, and how.
@@ -25,7 +28,20 @@ impl Check<'_> {
             (None, false) => Some("jobs"),
             (None, true) => None,
         };
-        match (&series.ping, others) {
+        let pairs = [
+            ("ping", "a ping", "the ping", series.ping.is_some()),
+            (
+                "overlap",
+                "a test of overlap",
+                "it",
+                series.overlap.is_some(),
+            ),
+        ];
+        let mut given = pairs.into_iter().filter(|&(.., given)| given);
+        match (
+            given.next(),
+            given.next().map(|(_, what, ..)| what).or(others),
+        ) {
             (None, None) if series.allocation.is_none() => {
                 let problem = self.document.problem(path, "this series runs nothing");
                 self.problems.push(problem.hint(
@@ -33,11 +49,11 @@ impl Check<'_> {
                      with a name of your choice for the job, [series.jobs.NAME]",
                 ));
             }
-            (Some(_), Some(others)) => {
-                let message = format!("this series runs both a ping and {others}");
-                let problem = self.document.problem(&format!("{path}.ping"), message);
+            (Some((key, what, short, _)), Some(others)) => {
+                let message = format!("this series runs both {what} and {others}");
+                let problem = self.document.problem(&format!("{path}.{key}"), message);
                 self.problems
-                    .push(problem.hint("give the ping a series of its own"));
+                    .push(problem.hint(format!("give {short} a series of its own")));
             }
             _ => {}
         }
@@ -50,6 +66,9 @@ impl Check<'_> {
         }
         if let Some(ping) = &series.ping {
             self.ping(&format!("{path}.ping"), ping);
+        }
+        if let Some(overlap) = &series.overlap {
+            self.overlap(&format!("{path}.overlap"), overlap);
         }
         for (name, job) in &series.jobs {
             let path = format!("{path}.jobs.{name}");
@@ -78,11 +97,32 @@ impl Check<'_> {
         self.lists(path, grid);
         self.largest_message(path, &grid.message);
         self.repeats(path, &grid.repeats);
-        for (place, end) in grid.to.places(&format!("{path}.to")) {
-            if grid.from.values().contains(end) {
+        self.apart(path, (&grid.from, &grid.to), "ping");
+    }
+
+    fn overlap(&mut self, path: &str, grid: &OverlapGrid) {
+        self.lists(path, grid);
+        self.largest_message(path, &grid.message);
+        self.repeats(path, &grid.repeats);
+        self.apart(path, (&grid.from, &grid.to), "wait for");
+        for (place, &compute) in grid.compute.places(&format!("{path}.compute")) {
+            if compute > LONGEST_COMPUTATION {
                 self.add(
                     &place,
-                    format!("node {end} would ping itself"),
+                    format!("{compute} is too long"),
+                    format!("at most {LONGEST_COMPUTATION}"),
+                );
+            }
+        }
+    }
+
+    /// The two nodes of a pair are different ones.
+    fn apart(&mut self, path: &str, (from, to): (&Sweep<u32>, &Sweep<u32>), verb: &str) {
+        for (place, end) in to.places(&format!("{path}.to")) {
+            if from.values().contains(end) {
+                self.add(
+                    &place,
+                    format!("node {end} would {verb} itself"),
                     "a node that is not in `from`",
                 );
             }

@@ -35,7 +35,7 @@ impl Group {
         let nowhere = ElanAddr::NOWHERE;
         let (from, to) = (self.node().at(nowhere), self.there(vp, nowhere));
         let event: Address = self.there(vp, self.inner.block.at(slot));
-        Dma::new(from, to, Bytes::ZERO).notify_at(event)
+        Dma::new(from, to, Bytes::ZERO).notify_at(event).short()
     }
 
     /// The barrier of the leaders.

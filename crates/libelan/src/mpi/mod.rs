@@ -71,6 +71,16 @@ enum Kind {
     Receive(Rx),
 }
 
+impl Request {
+    /// Whether it has ended; looking takes no time, and nothing goes on by it.
+    pub fn is_done(&self) -> bool {
+        match &self.kind {
+            Kind::Send(tx, _) => tx.is_done(),
+            Kind::Receive(rx) => rx.is_done(),
+        }
+    }
+}
+
 impl Mpi {
     pub(crate) fn new(tport: Tport) -> Self {
         Mpi { tport }
@@ -86,6 +96,29 @@ impl Mpi {
         self.tport.elan.nvps()
     }
 
+    /// A call that does not block makes a request of its own, and frees it in the end: the processor's next work.
+    fn request(&self) {
+        let elan = &self.tport.elan;
+        let time = elan.node().host_config().request;
+        if !time.is_zero() {
+            let (node, turn) = (elan.node().clone(), elan.cpu().turn());
+            let work = async move { turn.work(&node, time).await };
+            elan.node().serve("request", work);
+        }
+    }
+
+    fn start_receive(
+        &self,
+        source: Option<u32>,
+        tag: Option<u32>,
+        to: ElanAddr,
+        room: Bytes,
+    ) -> Request {
+        let select = Select::exactly(source, tag);
+        let kind = Kind::Receive(self.tport.rx_start(select, Room::Buffer(to, room)));
+        Request { kind }
+    }
+
     fn start(&self, mode: Mode, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
         let source = self.rank();
         let tx = self.tport.tx_start(mode, to, (source, tag), from, size);
@@ -96,11 +129,13 @@ impl Mpi {
 
     /// Starts to send (`MPI_Isend`).
     pub fn isend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
+        self.request();
         self.start(Mode::Standard, to, tag, from, size)
     }
 
     /// Starts to send; the send does not end before the message is matched (`MPI_Issend`).
     pub fn issend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
+        self.request();
         self.start(Mode::Synchronous, to, tag, from, size)
     }
 
@@ -115,7 +150,8 @@ impl Mpi {
         from: ElanAddr,
         size: Bytes,
     ) -> Result<(), TportError> {
-        self.wait(self.isend(to, tag, from, size)).await.map(drop)
+        let send = self.start(Mode::Standard, to, tag, from, size);
+        self.wait(send).await.map(drop)
     }
 
     /// Sends, and returns when the message is matched (`MPI_Ssend`).
@@ -129,7 +165,8 @@ impl Mpi {
         from: ElanAddr,
         size: Bytes,
     ) -> Result<(), TportError> {
-        self.wait(self.issend(to, tag, from, size)).await.map(drop)
+        let send = self.start(Mode::Synchronous, to, tag, from, size);
+        self.wait(send).await.map(drop)
     }
 
     /// Starts to receive (`MPI_Irecv`) from a rank or [`ANY_SOURCE`], a tag or [`ANY_TAG`].
@@ -140,9 +177,8 @@ impl Mpi {
         to: ElanAddr,
         room: Bytes,
     ) -> Request {
-        let select = Select::exactly(source.into(), tag.into());
-        let kind = Kind::Receive(self.tport.rx_start(select, Room::Buffer(to, room)));
-        Request { kind }
+        self.request();
+        self.start_receive(source.into(), tag.into(), to, room)
     }
 
     /// Receives (`MPI_Recv`).
@@ -156,7 +192,8 @@ impl Mpi {
         to: ElanAddr,
         room: Bytes,
     ) -> Result<Status, TportError> {
-        self.wait(self.irecv(source, tag, to, room)).await
+        let receive = self.start_receive(source.into(), tag.into(), to, room);
+        self.wait(receive).await
     }
 
     /// Waits for the end of a send or receive (`MPI_Wait`).
@@ -194,8 +231,8 @@ impl Mpi {
         (to, send_tag, from, size): (u32, u32, ElanAddr, Bytes),
         (source, recv_tag, at, room): (Option<u32>, Option<u32>, ElanAddr, Bytes),
     ) -> Result<Status, TportError> {
-        let receive = self.irecv(source, recv_tag, at, room);
-        let send = self.isend(to, send_tag, from, size);
+        let receive = self.start_receive(source, recv_tag, at, room);
+        let send = self.start(Mode::Standard, to, send_tag, from, size);
         let sent = self.wait(send).await;
         let status = self.wait(receive).await?;
         sent.map(|_| status)

@@ -20,7 +20,9 @@ mod draw;
 mod oracle;
 mod play;
 
+use elan::{Config, Elan4Config, Matching};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use units::Time;
 
 fn variable(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
@@ -28,19 +30,20 @@ fn variable(name: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
-/// Runs one program; what is wrong, if anything.
-fn run(seed: u64) -> Result<(), String> {
-    let program = draw::program(seed);
+/// Runs one program on its machine, with a change; what is wrong, if anything.
+fn run(seed: u64, change: fn(&mut Config)) -> Result<(), String> {
+    let mut program = draw::program(seed);
+    change(&mut program.config);
     let played = catch_unwind(AssertUnwindSafe(|| play::play(&program)));
     let notes = played.map_err(|_| "it panicked".to_string())??;
     oracle::check(&program, &notes)
 }
 
-fn run_many(count: u64) {
+fn run_many(count: u64, change: fn(&mut Config)) {
     let first = variable("ELANITE_PROGRAM_SEED").unwrap_or(0);
     let count = variable("ELANITE_PROGRAMS").unwrap_or(count);
     for seed in first..first + count {
-        if let Err(difference) = run(seed) {
+        if let Err(difference) = run(seed, change) {
             panic!(
                 "program {seed}: {difference}\nto see it again: ELANITE_PROGRAM_SEED={seed} ELANITE_PROGRAMS=1 \
                  cargo test -p elanite-libelan --test programs"
@@ -51,13 +54,36 @@ fn run_many(count: u64) {
 
 #[test]
 fn programs_are_right() {
-    run_many(200);
+    run_many(200, |_| {});
 }
 
 #[test]
 #[ignore = "minutes"]
 fn ten_thousand_programs_are_right() {
-    run_many(10_000);
+    run_many(10_000, |_| {});
+}
+
+/// With adapters of the second generation.
+fn elan4(config: &mut Config) {
+    config.elan4 = Some(Elan4Config {
+        sten_start: Time::from_ns(50),
+        engines: 2,
+        split: Time::from_ns(250),
+    });
+}
+
+#[test]
+fn programs_are_right_on_elan4() {
+    run_many(100, elan4);
+}
+
+#[test]
+fn programs_are_right_where_hosts_match() {
+    run_many(60, |config| config.tport.matching = Matching::Host);
+    run_many(60, |config| {
+        elan4(config);
+        config.tport.matching = Matching::Host;
+    });
 }
 
 /// The same program finds the same, in the same packets at the same times.

@@ -28,6 +28,11 @@
 //! is main memory, and sets the receive's event. A receive is posted by a descriptor of [`POST`] bytes and a command; the
 //! thread compares it with the unexpected messages in the order of their arrival.
 //!
+//! On an Elan4 envelope and small bytes are a command of the short transaction engine ([`elan::sten`]), and so is what
+//! threads tell each other; a small send ends as soon as they have left the host. (The signals of groups go the same way.)
+//!
+//! `tport.matching = "host"` gives all this work to the processes themselves (module `hands`).
+//!
 //! ## Bounds
 //!
 //! A sender may have so many unexpected small messages at a receiver: `tport.buffer`, in packets, shared out among the
@@ -44,6 +49,7 @@
 //! computes nothing: as if it computed only between its calls, and these saw to all messages. A receive is matched by what
 //! comes first, by either way; the thread and the host agree over it at no cost, which is a simplification.
 
+mod hands;
 mod local;
 mod port;
 mod thread;

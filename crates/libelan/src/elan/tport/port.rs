@@ -9,7 +9,8 @@ use crate::elan::Elan;
 use crate::elan::pool::Pool;
 use crate::elan3::{AllocError, Heap};
 use elan::config::ENVELOPE;
-use elan::{Dma, DmaError, ElanAddr, EventId, MemoryError, Node, Placement, QueueId, TportConfig};
+use elan::{Dma, DmaError, ElanAddr, EventId, Matching, MemoryError, Node, Placement};
+use elan::{QueueId, TportConfig};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,9 +30,12 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
+    /// Ends it, unless it has ended: a short message has when its bytes have left the host.
     pub(super) fn end(&self, result: Result<(), TportError>) {
-        self.result.set(Some(result));
-        self.done.fire();
+        if self.result.get().is_none() {
+            self.result.set(Some(result));
+            self.done.fire();
+        }
     }
 }
 
@@ -239,6 +243,10 @@ impl Port {
             envelope.here = true;
         } else {
             payload = Box::default();
+            if self.config.matching == Matching::Host {
+                let time = self.node.host_config().copy.time(size);
+                turn.work(&self.node, time).await;
+            }
         }
         let event = if small && !envelope.synchronous {
             None
@@ -254,9 +262,18 @@ impl Port {
         bytes.extend_from_slice(&payload);
         elan.elan3().store(slot, &bytes)?;
         let length = Bytes::new(bytes.len() as u64);
-        self.node.store_across(length);
         let queue = elan.peer(to).queue.start();
-        let sent = self.node.dma(Dma::queue(self.node.at(slot), queue, length));
+        let message = Dma::queue(self.node.at(slot), queue, length);
+        let sent = if self.node.has_sten() {
+            let sent = self.node.send_short(message);
+            if event.is_none() {
+                sending.end(Ok(()));
+            }
+            sent
+        } else {
+            self.node.store_across(length);
+            self.node.dma(message)
+        };
         drop(turn);
         let sent = sent.await;
         self.slots.give_back(slot);
@@ -310,10 +327,14 @@ impl Port {
         };
         receive.event.set(Some(event.0));
         self.state.borrow_mut().posted.push_back(Rc::clone(receive));
-        self.node.store_across(POST);
-        let told = self.node.wake_thread();
-        drop(turn);
-        told.wait().await;
+        if self.config.matching == Matching::Adapter {
+            self.node.store_across(POST);
+            let told = self.node.wake_thread();
+            drop(turn);
+            told.wait().await;
+        } else {
+            drop(turn);
+        }
         if !receive.matched.get() {
             self.state.borrow_mut().inbox.push_back(Rc::clone(receive));
             self.bell.fire();

@@ -3,6 +3,7 @@
 //! It never waits for one message alone: gets and answers that it has handed over go on by themselves, and their ends are
 //! work as envelopes and posted receives are. So no message, and no process that does not receive, keeps another one back.
 
+use super::hands::Hands;
 use super::port::{Outcome, Port, Receive};
 use super::wire::{Envelope, Wire};
 use super::{Received, Room, TportError};
@@ -65,7 +66,7 @@ enum Work {
 struct Server {
     port: Rc<Port>,
     elan3: Context,
-    thread: Thread,
+    hands: Hands,
     pending: RefCell<Vec<(Pending, Transfer)>>,
     outbox: RefCell<VecDeque<(u32, Wire)>>,
 }
@@ -73,16 +74,16 @@ struct Server {
 /// What the thread does.
 pub(super) async fn serve(port: Rc<Port>, elan3: Context, thread: Thread) {
     let server = Server {
+        hands: Hands::new(&port, thread),
         port,
         elan3,
-        thread,
         pending: RefCell::default(),
         outbox: RefCell::default(),
     };
     loop {
         let mut waits = Vec::new();
         let work = std::future::poll_fn(|context| server.next(context, &mut waits));
-        match server.thread.until(work).await {
+        match server.hands.until(work).await {
             Work::Ended(pending, result) => server.ended(pending, result).await,
             Work::Posted(receive) => server.posted(receive).await,
             Work::Came(bytes) => server.came(&bytes).await,
@@ -104,7 +105,7 @@ impl Server {
             if let Some(receive) = self.port.state.borrow_mut().inbox.pop_front() {
                 return Poll::Ready(Work::Posted(receive));
             }
-            if let Some(bytes) = self.thread.take(self.port.queue) {
+            if let Some(bytes) = self.hands.take(self.port.queue) {
                 return Poll::Ready(Work::Came(bytes));
             }
         }
@@ -112,7 +113,7 @@ impl Server {
         waits.clear();
         waits.push(self.port.bell.wait());
         if pending.len() < MOST_PENDING {
-            let arrival = self.thread.arrival(self.port.queue);
+            let arrival = self.hands.arrival(self.port.queue);
             waits.push(arrival.wait());
         }
         for wait in waits {
@@ -123,9 +124,7 @@ impl Server {
     }
 
     async fn step(&self, compared: u32) {
-        let config = &self.port.config;
-        let cycles = u64::from(config.handle) + u64::from(config.scan) * u64::from(compared);
-        self.thread.step(cycles).await;
+        self.hands.step(&self.port, compared).await;
     }
 
     /// A receive has been posted.
@@ -162,6 +161,7 @@ impl Server {
 
     /// A message has come in.
     async fn came(&self, bytes: &[u8]) {
+        self.hands.see(bytes).await;
         match Wire::decode(bytes) {
             Wire::Envelope(envelope) => {
                 let payload = &bytes[ENVELOPE.as_u64() as usize..];
@@ -268,8 +268,8 @@ impl Server {
                 let stored = if bytes.is_empty() {
                     Ok(())
                 } else {
-                    let address = self.thread.node().at(at);
-                    self.thread.copy_out(address, &bytes).await
+                    let address = self.hands.node().at(at);
+                    self.hands.copy_out(address, &bytes).await
                 };
                 let outcome = match stored {
                     Ok(()) => Outcome::Here(received),
@@ -284,8 +284,11 @@ impl Server {
             }
             Body::Held => {
                 receive.outcome.replace(Some(Outcome::Here(received)));
-                let event = receive.event.get().expect("the thread is told of it");
-                let get = self.get(&envelope, at).notify(event);
+                let mut get = self.get(&envelope, at);
+                if !self.hands.by_host() {
+                    let event = receive.event.get().expect("the thread is told of it");
+                    get = get.notify(event);
+                }
                 self.hand_over(Pending::Get(receive, envelope), get).await;
             }
             Body::Fetched(fetch) => match fetch.ended.get() {
@@ -376,34 +379,38 @@ impl Server {
     async fn end(&self, receive: &Receive, outcome: Outcome) {
         receive.outcome.replace(Some(outcome));
         let event = receive.event.get().expect("the thread is told of it");
-        self.thread.set(event).await;
+        self.hands.end(receive, event).await;
     }
 
     /// The descriptor that gets a message.
     fn get(&self, envelope: &Envelope, to: ElanAddr) -> Dma {
         let from = self.elan3.address(envelope.source, envelope.from);
         let from = from.expect("the sender is a process of the job");
-        Dma::new(from, self.thread.node().at(to), envelope.size)
+        Dma::new(from, self.hands.node().at(to), envelope.size)
     }
 
     /// Sets an event of a process.
     async fn notify(&self, process: u32, event: ElanAddr) {
         let to = self.elan3.address(process, event);
         let to = to.expect("the sender is a process of the job");
-        let from = self.thread.node().at(ElanAddr::NOWHERE);
-        let notice = Dma::new(from, to, Bytes::ZERO).notify_at(to);
+        let from = self.hands.node().at(ElanAddr::NOWHERE);
+        let notice = Dma::new(from, to, Bytes::ZERO).notify_at(to).short();
         self.hand_over(Pending::Notice, notice).await;
     }
 
     async fn hand_over(&self, pending: Pending, dma: Dma) {
-        let end = self.thread.dma(dma).await;
+        let end = self.hands.dma(dma).await;
         self.pending.borrow_mut().push((pending, end));
     }
 
     /// Something that was handed over has ended.
     async fn ended(&self, pending: Pending, result: Result<(), DmaError>) {
         match (pending, result) {
-            (Pending::Get(_, envelope), Ok(())) => {
+            (Pending::Get(receive, envelope), Ok(())) => {
+                if self.hands.by_host() {
+                    self.hands.copy(envelope.size).await;
+                    receive.by_host.fire();
+                }
                 self.notify(envelope.source, envelope.event).await;
             }
             (Pending::Get(receive, envelope), Err(error)) => {
@@ -452,12 +459,12 @@ impl Server {
             && let Some(slot) = self.port.answers.try_take()
         {
             let (to, answer) = self.outbox.borrow_mut().pop_front().expect("there is one");
-            let at = self.thread.node().at(slot);
-            let stored = self.thread.store(at, &answer.encode());
+            let at = self.hands.node().at(slot);
+            let stored = self.hands.store(at, &answer.encode());
             stored.expect("the slot is the library's");
             let queue = self.elan3.address(to, self.port.queue.start().elan);
             let queue = queue.expect("the sender is a process of the job");
-            let answer = Dma::queue(at, queue, ENVELOPE);
+            let answer = Dma::queue(at, queue, ENVELOPE).short();
             self.hand_over(Pending::Answer(slot), answer).await;
         }
     }

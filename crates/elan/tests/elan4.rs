@@ -1,0 +1,209 @@
+//! The parts of an Elan4, worked out on paper and met to the picosecond; and that they change nothing else.
+
+mod common;
+
+use common::{cluster, four_nodes, log, pattern};
+use elan::{BusConfig, Config, Dma, Elan4Config, Node, Placement, QueueId};
+use units::{Bytes, Time};
+
+const ELAN4: Elan4Config = Elan4Config {
+    sten_start: Time::from_ps(33_013),
+    engines: 2,
+    split: Time::from_ps(411_017),
+};
+
+fn elan4() -> Config {
+    Config {
+        elan4: Some(ELAN4),
+        ..four_nodes()
+    }
+}
+
+/// Time on the bus without a turn: each burst costs its overhead, and its bytes at the bus's rate.
+fn bursts(bus: &BusConfig, bytes: u64) -> Time {
+    let mut time = Time::ZERO;
+    let mut left = bytes;
+    while left > 0 {
+        let burst = left.min(bus.burst.as_u64());
+        time += bus.burst_overhead + bus.rate.time(Bytes::new(burst));
+        left -= burst;
+    }
+    time
+}
+
+/// From the moment that a packet can enter the fabric to its last flit at a node of the same switch.
+fn travel(config: &Config, ready: Time, flits: u32) -> Time {
+    let injected = ready.div_ceil(config.cycle);
+    let hops = u64::from(config.fabric.hop_delay[0]) * 2;
+    config.cycle * (injected + hops + u64::from(flits) - 1)
+}
+
+/// An empty message that sets an event: one transfer for the command, no DMA queue, no `dma_start`.
+#[test]
+fn a_short_message() {
+    let config = elan4();
+    let mut cluster = cluster(&config);
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let times = log();
+    let noted = times.clone();
+    cluster.spawn("sends", async move {
+        let (from, to) = (
+            a.reserve(Placement::Adapter, Bytes::new(64)),
+            b.reserve(Placement::Adapter, Bytes::new(64)),
+        );
+        let arrived = b.event(1);
+        let dma = Dma::new(from.start(), to.start(), Bytes::new(40)).notify(arrived);
+        let sent = a.send_short(dma);
+        b.wait(arrived).await;
+        noted.note(b.now());
+        sent.await.expect("both buffers are there");
+    });
+    cluster.run().expect("it arrives");
+    let (adapter, bus) = (&config.adapter, &config.bus);
+    let ready = bursts(bus, 8 + 40) + adapter.command + ELAN4.sten_start;
+    // 8 bytes of header, a transaction with 10 of its own, 2 bytes a flit.
+    let arrival = travel(&config, ready, (8 + 10 + 40) / 2);
+    let copied = bus.turnaround + bursts(bus, 64);
+    let seen = arrival + adapter.input + adapter.event + copied + adapter.poll;
+    assert_eq!(*times.borrow(), [seen]);
+}
+
+/// Payload of main memory: a request on the bus, `split` in which the bus is free, and the data.
+#[test]
+fn a_split_read() {
+    for length in [1, 64, 300] {
+        let config = elan4();
+        let mut cluster = cluster(&config);
+        let (a, b) = (cluster.node(0), cluster.node(1));
+        let (sender, times) = (a.clone(), log());
+        let noted = times.clone();
+        cluster.spawn("sends", async move {
+            let size = Bytes::new(length);
+            let (from, to) = (
+                sender.reserve(Placement::Main, size),
+                b.reserve(Placement::Adapter, size),
+            );
+            let arrived = b.event(1);
+            let sent = sender.dma(Dma::new(from.start(), to.start(), size).notify(arrived));
+            b.wait(arrived).await;
+            noted.note(b.now());
+            sent.await.expect("both buffers are there");
+        });
+        cluster.run().expect("it arrives");
+        let (adapter, bus) = (&config.adapter, &config.bus);
+        let command = bursts(bus, 8);
+        let request = bus.turnaround + bursts(bus, 8);
+        let data = bus.turnaround + bursts(bus, length);
+        let ready = command + adapter.command + adapter.dma_start + request + ELAN4.split + data;
+        let transactions = length.div_ceil(64);
+        let arrival = travel(
+            &config,
+            ready,
+            (8 + 10 * transactions + length).div_ceil(2) as u32,
+        );
+        let copied = bus.turnaround + bursts(bus, 64);
+        let seen = arrival + adapter.input + adapter.event + copied + adapter.poll;
+        assert_eq!(*times.borrow(), [seen], "{length} bytes");
+        // The sender's bus has also carried the block that tells of the end; it was free during the split.
+        assert_eq!(a.bus_busy(), command + request + data + copied);
+    }
+}
+
+/// How long a short DMA takes that is posted behind a long one.
+fn behind_a_long_one(engines: u32) -> Time {
+    let mut config = elan4();
+    config.elan4 = Some(Elan4Config { engines, ..ELAN4 });
+    let mut cluster = cluster(&config);
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let times = log();
+    let noted = times.clone();
+    cluster.spawn("sends", async move {
+        let put = |kilobytes| {
+            let size = Bytes::from_kb(kilobytes);
+            let (from, to) = (
+                a.reserve(Placement::Adapter, size),
+                b.reserve(Placement::Adapter, size),
+            );
+            a.dma(Dma::new(from.start(), to.start(), size))
+        };
+        let long = put(256);
+        put(1).await.expect("the buffers are there");
+        noted.note(a.now());
+        long.await.expect("the buffers are there");
+        noted.note(a.now());
+    });
+    cluster.run().expect("both end");
+    let [short, long] = times.borrow()[..] else {
+        panic!("both end");
+    };
+    assert!(short < long);
+    short
+}
+
+/// With one engine it waits for the end of a time slice, with two for nothing but its share of the link.
+#[test]
+fn two_engines() {
+    let config = elan4();
+    let slice = config.packet.message_wire(config.adapter.time_slice);
+    let flits = slice.as_u64().div_ceil(config.packet.flit.as_u64());
+    let slice = config.cycle * flits;
+    let [one, two] = [1, 2].map(behind_a_long_one);
+    assert!(one > slice, "{one} with a slice of {slice}");
+    assert!(two < slice / 2, "{two} with a slice of {slice}");
+}
+
+fn send(a: &Node, queue: QueueId, number: u64) -> elan::Transfer {
+    let bytes = pattern(number, 40);
+    let source = a.allocate(Placement::Adapter, Bytes::new(40));
+    a.write(source, &bytes);
+    a.send_short(Dma::queue(source.start(), queue.start(), Bytes::new(40)))
+}
+
+/// Short messages into a queue of two slots: those beyond are sent again until there is room, and none overtakes another.
+#[test]
+fn short_messages_stay_in_order() {
+    let mut config = elan4();
+    config.adapter.trap_delay = Time::from_us(5);
+    let mut cluster = cluster(&config);
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let queue = b.queue(2, Bytes::new(64), None).unwrap();
+    let sender = a.clone();
+    cluster.spawn("sends", async move {
+        let sent: Vec<_> = (0..9).map(|number| send(&sender, queue, number)).collect();
+        for sent in sent {
+            sent.await.expect("there is room in the end");
+        }
+    });
+    let found = log();
+    let noted = found.clone();
+    cluster.spawn("takes", async move {
+        while noted.borrow().len() < 9 {
+            b.sleep(Time::from_us(7)).await;
+            if let Some(message) = b.take(queue).await {
+                noted.note(message);
+            }
+        }
+    });
+    cluster.run().expect("all ends");
+    for (number, found) in found.borrow().iter().enumerate() {
+        assert_eq!(found[..], pattern(number as u64, 40));
+    }
+    assert_eq!(a.trap(), None);
+    assert!(cluster.packets() > 9, "some were discarded");
+    cluster.check_conservation();
+}
+
+/// What nobody can store is a trap, and an error for who awaits it.
+#[test]
+fn a_short_message_to_nowhere() {
+    let mut cluster = cluster(&elan4());
+    let (a, b) = (cluster.node(0), cluster.node(1));
+    let queue = b.queue(2, Bytes::new(64), None).unwrap();
+    b.free_queue(queue);
+    let sender = a.clone();
+    cluster.spawn("sends", async move {
+        let error = send(&sender, queue, 0).await.unwrap_err();
+        assert_eq!(sender.trap(), Some(error));
+    });
+    cluster.run().expect("it ends");
+}

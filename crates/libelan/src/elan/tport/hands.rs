@@ -1,0 +1,127 @@
+//! Who does the work of a Tport: a thread on the adapter, or the processor of the process.
+//!
+//! | work | adapter | host |
+//! |---|---|---|
+//! | to see an envelope that has come in | it is in adapter memory | it crosses the bus, and is polled |
+//! | to match it, or a posted receive | `tport.handle`, `tport.scan` | `host.call` |
+//! | to store small bytes | across the bus | `host.copy` |
+//! | a message that is longer | a DMA into its buffer | a DMA into a buffer of the system, then `host.copy`; the sender copies it out of its buffer, too |
+//! | to end a receive | an event, its block, a poll | nothing: the process is there |
+//!
+//! The host works while its process computes nothing, as it does for messages of its own node. So a message that comes
+//! during a computation waits for its end: this is what it means that an adapter does not take the protocol over, and
+//! what MPI's rule of progress forbids. It copies a message as a whole, where a library would overlap copies and DMAs part
+//! by part: a simplification, which makes long messages slower.
+
+use super::port::{Port, Receive};
+use crate::cpu::Cpu;
+use elan::{Address, DmaError};
+use elan::{Dma, EventId, Fault, Matching, Node, QueueId, Thread, Transfer};
+use kernel::Signal;
+use units::Bytes;
+
+/// Who works; the thread of a host's Tport never runs.
+pub(super) struct Hands {
+    thread: Thread,
+    host: Option<Cpu>,
+}
+
+impl Hands {
+    pub fn new(port: &Port, thread: Thread) -> Self {
+        let by_host = port.config.matching == Matching::Host;
+        let host = by_host.then(|| port.cpu.clone());
+        Hands { thread, host }
+    }
+
+    pub fn node(&self) -> &Node {
+        self.thread.node()
+    }
+
+    /// Whether the host works.
+    pub fn by_host(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// Waits for anything.
+    pub async fn until<F: IntoFuture>(&self, what: F) -> F::Output {
+        match self.host {
+            None => self.thread.until(what).await,
+            Some(_) => what.await,
+        }
+    }
+
+    /// Takes the first message of a queue, if there is one.
+    pub fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
+        self.thread.take(queue)
+    }
+
+    /// What is fired when something comes into a queue.
+    pub fn arrival(&self, queue: QueueId) -> Signal {
+        self.thread.arrival(queue)
+    }
+
+    /// Sees so many bytes that have come in.
+    pub async fn see(&self, bytes: &[u8]) {
+        if self.by_host() {
+            let node = self.node();
+            node.cross_to_main(Bytes::new(bytes.len() as u64)).await;
+            node.sleep(node.poll_time()).await;
+        }
+    }
+
+    /// Takes something up and compares it with so many others.
+    pub async fn step(&self, port: &Port, compared: u32) {
+        match &self.host {
+            None => {
+                let (handle, scan) = (port.config.handle, port.config.scan);
+                let cycles = u64::from(handle) + u64::from(scan) * u64::from(compared);
+                self.thread.step(cycles).await;
+            }
+            Some(cpu) => cpu.work(self.node(), self.node().host_config().call).await,
+        }
+    }
+
+    /// Stores bytes of a message where they belong.
+    pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+        if self.by_host() {
+            self.copy(Bytes::new(bytes.len() as u64)).await;
+            self.node().store(at, bytes)
+        } else {
+            self.thread.copy_out(at, bytes).await
+        }
+    }
+
+    /// Copies a message that a DMA has brought, if that is this one's task.
+    pub async fn copy(&self, size: Bytes) {
+        if let Some(cpu) = &self.host {
+            let time = self.node().host_config().copy.time(size);
+            cpu.work(self.node(), time).await;
+        }
+    }
+
+    /// Tells a process that its receive is over, whose event this is.
+    pub async fn end(&self, receive: &Receive, event: EventId) {
+        if self.by_host() {
+            receive.by_host.fire();
+        } else {
+            self.thread.set(event).await;
+        }
+    }
+
+    /// Hands a DMA over.
+    pub async fn dma(&self, dma: Dma) -> Transfer {
+        match &self.host {
+            None => self.thread.dma(dma).await,
+            Some(cpu) => {
+                let node = self.node();
+                cpu.work(node, node.host_config().call).await;
+                node.dma(dma)
+            }
+        }
+    }
+
+    /// Stores bytes in adapter memory.
+    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), DmaError> {
+        Ok(self.thread.store(at, bytes)?)
+    }
+}

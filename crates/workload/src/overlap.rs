@@ -1,0 +1,134 @@
+//! # Post-compute-wait: communication while the process computes (003 s3.2)
+//!
+//! Two processes on two nodes. In each round the *worker* posts a send to its partner and a receive from it, computes for
+//! a given time, and waits for both; the partner posts the same and waits. The worker's three phases are timed apart, as
+//! the paper does:
+//!
+//! | phase | from | to |
+//! |---|---|---|
+//! | call | `MPI_Isend` | the processor is free of `MPI_Isend` and `MPI_Irecv` |
+//! | compute | the same | the computation is over: it neither touches memory nor calls anything |
+//! | wait | the same | both have been waited for |
+//!
+//! From these follow the *CPU availability*, the time of all compute phases over that of all rounds, and the *bandwidth*,
+//! the bytes of both directions over the same. The *progress rule* of MPI asks that transfers end independently of calls:
+//! `over` is the fraction of rounds at the end of whose computation both had; looking is free and changes nothing.
+
+use crate::Failure;
+use crate::records::{Baseline, Measured, Records, Row};
+use elan::{Cluster, ElanAddr, Permissions, Placement};
+use libelan::{Job, Pe};
+use std::cell::Cell;
+use std::rc::Rc;
+use units::{Bytes, Rate, Time};
+
+/// The parameters of one point.
+#[derive(Clone, Copy, Debug)]
+pub struct Overlap {
+    /// The node of the worker.
+    pub from: u32,
+    /// The node of its partner.
+    pub to: u32,
+    /// Length of each message, in main memory at both ends.
+    pub message: Bytes,
+    /// How long the worker computes in each round.
+    pub compute: Time,
+    /// Rounds that are measured, at least 1; one before them is not.
+    pub repeats: u32,
+}
+
+/// Sums over the measured rounds.
+#[derive(Clone, Copy, Default)]
+struct Phases {
+    call: Time,
+    compute: Time,
+    wait: Time,
+    /// Rounds in which both transfers were over when the computation was.
+    over: u32,
+}
+
+impl Overlap {
+    /// Runs to the end of the last round.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
+        let baseline = Baseline::take(&cluster);
+        let phases = Rc::new(Cell::new(Phases::default()));
+        let job = Job::at("overlap", vec![self.from, self.to])?;
+        for pe in job.attach(&cluster)? {
+            let map = || {
+                let node = pe.node();
+                let buffer = node.map(Placement::Main, self.message, Permissions::ALL, false);
+                buffer.map(|buffer| buffer.start().elan)
+            };
+            let buffers = [map()?, map()?];
+            let (label, phases) = (pe.label().clone(), Rc::clone(&phases));
+            cluster.spawn(label, (*self).rounds(pe, buffers, phases));
+        }
+        cluster.run()?;
+
+        let Phases {
+            call,
+            compute,
+            wait,
+            over,
+        } = phases.get();
+        let (total, rounds) = (call + compute + wait, f64::from(self.repeats));
+        let bytes = self.message * 2 * u64::from(self.repeats);
+        let share = |part: Time| part.as_us_f64() / total.as_us_f64();
+        let mean = |sum: Time| sum.as_us_f64() / rounds;
+        let values = [
+            ("call", "us", mean(call)),
+            ("compute_phase", "us", mean(compute)),
+            ("wait", "us", mean(wait)),
+            ("round", "us", mean(total)),
+            ("availability", "fraction", share(compute)),
+            ("bandwidth", "MB/s", Rate::of(bytes, total)),
+            ("over", "fraction", f64::from(over) / rounds),
+        ];
+        let rows = values.map(|(metric, unit, value)| Row {
+            job: None,
+            metric,
+            unit,
+            batch: None,
+            value,
+        });
+        let measured = Measured {
+            rows: rows.into(),
+            ..Measured::default()
+        };
+        Ok(baseline.finish(&cluster, measured))
+    }
+
+    /// What each of the two processes does; the first is the worker.
+    async fn rounds(self, pe: Pe, [from, to]: [ElanAddr; 2], phases: Rc<Cell<Phases>>) {
+        let (mpi, other, size) = (pe.mpi(), 1 - pe.vp(), self.message);
+        let worker = pe.vp() == 0;
+        for round in 0..=self.repeats {
+            let begin = pe.now();
+            let send = mpi.isend(other, 0, from, size);
+            let receive = mpi.irecv(other, 0, to, size);
+            // The calls return at once, and their instructions come before all that the processor does next.
+            pe.compute(Time::ZERO).await;
+            let called = pe.now();
+            if worker {
+                pe.compute(self.compute).await;
+            }
+            let (computed, over) = (pe.now(), send.is_done() && receive.is_done());
+            for request in [send, receive] {
+                let waited = mpi.wait(request).await;
+                waited.expect("both buffers are of the message's length");
+            }
+            if worker && round > 0 {
+                let so_far = phases.get();
+                phases.set(Phases {
+                    call: so_far.call + (called - begin),
+                    compute: so_far.compute + (computed - called),
+                    wait: so_far.wait + (pe.now() - computed),
+                    over: so_far.over + u32::from(over),
+                });
+            }
+        }
+    }
+}

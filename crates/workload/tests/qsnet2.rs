@@ -1,0 +1,130 @@
+//! MPI on the shipped machine of `QsNetII`: what overlaps with computation, what does not where the host does the work, and
+//! messages within a node.
+#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+
+use elan::{Cluster, Config, Matching, Placement, Watch};
+use machine::Machine;
+use units::{Bytes, Time};
+use workload::ping::{Directions, Library, Ping};
+use workload::{Overlap, Records};
+
+fn opteron() -> Config {
+    let file = include_str!("../../../machines/opteron-qsnet2.toml");
+    let machine = Machine::parse("opteron-qsnet2.toml", file, &[]).expect("it is shipped");
+    machine.cluster_config()
+}
+
+fn run(config: &Config, kilobytes: u64, compute: u64) -> Records {
+    let overlap = Overlap {
+        from: 0,
+        to: 5,
+        message: Bytes::from_kb(kilobytes),
+        compute: Time::from_us(compute),
+        repeats: 3,
+    };
+    let cluster = Cluster::new(config.clone(), Watch::default());
+    overlap.run(cluster).expect("it ends")
+}
+
+fn value(records: &Records, metric: &str) -> f64 {
+    let mut rows = records.rows.iter().filter(|row| row.metric == metric);
+    let row = rows.next().expect("the metric is there");
+    assert!(rows.next().is_none(), "{metric} is there twice");
+    row.value
+}
+
+fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * other.abs()
+}
+
+/// The phases make up the round; availability and bandwidth follow from them.
+#[test]
+fn phases_add_up() {
+    for compute in [0, 50, 500] {
+        let records = run(&opteron(), 32, compute);
+        let of = |metric| value(&records, metric);
+        let round = of("call") + of("compute_phase") + of("wait");
+        assert!(near(of("round"), round));
+        assert!(near(of("compute_phase"), compute as f64));
+        assert!(near(of("availability"), compute as f64 / round));
+        assert!(near(of("bandwidth"), 2.0 * 32.0 * 1024.0 / round));
+    }
+}
+
+/// The progress rule (003 s3.2): both transfers end while the process computes and calls nothing. Short messages and long
+/// ones; what is left is the calls themselves, however long the computation.
+#[test]
+fn transfers_end_during_the_computation() {
+    for kilobytes in [0, 1, 32, 256] {
+        let alone = value(&run(&opteron(), kilobytes, 0), "round");
+        let compute = (1.2 * alone) as u64 + 20;
+        let records = [compute, 2 * compute].map(|compute| run(&opteron(), kilobytes, compute));
+        for records in &records {
+            assert_eq!(value(records, "over"), 1.0, "{kilobytes} KB");
+            assert!(value(records, "wait") < 1.0, "{kilobytes} KB");
+        }
+        let [one, other] = records.map(|records| value(&records, "call") + value(&records, "wait"));
+        assert!(near(one, other), "{kilobytes} KB: {one} and {other} us");
+    }
+}
+
+/// A computation that is shorter than the transfers costs nothing.
+#[test]
+fn short_computations_are_free() {
+    let alone = run(&opteron(), 256, 0);
+    for compute in [10, 100, 500] {
+        let busy = run(&opteron(), 256, compute);
+        let kept = value(&busy, "bandwidth") / value(&alone, "bandwidth");
+        assert!(kept > 0.95, "{kept} with {compute} us");
+    }
+}
+
+/// Without offload nothing goes on during the computation: the transfer comes on top of it.
+#[test]
+fn without_offload_nothing_overlaps() {
+    let mut config = opteron();
+    config.tport.matching = Matching::Host;
+    let alone = value(&run(&config, 32, 0), "round");
+    for compute in [200, 1000] {
+        let records = run(&config, 32, compute);
+        assert_eq!(value(&records, "over"), 0.0);
+        let added = value(&records, "round") - compute as f64;
+        assert!(
+            added > 0.7 * alone,
+            "{added} us beside the computation; {alone} us alone"
+        );
+    }
+}
+
+fn latency(to: u32, bytes: u64) -> (f64, u64) {
+    let ping = Ping {
+        from: 0,
+        to,
+        directions: Directions::One,
+        source: Placement::Main,
+        destination: Placement::Main,
+        message: Bytes::new(bytes),
+        repeats: 3,
+        library: Library::Mpi,
+    };
+    let cluster = Cluster::new(opteron(), Watch::default());
+    let records = ping.run(cluster).expect("it ends");
+    (value(&records, "latency"), records.packets)
+}
+
+/// The two processes of a dual-processor node exchange messages through shared memory, without the network: short ones
+/// faster, long ones at the rate at which a processor copies.
+#[test]
+fn messages_within_a_node() {
+    for bytes in [0, 64, 4096, 1 << 20] {
+        let ((inside, packets), (outside, _)) = (latency(0, bytes), latency(1, bytes));
+        assert_eq!(packets, 0);
+        assert!(inside < outside, "{bytes} bytes: {inside} and {outside} us");
+    }
+    let copy = opteron().host.copy.time(Bytes::from_mb(1)).as_us_f64();
+    let (inside, _) = latency(0, 1 << 20);
+    assert!(
+        (copy..1.05 * copy).contains(&inside),
+        "{inside} and {copy} us"
+    );
+}
