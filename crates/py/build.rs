@@ -16,6 +16,7 @@ fn main() {
         "kernel",
         "fabric",
         "elan",
+        "libelan",
         "workload",
         "config",
         "machine",

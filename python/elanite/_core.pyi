@@ -11,6 +11,7 @@ __all__ = [
     "interval",
     "load_experiment",
     "load_machine",
+    "measure_noise",
     "plan",
     "quantity",
     "schema",
@@ -57,6 +58,22 @@ class Records(TypedDict):
     simulated_ps: int
     peak_memory_bytes: int
 
+@type_check_only
+class Noise(TypedDict):
+    """What `measure_noise` gives: times of iterations, what they took longer than the shortest, and the profile."""
+
+    iterations: int
+    base_ps: int
+    mean_ps: int
+    p50_ps: int
+    p99_ps: int
+    p99_99_ps: int
+    max_ps: int
+    above_1_percent: float
+    distribution: dict[str, _Column]
+    profile: str
+
+def measure_noise(length: str, compute: str, cpu: int | None, source: str, cancel: Cancel) -> Noise: ...
 def load_machine(text: str, file: str, overrides: list[str]) -> str: ...
 def load_experiment(text: str, file: str, overrides: list[str]) -> str: ...
 def plan(

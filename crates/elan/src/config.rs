@@ -1,6 +1,7 @@
 //! The parameters of adapters, buses and packets. The machine file's texts arrive here as quantities; bounds are
 //! checked where the file is read.
 
+use crate::noise;
 use crate::packet::PacketFormat;
 use units::{Bytes, Rate, Time};
 
@@ -101,6 +102,8 @@ pub struct HostConfig {
     pub copy: Rate,
     /// Until one processor of a node sees what another one stored.
     pub shared: Time,
+    /// Processors of a node, at least 1.
+    pub cpus: u32,
 }
 
 /// The envelope of a tagged message: its kind and source, the sender's label, tag, size, and where its bytes and the
@@ -169,4 +172,6 @@ pub struct Config {
     pub group: GroupConfig,
     /// How messages are spread over the rails, of which the fabric's trees say how many there are; none where nobody chooses.
     pub rails: Option<crate::rails::Config>,
+    /// What takes the hosts' processors away from processes.
+    pub noise: Vec<noise::Source>,
 }

@@ -44,7 +44,7 @@
 //! The rooms: [`packet`] (formats), [`context`], [`memory`], [`mmu`], [`event`], [`bus`], [`command`] (the command port),
 //! [`dma`], [`engine`], [`sten`] and [`split`] (the sending side), [`input`] (the receiving side), [`get`] (DMAs that another adapter executes),
 //! [`queue`] (small messages), [`message`] (packets of transactions), [`broadcast`] (packets to many nodes), [`thread`] (the thread processor), [`meter`] (what is
-//! counted), [`rails`] (which adapter carries a message), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
+//! counted), [`rails`] (which adapter carries a message), [`noise`] (what the operating system takes of the host's processors), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
 //!
 //! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), 003 the one about
 //! its successor ("Assessing MPI Performance on `QsNetII`").
@@ -64,6 +64,7 @@ pub mod memory;
 pub mod message;
 pub mod meter;
 pub mod mmu;
+pub mod noise;
 pub mod packet;
 pub mod queue;
 pub mod rails;
@@ -84,6 +85,7 @@ pub use memory::{Address, ElanAddr, MainAddr, Placement, Region};
 pub use message::{Answer, Comparison, Transaction};
 pub use meter::Meter;
 pub use mmu::{Access, Fault, MemoryError, Permissions, Reason};
+pub use noise::HostCpu;
 pub use packet::PacketFormat;
 pub use queue::QueueId;
 pub use thread::Thread;

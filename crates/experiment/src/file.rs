@@ -79,7 +79,8 @@ pub struct RunChanges {
 }
 
 /// A series of points: the Cartesian product of the lists of what it runs, the first key slowest. It runs a ping, a test
-/// of overlap, or jobs, or a collective operation, beside which there may be jobs; or it allocates rails, and nothing runs.
+/// of overlap, a noise test, or jobs, or a collective operation, beside which there may be jobs; or it allocates rails, and
+/// nothing runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
@@ -100,6 +101,9 @@ pub struct Series {
     /// A test of how communication and computation overlap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlap: Option<OverlapGrid>,
+    /// A noise test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseGrid>,
     /// A collective operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collective: Option<CollectiveGrid>,
@@ -166,7 +170,22 @@ grid! {
 }
 
 grid! {
-    /// A barrier or a broadcast, again and again (002). It begins after the warm-up.
+    /// One computation again and again on one processor, which the operating system of the machine takes away (003 s3.3).
+    NoiseGrid, Noise {
+        /// The node.
+        node: u32,
+        /// Its processor, from 0.
+        cpu: u32,
+        /// How often it computes, at least as often as there are batches.
+        iterations: u32,
+        /// What one computation takes in the absence of noise.
+        compute: Time,
+    }
+    optional {}
+}
+
+grid! {
+    /// A barrier, a broadcast or a reduction, again and again (002). It begins after the warm-up.
     CollectiveGrid, Collective {
         /// What is called, by its name in Elanlib.
         operation: Operation,
@@ -184,6 +203,9 @@ grid! {
         groups: u32,
         /// Whether a deadlock of packets is a result, with the metric `deadlock` and a table, and not an error.
         may_deadlock: bool,
+        /// What each process computes before each call, on a processor that the operating system takes away now and then;
+        /// nothing by default.
+        compute: Time,
     }
 }
 
@@ -266,6 +288,8 @@ pub enum Operation {
     Bcast,
     /// The hardware broadcast.
     Hbcast,
+    /// A sum of one number of each process, for all of them (`elan_reduce`).
+    Reduce,
 }
 
 /// An algorithm that allocates rails statically (004 s2).
@@ -309,6 +333,15 @@ impl Operation {
             Operation::Hgsyncevent => "hgsyncevent",
             Operation::Bcast => "bcast",
             Operation::Hbcast => "hbcast",
+            Operation::Reduce => "reduce",
+        }
+    }
+
+    /// What it is, of those that are no broadcasts.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Operation::Reduce => "reduction",
+            _ => "barrier",
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the machine does not admit of a series, and what its nodes do not admit of each other.
 
-use crate::file::{JobGrid, Series};
+use crate::file::{JobGrid, NoiseGrid, Series};
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
 use crate::sweep::Sweep;
@@ -32,6 +32,9 @@ pub(crate) fn problems(
     }
     if let Some(overlap) = &series.overlap {
         fit.pair(&format!("{path}.overlap"), &overlap.from, &overlap.to);
+    }
+    if let Some(noise) = &series.noise {
+        fit.noise(&format!("{path}.noise"), noise);
     }
     if let Some(collective) = &series.collective {
         fit.nodes(&format!("{path}.collective.nodes"), &collective.nodes);
@@ -101,6 +104,22 @@ impl Fit<'_> {
                 let message = "no policy of several rails reads messages";
                 let problem = self.document.problem(&place, message).allowed("1");
                 let hint = "leave `writes` out, or take a machine without [rails]";
+                self.problems.push(problem.hint(hint));
+            }
+        }
+    }
+
+    fn noise(&mut self, path: &str, grid: &NoiseGrid) {
+        for (place, &node) in grid.node.places(&format!("{path}.node")) {
+            self.node(&place, node);
+        }
+        let cpus = self.machine.cpus();
+        for (place, &cpu) in grid.cpu.places(&format!("{path}.cpu")) {
+            if cpu >= cpus {
+                let message = format!("there is no processor {cpu} in a node of the machine");
+                let problem = self.document.problem(&place, message);
+                let problem = problem.allowed(format!("0 to {}", cpus - 1));
+                let hint = format!("--set host.cpus={} gives nodes more", cpu.saturating_add(1));
                 self.problems.push(problem.hint(hint));
             }
         }

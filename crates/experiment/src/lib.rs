@@ -1,8 +1,8 @@
 //! # Experiment files, points, and running them
 //!
 //! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping,
-//! a test of overlap, or *jobs*, any number at a time, or a collective operation, beside which jobs make background
-//! traffic, or it allocates rails:
+//! a test of overlap, a noise test, or *jobs*, any number at a time, or a collective operation, beside which jobs make
+//! background traffic, or it allocates rails:
 //!
 //! ```toml
 //! [[series]]
@@ -41,7 +41,7 @@ mod simulate;
 mod sweep;
 
 pub use changes::{Changes, MachineFile};
-pub use file::{Algorithm, Allocation, AllocationGrid};
+pub use file::{Algorithm, Allocation, AllocationGrid, Noise, NoiseGrid};
 pub use file::{Collective, CollectiveGrid, Job, JobGrid, Overlap, OverlapGrid, Ping, PingGrid};
 pub use file::{Directions, Distribution, Library, Operation, Placement};
 pub use file::{Experiment, RailFailure, Run, RunChanges, Series};

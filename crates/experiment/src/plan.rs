@@ -2,7 +2,7 @@
 
 use crate::changes::MachineFile;
 use crate::file::{
-    Allocation, Collective, Experiment, Job, Overlap, Ping, RailFailure, Run, Series,
+    Allocation, Collective, Experiment, Job, Noise, Overlap, Ping, RailFailure, Run, Series,
 };
 use crate::fit;
 use crate::pattern::Pattern;
@@ -46,6 +46,8 @@ pub enum Workload {
     Ping(Ping),
     /// See [`crate::OverlapGrid`].
     Overlap(Overlap),
+    /// See [`crate::NoiseGrid`].
+    Noise(Noise),
     /// See [`crate::JobGrid`].
     Jobs(BTreeMap<String, Job>),
     /// See [`crate::CollectiveGrid`].
@@ -74,6 +76,7 @@ impl Point {
             Workload::Ping(ping) => parameters.extend(fields(ping)),
             Workload::Allocation(allocation) => parameters.extend(fields(allocation)),
             Workload::Overlap(overlap) => parameters.extend(fields(overlap)),
+            Workload::Noise(noise) => parameters.extend(fields(noise)),
             Workload::Jobs(jobs) => parameters.extend(fields_of_jobs(jobs, jobs.len() > 1)),
             Workload::Collective { collective, jobs } => {
                 parameters.extend(fields(collective));
@@ -211,11 +214,12 @@ impl Series {
             .as_ref()
             .map_or(1, |sweep| sweep.values().len() as u64);
         let ping = self.ping.as_ref().map_or(1, Grid::combinations);
+        let noise = self.noise.as_ref().map_or(1, Grid::combinations);
         let collective = self.collective.as_ref().map_or(1, Grid::combinations);
         let jobs = self.jobs.values().map(Grid::combinations);
         let allocation = self.allocation.as_ref().map_or(1, Grid::combinations);
         let overlap = self.overlap.as_ref().map_or(1, Grid::combinations);
-        let all = [ping, overlap, collective, allocation];
+        let all = [ping, overlap, noise, collective, allocation];
         let all = all.into_iter().chain(jobs);
         all.fold(machines, u64::saturating_mul)
     }
@@ -232,6 +236,9 @@ impl Series {
         if let Some(overlap) = &self.overlap {
             let points = overlap.points().into_iter();
             return points.map(Workload::Overlap).collect();
+        }
+        if let Some(noise) = &self.noise {
+            return noise.points().into_iter().map(Workload::Noise).collect();
         }
         let names = || self.jobs.keys().cloned();
         let jobs = self.jobs.values().map(Grid::points);

@@ -8,8 +8,8 @@ use toml_edit::{Item, Value};
 
 impl Experiment {
     /// Reads and checks an experiment file. Keys of `overrides` are `run.KEY`, the defaults of all series;
-    /// `series.NAME.FIELD`, a field of a series' ping, test of overlap, collective operation, allocation or only job such as
-    /// `series.load.nodes`;
+    /// `series.NAME.FIELD`, a field of a series' ping, test of overlap, noise test, collective operation, allocation or only job
+    /// such as `series.load.nodes`;
     /// `series.NAME.JOB.FIELD` where there are several jobs, or one beside a collective operation; or `series.NAME.run.KEY`, what the series changes of the defaults.
     ///
     /// # Errors
@@ -97,6 +97,7 @@ fn full_path(document: &Document, key: &str) -> String {
             format!("series.{index}.collective.{field}")
         }
         ([field], [job]) => format!("series.{index}.jobs.{job}.{field}"),
+        ([field], []) if series.get("noise").is_some() => format!("series.{index}.noise.{field}"),
         ([field], []) if series.get("ping").is_some() => format!("series.{index}.ping.{field}"),
         ([field], []) if series.get("allocation").is_some() => {
             format!("series.{index}.allocation.{field}")

@@ -1,8 +1,8 @@
 //! From a point to its records: a pure function.
 
 use crate::file::{
-    Algorithm, Allocation, Collective, Directions, Distribution, Job, Library, Operation, Overlap,
-    Ping, Placement,
+    Algorithm, Allocation, Collective, Directions, Distribution, Job, Library, Noise, Operation,
+    Overlap, Ping, Placement,
 };
 use crate::nodes::Nodes;
 use crate::plan::{Point, Workload};
@@ -80,7 +80,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         memory: Some(point.run.max_memory),
     };
     let watch = Watch { limits, cancel };
-    let cluster = Cluster::new(point.machine.cluster_config(), watch);
+    let cluster = Cluster::new(point.machine.cluster_config(), watch).seeded(point.seed);
     let window = Window {
         warm_up: point.run.warm_up,
         length: point.run.window,
@@ -91,6 +91,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
     let records = match &point.workload {
         Workload::Ping(ping) => ping.workload().run(cluster)?,
         Workload::Overlap(overlap) => overlap.workload().run(cluster)?,
+        Workload::Noise(noise) => noise.workload().run(cluster, window.batches)?,
         Workload::Jobs(jobs) => {
             workload::traffic::run(&workloads(jobs), cluster, window, point.seed)?
         }
@@ -137,11 +138,24 @@ impl Collective {
                 Operation::Hgsyncevent => Called::Hgsyncevent,
                 Operation::Bcast => Called::Bcast(message()),
                 Operation::Hbcast => Called::Hbcast(message()),
+                Operation::Reduce => Called::Reduce,
             },
             nodes: self.nodes.numbers(),
             repeats: self.repeats,
             groups: self.groups.unwrap_or(1),
             may_deadlock: self.may_deadlock.unwrap_or(false),
+            compute: self.compute,
+        }
+    }
+}
+
+impl Noise {
+    fn workload(&self) -> workload::Noise {
+        workload::Noise {
+            node: self.node,
+            cpu: self.cpu,
+            iterations: self.iterations,
+            compute: self.compute,
         }
     }
 }

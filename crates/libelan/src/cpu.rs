@@ -1,9 +1,10 @@
 //! The processor of a process: what its calls ask of it is done in the order of the calls.
 //!
 //! A call that starts something, such as a send, returns at once to the program, in simulated time as well; the
-//! instructions that it takes come first of all that the process does next. Waiting takes no processor.
+//! instructions that it takes come first of all that the process does next. Waiting takes no processor. What the operating
+//! system takes of the processor ([`elan::noise`]) delays the work that it falls into.
 
-use elan::Node;
+use elan::{HostCpu, Node};
 use kernel::Signal;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,22 +13,36 @@ use units::Time;
 /// One process's processor; clones are the same one.
 #[derive(Clone, Default)]
 pub(crate) struct Cpu {
+    host: Rc<RefCell<HostCpu>>,
     /// The end of what was asked for last.
     last: Rc<RefCell<Option<Signal>>>,
 }
 
 /// A place in the order. The processor is free again when it is dropped.
 pub(crate) struct Turn {
+    host: Rc<RefCell<HostCpu>>,
     before: Option<Signal>,
     end: Signal,
 }
 
 impl Cpu {
+    /// A process on this processor.
+    pub fn new(host: HostCpu) -> Self {
+        Cpu {
+            host: Rc::new(RefCell::new(host)),
+            last: Rc::default(),
+        }
+    }
+
     /// Takes the next place.
     pub fn turn(&self) -> Turn {
         let end = Signal::new();
         let before = self.last.replace(Some(end.clone()));
-        Turn { before, end }
+        Turn {
+            host: Rc::clone(&self.host),
+            before,
+            end,
+        }
     }
 
     /// Works for a while, after all that was asked for before.
@@ -42,7 +57,8 @@ impl Turn {
         if let Some(before) = &self.before {
             before.wait().await;
         }
-        node.sleep(time).await;
+        let end = self.host.borrow_mut().work(node.now(), time);
+        node.sleep_until(end).await;
     }
 }
 

@@ -50,6 +50,9 @@ pub(crate) fn add(problems: Problems) -> Problems {
 
 fn hint(problem: &Problem) -> Option<String> {
     let (section, key) = problem.key.split_once('.').unwrap_or((&problem.key, ""));
+    if section == "noise" && problem.message == "this key is unknown" {
+        return Some("give each cause a section with a name, such as [noise.tick]".into());
+    }
     if key.ends_with(".source") {
         return Some("say where the value comes from, such as source = \"000 s2.2\" or source = \"measured on our cluster\"".into());
     }
@@ -67,6 +70,11 @@ fn hint(problem: &Problem) -> Option<String> {
             format!("add a section [{section}]; `elanite schema machine` describes its keys")
         }
         ("machine" | "fabric", key) => format!("write {key} = \"...\""),
-        (_, key) => format!("write {} = {WITH_SOURCE}", key.trim_end_matches(".value")),
+        (_, key) => {
+            let key = key.trim_end_matches(".value");
+            // The causes of noise have names.
+            let key = key.split_once('.').map_or(key, |(_, key)| key);
+            format!("write {key} = {WITH_SOURCE}")
+        }
     })
 }

@@ -1,5 +1,7 @@
 //! What a machine file may say: bounds of single values and agreement between them.
 
+mod noise;
+
 use crate::file::Machine;
 use crate::param::PerLevel;
 use crate::rails::{Policy, Rails};
@@ -51,6 +53,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     if let Some(rails) = &machine.rails {
         check.rails(rails, machine);
     }
+    check.noise(machine);
     check.problems
 }
 

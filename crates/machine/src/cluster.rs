@@ -68,6 +68,17 @@ impl Machine {
         }
     }
 
+    /// The hosts in the simulator's terms.
+    fn host_config(&self) -> HostConfig {
+        HostConfig {
+            call: self.host.call.value,
+            request: (self.host.request.as_ref()).map_or(Time::ZERO, |time| time.value),
+            copy: self.host.copy.value,
+            shared: self.host.shared.value,
+            cpus: self.cpus(),
+        }
+    }
+
     /// The resolved form of a checked machine.
     pub fn cluster_config(&self) -> Config {
         let (link, switch, adapter) = (&self.link, &self.switch, &self.adapter);
@@ -146,17 +157,13 @@ impl Machine {
             },
             elan4: self.elan4(),
             bus: self.bus.config(),
-            host: HostConfig {
-                call: self.host.call.value,
-                request: (self.host.request.as_ref()).map_or(Time::ZERO, |time| time.value),
-                copy: self.host.copy.value,
-                shared: self.host.shared.value,
-            },
+            host: self.host_config(),
             tport: self.tport(),
             group: GroupConfig {
                 branching: self.group.branching.value,
                 broadcast: self.group.broadcast.value,
             },
+            noise: self.noise_sources(),
             rails: self.rails.as_ref().map(Rails::config),
         }
     }

@@ -1,10 +1,12 @@
 //! The format of machine files. These comments are also the descriptions in the JSON schema and in `elanite show`.
 
+use crate::noise::{Distribution, MeanOrCounts, Processors};
 use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
 use fabric::{FatTree, TopologyError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use units::{Bytes, Flits, Rate, Time};
 
 /// A machine: the network, its adapters and the buses behind them.
@@ -37,6 +39,9 @@ pub struct Machine {
     /// Several networks side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rails: Option<Rails>,
+    /// What the operating system takes of the hosts' processors, by its causes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub noise: BTreeMap<String, Noise>,
     /// How the fabric is computed; no physics.
     pub fabric: Fabric,
 }
@@ -289,6 +294,30 @@ pub struct Host {
     pub copy: Param<Rate>,
     /// Until one processor of a node sees what another one stored.
     pub shared: Param<Time>,
+    /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (000 s4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<Param<u32>>,
+    /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Param<bool>>,
+}
+
+/// One cause of noise: detours from what a process computes, such as those for the ticks of a timer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    /// Which processors of every node it stops: "all", or the number of one, from 0.
+    pub cpu: Param<Processors>,
+    /// From the start of a detour to that of the next one: the mean, or what was counted.
+    pub interval: Param<MeanOrCounts>,
+    /// How intervals vary around their mean; fixed if not given. What was counted has a distribution of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Param<Distribution>>,
+    /// What a detour takes: the mean, or what was counted.
+    pub duration: Param<MeanOrCounts>,
+    /// How durations vary around their mean, in the same way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durations: Option<Param<Distribution>>,
 }
 
 /// Groups of processes in Elanlib, and what they do together.

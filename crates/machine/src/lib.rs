@@ -14,14 +14,16 @@ mod advice;
 mod check;
 mod cluster;
 mod file;
+mod noise;
 mod param;
 mod rails;
 
 pub use file::{
-    Adapter, Bus, Elan4, Engine, Fabric, Host, Link, Machine, Packet, Switch, Title, Topology,
-    Tport,
+    Adapter, Bus, Elan4, Engine, Fabric, Host, Link, Machine, Noise, Packet, Switch, Title,
+    Topology, Tport,
 };
 pub use file::{Arbitration, Ascent, Circuit, Duplex, Matching, Multiplexing};
+pub use noise::{Distribution, MeanOrCounts, Processors};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::{Policy, Rails};
 

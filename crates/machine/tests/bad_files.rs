@@ -118,6 +118,37 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("branching_too_wide", "branching = { value = 4,", "branching = { value = 65,"),
     ("broadcast_too_long", "broadcast = { value = 200,", "broadcast = { value = 1048577,"),
     ("bus_too_slow", "264 MB/s", "264 B/s"),
+    ("cpus_0", "[tport]", "cpus = { value = 0, source = \"test\" }\n\n[tport]"),
+];
+
+/// A cause of noise that is right, to be put into `good.toml`.
+const TICK: &str = r#"[noise.tick]
+cpu = { value = 1, source = "test" }
+interval = { value = "1 ms", source = "test" }
+duration = { value = "2 us", source = "test" }
+durations = { value = "exponential", source = "test" }
+"#;
+
+/// The same for mistakes in it.
+#[rustfmt::skip]
+const MISTAKES_OF_NOISE: &[(&str, &str, &str)] = &[
+    ("noise_missing_key", "duration = { value = \"2 us\", source = \"test\" }\n", ""),
+    ("noise_unknown_key", "interval =", "intervall ="),
+    ("noise_bare_number", r#""1 ms""#, "1"),
+    ("noise_without_source", r#"{ value = "2 us", source = "test" }"#, r#""2 us""#),
+    ("noise_no_name", "noise.tick", "noise.\"the tick\""),
+    ("noise_no_cause", "[noise.tick]", "[noise]"),
+    ("noise_no_such_cpu", "value = 1,", "value = 4,"),
+    ("noise_negative_cpu", "value = 1,", "value = -1,"),
+    ("noise_cpu_is_a_word", "value = 1,", "value = \"every\","),
+    ("noise_unknown_distribution", "\"exponential\"", "\"normal\""),
+    ("noise_interval_too_short", r#""1 ms""#, r#""10 ns""#),
+    ("noise_takes_too_much", r#""2 us""#, r#""950 us""#),
+    ("noise_empty_list", r#"duration = { value = "2 us""#, "duration = { value = []"),
+    ("noise_list_of_times", r#"duration = { value = "2 us""#, r#"duration = { value = ["2 us", "3 us"]"#),
+    ("noise_count_0", r#"duration = { value = "2 us""#, r#"duration = { value = [["2 us", 5], ["3 us", 0]]"#),
+    ("noise_counted_too_often", r#""1 ms""#, r#"[["86400 s", 1000000]]"#),
+    ("noise_counted_twice", r#""2 us""#, r#"[["2 us", 5]]"#),
 ];
 
 #[test]
@@ -129,6 +160,17 @@ fn one_mistake() {
             "{name}: the text to replace must be in good.toml once"
         );
         let text = GOOD.replacen(found, replacement, 1);
+        snapshot(name, Machine::parse("bad.toml", &text, &[]).map(|_| ()));
+    }
+}
+
+#[test]
+fn one_mistake_about_noise() {
+    let with = |tick: &str| GOOD.replacen("[tport]", &format!("{tick}\n[tport]"), 1);
+    Machine::parse("good.toml", &with(TICK), &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    for (name, found, replacement) in MISTAKES_OF_NOISE {
+        assert_eq!(TICK.matches(found).count(), 1, "{name}");
+        let text = with(&TICK.replacen(found, replacement, 1));
         snapshot(name, Machine::parse("bad.toml", &text, &[]).map(|_| ()));
     }
 }

@@ -1,6 +1,7 @@
 //! Machine files that are right: parameters, provenance, overrides, schema, and the shipped machines.
 
 use config::Override;
+use elan::noise::{Source, Spread};
 use fabric::Broadcast;
 use machine::{Machine, Parameter};
 use serde_json::{Value, json};
@@ -121,6 +122,68 @@ fn an_override_adds_a_parameter() {
     let written = Machine::parse("m.toml", &text, &[]).unwrap();
     assert_eq!(written.values(), changed.values());
     assert_eq!(parameter(&written, "topology.parallel").source, "test");
+}
+
+/// What the operating system takes of the hosts: optional, switched off as a whole, with provenance, and no part of what a
+/// machine without it is known by.
+#[test]
+fn noise_is_optional() {
+    let quiet = machine(&[]);
+    assert!(quiet.values().get("noise").is_none() && quiet.values()["host"].get("cpus").is_none());
+    assert_eq!((quiet.cpus(), quiet.cluster_config().noise.len()), (4, 0));
+    let text = format!(
+        "{GOOD}{}",
+        r#"
+[noise.tick]
+cpu = { value = "all", source = "test" }
+interval = { value = "1 ms", source = "test", fitted_to = ["some.claim"] }
+duration = { value = "2 us", source = "test" }
+durations = { value = "exponential", source = "test" }
+
+[noise.measured]
+cpu = { value = 1, source = "test" }
+interval = { value = [["1 ms", 3], ["2 ms", 1]], source = "test" }
+duration = { value = [["2 us", 4]], source = "test" }
+"#
+    );
+    let parse = |overrides: &[&str]| {
+        let overrides: Vec<_> = overrides
+            .iter()
+            .map(|text| Override::parse(text).unwrap())
+            .collect();
+        let parsed = Machine::parse("noisy.toml", &text, &overrides);
+        parsed.unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let noisy = parse(&[]);
+    let us = Time::from_us;
+    let expected = [
+        Source {
+            name: "measured".into(),
+            cpu: Some(1),
+            interval: Spread::Counted([(us(1000), 3), (us(2000), 1)].into()),
+            duration: Spread::Counted([(us(2), 4)].into()),
+        },
+        Source {
+            name: "tick".into(),
+            cpu: None,
+            interval: Spread::Fixed(us(1000)),
+            duration: Spread::Exponential(us(2)),
+        },
+    ];
+    assert_eq!(noisy.cluster_config().noise, expected);
+    let interval = parameter(&noisy, "noise.tick.interval");
+    assert_eq!(interval.fitted_to, ["some.claim"]);
+    assert_ne!(noisy.values(), quiet.values());
+    let again: Machine = serde_json::from_str(&serde_json::to_string(&noisy).unwrap()).unwrap();
+    assert_eq!(again, noisy);
+
+    assert_eq!(parse(&["host.noise=false"]).cluster_config().noise.len(), 0);
+    let slower = parse(&["noise.tick.interval=10 ms", "host.cpus=2"]);
+    assert_eq!(
+        slower.cluster_config().noise[1].interval,
+        Spread::Fixed(us(10_000))
+    );
+    assert_eq!((slower.cpus(), slower.cluster_config().host.cpus), (2, 2));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | a wrong file or override | `ConfigError(rendered text, diagnostics as JSON)` | 2 |
 //! | a bound was passed, or the machine has no room | `RunError(message)` | 1 |
+//! | the machine at hand cannot be measured so | `RunError(message)` | 2 |
 //! | a simulated deadlock | `RunError(message)` | 3 |
 //! | a panic: a broken invariant of ours | `RunError(message with its place)` | 4 |
 //! | cancelled | `RunError(message)` | 130 |
@@ -32,6 +33,11 @@ create_exception!(
 
 const BROKEN_INVARIANT: i32 = 4;
 
+/// What was asked for cannot be.
+pub const USAGE: i32 = 2;
+
+const CANCELLED: i32 = 130;
+
 thread_local! {
     /// Whether a panic of this thread will be caught here, and what it said.
     static GUARDED: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -57,7 +63,16 @@ impl Failure {
         let exit_code = match error {
             experiment::RunError::Exceeded(_) | experiment::RunError::NoRoom(_) => 1,
             experiment::RunError::Deadlock(_) => 3,
-            experiment::RunError::Cancelled => 130,
+            experiment::RunError::Cancelled => CANCELLED,
+        };
+        Failure::Run(error.to_string(), exit_code)
+    }
+
+    /// The error of a measurement.
+    pub fn of_noise(error: &noise::Error) -> Self {
+        let exit_code = match error {
+            noise::Error::Cancelled => CANCELLED,
+            _ => USAGE,
         };
         Failure::Run(error.to_string(), exit_code)
     }

@@ -28,7 +28,7 @@ mod _core {
 
     #[pymodule_export]
     use crate::bridge::{ConfigError, RunError};
-    use crate::bridge::{Failure, guarded};
+    use crate::bridge::{Failure, USAGE, guarded};
     use crate::records;
 
     /// Version of the package.
@@ -146,6 +146,33 @@ mod _core {
             Ok((records, peak))
         })?;
         records::to_python(py, &records, peak)
+    }
+
+    /// The noise test on this machine, on the calling thread; see `_core.pyi`. Setting `cancel` ends it soon.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn measure_noise<'py>(
+        py: Python<'py>,
+        length: &str,
+        compute: &str,
+        cpu: Option<u32>,
+        source: &str,
+        cancel: &Cancel,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let flag = Arc::clone(&cancel.0);
+        let measurement = guarded(py, move || {
+            let time = |what: &str, text: &str| {
+                let time = text.parse::<Time>();
+                time.map_err(|error| Failure::Run(format!("{what}: {error}"), USAGE))
+            };
+            let request = noise::Request {
+                length: time("the length", length)?,
+                compute: time("the computation", compute)?,
+                cpu,
+            };
+            noise::measure(request, &flag).map_err(|error| Failure::of_noise(&error))
+        })?;
+        records::of_noise(py, &measurement, source)
     }
 
     /// Every link of the tree of a point's machine, with its ends.

@@ -2,6 +2,7 @@
 
 use fabric::{FatTree, topology::End};
 use kernel::memory;
+use noise::Measurement;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use units::Bytes;
@@ -122,3 +123,40 @@ pub fn wiring<'py>(py: Python<'py>, tree: &FatTree) -> PyResult<Bound<'py, PyDic
 /// Counts every allocation of the extension module, for the peak of each point.
 #[global_allocator]
 static ALLOCATOR: memory::Metered = memory::Metered::new();
+
+/// What a noise test found: times in whole picoseconds, the bins of the detours, and the profile.
+pub fn of_noise<'py>(
+    py: Python<'py>,
+    measurement: &Measurement,
+    source: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let detours = measurement.detours();
+    let base = measurement.base();
+    let bins: Vec<_> = detours.counts().collect();
+    let limit = base / 100;
+    let elapsed = measurement.elapsed();
+    let long = elapsed.iter().filter(|&&time| time - base >= limit).count();
+    let quantile = |share: f64| {
+        let detour = detours.quantile(share).expect("there are iterations");
+        (base + detour).as_ps()
+    };
+    let all = PyDict::new(py);
+    all.set_item("iterations", elapsed.len())?;
+    all.set_item("base_ps", base.as_ps())?;
+    all.set_item(
+        "mean_ps",
+        (base + detours.mean().expect("the same")).as_ps(),
+    )?;
+    all.set_item("p50_ps", quantile(0.5))?;
+    all.set_item("p99_ps", quantile(0.99))?;
+    all.set_item("p99_99_ps", quantile(0.9999))?;
+    all.set_item("max_ps", quantile(1.0))?;
+    all.set_item("above_1_percent", long as f64 / elapsed.len() as f64)?;
+    let distribution = table!(py, bins.iter(), {
+        "lower_ps": |bin| bin.0.as_ps(),
+        "count": |bin| bin.1,
+    });
+    all.set_item("distribution", distribution)?;
+    all.set_item("profile", measurement.profile(source))?;
+    Ok(all)
+}

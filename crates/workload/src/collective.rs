@@ -1,6 +1,6 @@
 //! # Collective operations (002)
 //!
-//! A job with a process on each of some nodes calls a barrier or a broadcast of Elanlib again and again, as the benchmarks of
+//! A job with a process on each of some nodes calls a barrier, a broadcast or a reduction of Elanlib again and again, as the benchmarks of
 //! the paper do: the next call follows the last one at once. A first call, in which the library starts its threads, is not
 //! counted.
 //!
@@ -9,6 +9,10 @@
 //! time of its loop by the number of calls, at any process: a process that returns early waits as much longer in the next
 //! one. That holds for broadcasts, too, which begin with a barrier (002, "both implementations perform an initial barrier"):
 //! the root, which may return before the last process has all, cannot get ahead. *Bandwidth* is size over the mean latency.
+//!
+//! *Steps.* Processes may compute for a while before each call, as programs do that move in step; what the operating system takes
+//! of their processors ([`elan::noise`]) makes the last one late, and all others wait for it (003 s3.3: such noise "gets worse
+//! as cluster size increases"). A *step* is computation and call, from the end of the last call to the end of this one.
 //!
 //! Other jobs may run on the same nodes, or others, from the start: the *background traffic*. Its load is measured from the end
 //! of the warm-up, when the first call begins, to the end of the run, when the last process returns from its last call.
@@ -23,6 +27,7 @@ use crate::{Failure, Job, Window, deadlock, traffic};
 use elan::{Cluster, DmaError, ElanAddr, NodeId, Permissions, Placement, Stop};
 use kernel::statistics::{Histogram, Summary};
 use libelan::Pe;
+use libelan::elan::reduce::{self, To};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -40,6 +45,8 @@ pub enum Operation {
     Bcast(Message),
     /// The hardware broadcast.
     Hbcast(Message),
+    /// A sum of one number of each process, for all of them.
+    Reduce,
 }
 
 /// What is broadcast.
@@ -65,16 +72,37 @@ pub struct Collective {
     pub groups: u32,
     /// Whether a deadlock of the fabric is a result.
     pub may_deadlock: bool,
+    /// What each process computes before each call, if anything.
+    pub compute: Option<Time>,
 }
 
 /// Picoseconds of a microsecond.
 const PS_PER_US: f64 = 1e6;
+
+/// The length of a number that is summed.
+const NUMBER: Bytes = Bytes::new(8);
+
+/// How numbers are summed.
+fn sum() -> reduce::Operation<'static> {
+    reduce::Operation {
+        size: NUMBER,
+        combine: &|before, after| {
+            let [one, other] = [before, &*after].map(|bytes| {
+                let bytes = bytes.try_into().expect("one number");
+                u64::from_le_bytes(bytes)
+            });
+            after.copy_from_slice(&one.wrapping_add(other).to_le_bytes());
+        },
+    }
+}
 
 /// What the processes tell.
 struct Calls {
     latency: Histogram,
     /// The same of each batch, in picoseconds.
     batches: Vec<Summary>,
+    /// The time of the steps of each batch, if processes compute.
+    steps: Vec<Summary>,
     /// Why a call failed.
     failed: Option<DmaError>,
 }
@@ -99,6 +127,10 @@ impl Operation {
             Operation::Hgsyncevent => group.hgsyncevent().await,
             Operation::Bcast(message) => group.bcast(buffer, message.size, root).await,
             Operation::Hbcast(message) => group.hbcast(buffer, message.size, root).await,
+            Operation::Reduce => {
+                let target = buffer.offset(NUMBER);
+                group.reduce(buffer, target, 1, &sum(), To::All).await
+            }
         }
     }
 }
@@ -135,6 +167,7 @@ impl Collective {
         let calls = Rc::new(RefCell::new(Calls {
             latency: Histogram::new(),
             batches: vec![Summary::new(); window.batches as usize],
+            steps: vec![Summary::new(); window.batches as usize],
             failed: None,
         }));
         for group in 0..self.groups {
@@ -188,11 +221,19 @@ impl Collective {
         calls: &Rc<RefCell<Calls>>,
     ) -> Result<(), Failure> {
         let job = libelan::Job::new(format!("collective {group}"), &self.nodes, 1)?;
-        let (operation, root) = (self.operation, group);
+        let (operation, compute, root) = (self.operation, self.compute, group);
         let repeats = self.repeats as usize;
         for pe in job.attach(cluster)? {
             // All processes map the same, so that the buffer has one address.
             let buffer = match operation.message() {
+                // What it contributes, and the sum.
+                None if operation == Operation::Reduce => {
+                    let numbers =
+                        pe.node()
+                            .map(Placement::Main, NUMBER * 2, Permissions::ALL, true)?;
+                    pe.node().write(numbers, &1_u64.to_le_bytes());
+                    numbers.start().elan
+                }
                 None => ElanAddr::NOWHERE,
                 Some(Message { memory, size }) => {
                     let buffer = pe.node().map(memory, size, Permissions::ALL, false)?;
@@ -202,6 +243,10 @@ impl Collective {
             let (label, calls) = (pe.label().clone(), Rc::clone(calls));
             cluster.spawn(label, async move {
                 for number in 0..=repeats {
+                    let start = pe.now();
+                    if let Some(time) = compute {
+                        pe.compute(time).await;
+                    }
                     let begin = pe.now();
                     if let Err(error) = operation.call(&pe, buffer, root).await {
                         // The others wait for this process in vain.
@@ -209,7 +254,9 @@ impl Collective {
                         return;
                     }
                     if let Some(number) = number.checked_sub(1) {
-                        calls.borrow_mut().add(number, repeats, pe.now() - begin);
+                        let mut calls = calls.borrow_mut();
+                        let batch = calls.add(number, repeats, pe.now() - begin);
+                        calls.steps[batch].record((pe.now() - start).as_ps());
                     }
                 }
             });
@@ -220,7 +267,7 @@ impl Collective {
     fn latencies(&self, calls: &Calls) -> Vec<Row> {
         let mut rows = Vec::new();
         let message = self.operation.message();
-        for (batch, summary) in (0..).zip(&calls.batches) {
+        for (batch, (summary, steps)) in (0..).zip(calls.batches.iter().zip(&calls.steps)) {
             let Some(mean) = summary.mean() else {
                 continue;
             };
@@ -230,6 +277,9 @@ impl Collective {
                 ..row(metric, unit, value)
             };
             rows.push(one("latency", "us", latency));
+            if let (Some(_), Some(step)) = (self.compute, steps.mean()) {
+                rows.push(one("step", "us", step / PS_PER_US));
+            }
             // Bytes per microsecond are MB/s.
             let bandwidth = message.map(|message| message.size.as_u64() as f64 / latency);
             rows.extend(bandwidth.map(|bandwidth| one("bandwidth", "MB/s", bandwidth)));
@@ -249,11 +299,12 @@ impl Collective {
 }
 
 impl Calls {
-    /// Adds the call of a number, of `repeats`.
-    fn add(&mut self, number: usize, repeats: usize, latency: Time) {
+    /// Adds the call of a number, of `repeats`; returns its batch.
+    fn add(&mut self, number: usize, repeats: usize, latency: Time) -> usize {
         self.latency.record(latency);
         let batch = number * self.batches.len() / repeats;
         self.batches[batch].record(latency.as_ps());
+        batch
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
 //! returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper; 002 is the one about collective
-//! communication, 003 that about MPI on `QsNetII`, 004 the one about several rails. There are four:
+//! communication, 003 that about MPI on `QsNetII`, 004 the one about several rails. There are five:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
 //! * [`overlap`]: two processes that communicate while one of them computes (003 s3.2);
 //! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (002);
+//! * [`noise`]: one computation again and again, on a processor that the operating system takes away (003 s3.3);
 //! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
 //!   and a [`Pattern`] that says where these go. All other benchmarks of the paper are jobs:
 //!
@@ -29,6 +30,7 @@ pub mod collective;
 pub mod deadlock;
 pub mod distribution;
 pub mod job;
+pub mod noise;
 pub mod overlap;
 pub mod pattern;
 pub mod ping;
@@ -42,6 +44,7 @@ pub use collective::Collective;
 pub use deadlock::DeadlockRow;
 pub use distribution::Distribution;
 pub use job::Job;
+pub use noise::Noise;
 pub use overlap::Overlap;
 pub use pattern::Pattern;
 pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow};

@@ -10,7 +10,7 @@ use units::Time;
 /// One measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The job that it was measured of; a ping is none, nor is a collective operation.
+    /// The job that it was measured of; a ping is none, nor is a collective operation or a noise test.
     pub job: Option<String>,
     /// What was measured.
     pub metric: &'static str,
@@ -105,7 +105,7 @@ pub struct Records {
     pub switches: Vec<SwitchRow>,
     /// Delays of the links over time, where the run asked for them.
     pub slices: Vec<SliceRow>,
-    /// Distribution of the latency of a collective operation.
+    /// Distribution of the latency of a collective operation, or of the detours of a noise test.
     pub distribution: Vec<BinRow>,
     /// Who waits for whom, where a run ended in a deadlock that was to be seen.
     pub deadlock: Vec<DeadlockRow>,

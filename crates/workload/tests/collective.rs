@@ -24,6 +24,7 @@ fn collective(operation: Operation, nodes: u32) -> Collective {
         repeats: 20,
         groups: 1,
         may_deadlock: false,
+        compute: None,
     }
 }
 
@@ -303,4 +304,33 @@ fn an_ordinary_deadlock_is_an_error() {
     ] {
         assert!(text.contains(words), "{text}");
     }
+}
+
+/// A reduction passes each process on its way up the tree, and comes back by a broadcast: it takes longer than the barrier that
+/// does the same without a number, and less than twice as long.
+#[test]
+fn a_reduction_takes_longer_than_a_barrier() {
+    let (barrier, reduction) = (idle(Operation::Gsync), idle(Operation::Reduce));
+    assert!(
+        barrier < reduction && reduction < 2.0 * barrier,
+        "{barrier} {reduction}"
+    );
+}
+
+/// Processes that compute before each call: the steps are told, and the calls take what they take without.
+#[test]
+fn steps_are_computation_and_call() {
+    let alone = collective(Operation::Hgsync, 16);
+    let stepping = Collective {
+        compute: Some(Time::from_us(100)),
+        ..alone.clone()
+    };
+    let (alone, stepping) = (run(&alone, &[]), run(&stepping, &[]));
+    assert!(values(&alone, "step").is_empty());
+    let (steps, calls) = (values(&stepping, "step"), values(&stepping, "latency"));
+    for (step, call) in steps.iter().zip(&calls) {
+        assert!((step - 100.0 - call).abs() < 1e-9, "{step} {call}");
+    }
+    let apart = mean(&calls) / mean(&values(&alone, "latency"));
+    assert!((apart - 1.0).abs() < 0.05, "{apart}");
 }

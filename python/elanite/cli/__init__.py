@@ -13,7 +13,7 @@ import traceback
 
 import typer
 
-from elanite.cli import congestion, inspect, results
+from elanite.cli import congestion, inspect, noise, results
 from elanite.cli.common import about_version
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
@@ -29,6 +29,7 @@ Examples:
   elanite show es40-qsnet                    every parameter of a machine, with its provenance
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
+  elanite noise --seconds 5                  what the operating system of this machine takes
 
 \b
 Exit codes:
@@ -48,6 +49,7 @@ app = typer.Typer(
 results.register(app)
 congestion.register(app)
 inspect.register(app)
+noise.register(app)
 
 
 @app.callback()

@@ -20,6 +20,7 @@ from elanite.figures import (
     hotspot,
     io,
     multirail_static,
+    noise,
     permutations,
     ping,
     qsnet2,
@@ -55,6 +56,8 @@ REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "multirail/allocation": multirail_static.draw,
     "qsnet2/ping": qsnet2.pings,
     "qsnet2/overlap": qsnet2.overlaps,
+    "qsnet2/noise": generic.only(),
+    "qsnet2/noise-scaling": noise.scaling,
     "speed/uniform-64": generic.only("accepted", "latency_mean"),
 }
 """Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""
@@ -64,6 +67,7 @@ TABLES: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
     "collectives/barrier": ("distribution", collectives.distributions),
     "collectives/deadlock": ("deadlock", deadlock.cycles),
     "multirail/allocation": ("allocation", multirail_static.matrices),
+    "qsnet2/noise": ("distribution", noise.draw),
 }
 """The same from another table of the store."""
 

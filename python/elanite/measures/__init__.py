@@ -8,7 +8,15 @@ holds, and the figures on both of its sides). Judging numbers and orders against
 
 from __future__ import annotations
 
-from elanite.measures import collectives, congestion, jobs, multirail, qsnet2, uniform  # they register their measures
+from elanite.measures import (  # they register their measures
+    collectives,
+    congestion,
+    jobs,
+    multirail,
+    noise,
+    qsnet2,
+    uniform,
+)
 from elanite.measures.base import REGISTRY, Finding, Measurement, Number, Order
 
 __all__ = [
@@ -21,6 +29,7 @@ __all__ = [
     "congestion",
     "jobs",
     "multirail",
+    "noise",
     "qsnet2",
     "uniform",
 ]

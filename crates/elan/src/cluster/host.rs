@@ -6,6 +6,7 @@ use crate::command::Command;
 use crate::context::Awaited;
 use crate::memory::{ElanAddr, Placement};
 use crate::mmu::{Access, Fault};
+use crate::noise::HostCpu;
 use kernel::Signal;
 use units::{Bytes, Time};
 
@@ -78,6 +79,13 @@ impl Node {
     /// What the libraries on the host cost.
     pub fn host_config(&self) -> crate::HostConfig {
         self.world.borrow().config.host
+    }
+
+    /// A processor of this node, by its number; of a number that is too large, as many less as the node has.
+    pub fn cpu(&self, number: u32) -> HostCpu {
+        let world = self.world.borrow();
+        let cpu = number % world.config.host.cpus;
+        HostCpu::new(&world.config.noise, world.seed, self.id(), cpu)
     }
 
     /// What tagged messages cost.

@@ -98,6 +98,13 @@ impl Cluster {
         }
     }
 
+    /// The same with a seed for the random streams of its hosts' noise; it is 0 otherwise.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        self.world.borrow_mut().seed = seed;
+        self
+    }
+
     /// A node at its adapter on rail 0, for programs that need no protection from each other: those of its context 0.
     ///
     /// # Panics

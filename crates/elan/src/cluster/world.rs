@@ -89,6 +89,8 @@ pub(crate) struct World {
     pub packets: Slab<Packet>,
     pub messages: Slab<Message>,
     pub spawner: Spawner,
+    /// Seed of the random streams of the hosts.
+    pub seed: u64,
     /// Capabilities given out.
     pub capabilities: u32,
     pub meters: Vec<Bytes>,
@@ -127,6 +129,7 @@ impl World {
             packets: Slab::new(),
             messages: Slab::new(),
             spawner,
+            seed: 0,
             capabilities: 0,
             meters: Vec::new(),
             digest: Digest::new(),

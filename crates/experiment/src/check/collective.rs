@@ -15,6 +15,9 @@ impl Check<'_> {
         self.batches_of(path, grid, run);
         self.broadcast(path, grid);
         self.groups(path, grid);
+        if let Some(compute) = &grid.compute {
+            self.compute(path, compute);
+        }
         if let Some(message) = &grid.message {
             self.largest_message(path, message);
         }
@@ -57,7 +60,10 @@ impl Check<'_> {
             }
             if let (Some(operation), true) = (of_kind(false), given) {
                 let name = operation.name();
-                let message = format!("{name} is a barrier, which has no use for `{key}`");
+                let message = format!(
+                    "{name} is a {}, which has no use for `{key}`",
+                    operation.kind()
+                );
                 let problem = self.document.problem(&format!("{path}.{key}"), message);
                 self.problems.push(problem.hint(match of_kind(true) {
                     Some(_) => "give barriers and broadcasts a series each",

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod collective;
+mod noise;
 mod workload;
 
 use crate::file::{Experiment, Run, RunChanges};

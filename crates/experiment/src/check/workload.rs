@@ -36,6 +36,7 @@ impl Check<'_> {
                 "it",
                 series.overlap.is_some(),
             ),
+            ("noise", "a noise test", "it", series.noise.is_some()),
         ];
         let mut given = pairs.into_iter().filter(|&(.., given)| given);
         match (
@@ -45,8 +46,8 @@ impl Check<'_> {
             (None, None) if series.allocation.is_none() => {
                 let problem = self.document.problem(path, "this series runs nothing");
                 self.problems.push(problem.hint(
-                    "say what runs, in a section such as [series.ping], [series.collective], [series.allocation] or, \
-                     with a name of your choice for the job, [series.jobs.NAME]",
+                    "say what runs, in a section such as [series.ping], [series.overlap], [series.noise], \
+                     [series.collective], [series.allocation] or, with a name of your choice for the job, [series.jobs.NAME]",
                 ));
             }
             (Some((key, what, short, _)), Some(others)) => {
@@ -63,6 +64,9 @@ impl Check<'_> {
         }
         if let Some(collective) = &series.collective {
             self.collective(&format!("{path}.collective"), collective, run);
+        }
+        if let Some(noise) = &series.noise {
+            self.noise(&format!("{path}.noise"), noise, run);
         }
         if let Some(ping) = &series.ping {
             self.ping(&format!("{path}.ping"), ping);

@@ -18,7 +18,7 @@
 //! within collective calls, and so do waits for messages of processes of the node. Some have a way of their own:
 //! `elan_hgsync`, and with it the barriers of Shmem and MPI, polls; `elan_hgsyncevent` blocks; `shmem_wait` polls; and the
 //! members of a group on one node wait for each other by polling. That a process which blocks leaves its processor to others
-//! has no effect here: there are as many processors as processes.
+//! has no effect here: processes do not take their processors from each other.
 //!
 //! *Global* memory has the same address in all processes that make the same calls in the same order, whatever else each
 //! of them allocates: it has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
@@ -47,6 +47,7 @@ use group::{Group, Member};
 use kernel::Label;
 use layout::Layout;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use team::Locals;
@@ -90,9 +91,14 @@ impl Elan {
         waits: Wait,
     ) -> Result<Vec<Elan>, AllocError> {
         let nvps = processes.len() as u32;
+        // The processes of a node have its processors in the order of their ranks.
+        let mut ranks = BTreeMap::new();
         let port = |(elan3, _): &(Context, Label)| {
             let (node, vp) = (elan3.node(), elan3.process());
-            let port = Port::new(node, Cpu::default(), vp, nvps)?;
+            let rank: &mut u32 = ranks.entry(node.id()).or_default();
+            let cpu = Cpu::new(node.cpu(*rank));
+            *rank += 1;
+            let port = Port::new(node, cpu, vp, nvps)?;
             Ok(Rc::new(port))
         };
         let ports: Result<Vec<_>, AllocError> = processes.iter().map(port).collect();

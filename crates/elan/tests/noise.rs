@@ -1,0 +1,199 @@
+//! What the operating system takes of a processor: closed forms, an oracle, and what is conserved.
+
+use elan::HostCpu;
+use elan::noise::{Detours, Source, Spread};
+use proptest::prelude::*;
+use std::sync::Arc;
+use units::Time;
+
+const SEED: u64 = 7;
+
+fn source(name: &str, interval: Spread, duration: Spread) -> Source {
+    Source {
+        name: name.into(),
+        cpu: None,
+        interval,
+        duration,
+    }
+}
+
+fn ps(ps: u64) -> Time {
+    Time::from_ps(ps)
+}
+
+/// The detours of all sources that are due before a moment, in the order in which they are due.
+fn all_detours(sources: &[Source], until: Time) -> Vec<(Time, Time)> {
+    let of = |source: &Source| {
+        let detours = Detours::new(source, SEED, 3, 1);
+        detours
+            .take_while(|&(due, _)| due < until)
+            .collect::<Vec<_>>()
+    };
+    let mut all: Vec<_> = sources.iter().flat_map(of).collect();
+    all.sort_by_key(|&(due, _)| due);
+    all
+}
+
+/// The spans in which detours have the processor, one after the other, apart from each other.
+fn spans(detours: &[(Time, Time)]) -> Vec<(Time, Time)> {
+    let mut free = Time::ZERO;
+    let span = |&(due, duration): &(Time, Time)| {
+        let start = free.max(due);
+        free = start + duration;
+        (start, free)
+    };
+    detours.iter().map(span).collect()
+}
+
+/// How much of the spans lies between two moments.
+fn within(spans: &[(Time, Time)], from: Time, to: Time) -> Time {
+    let part = |&(start, end): &(Time, Time)| end.min(to).saturating_sub(start.max(from));
+    spans.iter().map(part).sum()
+}
+
+fn spread() -> impl Strategy<Value = Spread> {
+    prop_oneof![
+        (500..2000_u64).prop_map(|mean| Spread::Fixed(ps(mean))),
+        (500..2000_u64).prop_map(|mean| Spread::Uniform(ps(mean))),
+        (500..2000_u64).prop_map(|mean| Spread::Exponential(ps(mean))),
+        proptest::collection::vec((0..2000_u64, 1..9_u64), 1..6).prop_map(|mut counts| {
+            counts.push((500, 100));
+            let counts = counts.into_iter().map(|(time, count)| (ps(time), count));
+            Spread::Counted(counts.collect())
+        }),
+    ]
+}
+
+/// Durations are short beside intervals, so that something is left for processes.
+fn shortened(spread: Spread) -> Spread {
+    let short = |time: Time| time / 32;
+    match spread {
+        Spread::Fixed(time) => Spread::Fixed(short(time)),
+        Spread::Uniform(time) => Spread::Uniform(short(time)),
+        Spread::Exponential(time) => Spread::Exponential(short(time)),
+        Spread::Counted(times) => {
+            let times = times.iter().map(|&(time, count)| (short(time), count));
+            Spread::Counted(times.collect())
+        }
+    }
+}
+
+fn sources() -> impl Strategy<Value = Vec<Source>> {
+    let one = (spread(), spread()).prop_map(|(interval, duration)| (interval, shortened(duration)));
+    proptest::collection::vec(one, 0..4).prop_map(|spreads| {
+        let named = spreads.into_iter().enumerate();
+        named
+            .map(|(index, (interval, duration))| source(&format!("{index}"), interval, duration))
+            .collect()
+    })
+}
+
+proptest! {
+    /// Any work at any moments takes itself, and what detours take between its beginning and its end; it ends in time that
+    /// is its own.
+    #[test]
+    fn time_is_conserved(sources in sources(), steps in proptest::collection::vec((0..3000_u64, 0..5000_u64), 1..20)) {
+        let mut cpu = HostCpu::new(&sources, SEED, 3, 1);
+        let mut now = Time::ZERO;
+        for (pause, work) in steps {
+            let (begin, work) = (now + ps(pause), ps(work));
+            let end = cpu.work(begin, work);
+            let spans = spans(&all_detours(&sources, end));
+            prop_assert_eq!(end - begin, work + within(&spans, begin, end));
+            if !work.is_zero() {
+                prop_assert_eq!(within(&spans, end - ps(1), end), Time::ZERO, "work ends while it works");
+            }
+            now = end;
+        }
+    }
+
+    /// Work in parts, one right after the other, is done when the whole is: with no detour due between the parts, or one.
+    #[test]
+    fn parts_make_the_whole(sources in sources(), begin in 0..3000_u64, parts in proptest::collection::vec(1..3000_u64, 1..8)) {
+        let mut whole = HostCpu::new(&sources, SEED, 3, 1);
+        let mut cpu = HostCpu::new(&sources, SEED, 3, 1);
+        let end = parts.iter().fold(ps(begin), |now, &part| cpu.work(now, ps(part)));
+        prop_assert_eq!(end, whole.work(ps(begin), ps(parts.iter().sum())));
+    }
+
+    /// One source with one interval and one duration: the time of a long piece of work in closed form.
+    #[test]
+    fn one_periodic_source(period in 2..5000_u64, share in 0.0..0.9_f64, work in 0..100_000_u64) {
+        let duration = (period as f64 * share) as u64;
+        let source = source("tick", Spread::Fixed(ps(period)), Spread::Fixed(ps(duration)));
+        let (first, _) = Detours::new(&source, SEED, 3, 1).next().unwrap();
+        prop_assert!(first < ps(period));
+        // The n-th is met if it is due before the end that the ones before it make.
+        let met = work.saturating_sub(first.as_ps()).div_ceil(period - duration);
+        let mut cpu = HostCpu::new(&[source], SEED, 3, 1);
+        prop_assert_eq!(cpu.work(Time::ZERO, ps(work)), ps(work + met * duration));
+    }
+}
+
+#[test]
+fn a_processor_without_sources_takes_the_time_of_the_work() {
+    let mut cpu = HostCpu::default();
+    assert_eq!(cpu.work(ps(5), ps(7)), ps(12));
+    let elsewhere = Source {
+        cpu: Some(0),
+        ..source("tick", Spread::Fixed(ps(10)), Spread::Fixed(ps(5)))
+    };
+    let mut other = HostCpu::new(&[elsewhere], SEED, 3, 1);
+    assert_eq!(other.work(ps(5), ps(1000)), ps(1005));
+}
+
+/// Nodes, processors, names and seeds have streams of their own, and equal ones the same.
+#[test]
+fn streams_have_owners() {
+    let interval = Spread::Exponential(Time::from_us(10));
+    let one = source("a", interval.clone(), Spread::Fixed(Time::from_ns(100)));
+    let other = source("b", interval, Spread::Fixed(Time::from_ns(100)));
+    let dues = |source, seed, node, cpu| -> Vec<Time> {
+        let detours = Detours::new(source, seed, node, cpu);
+        detours.take(5).map(|(due, _)| due).collect()
+    };
+    let first = dues(&one, 1, 0, 0);
+    assert_eq!(first, dues(&one, 1, 0, 0));
+    for different in [
+        dues(&other, 1, 0, 0),
+        dues(&one, 2, 0, 0),
+        dues(&one, 1, 1, 0),
+        dues(&one, 1, 0, 1),
+    ] {
+        assert_ne!(first, different);
+    }
+}
+
+/// Long ago, whatever the distribution: on average as many detours are due in the first microseconds as in any other.
+#[test]
+fn sources_began_long_before_the_run() {
+    let mean = Time::from_us(10);
+    let counted = [(Time::from_us(1), 9), (Time::from_us(91), 1)];
+    for interval in [
+        Spread::Fixed(mean),
+        Spread::Uniform(mean),
+        Spread::Exponential(mean),
+        Spread::Counted(Arc::new(counted)),
+    ] {
+        assert!((interval.mean_ps() - 1e7).abs() < 1.0);
+        let tick = source("tick", interval.clone(), Spread::Fixed(Time::ZERO));
+        let runs = 20_000;
+        let early = |node| {
+            let detours = Detours::new(&tick, SEED, node, 0);
+            detours
+                .take_while(|&(due, _)| due < Time::from_us(2))
+                .count()
+        };
+        let count: usize = (0..runs).map(early).sum();
+        let per_run = count as f64 / f64::from(runs);
+        assert!((per_run - 0.2).abs() < 0.015, "{interval:?}: {per_run}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "overlaps with work")]
+fn work_does_not_overlap() {
+    let mut cpu = HostCpu::default();
+    cpu.work(ps(0), ps(10));
+    cpu.work(ps(9), ps(1));
+}

@@ -1,0 +1,154 @@
+//! The noise test as experiment files have it.
+
+mod common;
+
+use common::MACHINE;
+use config::Override;
+use experiment::{Experiment, MachineFile, Point, plan, simulate};
+use workload::Records;
+
+const NOISE: &str = include_str!("noise.toml");
+
+/// A tick on all processors, and work of the kernel on the second.
+const CAUSES: &str = r#"
+[noise.tick]
+cpu = { value = "all", source = "test" }
+interval = { value = "1 ms", source = "test" }
+duration = { value = "2 us", source = "test" }
+
+[noise.kernel]
+cpu = { value = 1, source = "test" }
+interval = { value = "50 us", source = "test" }
+duration = { value = "1 us", source = "test" }
+durations = { value = "exponential", source = "test" }
+"#;
+
+fn points(overrides: &[&str]) -> Vec<Point> {
+    let overrides: Vec<_> = overrides
+        .iter()
+        .map(|text| Override::parse(text).unwrap())
+        .collect();
+    let (ours, theirs): (Vec<_>, Vec<_>) = overrides
+        .into_iter()
+        .partition(|change| Experiment::owns(&change.key));
+    let (experiment, document) = Experiment::parse("noise.toml", NOISE, &ours).unwrap();
+    let machine = MachineFile {
+        file: "machine.toml",
+        text: &format!("{MACHINE}{CAUSES}"),
+        overrides: &theirs,
+    };
+    plan("test/noise", (&experiment, &document), &machine, 1).unwrap()
+}
+
+fn noise(overrides: &[&str]) -> Vec<Records> {
+    let mut points = points(overrides);
+    points.retain(|point| point.series == "noise");
+    let run = |point: &Point| simulate(point, None).unwrap();
+    points.iter().map(run).collect()
+}
+
+fn mean(records: &Records, metric: &str) -> f64 {
+    let rows = records.rows.iter().filter(|row| row.metric == metric);
+    let values: Vec<f64> = rows.map(|row| row.value).collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The mean is what the causes of each processor take: a part of all time, so that 100 us of computation take
+/// 100 us / (1 - part).
+#[test]
+fn the_mean_is_what_the_causes_take() {
+    for (records, part) in noise(&[]).iter().zip([0.002, 0.022, 0.002, 0.022]) {
+        let (found, expected) = (mean(records, "elapsed"), 100.0 / (1.0 - part));
+        assert!((found - expected).abs() < 0.1, "{found} and {expected}");
+        let bins = records.distribution.iter();
+        assert_eq!(bins.map(|bin| bin.count).sum::<u64>(), 2000);
+        let of_run = records.simulated.as_us_f64() / 2000.0;
+        assert!((of_run - found).abs() < 1e-6, "{of_run} and {found}");
+    }
+}
+
+/// A tick of 2 us in every tenth iteration or so: the quantiles, and the share of iterations above 1%, are known.
+#[test]
+fn a_tick_is_seen_as_such() {
+    let first = &noise(&[])[0];
+    let share = mean(first, "above_1_percent");
+    assert!((share - 0.1).abs() < 0.002, "{share}");
+    assert!((mean(first, "elapsed_p50") - 100.0).abs() < 1e-9);
+    assert!((mean(first, "elapsed_p99") - 102.0).abs() < 1e-9);
+    assert!((mean(first, "elapsed_max") - 102.0).abs() < 1e-9);
+    let times: Vec<_> = first.distribution.iter().map(|bin| bin.lower).collect();
+    assert!(times.len() == 2 && times[0].is_zero(), "{times:?}");
+}
+
+#[test]
+fn nodes_differ_and_seeds_differ_and_equal_points_do_not() {
+    let (one, again) = (noise(&[]), noise(&[]));
+    assert_eq!(one, again);
+    assert_ne!(one[1].distribution, one[3].distribution, "two nodes");
+    let other: Vec<_> = points(&["run.seeds=2"])
+        .iter()
+        .map(|point| simulate(point, None).unwrap())
+        .collect();
+    assert_eq!(other[2], one[1]);
+    assert_ne!(other[3].distribution, one[1].distribution, "two seeds");
+}
+
+#[test]
+fn without_noise_all_iterations_are_alike() {
+    for records in noise(&["host.noise=false"]) {
+        assert!((mean(&records, "elapsed_max") - 100.0).abs() < 1e-9);
+        assert_eq!(records.distribution.len(), 1);
+    }
+}
+
+/// What is said is part of the identity of a point; noise of the machine is, too.
+#[test]
+fn keys_depend_on_every_field() {
+    let before: Vec<_> = points(&[]).iter().map(Point::key).collect();
+    for change in [
+        "series.noise.node=2",
+        "series.noise.cpu=2",
+        "series.noise.iterations=1000",
+        "series.noise.compute=200 us",
+        "noise.tick.duration=3 us",
+        "noise.kernel.durations=uniform",
+        "host.noise=false",
+    ] {
+        let after: Vec<_> = points(&[change]).iter().map(Point::key).collect();
+        assert_ne!(before, after, "{change}");
+    }
+}
+
+/// Processes that move in step wait for the one that noise has made late: a step takes longer than without noise, the more so
+/// the more processes there are. (A process other than the root may be late for a hardware barrier by as long as the root's
+/// packet is on its way: ticks are longer here.) Without noise it is computation and call.
+#[test]
+fn noise_delays_steps() {
+    let steps = |machine: &str| -> Vec<(f64, f64)> {
+        let mut points = points(&["noise.tick.duration=20 us"]);
+        points.retain(|point| point.series == "steps" && point.changes.as_deref() == Some(machine));
+        let run = |point: &Point| {
+            let records = simulate(point, None).unwrap();
+            (mean(&records, "step"), mean(&records, "latency"))
+        };
+        points.iter().map(run).collect()
+    };
+    let (noisy, quiet) = (steps("unchanged"), steps("host.noise=false"));
+    assert_eq!((noisy.len(), quiet.len()), (6, 6));
+    for (&(noisy, _), &(quiet, latency)) in noisy.iter().zip(&quiet) {
+        assert!((quiet - 200.0 - latency).abs() < 1e-6, "{quiet} {latency}");
+        assert!(noisy > quiet, "{noisy} {quiet}");
+    }
+    let extra: Vec<f64> = (0..6).map(|at| noisy[at].0 - quiet[at].0).collect();
+    for few in [0, 2, 4] {
+        assert!(extra[few + 1] > 1.2 * extra[few], "{extra:?}");
+    }
+}
+
+#[test]
+fn what_processes_compute_is_part_of_a_key() {
+    let keys =
+        |overrides: &[&str]| -> Vec<_> { points(overrides).iter().map(Point::key).collect() };
+    assert_ne!(keys(&[]), keys(&["series.steps.compute=100 us"]));
+    assert_ne!(keys(&[]), keys(&["series.steps.operation=hgsync"]));
+}

@@ -1,0 +1,181 @@
+//! The words of noise in machine files, and what they come to.
+//!
+//! ```toml
+//! [noise.tick]
+//! cpu = { value = "all", source = "..." }
+//! interval = { value = "1 ms", source = "..." }
+//! duration = { value = "2 us", source = "..." }
+//! durations = { value = "exponential", source = "..." }
+//! ```
+//!
+//! A time may also be a list of what was counted, times each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
+//! `elanite noise` writes such sections. [`elan::noise`] says how they take effect.
+
+use crate::file::{Machine, Noise};
+use crate::param::Param;
+use elan::noise::{Source, Spread};
+use schemars::JsonSchema;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeserializer};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+use units::Time;
+
+/// Processors of a node of a machine that does not say: those of an ES40 (000 s4).
+const CPUS: u32 = 4;
+
+/// The processors that a cause of noise stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String", inline)]
+pub enum Processors {
+    /// Every one, each at its own moments.
+    All,
+    /// The one with this number.
+    One(u32),
+}
+
+impl Serialize for Processors {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Processors::All => serializer.serialize_str("all"),
+            Processors::One(cpu) => serializer.serialize_u32(*cpu),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Processors {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AllOrOne;
+        impl Visitor<'_> for AllOrOne {
+            type Value = Processors;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"all\", or the number of a processor, from 0")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Processors, E> {
+                match text {
+                    "all" => Ok(Processors::All),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Processors, E> {
+                let cpu = u32::try_from(number);
+                cpu.map(Processors::One)
+                    .map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(number), &self))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Processors, E> {
+                self.visit_i64(i64::try_from(number).unwrap_or(i64::MAX))
+            }
+        }
+        deserializer.deserialize_any(AllOrOne)
+    }
+}
+
+/// How a time varies around its mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// Not at all.
+    Fixed,
+    /// Uniformly between 0 and twice the mean.
+    Uniform,
+    /// Exponentially.
+    Exponential,
+}
+
+/// A mean, or times that were counted, each with how often it was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum MeanOrCounts {
+    /// The mean.
+    Mean(Time),
+    /// Times and counts.
+    Counts(Vec<(Time, u64)>),
+}
+
+/// An element of such a list.
+#[derive(Deserialize)]
+#[serde(expecting = "a time and how often it was seen, such as [\"35 ns\", 2]")]
+struct Count(Time, u64);
+
+impl<'de> Deserialize<'de> for MeanOrCounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMany;
+        impl<'de> Visitor<'de> for OneOrMany {
+            type Value = MeanOrCounts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "a time with its unit, such as \"35 ns\", or a list of times with counts, such as [[\"35 ns\", 2]]",
+                )
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<MeanOrCounts, E> {
+                text.parse().map(MeanOrCounts::Mean).map_err(E::custom)
+            }
+
+            // A bare number: the error is that of a time without its unit.
+            fn visit_i64<E: Error>(self, number: i64) -> Result<MeanOrCounts, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<MeanOrCounts, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<MeanOrCounts, A::Error> {
+                let counts = Vec::<Count>::deserialize(SeqAccessDeserializer::new(list))?;
+                let counts = counts.into_iter().map(|Count(time, count)| (time, count));
+                Ok(MeanOrCounts::Counts(counts.collect()))
+            }
+        }
+        deserializer.deserialize_any(OneOrMany)
+    }
+}
+
+impl MeanOrCounts {
+    /// With the distribution that a mean has.
+    pub(crate) fn spread(&self, distribution: Option<&Param<Distribution>>) -> Spread {
+        let distribution = distribution.map_or(Distribution::Fixed, |given| given.value);
+        match (self, distribution) {
+            (MeanOrCounts::Counts(times), _) => Spread::Counted(times.as_slice().into()),
+            (&MeanOrCounts::Mean(mean), Distribution::Fixed) => Spread::Fixed(mean),
+            (&MeanOrCounts::Mean(mean), Distribution::Uniform) => Spread::Uniform(mean),
+            (&MeanOrCounts::Mean(mean), Distribution::Exponential) => Spread::Exponential(mean),
+        }
+    }
+}
+
+impl Noise {
+    /// In the simulator's terms.
+    pub(crate) fn source(&self, name: &str) -> Source {
+        Source {
+            name: name.to_string(),
+            cpu: match self.cpu.value {
+                Processors::All => None,
+                Processors::One(cpu) => Some(cpu),
+            },
+            interval: self.interval.value.spread(self.intervals.as_ref()),
+            duration: self.duration.value.spread(self.durations.as_ref()),
+        }
+    }
+}
+
+impl Machine {
+    /// Processors of a node.
+    pub fn cpus(&self) -> u32 {
+        self.host.cpus.as_ref().map_or(CPUS, |cpus| cpus.value)
+    }
+
+    /// What takes processors away; nothing where that is switched off.
+    pub(crate) fn noise_sources(&self) -> Vec<Source> {
+        if self.host.noise.as_ref().is_some_and(|noise| !noise.value) {
+            return Vec::new();
+        }
+        let sources = self.noise.iter();
+        sources.map(|(name, noise)| noise.source(name)).collect()
+    }
+}

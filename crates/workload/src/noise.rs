@@ -1,0 +1,99 @@
+//! # The noise test (003 s3.3, figure 3)
+//!
+//! A process on one processor does the same computation again and again, and takes the time of each: "each synthetic
+//! computation has been calibrated to take about 1 ms in the absence of noise". What an iteration takes longer than that, its
+//! *detour*, is what the operating system took of the processor meanwhile ([`elan::noise`]). An iteration begins when the last
+//! one ends; the clock is read in no time.
+//!
+//! Results are the time of an iteration, as mean, quantiles and the longest; the share of iterations that took 1% longer
+//! than without noise, or more; and the distribution of the detours, whose bins are as exact as they are: those of the whole
+//! time would be 1 us wide.
+//!
+//! The network is idle, and nothing but this processor is looked at: the test is arithmetic.
+
+use crate::Failure;
+use crate::records::{Baseline, Measured, Records, Row, bins};
+use elan::{Cluster, NodeId};
+use kernel::statistics::{Histogram, Summary};
+use units::Time;
+
+/// The parameters of one point.
+#[derive(Clone, Copy, Debug)]
+pub struct Noise {
+    /// The node.
+    pub node: NodeId,
+    /// Its processor.
+    pub cpu: u32,
+    /// How often it computes, at least as often as there are batches.
+    pub iterations: u32,
+    /// What one computation takes in the absence of noise, at least 1 ps.
+    pub compute: Time,
+}
+
+/// Picoseconds of a microsecond.
+const PS_PER_US: f64 = 1e6;
+
+impl Noise {
+    /// Runs all iterations, in so many batches of equal length.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    pub fn run(&self, mut cluster: Cluster, batches: u32) -> Result<Records, Failure> {
+        let baseline = Baseline::take(&cluster);
+        let mut cpu = cluster.node(self.node).cpu(self.cpu);
+        let mut detours = Histogram::new();
+        let mut means = vec![Summary::new(); batches as usize];
+        let mut long = vec![0_u64; batches as usize];
+        let noticeable = self.compute / 100;
+        let mut now = cluster.now();
+        for iteration in 0..u64::from(self.iterations) {
+            let begin = now;
+            now = cpu.work(begin, self.compute);
+            let detour = now - begin - self.compute;
+            let batch = (iteration * u64::from(batches) / u64::from(self.iterations)) as usize;
+            detours.record(detour);
+            means[batch].record(detour.as_ps());
+            long[batch] += u64::from(detour >= noticeable);
+        }
+        cluster.run_until(now)?;
+
+        let mut rows = Vec::new();
+        for (batch, (summary, &long)) in (0..).zip(means.iter().zip(&long)) {
+            let Some(mean) = summary.mean() else { continue };
+            let elapsed = (self.compute.as_ps() as f64 + mean) / PS_PER_US;
+            let share = long as f64 / summary.count() as f64;
+            for (metric, unit, value) in
+                [("elapsed", "us", elapsed), ("above_1_percent", "", share)]
+            {
+                rows.push(Row {
+                    job: None,
+                    metric,
+                    unit,
+                    batch: Some(batch),
+                    value,
+                });
+            }
+        }
+        for (metric, quantile) in [
+            ("elapsed_p50", 0.5),
+            ("elapsed_p99", 0.99),
+            ("elapsed_p99_99", 0.9999),
+            ("elapsed_max", 1.0),
+        ] {
+            let detour = detours.quantile(quantile);
+            rows.extend(detour.map(|detour| Row {
+                job: None,
+                metric,
+                unit: "us",
+                batch: None,
+                value: (self.compute + detour).as_us_f64(),
+            }));
+        }
+        let measured = Measured {
+            rows,
+            distribution: bins(&detours),
+            ..Measured::default()
+        };
+        Ok(baseline.finish(&cluster, measured))
+    }
+}

@@ -1,0 +1,116 @@
+"""The command ``noise``: what the operating system of the machine at hand takes of a processor."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import sys
+from pathlib import Path  # noqa: TC003 - typer reads the annotation
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import OUT, Format, console, data, say
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from elanite.noise import Measured
+
+LINES = 24
+"""Lines of the text histogram, or fewer."""
+
+WIDTH = 60
+"""Signs of its longest bar."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(noise)
+
+
+def noise(
+    seconds: Annotated[float, typer.Option("--seconds", metavar="N", help="How long to measure, 0.01 to 3600.")] = 5.0,
+    cpu: Annotated[
+        int | None,
+        typer.Option("--cpu", min=0, metavar="N", help="On which processor.  [default: as the system chooses]"),
+    ] = None,
+    compute: Annotated[
+        str, typer.Option("--compute", metavar="TIME", help="Computation of an iteration, 10 us to 1 s.")
+    ] = "1 ms",
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the figure and the profile.")] = OUT
+    / "noise",
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the measurement.")] = Format.TABLE,
+) -> None:
+    """Measure the computational noise of this machine.
+
+    \b
+    Examples:
+      elanite noise --seconds 5
+      elanite noise --cpu 1 --compute "100 us" --format json
+
+    The same computation again and again, as in figure 3 of 003: what an iteration takes longer than the shortest one,
+    the operating system took. table shows the histogram, csv and parquet its bins. In DIR are the figure (noise.svg,
+    noise.html) and a noise profile, noise.toml: append it to a machine file, and the simulated machine has this noise.
+    """
+    from elanite import noise as measurement
+    from elanite.cli import output
+
+    output.refuse_terminal(format_)
+    measurement.prepared(out)
+    found = measurement.measure(seconds, compute, cpu)
+    if format_ is Format.TABLE:
+        _print(found)
+    elif format_ is Format.JSON:
+        data(json.dumps(found.summary | {"distribution": found.frame().to_dicts()}, indent=1))
+    elif format_ is Format.CSV:
+        sys.stdout.write(found.frame().write_csv())
+    else:
+        buffer = io.BytesIO()
+        found.frame().write_parquet(buffer)
+        sys.stdout.buffer.write(buffer.getvalue())
+    for path in found.write(out):
+        say(f"wrote {path}")
+
+
+def _print(found: Measured) -> None:
+    screen = console()
+    summary = found.summary
+    where = f"processor {found.cpu}" if found.cpu is not None else "no certain processor"
+    screen.print(f"{summary['iterations']:,} iterations of {found.compute} on {where}", style="bold", markup=False)
+    times = {"shortest": "base_us", "mean": "mean_us", "50%": "p50_us", "99%": "p99_us", "99.99%": "p99_99_us"}
+    for word, key in (times | {"longest": "max_us"}).items():
+        screen.print(f"  {word:9}{summary[key]:14,.3f} us", markup=False)
+    screen.print(
+        f"  {float(str(summary['above_1_percent'])):.2%} take 1% longer than the shortest, or more", markup=False
+    )
+    for line in bars(found.frame()):
+        screen.print(line, markup=False)
+
+
+def bars(bins: pl.DataFrame) -> list[str]:
+    """A histogram as text: what iterations took longer, by doublings, on a logarithmic scale of counts."""
+    counts: dict[int, int] = {}
+    for lower, count in bins.iter_rows():
+        # Doublings from a nanosecond on; what is less is nothing.
+        step = max((lower // 1000).bit_length(), 0)
+        counts[step] = counts.get(step, 0) + count
+    first, last = min(counts), max(counts)
+    steps = range(max(first, last - LINES + 1), last + 1)
+    most = math.log10(max(counts.values()) + 1)
+    lines = ["  longer by"]
+    for step in steps:
+        count = counts.get(step, 0)
+        bar = "#" * max(round(WIDTH * math.log10(count + 1) / most), int(count > 0))
+        least = 0 if step == 0 else 2 ** (step - 1)
+        lines.append(f"  {_time(least):>10} {bar} {count:,}".rstrip() if count else f"  {_time(least):>10}")
+    return lines
+
+
+def _time(ns: int) -> str:
+    """A round time for people."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns} ns"

@@ -1,0 +1,139 @@
+"""Figure 3 of 003: how long each iteration of a computation takes; and what noise adds to programs that move in step.
+
+``histogram`` draws what ``elanite noise`` measures on a real machine, too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from elanite.figures.curves import curves
+from elanite.figures.style import PALETTE, Figure, layered
+from elanite.frames import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BARS = 80
+"""Bars of a histogram, or fewer."""
+
+SHOWN = 0.999
+"""The part of the iterations that the axis has room for, at least."""
+
+NAMES = {0: ("3a", "first"), 1: ("3b", "second")}
+"""Figures of the paper and the processors that they show."""
+
+
+def draw(table: pl.DataFrame) -> Iterator[Figure]:
+    """A histogram for each processor, on the same axes; nodes and seeds count alike."""
+    if table.is_empty():
+        return
+    compute = float(table["compute_us"][0])
+    found = {
+        cpu: table.filter(pl.col("cpu") == cpu).group_by("lower_ps").agg(pl.col("count").sum()).sort("lower_ps")
+        for cpu in table["cpu"].unique().sort().to_list()
+    }
+    width, bars = scale(list(found.values()))
+    for cpu, bins in found.items():
+        number, word = NAMES.get(cpu, (f"cpu-{cpu}", f"number {cpu}"))
+        paper = number if cpu in NAMES else ""
+        title = f"Noise: time of an iteration on the {word} processor"
+        yield histogram(bins, compute, (number, title, paper), (width, bars))
+
+
+def scale(tables: Sequence[pl.DataFrame]) -> tuple[float, int]:
+    """Width of a bar in microseconds, a round one, and how many there are, for some distributions on one axis."""
+    most = max(_quantile(table, SHOWN) for table in tables)
+    least = max(most / BARS, 0.01)
+    power = 10.0 ** math.floor(math.log10(least))
+    width = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least * (1 - 1e-9))
+    return width, math.floor(most / width) + 2
+
+
+def histogram(
+    bins: pl.DataFrame, compute: float, names: tuple[str, str, str], axis: tuple[float, int] | None = None
+) -> Figure:
+    """How many iterations took how long: ``bins`` of their detours, ``lower_ps`` and ``count``, from ``compute`` on.
+
+    ``names`` are the short name, the title and the figure of the paper; ``axis`` is a ``scale``.
+    """
+    width, bars = axis or scale([bins])
+    index = (pl.col("lower_ps") / 1e6 / width).floor().cast(pl.Int64)
+    drawn = bins.group_by(index.alias("bar")).agg(pl.col("count").sum()).sort("bar")
+    inside = drawn.filter(pl.col("bar") < bars)
+    beyond = sum(drawn.filter(pl.col("bar") >= bars)["count"].to_list())
+    left = compute / 1e3 + pl.col("bar") * width / 1e3
+    data = inside.with_columns(left=left, right=left + width / 1e3, floor=pl.lit(0.5))
+    ends = [compute / 1e3, compute / 1e3 + bars * width / 1e3]
+    x = alt.X("left:Q", title="time of an iteration, ms", scale=alt.Scale(domain=ends, nice=False, zero=False))
+    y = alt.Y("count:Q", title="iterations", scale=alt.Scale(type="log", domainMin=0.5))
+    chart = alt.Chart(data).mark_bar(color=PALETTE[0], binSpacing=0, clip=True)
+    layer = chart.encode(
+        x=x,
+        x2="right:Q",
+        y=y,
+        y2="floor:Q",
+        tooltip=[
+            alt.Tooltip("left:Q", title="from, ms", format=".5f"),
+            alt.Tooltip("right:Q", title="to, ms", format=".5f"),
+            alt.Tooltip("count:Q", title="iterations", format=","),
+        ],
+    )
+    name, title, paper = names
+    longest = float(str(bins["lower_ps"].max())) / 1e6
+    total = int(bins["count"].sum())
+    caption = (
+        f"{total:,} iterations of a computation that takes {compute / 1e3:.6g} ms in the absence of noise, by the time"
+        f" that they took, on a logarithmic axis. A bar is {width:g} µs wide."
+    )
+    if beyond:
+        caption += f" {beyond:,} iterations took longer than the axis shows, the longest {longest / 1e3:.4g} ms more."
+    return Figure(name, title, paper, caption, layered(title, [layer]))
+
+
+def _quantile(bins: pl.DataFrame, share: float) -> float:
+    """The detour, in microseconds, that so many do not exceed."""
+    ordered = bins.sort("lower_ps")
+    reached = ordered.filter(pl.col("count").cum_sum() >= share * pl.col("count").sum())
+    return float(reached["lower_ps"][0]) / 1e6
+
+
+STEPS = {
+    "hgsync": "hardware barrier (elan_hgsync)",
+    "gsync": "software barrier (elan_gsync)",
+    "reduce": "reduction (elan_reduce)",
+}
+"""What is called between computations, as a curve is named."""
+
+QUIET = "host.noise=false"
+"""What the machine without noise is called by, within its changes."""
+
+
+def scaling(rows: pl.DataFrame) -> Iterator[Figure]:
+    """What noise adds to a step, computation and call, over the number of nodes."""
+    rows = rows.filter(pl.col("metric") == "step")
+    quiet = pl.col("machine").str.contains(QUIET, literal=True)
+    keys = ["operation", "nodes", "seed", "batch"]
+    without = rows.filter(quiet).select(*keys, without=pl.col("value"))
+    added = rows.filter(~quiet).join(without, on=keys).with_columns(value=pl.col("value") - pl.col("without"))
+    if added.is_empty():
+        return
+    groups = ["operation", "nodes"]
+    order = {name: index for index, name in enumerate(STEPS)}
+    data = summarise(added, groups).sort(pl.col("operation").replace_strict(order, default=len(order)), "nodes")
+    data = data.with_columns(curve=pl.col("operation").replace(STEPS))
+    nodes = data["nodes"].unique().sort().to_list()
+    axis = alt.Axis(values=nodes, grid=False)
+    x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", base=2, nice=False, padding=12), axis=axis)
+    title = f"Noise: what it adds to a computation of {added['compute'][0]} and a collective call"
+    caption = (
+        "Mean time of a step with noise less that without, all processes on the first processors of their nodes. Bars"
+        " are 95% confidence intervals over batches and seeds. A prediction: nothing is published about it."
+    )
+    yield Figure(
+        "scaling", title, "", caption, layered(title, curves(data, "curve", "call", x, "added, µs", unit="µs"))
+    )

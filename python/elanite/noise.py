@@ -1,0 +1,128 @@
+"""The noise of the machine at hand: the loop of 003 s3.3 in the extension module, its results as a figure and files.
+
+``measure(seconds=5, cpu=1).write("out/noise")`` writes ``noise.svg``, ``noise.html`` and ``noise.toml``, which is a
+section for a machine file.
+"""
+
+from __future__ import annotations
+
+import platform
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elanite import _core
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from elanite._core import Noise
+    from elanite.figures import Figure
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A noise test of this machine. Times are in microseconds."""
+
+    compute: str
+    """The computation of an iteration, as it was asked for."""
+    cpu: int | None
+    """The processor; none where the operating system chose."""
+    data: Noise = field(repr=False)
+
+    @property
+    def summary(self) -> dict[str, float | int | str | None]:
+        """What is printed: iterations, their times in microseconds, and the share that took 1% longer or more."""
+        times = {
+            "base_us": self.data["base_ps"],
+            "mean_us": self.data["mean_ps"],
+            "p50_us": self.data["p50_ps"],
+            "p99_us": self.data["p99_ps"],
+            "p99_99_us": self.data["p99_99_ps"],
+            "max_us": self.data["max_ps"],
+        }
+        return {
+            "cpu": self.cpu,
+            "compute": self.compute,
+            "iterations": self.data["iterations"],
+            **{key: ps / 1e6 for key, ps in times.items()},
+            "above_1_percent": self.data["above_1_percent"],
+        }
+
+    @property
+    def profile(self) -> str:
+        """A section of a machine file."""
+        return self.data["profile"]
+
+    def frame(self) -> pl.DataFrame:
+        """What iterations took longer than the shortest: the least time of each bin, ``lower_ps``, and ``count``."""
+        import polars as pl
+
+        return pl.DataFrame(self.data["distribution"], schema={"lower_ps": pl.UInt64, "count": pl.UInt64})
+
+    def figure(self) -> Figure:
+        """The histogram, as figure 3 of 003."""
+        from elanite.figures import noise
+
+        where = f"processor {self.cpu}" if self.cpu is not None else "any processor"
+        title = f"Noise of this machine: time of an iteration on {where}"
+        return noise.histogram(self.frame(), self.data["base_ps"] / 1e6, ("noise", title, ""))
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write the figure, as SVG and as HTML, and the profile; returns their paths."""
+        folder = prepared(folder)
+        chart = self.figure().chart.properties(background="white")
+        svg, html, toml = (folder / f"noise.{kind}" for kind in ("svg", "html", "toml"))
+        chart.save(str(svg))
+        chart.save(str(html), inline=True)
+        toml.write_text(self.profile, encoding="utf-8")
+        return [svg, html, toml]
+
+
+def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None) -> Measured:
+    """Compute for so many seconds on a processor, and take the time of each iteration.
+
+    Raises ``RunError`` with what is allowed if there is no such processor, or a number is out of range.
+    """
+    if not 0 <= seconds <= 1e6:
+        raise UsageError(f"--seconds: {seconds:g} is out of range; allowed: 0.01 to 3600")
+    length = f"{round(seconds * 1e9)} ns"
+    on = f"processor {cpu}" if cpu is not None else "no certain processor"
+    source = f"measured by elanite noise, {on} of a machine with {platform.system()} {platform.release()}"
+    cancel = _core.Cancel()
+    found: list[Noise] = []
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            found.append(_core.measure_noise(length, compute, cpu, source, cancel))
+        except Exception as error:  # noqa: BLE001 - it is raised again where somebody waits for it
+            failed.append(error)
+
+    # A thread of its own is what is bound to the processor, and leaves this one to interrupts.
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        cancel.set()
+        thread.join()
+        raise
+    if failed:
+        raise failed[0]
+    return Measured(compute, cpu, found[0])
+
+
+def prepared(folder: str | Path) -> Path:
+    """The folder, made and found to be writable."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(f"--out: {folder} cannot be written: {error.strerror}; name another folder") from error
+    return folder
