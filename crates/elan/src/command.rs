@@ -45,6 +45,8 @@ impl World {
             Command::Insert => {
                 let posted = &mut self.adapters[node as usize].posted;
                 let (queue, message) = posted.pop_front().expect("it was posted with the command");
+                let state = &self.adapters[node as usize].queues[queue as usize];
+                assert!(state.has_room(), "the queue was made with too few slots");
                 self.queued(node, queue, message);
             }
             Command::Run => {

@@ -46,6 +46,13 @@ pub(crate) struct Queue {
     pub arrived: Signal,
 }
 
+impl Queue {
+    /// Whether a slot is free.
+    pub fn has_room(&self) -> bool {
+        self.messages.len() + self.reading < self.count
+    }
+}
+
 impl World {
     pub(crate) fn queue(&mut self, queue: QueueId) -> &mut Queue {
         &mut self.adapters[queue.node as usize].queues[queue.index as usize]
@@ -68,8 +75,7 @@ impl World {
         if length > queue.slot {
             return Err(fault(Reason::SlotTooShort));
         }
-        let room = queue.messages.len() + queue.reading < queue.count;
-        Ok((index, room))
+        Ok((index, queue.has_room()))
     }
 
     /// A message has come in.

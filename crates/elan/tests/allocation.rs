@@ -201,6 +201,30 @@ fn any_allocation() -> impl Strategy<Value = Allocation> {
     })
 }
 
+/// Whom the failure of a rail parts, against the definition: two nodes with no other rail between them.
+#[test]
+fn a_rail_without_which_two_are_parted() {
+    let mut parted = [0, 0];
+    for rails in 2..=8 {
+        for nodes in 1..=most_nodes(rails).min(40) as u32 {
+            let allocation = Allocation::with_rails(nodes, rails).expect("there are enough rails");
+            for rail in 0..rails {
+                let only = |from, to| allocation.rails_between(from, to).eq([rail]);
+                let found = allocation.parted_without(rail);
+                let mut pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
+                assert_eq!(
+                    found.is_some(),
+                    pairs.any(|(from, to)| only(from, to)),
+                    "{nodes} nodes without rail {rail} of {rails}"
+                );
+                assert!(found.is_none_or(|(from, to)| only(from, to)));
+                parted[usize::from(found.is_some())] += 1;
+            }
+        }
+    }
+    assert!(parted[0] > 20 && parted[1] > 100, "{parted:?}");
+}
+
 proptest! {
     /// Every node reaches every other on a rail on which it transmits and the other receives, whatever the allocation.
     #[test]

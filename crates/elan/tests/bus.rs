@@ -185,3 +185,103 @@ proptest! {
         prop_assert_eq!(outcome.done.iter().max(), Some(&outcome.end));
     }
 }
+
+/// Runs requests over a full-duplex bus, in which two bursts may be under way: when each was done, and the bus's busy time.
+fn run_full(requests: &[Request]) -> (Vec<Time>, Time) {
+    let config = BusConfig {
+        duplex: Duplex::Full,
+        ..BUS
+    };
+    let mut bus = Bus::new(config);
+    let mut done = vec![Time::MAX; requests.len()];
+    let mut ends: Vec<(Time, Direction)> = Vec::new();
+    let mut next = 0;
+    loop {
+        ends.sort_by_key(|end| end.0);
+        let arrives = requests.get(next).map(|request| request.0);
+        match (ends.first().copied(), arrives) {
+            (Some((now, way)), arrives) if arrives.is_none_or(|at| now <= at) => {
+                ends.remove(0);
+                let (purpose, burst) = bus.finish_burst(way);
+                if let Some(purpose) = purpose {
+                    done[purpose] = now;
+                }
+                if let Some((direction, duration)) = burst {
+                    assert_eq!(direction, way, "each way goes on by itself");
+                    ends.push((now + duration, way));
+                }
+            }
+            (_, Some(now)) => {
+                let (_, way, size) = requests[next];
+                if let Some(duration) = bus.request(way, Bytes::new(size), next) {
+                    ends.push((now + duration, way));
+                }
+                next += 1;
+            }
+            (None, None) => return (done, bus.busy()),
+            (Some(_), None) => unreachable!("the first arm takes it"),
+        }
+        let ways: Vec<_> = ends.iter().map(|end| end.1).collect();
+        assert!(ways.len() <= 2 && ways != [ToMain; 2] && ways != [ToAdapter; 2]);
+    }
+}
+
+/// Full-duplex: both directions at the full rate, without turns.
+#[test]
+fn a_two_way_stream_in_full_duplex() {
+    let ways = [ToAdapter, ToMain];
+    let requests: Vec<_> = (0..200)
+        .map(|number| (ns(0), ways[number % 2], 320))
+        .collect();
+    let (done, busy) = run_full(&requests);
+    let expected: Vec<_> = (1..=100)
+        .flat_map(|number| [ns(number * 5 * 164); 2])
+        .collect();
+    assert_eq!(done, expected);
+    assert_eq!(busy, ns(2 * 100 * 5 * 164));
+}
+
+/// Full-duplex: a transfer takes its time alone, whatever goes the other way, and whichever way the last one went.
+#[test]
+fn full_duplex_knows_no_turns() {
+    for other in [0, 1, 163, 164, 200] {
+        let requests = [
+            (ns(0), ToAdapter, 6400),
+            (ns(other), ToMain, 8),
+            (ns(1_000_000), ToMain, 64),
+            (ns(2_000_000), ToAdapter, 64),
+        ];
+        let (done, busy) = run_full(&requests);
+        let expected = [100 * 164, other + 108, 1_000_164, 2_000_164].map(ns);
+        assert_eq!(done, expected);
+        assert_eq!(busy, ns(102 * 164 + 108));
+    }
+}
+
+proptest! {
+    /// Each direction of a full-duplex bus does what a half-duplex bus does that has the requests of this direction only.
+    #[test]
+    fn full_duplex_is_two_buses(requests in prop::collection::vec((0_u64..3000, any::<bool>(), 1_u64..700), 1..60)) {
+        let mut at = 0;
+        let requests: Vec<Request> = requests
+            .into_iter()
+            .map(|(gap, to_main, size)| {
+                at += gap.saturating_sub(1500);
+                (ns(at), if to_main { ToMain } else { ToAdapter }, size)
+            })
+            .collect();
+        let (done, busy) = run_full(&requests);
+        let mut both = Time::ZERO;
+        for way in [ToAdapter, ToMain] {
+            let of_way: Vec<Request> = requests.iter().copied().filter(|request| request.1 == way).collect();
+            // A half-duplex bus turns once before its first burst to main memory: that is all that one way can pay.
+            let turnless = BusConfig { turnaround: Time::ZERO, ..BUS };
+            let alone = run(turnless, &of_way);
+            let together = requests.iter().zip(&done).filter(|(request, _)| request.1 == way);
+            let together: Vec<_> = together.map(|(_, &done)| done).collect();
+            prop_assert_eq!(together, alone.done);
+            both += alone.busy;
+        }
+        prop_assert_eq!(busy, both);
+    }
+}

@@ -272,3 +272,39 @@ proptest! {
         cluster.check_conservation();
     }
 }
+
+/// The host's own messages need no network: a command brings each into the queue, in order.
+#[test]
+fn the_host_inserts_in_order() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let queue = node.queue(3, Bytes::new(8), None).unwrap();
+    for number in 0..3 {
+        node.insert(queue, &message(0, number, 8));
+    }
+    let end = cluster.run_until(Time::from_us(10));
+    end.expect("nothing stops it");
+    assert_eq!(node.queue_len(queue), 3);
+    let log = log();
+    let noted = log.clone();
+    cluster.spawn("takes", async move {
+        for _ in 0..3 {
+            noted.note(node.take(queue).await.expect("it is there")[1]);
+        }
+    });
+    cluster.run().expect("nothing stops it");
+    assert_eq!(*log.borrow(), [0, 1, 2]);
+}
+
+/// A command cannot wait: its queue must have a slot.
+#[test]
+#[should_panic(expected = "too few slots")]
+fn a_command_needs_a_slot() {
+    let mut cluster = cluster(&four_nodes());
+    let node = cluster.node(0);
+    let queue = node.queue(2, Bytes::new(8), None).unwrap();
+    for number in 0..3 {
+        node.insert(queue, &message(0, number, 8));
+    }
+    let _ = cluster.run_until(Time::from_us(10));
+}

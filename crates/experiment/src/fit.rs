@@ -5,8 +5,9 @@ use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
 use crate::sweep::Sweep;
 use config::{Document, Problem};
+use elan::rails::Allocation;
 use itertools::Itertools;
-use machine::Machine;
+use machine::{Machine, Policy};
 
 /// Collects what is wrong.
 struct Fit<'a> {
@@ -48,6 +49,9 @@ pub(crate) fn problems(
     if let Some(failure) = &series.failure {
         fit.failure(&format!("{path}.failure"), failure.rail);
     }
+    for (name, job) in &series.jobs {
+        fit.processes(&format!("{path}.jobs.{name}.processes"), job);
+    }
     if machine.rails.is_some() {
         for (name, job) in &series.jobs {
             fit.writes(&format!("{path}.jobs.{name}.writes"), job);
@@ -80,8 +84,8 @@ impl Fit<'_> {
 
     /// A rail that fails: there is such a one, and another that carries on.
     fn failure(&mut self, path: &str, rail: u32) {
-        let rails = self.machine.rails.as_ref();
-        let rails = rails.map_or(1, |rails| rails.count.value);
+        let section = self.machine.rails.as_ref();
+        let rails = section.map_or(1, |rails| rails.count.value);
         if rails == 1 {
             let problem = self.document.problem(path, "the only rail would fail");
             let hint = "take a machine with several, such as smart-multirail";
@@ -91,6 +95,34 @@ impl Fit<'_> {
             let problem = self.document.problem(&format!("{path}.rail"), message);
             let problem = problem.allowed(format!("0 to {}", rails - 1));
             self.problems.push(problem);
+        } else if section.is_some_and(|rails| rails.policy.value == Policy::Static)
+            && let Ok(allocation) = Allocation::with_rails(self.attached(), rails)
+            && let Some((from, to)) = allocation.parted_without(rail)
+        {
+            let message = format!("node {from} reaches node {to} on rail {rail} only");
+            let problem = self.document.problem(
+                &format!("{path}.rail"),
+                format!("{message}, as rails.policy is static"),
+            );
+            let hint = "take another rails.policy";
+            self.problems.push(problem.hint(hint));
+        }
+    }
+
+    /// Each process may have a descriptor in the queue of an adapter.
+    fn processes(&mut self, path: &str, job: &JobGrid) {
+        let Some(processes) = &job.processes else {
+            return;
+        };
+        let queue = self.machine.adapter.queue.value;
+        for (place, &processes) in processes.places(path) {
+            if processes > queue {
+                let message = format!("{processes} processes, and adapter.queue is {queue}");
+                let problem = self.document.problem(&place, message);
+                let problem = problem.allowed(format!("1 to {queue}"));
+                self.problems
+                    .push(problem.hint("or give adapter.queue more places"));
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! Wrong experiment files, some with files of pairs: `bad/NAME.toml`, and what the person who wrote it is told,
-//! `bad/NAME.snap`.
+//! `bad/NAME.snap`. Those whose name begins with `rails_` are planned on a machine with several rails.
 
 mod common;
 
-use common::{EXPERIMENT, plan_file, snapshot};
+use common::{EXPERIMENT, GOOD_MACHINE, RAILS, plan_file, plan_on, snapshot};
+use experiment::MachineFile;
 use std::path::Path;
 
 #[test]
@@ -31,7 +32,15 @@ fn every_wrong_file() {
         } else {
             &[]
         };
-        match plan_file(&file, &text, overrides) {
+        let machine = MachineFile {
+            text: if name.starts_with("rails_") {
+                RAILS
+            } else {
+                GOOD_MACHINE.text
+            },
+            ..GOOD_MACHINE
+        };
+        match plan_on(machine, (&file, &text), overrides) {
             Ok(_) => panic!("{file} is wrong"),
             Err(problems) => snapshot(name, &problems),
         }
@@ -55,6 +64,7 @@ fn any_cut_and_any_gap() {
         include_str!("collectives.toml"),
         include_str!("allocation.toml"),
         include_str!("overlap.toml"),
+        include_str!("rails.toml"),
     ] {
         for (index, letter) in text.char_indices() {
             let (before, after) = text.split_at(index);

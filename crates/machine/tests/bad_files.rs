@@ -1,12 +1,13 @@
 //! Wrong machine files: what the person who wrote one is told.
 //!
 //! Each case is `good.toml` with one mistake, recorded as the text that is replaced and what replaces it; the message
-//! is in `bad/NAME.snap`.
+//! is in `bad/NAME.snap`. Those with several rails have the section of `rails.toml` at their end.
 
 use config::Problems;
 use machine::Machine;
 
 const GOOD: &str = include_str!("good.toml");
+const RAILS: &str = include_str!("rails.toml");
 
 /// Name, text of `good.toml`, replacement.
 #[rustfmt::skip]
@@ -119,6 +120,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("broadcast_too_long", "broadcast = { value = 200,", "broadcast = { value = 1048577,"),
     ("bus_too_slow", "264 MB/s", "264 B/s"),
     ("cpus_0", "[tport]", "cpus = { value = 0, source = \"test\" }\n\n[tport]"),
+    ("unknown_duplex", "[bus]", "[bus]\nduplex = { value = \"fulll\", source = \"test\" }"),
 ];
 
 /// A cause of noise that is right, to be put into `good.toml`.
@@ -151,6 +153,36 @@ const MISTAKES_OF_NOISE: &[(&str, &str, &str)] = &[
     ("noise_counted_twice", r#""2 us""#, r#"[["2 us", 5]]"#),
 ];
 
+/// The same of `rails.toml`.
+#[rustfmt::skip]
+const MISTAKES_WITH_RAILS: &[(&str, &str, &str)] = &[
+    ("rails_0", "count = { value = 4,", "count = { value = 0,"),
+    ("rails_32", "count = { value = 4,", "count = { value = 32,"),
+    ("rails_negative", "count = { value = 4,", "count = { value = -1,"),
+    ("rails_half", "count = { value = 4,", "count = { value = 1.5,"),
+    ("rails_unknown_policy", "\"dynamic\"", "\"local_dynamic\""),
+    ("rails_policy_is_a_number", "\"dynamic\"", "3"),
+    ("rails_static_too_few", "\"dynamic\"", "\"static\""),
+    ("rails_striping_below_0", "striping = { value = 0.5,", "striping = { value = -0.01,"),
+    ("rails_striping_above_1", "striping = { value = 0.5,", "striping = { value = 1.01,"),
+    ("rails_striping_nan", "striping = { value = 0.5,", "striping = { value = nan,"),
+    ("rails_striping_nan_as_text", "striping = { value = 0.5,", "striping = { value = \"NaN\","),
+    ("rails_striping_infinite", "striping = { value = 0.5,", "striping = { value = inf,"),
+    ("rails_threshold_no_size", "threshold = { value = \"8 KB\",", "threshold = { value = \"short\","),
+    ("rails_threshold_negative", "threshold = { value = \"8 KB\",", "threshold = { value = \"-1 KB\","),
+    ("rails_threshold_bare", "threshold = { value = \"8 KB\",", "threshold = { value = 8192,"),
+    ("rails_threshold_is_a_time", "threshold = { value = \"8 KB\",", "threshold = { value = \"8 us\","),
+    ("rails_threshold_too_long", "threshold = { value = \"8 KB\",", "threshold = { value = \"8000 MB\","),
+    ("rails_handle_too_long", "handle = { value = 200,", "handle = { value = 1048577,"),
+    ("rails_poll_0", "poll = { value = \"1 us\",", "poll = { value = \"0 us\","),
+    ("rails_poll_below_a_cycle", "poll = { value = \"1 us\",", "poll = { value = \"4999 ps\","),
+    ("rails_poll_bare", "poll = { value = \"1 us\",", "poll = { value = 200,"),
+    ("rails_unknown_key", "striping =", "stripping ="),
+    ("rails_missing_key", "threshold = { value = \"8 KB\", source = \"test\" }\n", ""),
+    ("rails_without_source", "{ value = 4, source = \"test\" }", "4"),
+    ("rails_section_misspelt", "[rails]", "[rail]"),
+];
+
 #[test]
 fn one_mistake() {
     for (name, found, replacement) in MISTAKES {
@@ -172,6 +204,56 @@ fn one_mistake_about_noise() {
         assert_eq!(TICK.matches(found).count(), 1, "{name}");
         let text = with(&TICK.replacen(found, replacement, 1));
         snapshot(name, Machine::parse("bad.toml", &text, &[]).map(|_| ()));
+    }
+}
+
+#[test]
+fn one_mistake_with_rails() {
+    for (name, found, replacement) in MISTAKES_WITH_RAILS {
+        assert_eq!(
+            RAILS.matches(found).count(),
+            1,
+            "{name}: the text to replace must be in rails.toml once"
+        );
+        let text = [GOOD, &RAILS.replacen(found, replacement, 1)].concat();
+        snapshot(name, Machine::parse("bad.toml", &text, &[]).map(|_| ()));
+    }
+}
+
+/// Static allocation needs as many rails as the paper says: of 20 nodes 6 (004 figure 4).
+#[test]
+fn twenty_nodes_need_six_rails() {
+    let text = |rails: &str| {
+        let section = RAILS.replace("\"dynamic\"", "\"static\"");
+        let text = [GOOD, &section.replace("value = 4,", rails)].concat();
+        text.replace("nodes = { value = 64,", "nodes = { value = 20,")
+    };
+    let parse = |rails| Machine::parse("bad.toml", &text(rails), &[]).map(|_| ());
+    snapshot("rails_static_of_20", parse("value = 5,"));
+    parse("value = 6,").expect("six are enough");
+}
+
+/// The ends of all ranges, and whole numbers where others are allowed, too.
+#[test]
+fn what_rails_may_say() {
+    let good = [GOOD, RAILS].concat();
+    for (found, replacement) in [
+        ("striping = { value = 0.5,", "striping = { value = 0,"),
+        ("striping = { value = 0.5,", "striping = { value = 1,"),
+        ("count = { value = 4,", "count = { value = 1,"),
+        ("count = { value = 4,", "count = { value = 31,"),
+        (
+            "threshold = { value = \"8 KB\",",
+            "threshold = { value = \"0 B\",",
+        ),
+        ("handle = { value = 200,", "handle = { value = 0,"),
+        ("poll = { value = \"1 us\",", "poll = { value = \"5 ns\","),
+        ("\"dynamic\"", "\"local-dynamic\""),
+    ] {
+        assert!(good.contains(found));
+        let text = good.replace(found, replacement);
+        let machine = Machine::parse("good.toml", &text, &[]);
+        machine.unwrap_or_else(|problems| panic!("{}", problems.render(false)));
     }
 }
 
@@ -236,8 +318,9 @@ fn any_cut_and_any_gap() {
             );
         }
     };
-    for (index, letter) in GOOD.char_indices() {
-        let (before, after) = GOOD.split_at(index);
+    let good = [GOOD, RAILS].concat();
+    for (index, letter) in good.char_indices() {
+        let (before, after) = good.split_at(index);
         outcome(before);
         outcome(&[before, &after[letter.len_utf8()..]].concat());
         outcome(&[before, "9", after].concat());

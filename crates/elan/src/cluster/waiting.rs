@@ -281,10 +281,10 @@ impl Node {
     }
 
     /// Puts a message of the host into one of this process's queues, for a thread, by a command: the process waits for
-    /// nothing. There is always a slot: one more is taken than others can fill.
+    /// nothing. There must be a slot when the command comes to it: the queue has more than can be filled.
     ///
     /// # Panics
-    /// If it is longer than a slot.
+    /// If it is longer than a slot; later, if there is no slot.
     pub fn insert(&self, queue: QueueId, message: &[u8]) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();

@@ -18,6 +18,7 @@
 
 use fabric::NodeId;
 use itertools::Itertools;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Most rails of an allocation.
@@ -113,6 +114,21 @@ impl Allocation {
     pub fn is_connected(&self) -> bool {
         let mut pairs = (0..self.nodes()).tuple_combinations();
         pairs.all(|(one, other)| self.between(one, other) != 0 && self.between(other, one) != 0)
+    }
+
+    /// Two nodes of which the first reaches the second on this rail only, if there are such: what its failure would part.
+    /// Algorithm 2, where every node transmits on as many rails, is taken for granted.
+    pub fn parted_without(&self, rail: u32) -> Option<(NodeId, NodeId)> {
+        assert!(rail < self.rails, "there is no rail {rail}");
+        let node: BTreeMap<u64, NodeId> = self.columns.iter().copied().zip(0..).collect();
+        let senders = (0..).zip(&self.columns);
+        let mut senders = senders.filter(|(_, column)| **column >> rail & 1 == 1);
+        // The other's column is the same but for this rail, and one that it has in its place.
+        senders.find_map(|(from, column)| {
+            let mut others = (0..self.rails).filter(|other| column >> other & 1 == 0);
+            let to = others.find_map(|other| node.get(&(column ^ 1 << rail | 1 << other)));
+            to.map(|&to| (from, to))
+        })
     }
 
     fn between(&self, from: NodeId, to: NodeId) -> u64 {

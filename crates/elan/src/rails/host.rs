@@ -1,7 +1,7 @@
 //! What a node knows of its rails, and what its processes share.
 
 use super::allocation::Allocation;
-use super::nic::{self, Port};
+use super::nic::{self, MOST_PROCESSES, Port};
 use super::policy;
 use super::process::{Attachment, Process};
 use super::{Config, Kind};
@@ -55,6 +55,8 @@ pub(super) struct Host {
     pub rails: Vec<Rail>,
     /// Requests made so far: no two have the same number.
     requests: Cell<u64>,
+    /// Processes so far.
+    processes: Cell<u32>,
 }
 
 impl Host {
@@ -112,6 +114,7 @@ impl Rails {
                 config,
                 rails: (0..rails).map(|number| rail(node, number)).collect(),
                 requests: Cell::new(0),
+                processes: Cell::new(0),
             })
         };
         let allocation = (config.policy == Kind::Static).then(|| {
@@ -125,9 +128,18 @@ impl Rails {
     }
 
     /// A program's place on all rails of a node: the same process at each adapter, with a buffer there.
+    ///
+    /// # Panics
+    /// If these are not the adapters of a node, in the order of the rails.
     pub fn attach(&self, adapters: Vec<Node>, buffers: Vec<Region>) -> Attachment {
         let (_, node) = adapters[0].rail_and_node();
         let host = &self.hosts[node as usize];
+        let places = adapters.iter().map(Node::id);
+        let all = places.eq(host.rails.iter().map(|rail| rail.adapter.id()));
+        assert!(
+            all && buffers.len() == adapters.len(),
+            "a program is at all adapters of its node, in the order of the rails, and has a buffer at each"
+        );
         let ports = host.rails.iter().zip(&adapters);
         let arrivals = ports.map(|(rail, adapter)| {
             let port = rail.port.as_ref()?;
@@ -144,9 +156,15 @@ impl Rails {
     /// A process of a node, which sends messages one at a time; `index` tells it from others of the node.
     ///
     /// # Panics
-    /// If an adapter has no memory left for its events.
+    /// If an adapter has no memory left for its events, or the node has [`MOST_PROCESSES`] already.
     pub fn process(&self, node: NodeId, index: u32) -> Process {
         let host = Rc::clone(&self.hosts[node as usize]);
+        let others = host.processes.get();
+        assert!(
+            others < MOST_PROCESSES,
+            "node {node} has {MOST_PROCESSES} processes already"
+        );
+        host.processes.set(others + 1);
         let hosts = Rc::clone(&self.hosts);
         let port = move |node: NodeId, rail: u32| {
             let port = &hosts[node as usize].rails[rail as usize].port;
@@ -171,10 +189,11 @@ impl Rails {
         }
     }
 
-    /// Adapters that are reserved, now: 0 when all messages have been delivered.
+    /// Adapters of rails that work which are reserved, now: 0 when all messages have been delivered.
     pub fn reserved(&self) -> usize {
         let rails = self.hosts.iter().flat_map(|host| &host.rails);
-        let ports = rails.filter_map(|rail| rail.port.as_ref());
+        let ports = rails.filter(|rail| rail.is_up());
+        let ports = ports.filter_map(|rail| rail.port.as_ref());
         ports.filter(|port| !port.is_free()).count()
     }
 }

@@ -5,8 +5,10 @@
 //! [state machine](super::protocol) what to answer, and answers: another adapter by a packet into that one's queue, a
 //! process by an event, whose block is copied across the bus.
 //!
-//! The bound of the queue: every adapter of the rail has at most one request out, and what one request causes here is answered
-//! before the next; each process of the node has one request, and gives back one. [`SLOTS`] is four times that.
+//! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which waits here to be answered; before
+//! it there may be the ABORT of its last one. To the one request of this adapter there is one answer, and later one ACK, not
+//! both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one of them gives back what it was granted,
+//! and one message is reported. These are 2 (n - 1) + 1 + processes + 2, and [`SLOTS`] for each of them is more than that.
 
 use super::protocol::{Answer, Control, Message, Nic, Packet, Request, Status};
 use crate::cluster::Node;
@@ -25,7 +27,7 @@ use std::rc::Rc;
 const SLOTS: u32 = 4;
 
 /// The most processes of a node that the queue has room for.
-const PROCESSES: u32 = 256;
+pub(super) const MOST_PROCESSES: u32 = 256;
 
 /// What a process waits for: the answer to its request.
 pub(super) struct Reply {
@@ -46,7 +48,7 @@ pub(super) struct Port {
 
 /// Starts the adapters of a rail.
 pub(super) fn start(adapters: Vec<Node>, handle: u32) -> Result<Vec<Rc<Port>>, MemoryError> {
-    let slots = SLOTS * (adapters.len() as u32 + PROCESSES);
+    let slots = SLOTS * (adapters.len() as u32 + MOST_PROCESSES);
     let port = |adapter: Node| {
         let queue = adapter.queue(slots, WORD * INSERTED as u64, None)?;
         let (_, node) = adapter.rail_and_node();

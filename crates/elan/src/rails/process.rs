@@ -85,7 +85,7 @@ impl Process {
             length: size,
         };
         let mut left = vec![whole];
-        let mut delivered = Vec::new();
+        let (mut delivered, mut failed) = (Vec::new(), None);
         while let Some(part) = left.pop() {
             let message = Message {
                 to: to.node,
@@ -97,8 +97,12 @@ impl Process {
                 match result {
                     Ok(()) => delivered.push(stripe),
                     Err(error) if error.is_rail_down() => left.push(stripe),
-                    Err(error) => return Err(error),
+                    Err(error) => failed = failed.or(Some(error)),
                 }
+            }
+            // Not before all of its stripes are over: till then they hold their rails.
+            if let Some(error) = failed {
+                return Err(error);
             }
         }
         assert_complete(delivered, size);
@@ -147,7 +151,8 @@ impl Process {
         port.expect("the policy reserves")
     }
 
-    /// Waits for the next stripe that is over; none if all are. Its rail is free at once, whatever the others do.
+    /// Waits for the next stripe that is over; none if all are. Its rail is free at once, whatever the others do: if both ends
+    /// were reserved, the receiver's report frees them, or else, where it failed and there will be none, its sender.
     async fn next(&self, sent: &mut [Sent]) -> Option<(Stripe, Result<(), DmaError>)> {
         poll_fn(|context| {
             let mut waits = false;
@@ -157,8 +162,12 @@ impl Process {
                 };
                 if let Poll::Ready(result) = Pin::new(transfer).poll(context) {
                     one.transfer = None;
-                    if matches!(one.hold, Hold::Taken) {
-                        self.host.rails[one.rail as usize].release();
+                    match &one.hold {
+                        Hold::Taken => self.host.rails[one.rail as usize].release(),
+                        Hold::Granted { number, .. } if result.is_err() => {
+                            self.port(one.rail).abort(*number);
+                        }
+                        Hold::Nothing | Hold::Granted { .. } => {}
                     }
                     return Poll::Ready(Some((one.stripe, result)));
                 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use units::{Bytes, Rate, Time};
 
 mod machines;
+pub mod multirail;
 pub use machines::{four_nodes, machine, sixteen_nodes};
 
 /// 64 nodes in three levels, and parameters of which none is a multiple of another.

@@ -87,7 +87,7 @@ impl Check<'_> {
         let Some(failure) = &series.failure else {
             return;
         };
-        if series.ping.is_some() || series.collective.is_some() {
+        if series.jobs.is_empty() || series.collective.is_some() {
             let message = "a rail can fail under jobs only";
             let problem = self.document.problem(&path, message);
             self.problems.push(problem.hint("leave it out"));

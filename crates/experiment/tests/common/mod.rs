@@ -11,10 +11,24 @@ pub const GOOD_MACHINE: MachineFile<'_> = MachineFile {
     text: MACHINE,
     overrides: &[],
 };
+/// The same machine with four rails.
+pub const RAILS: &str = concat!(
+    include_str!("../../../machine/tests/good.toml"),
+    include_str!("../../../machine/tests/rails.toml")
+);
 pub const EXPERIMENT: &str = include_str!("../good.toml");
 
 /// Plans `text` on the machine of the tests; overrides go where they belong.
 pub fn plan_file(file: &str, text: &str, overrides: &[&str]) -> Result<Vec<Point>, Problems> {
+    plan_on(GOOD_MACHINE, (file, text), overrides)
+}
+
+/// The same on a machine of choice.
+pub fn plan_on(
+    machine: MachineFile<'_>,
+    (file, text): (&str, &str),
+    overrides: &[&str],
+) -> Result<Vec<Point>, Problems> {
     let overrides: Result<Vec<_>, _> = overrides.iter().map(|text| Override::parse(text)).collect();
     let (ours, machines): (Vec<_>, Vec<_>) = overrides?
         .into_iter()
@@ -22,7 +36,7 @@ pub fn plan_file(file: &str, text: &str, overrides: &[&str]) -> Result<Vec<Point
     let (experiment, document) = Experiment::parse(file, text, &ours)?;
     let machine = MachineFile {
         overrides: &machines,
-        ..GOOD_MACHINE
+        ..machine
     };
     plan("test/good", (&experiment, &document), &machine, 1)
 }

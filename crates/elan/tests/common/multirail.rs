@@ -1,0 +1,158 @@
+//! Machines with several rails, and messages on them.
+
+use super::{Log, log};
+use elan::rails::{Attachment, Kind, Rails};
+use elan::{Cluster, Config, DmaError, Meter, Node, NodeId, Placement, Region, Watch};
+use fabric::FatTree;
+use kernel::Limits;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+pub const POLICIES: [Kind; 5] = [
+    Kind::Static,
+    Kind::Basic,
+    Kind::LocalDynamic,
+    Kind::Dynamic,
+    Kind::Hybrid,
+];
+
+/// The shipped machine of the multirail paper with up to 16 nodes, on so many rails.
+pub fn multirail(nodes: NodeId, rails: u32, policy: Kind) -> Config {
+    let file = include_str!("../../../../machines/smart-multirail.toml");
+    let machine = ::machine::Machine::parse("smart-multirail.toml", file, &[]);
+    let mut config = machine.expect("it is shipped").cluster_config();
+    let tree = if nodes <= 4 {
+        FatTree::new(&[4], &[], nodes)
+    } else {
+        FatTree::new(&[4, 4], &[4], nodes)
+    };
+    let trees = tree.and_then(|tree| tree.with_rails(rails));
+    config.fabric.tree = trees.expect("up to 16 nodes on some rails");
+    let levels = config.fabric.tree.levels();
+    config.fabric.hop_delay.truncate(levels);
+    config.rails.as_mut().expect("it has rails").policy = policy;
+    config
+}
+
+/// A buffer of a node, on each rail.
+pub struct Place {
+    pub attachment: Attachment,
+    pub regions: Vec<Region>,
+}
+
+/// A message of a process: what it is to do, and when.
+pub struct Put {
+    pub at: Time,
+    pub from: Rc<Place>,
+    pub to: Rc<Place>,
+    pub size: u64,
+    pub meter: Option<Meter>,
+}
+
+/// The ends of the messages of a process: when it knew, and what.
+pub type Ends = Log<(Time, Result<(), DmaError>)>;
+
+/// A cluster with rails, and a program attached at each adapter.
+pub struct Bench {
+    pub cluster: Cluster,
+    pub rails: Rails,
+    programs: Vec<Vec<Node>>,
+}
+
+impl Bench {
+    pub fn new(config: &Config) -> Self {
+        // All tests take a few milliseconds at most: what is not over by then will never be.
+        let limits = Limits {
+            time: Some(Time::from_ms(50)),
+            ..Limits::default()
+        };
+        let watch = Watch {
+            limits,
+            cancel: None,
+        };
+        let cluster = Cluster::new(config.clone(), watch);
+        let rails = Rails::new(&cluster).expect("there is memory for the threads");
+        let capability = cluster.capability();
+        let attach = |node, rail| {
+            let process = cluster.adapter(rail, node).attach(capability);
+            process.expect("it is the first program")
+        };
+        let node = |node| {
+            (0..cluster.rails())
+                .map(|rail| attach(node, rail))
+                .collect()
+        };
+        let programs = (0..cluster.nodes()).map(node).collect();
+        Bench {
+            cluster,
+            rails,
+            programs,
+        }
+    }
+
+    /// The program at each adapter of a node.
+    pub fn programs(&self, node: NodeId) -> &[Node] {
+        &self.programs[node as usize]
+    }
+
+    /// Buffers that hold bytes.
+    pub fn place(&self, node: NodeId, placement: Placement, bytes: u64) -> Rc<Place> {
+        let adapters = self.programs[node as usize].clone();
+        let region = |adapter: &Node| adapter.allocate(placement, Bytes::new(bytes));
+        let regions: Vec<Region> = adapters.iter().map(region).collect();
+        Rc::new(Place {
+            attachment: self.rails.attach(adapters, regions.clone()),
+            regions,
+        })
+    }
+
+    /// A message between two nodes with buffers of its own.
+    pub fn put(&self, from: NodeId, to: NodeId, size: u64, at: Time) -> Put {
+        let place = |node| self.place(node, Placement::Adapter, size.max(1));
+        let (from, to) = (place(from), place(to));
+        Put {
+            at,
+            from,
+            to,
+            size,
+            meter: None,
+        }
+    }
+
+    /// Starts a process of a node that sends messages one after another, none before its time.
+    pub fn spawn(&mut self, node: NodeId, index: u32, puts: Vec<Put>) -> Ends {
+        let mut process = self.rails.process(node, index);
+        let (ends, clock) = (log(), self.cluster.node(node));
+        let noted = ends.clone();
+        let label = format!("process {index} of node {node}");
+        self.cluster.spawn(label, async move {
+            for put in puts {
+                clock.sleep_until(put.at).await;
+                let (from, to) = (&put.from.attachment, &put.to.attachment);
+                let size = Bytes::new(put.size);
+                let end = process.put(from, to, size, put.meter).await;
+                noted.note((clock.now(), end));
+            }
+        });
+        ends
+    }
+
+    /// Runs to the end of all processes, and on until the adapters have said all that they have to say.
+    pub fn finish(&mut self) {
+        let end = self.cluster.run();
+        end.unwrap_or_else(|stop| panic!("{stop}"));
+        let rest = self.cluster.now() + Time::from_ms(1);
+        let end = self.cluster.run_until(rest);
+        end.unwrap_or_else(|stop| panic!("{stop}"));
+        self.rails.check();
+        self.cluster.check_conservation();
+        assert_eq!(self.rails.reserved(), 0, "an adapter is reserved for ever");
+    }
+
+    /// Payload that a node has received so far, on each rail.
+    pub fn received(&self, node: NodeId) -> Vec<u64> {
+        let places = self.programs(node).iter().map(Node::id);
+        let stored = places.map(|place| self.cluster.stored(place).as_u64());
+        stored.collect()
+    }
+}

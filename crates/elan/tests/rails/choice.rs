@@ -1,0 +1,222 @@
+//! Which rails a message takes, and what it waits for.
+
+use crate::common::multirail::{Bench, multirail};
+use elan::Config;
+use elan::rails::{Allocation, Kind};
+use fabric::NodeId;
+use units::{Bytes, Time};
+
+fn striping(mut config: Config, ratio: f64) -> Config {
+    config.rails.as_mut().expect("it has rails").striping = ratio;
+    config
+}
+
+/// What each of some messages from node 0 to node 1 brings on each rail, one after another.
+fn brought(config: &Config, index: u32, sizes: &[u64]) -> Vec<Vec<u64>> {
+    let mut bench = Bench::new(config);
+    let gap = Time::from_us(100);
+    let put = |(number, &size): (u64, &u64)| bench.put(0, 1, size, gap * number);
+    let puts = (0..).zip(sizes).map(put).collect();
+    let ends = bench.spawn(0, index, puts);
+    let mut before = bench.received(1);
+    let mut brought = Vec::new();
+    for number in 1..=sizes.len() as u64 {
+        let end = bench.cluster.run_until(gap * number - Time::from_ps(1));
+        end.expect("nothing stops it");
+        assert_eq!(ends.borrow().len() as u64, number, "it takes no longer");
+        let after = bench.received(1);
+        let more = after
+            .iter()
+            .zip(&before)
+            .map(|(after, before)| after - before);
+        brought.push(more.collect());
+        before = after;
+    }
+    bench.finish();
+    assert!(ends.borrow().iter().all(|(_, end)| end.is_ok()));
+    brought
+}
+
+/// One rail after another, from that of the process's number on; whatever the striping ratio is.
+#[test]
+fn basic_takes_rails_in_turn() {
+    let config = multirail(2, 3, Kind::Basic);
+    for ratio in [0.0, 1.0] {
+        let config = striping(config.clone(), ratio);
+        for (index, expected) in [(0, [0, 1, 2, 0]), (1, [1, 2, 0, 1]), (5, [2, 0, 1, 2])] {
+            let brought = brought(&config, index, &[7; 4]);
+            let rail = |brought: &Vec<u64>| {
+                assert_eq!(brought.iter().sum::<u64>(), 7);
+                brought.iter().position(|&bytes| bytes == 7)
+            };
+            let rails: Vec<_> = brought.iter().map(rail).collect();
+            assert_eq!(rails, expected.map(Some), "process {index}");
+        }
+    }
+}
+
+/// A message takes the part of the free rails that the ratio says, the next ones in turn; all stripes are as long as
+/// each other, to a byte.
+#[test]
+fn stripes() {
+    for policy in [Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
+        let mut config = multirail(2, 4, policy);
+        config.rails.as_mut().expect("it has rails").threshold = Bytes::ZERO;
+        let expect = |ratio, index, sizes: &[u64], expected: &[[u64; 4]]| {
+            let brought = brought(&striping(config.clone(), ratio), index, sizes);
+            assert_eq!(brought, expected, "{policy:?}, ratio {ratio}");
+        };
+        expect(0.0, 0, &[10, 10], &[[10, 0, 0, 0], [0, 10, 0, 0]]);
+        // A tenth of four rails is no whole one: it is one.
+        expect(0.1, 3, &[10, 10], &[[0, 0, 0, 10], [10, 0, 0, 0]]);
+        // Two fifths of four are nearer to two.
+        expect(0.4, 0, &[10], &[[5, 5, 0, 0]]);
+        expect(0.5, 0, &[10, 11], &[[5, 5, 0, 0], [0, 0, 5, 6]]);
+        expect(0.5, 3, &[1000, 10], &[[500, 0, 0, 500], [0, 5, 5, 0]]);
+        expect(0.75, 1, &[9, 9], &[[0, 3, 3, 3], [3, 3, 3, 0]]);
+        expect(1.0, 0, &[1003, 4], &[[250, 251, 251, 251], [1, 1, 1, 1]]);
+        // No stripe is empty; a message without bytes is one.
+        expect(1.0, 0, &[1, 3, 0], &[[1, 0, 0, 0], [0, 1, 1, 1], [0; 4]]);
+        if policy != Kind::Hybrid {
+            // Without bytes it has its turn, too; of hybrid it is short, and those have a turn of their own.
+            expect(0.0, 0, &[0, 2], &[[0; 4], [0, 2, 0, 0]]);
+        }
+        expect(1.0, 0, &[0, 0, 0], &[[0; 4]; 3]);
+    }
+}
+
+/// Short messages of the hybrid policy are never striped, and take all rails in turn (004 s4.3).
+#[test]
+fn short_messages_are_whole() {
+    let config = striping(multirail(2, 3, Kind::Hybrid), 1.0);
+    let brought = brought(&config, 0, &[300, 300, 8192, 300]);
+    let whole = [[300, 0, 0], [0, 300, 0], [0, 0, 8192], [300, 0, 0]];
+    assert_eq!(brought, whole);
+}
+
+/// Up to the threshold nothing is reserved; from one byte more on, all rails are.
+#[test]
+fn the_threshold_is_short() {
+    let mut config = multirail(2, 3, Kind::Hybrid);
+    for threshold in [0, 1, 1000] {
+        config.rails.as_mut().expect("it has rails").threshold = Bytes::new(threshold);
+        for (size, expected) in [(threshold, 0), (threshold + 1, 6)] {
+            let mut bench = Bench::new(&config);
+            let put = bench.put(0, 1, size, Time::ZERO);
+            let ends = bench.spawn(0, 0, vec![put]);
+            let mut most = 0;
+            for moment in 0..500 {
+                let end = bench.cluster.run_until(Time::from_ns(50 * moment));
+                end.expect("nothing stops it");
+                most = most.max(bench.rails.reserved());
+            }
+            bench.finish();
+            assert_eq!(most, expected, "{size} B with a threshold of {threshold} B");
+            assert_eq!(ends.borrow().len(), 1);
+        }
+    }
+}
+
+/// Every pair, several times: only on rails on which the one transmits and the other receives, all of them in turn.
+#[test]
+fn static_goes_one_way() {
+    for (nodes, rails) in [(2, 2), (6, 4), (5, 6), (10, 5)] {
+        let config = striping(multirail(nodes, rails, Kind::Static), 1.0);
+        let allocation = Allocation::with_rails(nodes, rails).expect("there are enough");
+        for from in 0..nodes {
+            for to in (0..nodes).filter(|&to| to != from) {
+                let mut bench = Bench::new(&config);
+                let ways: Vec<u32> = allocation.rails_between(from, to).collect();
+                let puts = ways.iter().map(|_| bench.put(from, to, 400, Time::ZERO));
+                let puts = puts.collect();
+                let ends = bench.spawn(from, to, puts);
+                bench.finish();
+                assert_eq!(ends.borrow().len(), ways.len());
+                let expected = (0..rails).map(|rail| 400 * u64::from(ways.contains(&rail)));
+                assert!(
+                    bench.received(to).into_iter().eq(expected),
+                    "{from} to {to}"
+                );
+                for rail in ways {
+                    assert!(allocation.transmits(rail, from) && !allocation.transmits(rail, to));
+                }
+            }
+        }
+    }
+}
+
+/// The rail on which a message came from node 0 to node 1.
+fn rail_of(bench: &Bench, to: NodeId, size: u64) -> Vec<usize> {
+    let received = bench.received(to);
+    let rails = received.iter().enumerate();
+    let rails = rails.filter(|(_, bytes)| **bytes == size);
+    rails.map(|(rail, _)| rail).collect()
+}
+
+/// Local-dynamic takes no rail on which its node sends: processes 0 and 2 both begin at rail 0 of two.
+#[test]
+fn local_dynamic_sends_beside_what_is_sent() {
+    let config = striping(multirail(4, 2, Kind::LocalDynamic), 0.0);
+    let mut bench = Bench::new(&config);
+    let (long, short) = (
+        bench.put(0, 1, 65_536, Time::ZERO),
+        bench.put(0, 2, 100, Time::from_us(1)),
+    );
+    let first = bench.spawn(0, 0, vec![long]);
+    let second = bench.spawn(0, 2, vec![short]);
+    bench.finish();
+    assert_eq!(rail_of(&bench, 1, 65_536), [0]);
+    assert_eq!(rail_of(&bench, 2, 100), [1]);
+    assert!(second.borrow()[0].0 < first.borrow()[0].0);
+}
+
+/// Nor one on which it receives.
+#[test]
+fn local_dynamic_sends_beside_what_is_received() {
+    let config = striping(multirail(4, 3, Kind::LocalDynamic), 0.0);
+    let mut bench = Bench::new(&config);
+    let long = bench.put(1, 0, 65_536, Time::ZERO);
+    let puts = [2, 12, 22, 32].map(|at| bench.put(0, 2, 90, Time::from_us(at)));
+    let first = bench.spawn(1, 0, vec![long]);
+    let others = bench.spawn(0, 0, puts.into());
+    bench.finish();
+    assert_eq!(bench.received(0), [65_536, 0, 0]);
+    assert_eq!(bench.received(2), [0, 180, 180]);
+    assert!(others.borrow()[3].0 < first.borrow()[0].0);
+}
+
+/// With no rail free it looks again every `poll`: it begins at the first look after a rail has become free, and takes as long
+/// as any from there on.
+#[test]
+fn local_dynamic_looks_again_every_poll() {
+    let polls = [Time::from_ns(700), Time::from_us(3)];
+    let soon = Time::from_ns(1_111);
+    // One look more, or one less.
+    for (poll, begins) in polls
+        .map(|poll| [(poll, soon), (poll, soon + poll)])
+        .concat()
+    {
+        let mut config = striping(multirail(4, 1, Kind::LocalDynamic), 0.0);
+        config.rails.as_mut().expect("it has rails").poll = poll;
+        let time_of = |size, at| {
+            let mut bench = Bench::new(&config);
+            let put = bench.put(0, 1, size, at);
+            let ends = bench.spawn(0, 0, vec![put]);
+            bench.finish();
+            ends.borrow()[0].0
+        };
+        let start = Time::ZERO;
+        let free = time_of(65_536, start);
+        let looks = (free - begins).div_ceil(poll);
+        let expected = time_of(100, begins + poll * looks);
+
+        let mut bench = Bench::new(&config);
+        let long = bench.put(0, 1, 65_536, start);
+        let short = bench.put(0, 2, 100, begins);
+        let first = bench.spawn(0, 0, vec![long]);
+        let second = bench.spawn(0, 1, vec![short]);
+        bench.finish();
+        assert_eq!(*first.borrow(), [(free, Ok(()))]);
+        assert_eq!(*second.borrow(), [(expected, Ok(()))]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Large machines: rails and processes cost what they are, not more.
+
+use crate::common::multirail::multirail;
+use elan::rails::{Kind, Rails};
+use elan::{Cluster, Placement, Watch};
+use fabric::FatTree;
+use units::{Bytes, Time};
+
+/// 128 nodes on all the rails that there can be, and 4,096 on two: ready, and a message from the first to the last of them,
+/// over all rails.
+#[test]
+fn many_nodes_and_many_rails() {
+    for (down, up, rails) in [(vec![4, 4, 8], vec![4, 4], 31), (vec![4; 6], vec![4; 5], 2)] {
+        let mut config = multirail(2, 2, Kind::Dynamic);
+        let nodes = down.iter().product();
+        let tree = FatTree::new(&down, &up, nodes);
+        let trees = tree.and_then(|tree| tree.with_rails(rails));
+        config.fabric.tree = trees.expect("there are such trees");
+        config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; down.len()];
+        let mut cluster = Cluster::new(config, Watch::default());
+        let all = Rails::new(&cluster).expect("there is memory for the threads");
+        let capability = cluster.capability();
+        let size = Bytes::new(31 * 100);
+        let place = |node| {
+            let attach = |rail| cluster.adapter(rail, node).attach(capability);
+            let adapters = (0..rails).map(|rail| attach(rail).expect("the first program"));
+            let adapters: Vec<_> = adapters.collect();
+            let buffer = adapters
+                .iter()
+                .map(|adapter| adapter.reserve(Placement::Main, size));
+            let buffers = buffer.collect();
+            all.attach(adapters, buffers)
+        };
+        let (from, to) = (place(0), place(nodes - 1));
+        let mut process = all.process(0, 0);
+        let meter = cluster.meter();
+        cluster.spawn("put", async move {
+            let end = process.put(&from, &to, size, Some(meter)).await;
+            end.expect("nothing fails");
+        });
+        cluster.run().expect("nothing stops it");
+        // It is acknowledged before all of it has crossed the bus.
+        cluster
+            .run_until(Time::from_ms(1))
+            .expect("nothing stops it");
+        assert_eq!(cluster.metered(meter), size);
+        assert_eq!(all.reserved(), 0);
+    }
+}

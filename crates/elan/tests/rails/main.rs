@@ -1,0 +1,33 @@
+//! Messages over several rails (004 s2-4), by every policy.
+//!
+//! * `alone`: times of a lone message, worked out on paper and met to the picosecond;
+//! * `choice`: which rails a message takes, and what it waits for;
+//! * `rivals`: messages that want the same rails;
+//! * `programs`: random programs, whose every byte is compared, and what holds in each of them;
+//! * `failures`: rails that fail while they run;
+//! * `large`: many nodes, and many rails.
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `PROPTEST_CASES` | random programs of each test | 30 to 100 |
+//!
+//! A failure prints the program, and proptest the seed that makes it.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod alone;
+mod choice;
+mod failures;
+mod large;
+mod programs;
+mod rivals;
+
+use proptest::prelude::ProptestConfig;
+
+/// So many random programs, unless the environment says how many.
+fn cases(quick: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES");
+    let cases = asked.ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(cases.unwrap_or(quick))
+}

@@ -1,0 +1,232 @@
+//! Jobs over several rails, in several processes of a node.
+#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+
+#[path = "../../elan/tests/common/mod.rs"]
+mod common;
+
+use common::cluster;
+use common::multirail::{POLICIES, multirail};
+use elan::rails::Kind;
+use elan::{Config, Placement};
+use fabric::Engine;
+use kernel::statistics::Interval;
+use units::{Bytes, Rate, Time};
+use workload::{Distribution, Job, Pattern, Records, Window};
+
+const NODES: u32 = 6;
+
+/// Six nodes on four rails: as many as static allocation connects.
+fn machine(policy: Kind) -> Config {
+    multirail(NODES, 4, policy)
+}
+
+fn uniform(load: u64, processes: u32) -> Job {
+    Job {
+        name: "uniform".into(),
+        nodes: (0..NODES).collect(),
+        pattern: Pattern::Uniform,
+        servers: Vec::new(),
+        message: Bytes::from_kb(4),
+        sizes: Distribution::Exponential,
+        arrivals: Distribution::Exponential,
+        load: Rate::from_mb_per_second(load),
+        writes: 1.0,
+        memory: Placement::Adapter,
+        processes,
+    }
+}
+
+const WINDOW: Window = Window {
+    warm_up: Time::from_us(100),
+    length: Time::from_ms(1),
+    batches: 5,
+    slices: 0,
+    failure: None,
+};
+
+fn run(config: &Config, job: &Job, window: Window, seed: u64) -> Records {
+    let jobs = std::slice::from_ref(job);
+    workload::traffic::run(jobs, cluster(config), window, seed).expect("it ends")
+}
+
+fn values(records: &Records, metric: &str) -> Vec<f64> {
+    let rows = records.rows.iter().filter(|row| row.metric == metric);
+    rows.map(|row| row.value).collect()
+}
+
+fn mean(records: &Records, metric: &str) -> f64 {
+    let values = values(records, metric);
+    assert!(!values.is_empty(), "there is no {metric}");
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// However many processes share it, a node's load is what the job says, and all of it is accepted.
+#[test]
+fn processes_share_the_load() {
+    for policy in [None, Some(Kind::Basic), Some(Kind::Hybrid)] {
+        let mut config = machine(policy.unwrap_or(Kind::Basic));
+        if policy.is_none() {
+            config = multirail(NODES, 1, Kind::Basic);
+            config.rails = None;
+        }
+        // The warm-up is longer than the mean gap of any process: before that, more than the load arrives, as the first
+        // messages come at even moments of it.
+        let window = Window {
+            warm_up: Time::from_ms(30),
+            length: Time::from_ms(20),
+            ..WINDOW
+        };
+        for processes in [1, 3, 16, 256] {
+            let records = run(&config, &uniform(40, processes), window, 1);
+            let offered = mean(&records, "offered");
+            // About 1,170 messages: four standard errors are 17%.
+            assert!((offered / 40.0 - 1.0).abs() < 0.17, "{offered}");
+            let accepted = Interval::of(&values(&records, "accepted"));
+            assert!(
+                accepted.low <= offered && offered <= accepted.high,
+                "{policy:?}, {processes} processes: {accepted:?} of {offered}"
+            );
+            assert_eq!(values(&records, "saturated"), [0.0]);
+            assert_eq!(records.nodes.len(), NODES as usize, "a row for a node");
+        }
+    }
+}
+
+/// Each process draws its own numbers: of two that send messages of one size in step, one may have sent one more.
+#[test]
+fn processes_draw_apart() {
+    let job = Job {
+        sizes: Distribution::Fixed,
+        ..uniform(100, 2)
+    };
+    let records = run(&machine(Kind::Basic), &job, WINDOW, 1);
+    let message = 4096.0 / WINDOW.length.as_us_f64();
+    let counts = records.nodes.iter().map(|node| node.offered / message);
+    let counts: Vec<f64> = counts.collect();
+    let whole = |count: &f64| (count - count.round()).abs() < 1e-6;
+    assert!(counts.iter().all(whole), "{counts:?}");
+    let odd = |count: &&f64| count.round() as u64 % 2 == 1;
+    assert!(counts.iter().filter(odd).count() > 0, "{counts:?}");
+}
+
+/// What arrives depends on the seed only, not on who carries it: all policies are offered the same.
+#[test]
+fn all_policies_are_offered_the_same() {
+    let offered = |policy, processes| {
+        let records = run(&machine(policy), &uniform(200, processes), WINDOW, 3);
+        values(&records, "offered")
+    };
+    for processes in [1, 4] {
+        let first = offered(Kind::Static, processes);
+        for policy in POLICIES {
+            assert_eq!(offered(policy, processes), first, "{policy:?}");
+        }
+    }
+}
+
+/// One rail of which the basic policy takes the next in turn is a machine without a choice: every packet is the same. What
+/// differs are the rows that only a machine with `[rails]` has.
+#[test]
+fn one_rail_is_no_choice() {
+    let with = multirail(NODES, 1, Kind::Basic);
+    let without = Config {
+        rails: None,
+        ..with.clone()
+    };
+    for (load, processes) in [(60, 1), (60, 4), (350, 4)] {
+        let job = uniform(load, processes);
+        let [with, without] = [&with, &without].map(|config| run(config, &job, WINDOW, 1));
+        assert_eq!(with.nodes, without.nodes);
+        assert_eq!(with.links, without.links);
+        assert_eq!(with.switches, without.switches);
+        assert_eq!(
+            (with.packets, with.events, with.simulated),
+            (without.packets, without.events, without.simulated)
+        );
+        let own = ["accepted_part", "offered_part", "latency_cycles"];
+        let (own, common): (Vec<_>, Vec<_>) = with
+            .rows
+            .into_iter()
+            .partition(|row| own.contains(&row.metric));
+        assert_eq!(common, without.rows);
+        assert_eq!(own.len(), 2 * WINDOW.batches as usize + 1);
+    }
+}
+
+/// Loads as parts of what the links of a node carry, all rails together, and latencies in cycles of 5 ns (004 s5.3).
+#[test]
+fn the_measures_of_the_paper() {
+    let records = run(&machine(Kind::Dynamic), &uniform(200, 4), WINDOW, 1);
+    for metric in ["accepted", "offered"] {
+        let loads = values(&records, metric);
+        let parts = values(&records, &format!("{metric}_part"));
+        assert_eq!(loads.len(), parts.len());
+        for (load, part) in loads.iter().zip(&parts) {
+            assert!((load / 1600.0 - part).abs() < 1e-12, "{load} is {part}");
+        }
+    }
+    let cycles = mean(&records, "latency_cycles");
+    assert!((mean(&records, "latency_mean") * 200.0 - cycles).abs() < 1e-6);
+}
+
+/// Equal seeds make equal runs, others do not, and the flit engine does what the worm engine does: by every policy, from
+/// either memory, also where a rail fails.
+#[test]
+fn equal_runs_are_equal() {
+    for policy in POLICIES {
+        for memory in [Placement::Adapter, Placement::Main] {
+            let job = Job {
+                memory,
+                ..uniform(400, 3)
+            };
+            let failure = (policy != Kind::Static).then_some((1, Time::from_us(150)));
+            let window = Window {
+                length: Time::from_us(200),
+                batches: 2,
+                failure,
+                ..WINDOW
+            };
+            let config = machine(policy);
+            let records = run(&config, &job, window, 1);
+            assert_eq!(records, run(&config, &job, window, 1), "{policy:?}");
+            assert_ne!(records.digest, run(&config, &job, window, 2).digest);
+            let mut flits = config.clone();
+            flits.fabric.engine = Engine::Flit;
+            assert_eq!(records, run(&flits, &job, window, 1), "{policy:?}");
+        }
+    }
+}
+
+/// A load that three rails carry goes on when the fourth fails in the middle of the window. What a failed rail has brought of
+/// a stripe counts again when others bring it: a message for each process, at most.
+#[test]
+fn a_failure_does_not_stop_a_job() {
+    for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
+        let window = Window {
+            length: Time::from_ms(4),
+            failure: Some((2, Time::from_ms(2))),
+            ..WINDOW
+        };
+        let records = run(&machine(policy), &uniform(150, 4), window, 1);
+        assert_eq!(values(&records, "saturated"), [0.0], "{policy:?}");
+        let (accepted, offered) = (mean(&records, "accepted"), mean(&records, "offered"));
+        assert!(
+            (accepted / offered - 1.0).abs() < 0.04,
+            "{policy:?}: {accepted} of {offered}"
+        );
+        // The dead rail's links carried half as much as the others', or less: nothing after the failure.
+        let flits = |rail: u32| -> u64 {
+            let ejects = records.links.iter().filter(|row| row.level == 0 && !row.up);
+            let suffix = format!("of rail {rail}");
+            let ejects = ejects.filter(|row| row.to.ends_with(&suffix));
+            ejects.map(|row| row.flits).sum()
+        };
+        assert!(flits(0) > 0 && flits(2) > 0);
+        assert!(
+            flits(2) * 10 < flits(0) * 7,
+            "{policy:?}: {} of {}",
+            flits(2),
+            flits(0)
+        );
+    }
+}
