@@ -1,0 +1,109 @@
+"""The published MPI benchmarks as C programs: they build without a warning, measure, and say what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).parent.parent / "benchmarks" / "mpi"
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All programs, built in a folder of their own by the compiler of the environment."""
+    folder = tmp_path_factory.mktemp("mpi")
+    for source in [*SOURCES.glob("*.[ch]"), SOURCES / "Makefile"]:
+        shutil.copy(source, folder)
+    subprocess.run(
+        ["make", "--silent", f"MPICC={BIN / 'mpicc'}", "CFLAGS=-O2 -Werror"], cwd=folder, check=True, timeout=120
+    )
+    return folder
+
+
+def run(programs: Path, processes: int, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [str(BIN / "mpiexec"), "-n", str(processes), str(programs / words[0]), *words[1:]]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def rows(programs: Path, processes: int, *words: str) -> list[dict[str, str]]:
+    done = run(programs, processes, *words)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def test_ping(programs: Path) -> None:
+    found = rows(programs, 2, "ping", "--size", "0B,4KB", "--repeats", "5")
+    assert [(row["directions"], row["bytes"]) for row in found] == [
+        ("one", "0"),
+        ("one", "4096"),
+        ("both", "0"),
+        ("both", "4096"),
+    ]
+    for row in found:
+        latency, bandwidth = float(row["latency_us"]), float(row["bandwidth_MBps"])
+        assert 0 < float(row["median_us"]) <= float(row["largest_us"])
+        # Both are rounded: to a nanosecond, and to 0.1 MB/s.
+        assert bandwidth == pytest.approx(int(row["bytes"]) / latency, rel=1e-2, abs=0.1)
+
+
+def test_overlap(programs: Path) -> None:
+    found = rows(programs, 2, "overlap", "--size", "8KB", "--compute", "0us,500us", "--repeats", "5")
+    for row in found:
+        phases = [float(row[phase]) for phase in ("call_us", "compute_phase_us", "wait_us")]
+        assert sum(phases) == pytest.approx(float(row["round_us"]), abs=0.01)
+        assert float(row["availability"]) == pytest.approx(phases[1] / sum(phases), abs=0.001)
+    # The computation takes about as long as it says; more where others have the processor meanwhile.
+    assert float(found[0]["compute_phase_us"]) < 50
+    assert float(found[1]["compute_phase_us"]) > 350
+
+
+@pytest.mark.parametrize("operation", ["barrier", "broadcast", "reduce"])
+@pytest.mark.parametrize("background", ["0B", "64KB"])
+def test_collective(programs: Path, operation: str, background: str) -> None:
+    words = ["collective", "--operation", operation, "--background", background, "--repeats", "3"]
+    (row,) = rows(programs, 3, *words)
+    assert (row["operation"], row["processes"]) == (operation, "3")
+    assert row["bytes"] == ("4" if operation == "broadcast" else "0")
+    assert 0 < float(row["median_us"]) <= float(row["largest_us"])
+
+
+def test_noise(programs: Path) -> None:
+    found = rows(programs, 2, "noise", "--compute", "100us", "--repeats", "50")
+    for process in ("0", "1"):
+        own = [row for row in found if row["process"] == process]
+        assert sum(int(row["count"]) for row in own) == 50
+        assert float(own[0]["shortest_us"]) > 50
+
+
+@pytest.mark.parametrize(
+    ("processes", "words", "message"),
+    [
+        (3, ["ping"], "a ping needs 2 processes, not 3"),
+        (1, ["overlap"], "post-compute-wait needs 2 processes, not 1"),
+        (1, ["collective"], "needs 2 processes or more"),
+        (1, ["noise", "--sise", "1"], "there is no option --sise; --help lists them"),
+        (1, ["noise", "--compute"], "--compute needs a value"),
+        (1, ["noise", "--compute", "1 min"], "--compute 1 min is not understood; write it as in 0us, 50us or 1ms"),
+        (2, ["ping", "--size", "4KB,"], "--size  is not understood"),
+        (2, ["ping", "--size", "2000MB"], "--size: more than 1024MB"),
+        (2, ["ping", "--repeats", "0"], "--repeats 0 is no number of at least 1"),
+        (2, ["collective", "--operation", "scan"], "--operation scan is unknown: barrier, broadcast or reduce"),
+    ],
+)
+def test_bad_words(programs: Path, processes: int, words: list[str], message: str) -> None:
+    done = run(programs, processes, *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_help(programs: Path) -> None:
+    done = run(programs, 1, "collective", "--help")
+    assert done.returncode == 0
+    assert "--background   length of other messages, 0B for none (0B)" in done.stdout
