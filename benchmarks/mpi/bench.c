@@ -1,4 +1,5 @@
 /* See bench.h. */
+#define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "bench.h"
 
 #include <ctype.h>
@@ -7,15 +8,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void fail(const char *format, ...)
 {
+    /* Mostly all ranks fail alike: rank 0 goes first, so that none is ended in the middle of its message. */
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank > 0) {
+        struct timespec second = {1, 0};
+        nanosleep(&second, NULL);
+    }
+    char message[512], line[600];
     va_list arguments;
     va_start(arguments, format);
-    fputs("error: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    snprintf(line, sizeof line, "error: %s\n", message);
+    fputs(line, stderr);
     fflush(NULL);
     MPI_Abort(MPI_COMM_WORLD, 2);
     abort(); /* MPI_Abort does not return */

@@ -116,6 +116,9 @@ pub struct Series {
     /// A rail that fails while jobs run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<RailFailure>,
+    /// A search of the load at which the job saturates, from its own load upwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
 }
 
 /// A rail that fails while jobs run, for ever.
@@ -126,6 +129,16 @@ pub struct RailFailure {
     pub rail: u32,
     /// When, from the start of the run.
     pub at: Time,
+}
+
+/// A search of the load at which the only job of a series saturates; its own load is the lowest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Saturation {
+    /// The highest load.
+    pub highest: Rate,
+    /// How far apart a saturated load and one that is not may be in the end, as a fraction of the highest load.
+    pub resolution: f64,
 }
 
 grid! {

@@ -44,7 +44,7 @@ pub use changes::{Changes, MachineFile};
 pub use file::{Algorithm, Allocation, AllocationGrid, Noise, NoiseGrid};
 pub use file::{Collective, CollectiveGrid, Job, JobGrid, Overlap, OverlapGrid, Ping, PingGrid};
 pub use file::{Directions, Distribution, Library, Operation, Placement};
-pub use file::{Experiment, RailFailure, Run, RunChanges, Series};
+pub use file::{Experiment, RailFailure, Run, RunChanges, Saturation, Series};
 pub use nodes::Nodes;
 pub use pattern::{Pairs, Pattern, Rule};
 pub use plan::{Point, Workload, plan};

@@ -2,7 +2,8 @@
 
 use crate::changes::MachineFile;
 use crate::file::{
-    Allocation, Collective, Experiment, Job, Noise, Overlap, Ping, RailFailure, Run, Series,
+    Allocation, Collective, Experiment, Job, Noise, Overlap, Ping, RailFailure, Run, Saturation,
+    Series,
 };
 use crate::fit;
 use crate::pattern::Pattern;
@@ -34,6 +35,9 @@ pub struct Point {
     /// A rail that fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<RailFailure>,
+    /// A search of the load at which the job saturates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
     /// Seed of all random streams.
     pub seed: u64,
 }
@@ -99,6 +103,9 @@ impl Point {
         }
         if let Some(failure) = self.failure {
             run["failure"] = json!(failure);
+        }
+        if let Some(saturation) = self.saturation {
+            run["saturation"] = json!(saturation);
         }
         json!({
             "machine": self.machine.values(),
@@ -199,6 +206,7 @@ pub fn plan(
                 machine: machine.clone(),
                 changes: changes.clone(),
                 failure: series.failure,
+                saturation: series.saturation,
                 seed: first_seed.wrapping_add(seed),
             }));
         }

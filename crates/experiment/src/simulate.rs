@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 use units::{Bytes, Time};
-use workload::{Failure, Records, Window};
+use workload::{Failure, Records, Search, Window};
 
 /// No point runs longer than this in simulated time.
 const LONGEST_RUN: Time = Time::from_secs(3600);
@@ -80,7 +80,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         memory: Some(point.run.max_memory),
     };
     let watch = Watch { limits, cancel };
-    let cluster = Cluster::new(point.machine.cluster_config(), watch).seeded(point.seed);
+    let cluster = || Cluster::new(point.machine.cluster_config(), watch.clone()).seeded(point.seed);
     let window = Window {
         warm_up: point.run.warm_up,
         length: point.run.window,
@@ -89,19 +89,29 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         failure: point.failure.map(|failure| (failure.rail, failure.at)),
     };
     let records = match &point.workload {
-        Workload::Ping(ping) => ping.workload().run(cluster)?,
-        Workload::Overlap(overlap) => overlap.workload().run(cluster)?,
-        Workload::Noise(noise) => noise.workload().run(cluster, window.batches)?,
-        Workload::Jobs(jobs) => {
-            workload::traffic::run(&workloads(jobs), cluster, window, point.seed)?
-        }
+        Workload::Ping(ping) => ping.workload().run(cluster())?,
+        Workload::Overlap(overlap) => overlap.workload().run(cluster())?,
+        Workload::Noise(noise) => noise.workload().run(cluster(), window.batches)?,
+        Workload::Jobs(jobs) => match &point.saturation {
+            None => workload::traffic::run(&workloads(jobs), cluster(), window, point.seed)?,
+            Some(saturation) => {
+                let search = Search {
+                    highest: saturation.highest,
+                    resolution: saturation.resolution,
+                };
+                let [job] = &workloads(jobs)[..] else {
+                    unreachable!("it was checked that there is one job")
+                };
+                workload::saturation::run(job, search, cluster, window, point.seed)?
+            }
+        },
         Workload::Collective { collective, jobs } => {
             let collective = collective.workload();
-            collective.run(&workloads(jobs), cluster, window, point.seed)?
+            collective.run(&workloads(jobs), cluster(), window, point.seed)?
         }
         Workload::Allocation(allocation) => {
             let matrix = allocation.matrix.unwrap_or(false);
-            workload::allocation::run(&allocation.allocate(), matrix, &cluster)
+            workload::allocation::run(&allocation.allocate(), matrix, &cluster())
         }
     };
     Ok(records)

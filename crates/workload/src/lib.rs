@@ -19,7 +19,8 @@
 //! | multiple hot-spots, I/O (4.6) | one, uniform or one server for each node, several servers, writes and reads |
 //! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
-//! Besides, [`allocation`] records a static allocation of rails, for which nothing runs (004 s2).
+//! Besides, [`saturation`] searches the load at which a job saturates (004 s5.3), and [`allocation`] records a static
+//! allocation of rails, for which nothing runs (004 s2).
 //!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window, cut into batches of equal length
 //! whose means are the sample from which intervals are computed. Where a run asks for [`slices`], the delays of every
@@ -35,6 +36,7 @@ pub mod overlap;
 pub mod pattern;
 pub mod ping;
 pub mod records;
+pub mod saturation;
 pub mod slices;
 pub mod source;
 pub mod traffic;
@@ -48,6 +50,7 @@ pub use noise::Noise;
 pub use overlap::Overlap;
 pub use pattern::Pattern;
 pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow};
+pub use saturation::Search;
 pub use slices::SliceRow;
 
 use elan::NoContext;

@@ -219,6 +219,12 @@ fn switch_rows(tree: &FatTree, links: &[LinkRow]) -> Vec<SwitchRow> {
 }
 
 impl Records {
+    /// Adds values that are known only after the run.
+    pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
+        self.rows.extend(rows);
+        self.digest = self.digest_of_all();
+    }
+
     fn digest_of_all(&self) -> String {
         let mut digest = Digest::new();
         digest

@@ -41,6 +41,11 @@ impl Norm {
             cycle: config.cycle,
         })
     }
+
+    /// A load of a node, in MB/s, as a part of that.
+    pub fn part(self, load: f64) -> f64 {
+        load / self.rate
+    }
 }
 
 /// The rails of a cluster, if it has several.
@@ -123,7 +128,7 @@ pub(crate) fn load_rows(
     let parts = norm.into_iter().flat_map(|norm| {
         // The first two: what each node offered, and what was accepted of it.
         let names = ["accepted_part", "offered_part"];
-        let part = move |(name, &(_, load)): (_, &(_, f64))| (name, "", load / norm.rate);
+        let part = move |(name, &(_, load)): (_, &(_, f64))| (name, "", norm.part(load));
         names.into_iter().zip(&loads).map(part).collect::<Vec<_>>()
     });
     let parts: Vec<_> = parts.collect();

@@ -62,7 +62,7 @@ def _load(beside: pl.DataFrame, alone: pl.DataFrame, letter: str, io_load: float
         " is on the second half. Long dashes: what the paper gives for the compute job alone. The I/O load is that"
         f" of each of its nodes, as a fraction of the 335 MB/s that a node can inject. {_io_words(_io(beside))}"
     )
-    layers = loads(data, "mapping", "I/O nodes", "node")
+    layers = loads(data, "mapping", "I/O nodes", "MB/s per node")
     if not same.is_empty():
         order = data["mapping"].unique(maintain_order=True).to_list()
         layers.append(_alone(of_loads(same, ["mapping", "load"]), order))

@@ -78,13 +78,14 @@ def _under_way(batches: pl.DataFrame) -> float:
     return spread * math.sqrt(2 * len(runs)) / len(batches)
 
 
-def loads(data: pl.DataFrame, curve: str, legend: str, per: str) -> Layers:
-    """Accepted over offered load, in MB/s ``per`` something, a curve for each value of a column."""
+def loads(data: pl.DataFrame, curve: str, legend: str, unit: str, *, digits: int = 1) -> Layers:
+    """Accepted over offered load in some unit, a curve for each value of a column."""
     order = data[curve].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(
-        x=alt.X("offered:Q", title=f"offered load, MB/s per {per}"), color=colour(curve, order, legend)
+        x=alt.X("offered:Q", title=f"offered load, {unit}"), color=colour(curve, order, legend)
     )
-    y = f"accepted load, MB/s per {per}"
+    y = f"accepted load, {unit}"
+    form = f".{digits}f"
     band = base.mark_errorband(opacity=0.2).encode(y=alt.Y("low:Q", title=y), y2="high:Q")
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         y="mean:Q",
@@ -97,10 +98,10 @@ def loads(data: pl.DataFrame, curve: str, legend: str, per: str) -> Layers:
         ),
         tooltip=[
             curve,
-            alt.Tooltip("offered:Q", title="offered, MB/s", format=".1f"),
-            alt.Tooltip("mean:Q", title="accepted, MB/s", format=".1f"),
-            alt.Tooltip("low:Q", format=".1f"),
-            alt.Tooltip("high:Q", format=".1f"),
+            alt.Tooltip("offered:Q", title="offered", format=form),
+            alt.Tooltip("mean:Q", title="accepted", format=form),
+            alt.Tooltip("low:Q", format=form),
+            alt.Tooltip("high:Q", format=form),
             "state",
         ],
     )
@@ -112,12 +113,21 @@ def loads(data: pl.DataFrame, curve: str, legend: str, per: str) -> Layers:
 
 
 def curves(
-    data: pl.DataFrame, curve: str, legend: str, x: alt.X, y: str, unit: str = "MB/s", *, log: bool = False
+    data: pl.DataFrame,
+    curve: str,
+    legend: str,
+    x: alt.X,
+    y: str,
+    unit: str = "MB/s",
+    *,
+    log: bool = False,
+    digits: int = 1,
 ) -> Layers:
     """Means with their intervals over a quantity, one curve for each value of a column."""
     scale = alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(zero=True)
     axis = alt.Axis(values=DECADES) if log else alt.Undefined
     order = data[curve].unique(maintain_order=True).to_list()
+    form = f".{digits}f"
     base = alt.Chart(data).encode(x=x, color=colour(curve, order, legend))
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y="mean:Q",
@@ -125,9 +135,9 @@ def curves(
         tooltip=[
             curve,
             x.shorthand,
-            alt.Tooltip("mean:Q", title=unit, format=".1f"),
-            alt.Tooltip("low:Q", format=".1f"),
-            alt.Tooltip("high:Q", format=".1f"),
+            alt.Tooltip("mean:Q", title=unit, format=form),
+            alt.Tooltip("low:Q", format=form),
+            alt.Tooltip("high:Q", format=form),
         ],
     )
     bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y, scale=scale, axis=axis), y2="high:Q")

@@ -49,7 +49,7 @@ def _load(rows: pl.DataFrame, number: str, letter: str, place: str) -> Figure:
         "What is written to and read from an I/O node, half of the messages read, against what is offered to it."
         f" {SATURATED} Dashed: the maximum that the paper gives (table 1)."
     )
-    layers = [*loads(data, "curve", "I/O nodes", "I/O node"), *published(f"io.{traffic}.{place}")]
+    layers = [*loads(data, "curve", "I/O nodes", "MB/s per I/O node"), *published(f"io.{traffic}.{place}")]
     return Figure(f"{number}{letter}", title, f"figure {number} {letter}", caption, layered(title, layers))
 
 

@@ -38,7 +38,7 @@ def _load(rows: pl.DataFrame) -> Figure:
         f" inter-arrival times. {SATURATED} Dashed: the asymptotes that the paper gives, 280 MB/s for neighbor,"
         " butterfly and complement, 165 to 200 MB/s for shuffle, transpose and bit reversal."
     )
-    layers = [*loads(data, "pattern", "pattern", "node"), *_rules()]
+    layers = [*loads(data, "pattern", "pattern", "MB/s per node"), *_rules()]
     return Figure("13", title, "figure 13", caption, layered(title, layers))
 
 

@@ -50,7 +50,7 @@ def _load(rows: pl.DataFrame, nodes: int, letter: str) -> Figure:
         f"Accepted against offered load for uniform and exponential message sizes and inter-arrival times. {SATURATED}"
         + (" Dashed: the range that the paper gives for the asymptote." if rules else "")
     )
-    layers = [*loads(data, "curve", CURVES, "node"), *rules]
+    layers = [*loads(data, "curve", CURVES, "MB/s per node"), *rules]
     return Figure(f"11{letter}", title, f"figure 11 {letter}", caption, layered(title, layers))
 
 

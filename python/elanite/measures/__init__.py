@@ -15,6 +15,8 @@ from elanite.measures import (  # they register their measures
     multirail,
     noise,
     qsnet2,
+    rails,
+    rails_latency,
     uniform,
 )
 from elanite.measures.base import REGISTRY, Finding, Measurement, Number, Order
@@ -31,5 +33,7 @@ __all__ = [
     "multirail",
     "noise",
     "qsnet2",
+    "rails",
+    "rails_latency",
     "uniform",
 ]

@@ -92,6 +92,7 @@ pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Prob
         }
         check.workload(&path, series, &run.with(&series.run));
         check.failure(&path, series);
+        check.saturation(&path, series);
     }
     check.problems
 }

@@ -9,6 +9,9 @@ use units::{Bytes, Time};
 /// Most processes of a node.
 const MOST_PROCESSES: u32 = 256;
 
+/// Finest resolution of a search: fourteen trials or so.
+const FINEST: f64 = 0.0001;
+
 /// Longest mean time between two messages of a node. Rare gaps of an exponential distribution are 40 times as long.
 const LONGEST_GAP: Time = Time::from_secs(3600);
 
@@ -94,6 +97,33 @@ impl Check<'_> {
         } else if failure.at > LONGEST {
             let message = format!("{} is too long", failure.at);
             self.add(&format!("{path}.at"), message, format!("at most {LONGEST}"));
+        }
+    }
+
+    /// A search of the load at which a job saturates.
+    pub(super) fn saturation(&mut self, path: &str, series: &Series) {
+        let path = format!("{path}.saturation");
+        let Some(saturation) = &series.saturation else {
+            return;
+        };
+        let mut jobs = series.jobs.values();
+        let (Some(job), None, None) = (jobs.next(), jobs.next(), &series.collective) else {
+            let message = "a saturation point is that of one job alone";
+            let problem = self.document.problem(&path, message);
+            self.problems
+                .push(problem.hint("give the job a series of its own, or leave this out"));
+            return;
+        };
+        let lowest = job.load.values().iter().max();
+        if let Some(lowest) = lowest.filter(|&&lowest| lowest >= saturation.highest) {
+            let message = format!("the search of the job begins at {lowest} already");
+            let highest = format!("{path}.highest");
+            self.add(&highest, message, "a load above that of the job");
+        }
+        if !(FINEST..=0.5).contains(&saturation.resolution) {
+            let message = format!("{} is out of range", saturation.resolution);
+            let allowed = format!("{FINEST} to 0.5 of the highest load");
+            self.add(&format!("{path}.resolution"), message, allowed);
         }
     }
 

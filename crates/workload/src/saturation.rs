@@ -1,0 +1,103 @@
+//! # The saturation point of a job: a search over its load (004 s5.3)
+//!
+//! "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the global packet
+//! creation rate at the source nodes." Whether it is lower in a run is what [`crate::traffic`] says with `saturated`. The
+//! search halves an interval of loads, the lower end of which is not saturated and the upper end is, until it is short
+//! enough; each trial is a run of its own, on a fresh cluster, with the same seed. Its result is the upper end: the least
+//! load that was found saturated.
+//!
+//! The records are those of the greatest load that was not saturated, and besides `saturation`, in MB/s for each node. Where
+//! the upper end of all loads is not saturated, that is the result, and `saturated` is 0 as always; where the lower end of
+//! all is saturated, it is the result, and `saturated` is 1.
+
+use crate::job::Job;
+use crate::records::{Records, Row};
+use crate::traffic::{self, Norm};
+use crate::{Failure, Window};
+use elan::Cluster;
+use units::Rate;
+
+/// Where to search.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// The highest load; that of the job is the lowest.
+    pub highest: Rate,
+    /// How far apart the ends may be that are left, as a fraction of the highest load; above 0.
+    pub resolution: f64,
+}
+
+/// Searches the saturation point of a job.
+///
+/// # Errors
+/// See [`Failure`].
+///
+/// # Panics
+/// As [`traffic::run`].
+pub fn run(
+    job: &Job,
+    search: Search,
+    cluster: impl Fn() -> Cluster,
+    window: Window,
+    seed: u64,
+) -> Result<Records, Failure> {
+    let trial = |load: Rate| {
+        let job = Job {
+            load,
+            ..job.clone()
+        };
+        traffic::run(&[job], cluster(), window, seed)
+    };
+    let norm = Norm::of(&cluster());
+    let (load, mut records) = bisect(job.load, search, trial, is_saturated)?;
+    let row = |metric, unit, value| Row {
+        job: Some(job.name.clone()),
+        metric,
+        unit,
+        batch: None,
+        value,
+    };
+    let load = load.as_mb_per_second_f64();
+    let part = norm.map(|norm| row("saturation_part", "", norm.part(load)));
+    records.add(std::iter::once(row("saturation", "MB/s", load)).chain(part));
+    Ok(records)
+}
+
+fn is_saturated(records: &Records) -> bool {
+    let mut rows = records.rows.iter();
+    rows.any(|row| row.metric == "saturated" && row.value > 0.5)
+}
+
+/// The least load that was found saturated, and what a trial gave at the greatest load that was not.
+fn bisect<T, E>(
+    lowest: Rate,
+    search: Search,
+    mut trial: impl FnMut(Rate) -> Result<T, E>,
+    is_saturated: impl Fn(&T) -> bool,
+) -> Result<(Rate, T), E> {
+    let mut records = trial(lowest)?;
+    if is_saturated(&records) {
+        return Ok((lowest, records));
+    }
+    let highest = trial(search.highest)?;
+    if !is_saturated(&highest) {
+        return Ok((search.highest, highest));
+    }
+    let (mut below, mut above) = (
+        lowest.as_bytes_per_second(),
+        search.highest.as_bytes_per_second(),
+    );
+    let close = (above as f64 * search.resolution).max(1.0);
+    while (above - below) as f64 > close {
+        let middle = below.midpoint(above);
+        let tried = trial(Rate::from_bytes_per_second(middle))?;
+        if is_saturated(&tried) {
+            above = middle;
+        } else {
+            (below, records) = (middle, tried);
+        }
+    }
+    Ok((Rate::from_bytes_per_second(above), records))
+}
+
+#[cfg(test)]
+mod tests;

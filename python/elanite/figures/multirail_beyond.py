@@ -1,0 +1,104 @@
+"""Policies of several rails where the paper did not look: other machines and traffic, and a rail that fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from elanite.figures.multirail import POLICY, UNIT
+from elanite.figures.style import RULE, Figure, colour, layered
+from elanite.figures.table import Cell, Column, table
+from elanite.frames import padded
+from elanite.measures.base import averaged, ratio
+from elanite.policies import changes, ordered, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elanite.measures.base import Number
+
+CASES = {
+    "half-duplex": "four rails, buses that move in one direction at a time, as in the paper",
+    "full-duplex": "four rails, buses that move in both directions at once",
+    "eight-rails": "eight rails",
+    "failure": "four rails, after one of them has failed",
+    "patterns": "four rails, {pattern}",
+    "hot-spot": "four rails, all send to one node",
+    "io": "four rails, eight nodes serve all others, {pattern}",
+    "pci": "four Elan3 adapters, main memory, PCI buses of {duplex} duplex",
+}
+"""What each series is, in words; a series of another name is called by that."""
+
+PATTERNS = {"uniform": "uniform traffic", "blocks": "a server for each block of nodes"}
+
+
+def draw(rows: pl.DataFrame) -> Iterator[Figure]:
+    """What each policy accepts beyond saturation, relative to basic; and over time where a rail fails."""
+    rows = padded(told(rows), servers=pl.String)
+    if not rows.is_empty():
+        yield _table(rows)
+    failing = rows.filter((pl.col("series") == "failure") & (pl.col("metric") == "accepted_part"))
+    if not failing.is_empty():
+        yield _failure(failing)
+
+
+def _table(rows: pl.DataFrame) -> Figure:
+    title = "Several rails beyond the paper: what each policy accepts"
+    served = pl.col("servers").is_not_null()
+    metric = pl.when(served).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))
+    middle = pl.col("batch").max().over("series") // 2
+    state = (pl.col("series") != "failure") | (pl.col("batch") > middle)
+    here = rows.filter((pl.col("metric") == metric) & state)
+    names = ordered(here)
+    found: dict[str, dict[str, Number]] = {}
+    for (series, pattern, machine, curve), group in here.group_by(
+        "series", "pattern", "machine", "curve", maintain_order=True
+    ):
+        found.setdefault(_case(str(series), str(pattern), str(machine)), {})[str(curve)] = averaged(group)
+    columns = [Column("machine and traffic", 3.5, "left"), *(Column(name) for name in names)]
+    body = [
+        [Cell(case), *(_cell(case, name, figures.get(name), figures.get("basic")) for name in names)]
+        for case, figures in found.items()
+    ]
+    caption = (
+        "Accepted load beyond saturation, in MB/s for each node that sends, or for each server where there are some,"
+        f" with half of its 95% confidence interval; {rows['message'][0]} messages. The tint says how far a figure is"
+        " from that of basic in the same row."
+    )
+    return Figure("beyond", title, "", caption, table(columns, body, "of what basic accepts", title), wide=True)
+
+
+def _case(series: str, pattern: str, machine: str) -> str:
+    words = {"pattern": PATTERNS.get(pattern, pattern), "duplex": changes(machine).get("bus.duplex", "")}
+    return CASES.get(series, series).format(**words)
+
+
+def _cell(case: str, name: str, figure: Number | None, basic: Number | None) -> Cell:
+    if figure is None:
+        return Cell("")
+    text = f"{figure.mean:.0f}\n± {figure.half:.1f}"
+    if basic is None:
+        return Cell(text)
+    relative = 1.0 if figure is basic else ratio(figure, basic).mean
+    return Cell(text, relative, f"{case}, {name}: {figure.mean:.0f} MB/s, {relative:.1%} of basic")
+
+
+def _failure(rows: pl.DataFrame) -> Figure:
+    title = "Several rails: accepted load while a rail of four fails"
+    order = ordered(rows)
+    data = rows.filter(pl.col("batch").is_not_null()).select("curve", "batch", "value").sort("curve", "batch")
+    x = alt.X("batch:Q", title="part of the window", axis=alt.Axis(grid=False, tickMinStep=1))
+    y = alt.Y("value:Q", title=f"accepted load, {UNIT}", scale=alt.Scale(zero=True))
+    base = alt.Chart(data).encode(x=x, y=y, color=colour("curve", order, POLICY))
+    batches: list[Any] = data["batch"].to_list()
+    middle = pl.DataFrame({"batch": [(max(batches) + 1) / 2 - 0.5]})
+    rule = alt.Chart(middle).mark_rule(strokeDash=[6, 4], color=RULE).encode(x="batch:Q")
+    marks = base.mark_point(filled=True, size=45, opacity=1)
+    caption = (
+        "What is accepted in each part of the measured window, every process having a message to send all the time. In"
+        " its middle (dashed) rail 0 fails for ever; what it had not delivered goes over the others."
+    )
+    tooltip = marks.encode(tooltip=["curve", "batch", alt.Tooltip("value:Q", format=".3f")])
+    return Figure("failure", title, "", caption, layered(title, [rule, base.mark_line(), tooltip]))

@@ -1,0 +1,65 @@
+"""Policies of several rails (004), as figures and measures know them: read from what a series changed of the machine.
+
+The experiments on several rails say all that they vary in ``machine``; its label is a column of their tables, such as
+``rails.policy=dynamic, rails.striping=1.0``.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from elanite.frames import padded
+
+RAILS = 4
+"""The rails of a node, where a series does not change them (004 s5.1)."""
+
+POLICIES = ("static", "basic", "local-dynamic", "dynamic", "hybrid")
+"""In the order in which they are told."""
+
+STRIPED = {"0.0": "no striping", "1.0": "full striping"}
+"""Ratios of striping in words."""
+
+
+def changes(label: str) -> dict[str, str]:
+    """What a label of ``machine`` says, by the keys of machine files."""
+    parts = (part.partition("=") for part in label.split(", ") if "=" in part)
+    return {key: value for key, _, value in parts}
+
+
+def told(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with columns for their rails, policy, striping and threshold, and with a name for all but the rails."""
+    rows = padded(rows, machine=pl.String)
+    labels = rows["machine"].unique(maintain_order=True).to_list()
+    known = [_told(label or "") | {"machine": label} for label in labels]
+    schema = {
+        "machine": pl.String,
+        "rails": pl.Int64,
+        "policy": pl.String,
+        "striping": pl.String,
+        "threshold": pl.String,
+        "curve": pl.String,
+    }
+    return rows.join(pl.DataFrame(known, schema=schema), on="machine", nulls_equal=True, maintain_order="left")
+
+
+def _told(label: str) -> dict[str, object]:
+    said = changes(label)
+    policy = said.get("rails.policy", "")
+    alone = policy in ("static", "basic")
+    striping = "" if alone else STRIPED.get(said.get("rails.striping", ""), said.get("rails.striping", ""))
+    threshold = said.get("rails.threshold", "") if policy == "hybrid" else ""
+    return {
+        "rails": int(said.get("rails.count", RAILS)),
+        "policy": policy,
+        "striping": striping,
+        "threshold": threshold,
+        "curve": ", ".join(word for word in (policy, threshold and f"up to {threshold}", striping) if word),
+    }
+
+
+def ordered(rows: pl.DataFrame) -> list[str]:
+    """The names of ``told``, in the order in which policies are told."""
+    names = rows.select("policy", "curve").unique(maintain_order=True)
+    names = names.sort(pl.col("curve").str.contains(STRIPED["1.0"]), maintain_order=True)
+    known = [policy for policy in POLICIES if policy in names["policy"].to_list()]
+    return [name for policy in known for name in names.filter(pl.col("policy") == policy)["curve"].to_list()]
