@@ -94,8 +94,8 @@ class Experiment:
     title: str
     source: str
     """Document, sections and figures that it follows."""
-    machine: str
-    """The machine that it runs on unless another one is given."""
+    machine: str | list[str]
+    """The machine, or those that it compares, that it runs on unless another one is given."""
     about: dict[str, Any] = field(repr=False)
     file: Source = field(repr=False)
     overrides: tuple[str, ...] = ()
@@ -263,4 +263,4 @@ def load_results(
 
 def _plan(experiment: Experiment, machine: Machine | None, seed: int) -> Plan:
     overrides = experiment.overrides + (machine.overrides if machine else ())
-    return plan(experiment.file, machine.file if machine else None, overrides, seed)
+    return plan(experiment.file, [machine.file] if machine else [], overrides, seed)

@@ -1,8 +1,9 @@
-"""The plan: an experiment on a machine, as a list of points.
+"""The plan: an experiment on a machine, or on each of several, as a list of points.
 
 A point is everything that decides one result: the resolved machine, the workload, the measured window and the seed. Its
 identity is a hash of that content and of the model revision, so that a point that was simulated once need never be
-simulated again, whichever experiment asks for it.
+simulated again, whichever experiment asks for it, and alone or beside another machine. Points of several machines have
+one parameter more, ``on``: the machine.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core, sources
+from elanite.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from elanite.sources import Source
+
+ON = "on"
+"""The parameter that says on which of several machines a point runs."""
 
 FIRST_SEED = 1
 """The seed that runs start from unless another one is asked for."""
@@ -37,6 +42,8 @@ class Point:
     seed: int
     json: str
     """The point as the simulator reads it."""
+    machine: str
+    """Name of the machine that it runs on."""
 
     @property
     def run(self) -> dict[str, Any]:
@@ -50,7 +57,8 @@ class Plan:
     """All points of one experiment, and the words of the command line that lead to them."""
 
     experiment: Source
-    machine: Source
+    machines: tuple[Source, ...]
+    """The machine, or those that are compared; every point runs on each of them."""
     overrides: tuple[str, ...]
     seed: int
     points: tuple[Point, ...]
@@ -58,7 +66,7 @@ class Plan:
     document: str
     """Document and sections that the experiment follows."""
     machine_given: bool = False
-    """Whether the machine was chosen by the user, not by the experiment."""
+    """Whether the machines were chosen by the user, not by the experiment."""
     titles: tuple[tuple[str, str], ...] = ()
     """Name and title of each series."""
 
@@ -66,7 +74,8 @@ class Plan:
         """The exact command that runs this plan again, or one point of it."""
         words = ["elanite", "run", self.experiment.argument]
         if self.machine_given:
-            words += ["--machine", self.machine.argument]
+            for machine in self.machines:
+                words += ["--machine", machine.argument]
         for override in self.overrides:
             words += ["--set", override]
         if self.seed != FIRST_SEED:
@@ -89,35 +98,53 @@ class Plan:
 
 def plan(
     experiment: Source,
-    machine: Source | None = None,
+    machines: Sequence[Source] = (),
     overrides: Iterable[str] = (),
     seed: int = FIRST_SEED,
 ) -> Plan:
-    """Plan an experiment, on the machine that it names unless another one is given.
+    """Plan an experiment, on the machine or machines that it names unless others are given.
 
     ``overrides`` are ``key=value`` texts for the machine or the experiment. Raises ``ConfigError`` where a file or an
-    override is wrong.
+    override is wrong, ``UsageError`` where two machines have one name.
     """
     chosen = tuple(overrides)
     about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
-    base = machine or sources.read("machine", about["machine"])
-    planned = _core.plan(base.text, base.file, experiment.name, experiment.text, experiment.file, list(chosen), seed)
-    points: dict[str, Point] = {}
-    for text, key, parameters in planned:
-        decoded = json.loads(text)
-        identity = hashlib.sha256((key + _core.MODEL_REVISION).encode()).hexdigest()[:20]
-        points.setdefault(
-            identity + decoded["series"],
-            Point(identity, experiment.name, decoded["series"], json.loads(parameters), decoded["seed"], text),
-        )
+    bases = tuple(machines) or tuple(sources.read("machine", name) for name in _several(about["machine"]))
+    names = [base.name for base in bases]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"there are two machines `{name}`; machines that are compared need names of their own")
+    points: dict[tuple[str, str, str], Point] = {}
+    for base in bases:
+        on = {ON: base.name} if len(bases) > 1 else {}
+        text, file = experiment.text, experiment.file
+        try:
+            planned = _core.plan(base.text, base.file, experiment.name, text, file, list(chosen), seed)
+        except ConfigError as error:
+            if len(bases) == 1:
+                raise
+            words, problems = error.args
+            raise ConfigError(f"on {base.name}:\n{words}", problems) from None
+        for text, key, parameters in planned:
+            decoded = json.loads(text)
+            identity = hashlib.sha256((key + _core.MODEL_REVISION).encode()).hexdigest()[:20]
+            series, here = decoded["series"], on | json.loads(parameters)
+            points.setdefault(
+                (identity, series, base.name),
+                Point(identity, experiment.name, series, here, decoded["seed"], text, base.name),
+            )
     return Plan(
         experiment=experiment,
-        machine=base,
+        machines=bases,
         overrides=chosen,
         seed=seed,
         points=tuple(points.values()),
         title=about.get("title", experiment.name),
         document=about.get("source", ""),
-        machine_given=machine is not None,
+        machine_given=bool(machines),
         titles=tuple((series["name"], series.get("title", "")) for series in about.get("series", [])),
     )
+
+
+def _several(names: str | list[str]) -> list[str]:
+    return names if isinstance(names, list) else [names]

@@ -106,7 +106,7 @@ def render(
         spread=spread,
         with_error=with_error,
     )
-    machines = dict.fromkeys(section.plan.machine for section in found)
+    machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
     charts = {f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures}
     template = environment.from_string(_data("report.html.j2"))
     return template.render(

@@ -35,6 +35,11 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def with_half(mean: float, half: float) -> str:
+    """A mean and half the width of its interval, if that shows."""
+    return number(mean) if number(half) == "0" else f"{number(mean)} ± {number(half)}"
+
+
 def plain(value: object) -> str:
     """A value of a machine or experiment file, without the signs of a programming language."""
     if isinstance(value, list):

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Time};
 
-/// An experiment: one or more series of points on a machine.
+/// An experiment: one or more series of points on a machine, or on each of several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
@@ -18,8 +18,9 @@ pub struct Experiment {
     /// The document, sections and figures that it reproduces.
     #[serde(default)]
     pub source: String,
-    /// The machine that it runs on, unless the command line names another.
-    pub machine: String,
+    /// The machine that it runs on, unless the command line names another; or a list of machines that it compares, on each
+    /// of which everything runs.
+    pub machine: Sweep<String>,
     /// Defaults of all series.
     #[serde(default)]
     pub run: Run,

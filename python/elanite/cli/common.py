@@ -43,6 +43,15 @@ MachineFile = Annotated[
         help="A shipped machine or a machine file.  [default: the experiment's]",
     ),
 ]
+MachineFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="MACHINE",
+        help="A shipped machine or a machine file; may be repeated, to compare.  [default: the experiment's]",
+    ),
+]
 PointId = Annotated[
     list[str] | None,
     typer.Option("--point", metavar="ID", help="Only points whose identity starts so; may be repeated."),

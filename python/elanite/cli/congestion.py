@@ -67,7 +67,7 @@ def congestion(
     from elanite.store import Store
 
     output.refuse_terminal(format_)
-    chosen = sources.read("machine", machine) if machine else None
+    chosen = [sources.read("machine", machine)] if machine else []
     planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
     result = Result(planned.only(point) if point else planned, Store(out / "store"))
     if not result.points:

@@ -100,7 +100,8 @@ def _checked(source: Source) -> str:
         return f"{source.argument}: ok, machine {machine.name}, {len(machine.parameters)} parameters"
     planned = plan(source)
     series = len(planned.titles)
-    return f"{source.argument}: ok, experiment on {planned.machine.name}, {series} series, {len(planned.points)} points"
+    machines = " and ".join(machine.name for machine in planned.machines)
+    return f"{source.argument}: ok, experiment on {machines}, {series} series, {len(planned.points)} points"
 
 
 def _show_machine(source: Source, overrides: list[str]) -> None:
@@ -135,7 +136,7 @@ def _show_experiment(source: Source, overrides: list[str]) -> None:
     planned = plan(source, overrides=overrides)
     screen = console()
     screen.print(f"{experiment.name}: {experiment.title}", style="bold", markup=False)
-    screen.print(f"source   {experiment.source}\nmachine  {experiment.machine}", markup=False)
+    screen.print(f"source   {experiment.source}\nmachine  {plain(experiment.machine)}", markup=False)
     for name, title in planned.titles:
         points = planned.series(name)
         screen.print(f"\n{name}: {title}".rstrip(": "), style="bold", markup=False)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.api import Result
+    from elanite.beside import Line
     from elanite.claims import Verdict
     from elanite.deviations import Deviation
     from elanite.plan import Point
@@ -115,7 +116,7 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
         "id": point.id,
         "experiment": point.experiment,
         "series": point.series,
-        "machine": result.plan.machine.name,
+        "machine": point.machine,
         "parameters": point.parameters,
         "seed": point.seed,
         "results": {
@@ -135,8 +136,13 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
 
 
 def _tables(result: Result) -> None:
-    """One table per series: what varies, and every metric as its mean and half the width of its interval."""
+    """One table per series: what varies, and every metric as its mean and half the width of its interval.
+
+    Of several machines every metric has a line, with a column for each machine, and one for its ratio to the first.
+    """
     from elanite import frames
+    from elanite.beside import beside
+    from elanite.plan import ON
 
     frame = result.frame()
     titles = dict(result.plan.titles)
@@ -144,7 +150,11 @@ def _tables(result: Result) -> None:
     for series in frame["series"].unique(maintain_order=True).to_list():
         rows = frame.filter(frame["series"] == series)
         columns = frames.varying(rows)
-        wide = _wide(frames.summarise(rows), columns)
+        if len(result.plan.machines) > 1:
+            columns = [*(name for name in columns if name != ON), "quantity"]
+            wide = [_side_by_side(line) for line in beside(rows)]
+        else:
+            wide = _wide(frames.summarise(rows), columns)
         screen.print(f"{result.plan.experiment.name} {series}: {titles.get(series, '')}".rstrip(": "), style="bold")
         screen.print(_rich(wide, columns))
 
@@ -157,11 +167,18 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]
     return list(lines.values())
 
 
-def _value(row: dict[str, Any]) -> str:
-    from elanite.text import number
+def _side_by_side(line: Line) -> dict[str, Any]:
+    from elanite.text import with_half
 
-    half = (row["high"] - row["low"]) / 2
-    return f"{number(row['mean'])} ± {number(half)}" if half > 0 else number(row["mean"])
+    row = {name: str(value) for name, value in line.parameters.items()} | {"quantity": line.quantity}
+    row |= {machine: with_half(figure.mean, figure.half) for machine, figure in line.figures.items()}
+    return row | {f"{machine} / {line.first}": with_half(r.mean, r.half) for machine, r in line.ratios.items()}
+
+
+def _value(row: dict[str, Any]) -> str:
+    from elanite.text import with_half
+
+    return with_half(row["mean"], (row["high"] - row["low"]) / 2)
 
 
 def _rich(lines: Sequence[dict[str, Any]], columns: Sequence[str]) -> object:

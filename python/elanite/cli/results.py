@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, BoardFormat, Format, Jobs, MachineFile, Out, PointId, Seed, Set, say
+from elanite.cli.common import OUT, BoardFormat, Format, Jobs, MachineFiles, Out, PointId, Seed, Set, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ def run(
         str,
         typer.Argument(metavar="EXPERIMENT", help="A shipped experiment (qsnet/ping) or an experiment file."),
     ],
-    machine: MachineFile = None,
+    machine: MachineFiles = None,
     set_: Set = None,
     seed: Seed = FIRST_SEED,
     jobs: Jobs = None,
@@ -88,10 +88,11 @@ def run(
       elanite run qsnet/uniform --set run.seeds=1 --format csv > uniform.csv
       elanite run my-experiment.toml --machine my-machine.toml --format json
       elanite run qsnet/ping --set switch.circuit=wormhole
+      elanite run comparison/generations --machine es40-qsnet --machine my-machine.toml
 
-    table shows means with 95% confidence intervals; json gives one object per point with its parameters, results,
-    packets, events, cpu_seconds, peak_memory_bytes and digest; csv and parquet give tidy rows, one per point, metric
-    and batch.
+    table shows means with 95% confidence intervals, of several machines side by side and as ratios to the first; json
+    gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
+    digest; csv and parquet give tidy rows, one per point, metric and batch.
     """
     from elanite import campaign, sources
     from elanite.api import Result
@@ -102,7 +103,7 @@ def run(
     from elanite.store import Store
 
     output.refuse_terminal(format_)
-    chosen = sources.read("machine", machine) if machine else None
+    chosen = [sources.read("machine", name) for name in machine or []]
     planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
     if point:
         planned = planned.only(point)

@@ -53,7 +53,7 @@ class Cell:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], legend: str, title: str) -> alt.LayerChart:
-    """The picture of a table; ``legend`` says what the tints mean."""
+    """The picture of a table; ``legend`` says what the tints mean, if there are any."""
     scale = WIDTH / sum(column.width for column in columns)
     edges = [scale * sum(column.width for column in columns[:index]) for index in range(len(columns) + 1)]
     words: list[dict[str, object]] = []
@@ -108,8 +108,9 @@ def _chart(
     schema = {"x": pl.Float64, "x2": pl.Float64, "y": pl.Float64, "y2": pl.Float64, "ratio": pl.Float64}
     tinted = alt.Chart(pl.DataFrame(squares, schema=schema | {"says": pl.String}))
     lines = alt.Chart(pl.DataFrame({"x": [0.0] * len(rules), "x2": [float(WIDTH)] * len(rules), "y": rules}))
+    squared = tinted.mark_rect(stroke="white").encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=tint, tooltip=["says:N"])
     layers: list[alt.Chart | alt.LayerChart] = [
-        tinted.mark_rect(stroke="white").encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=tint, tooltip=["says:N"]),
+        *([squared] if squares else []),
         lines.mark_rule(color=RULE, strokeWidth=0.5, opacity=0.6).encode(x=x, x2="x2:Q", y=y),
     ]
     text = alt.Chart(pl.DataFrame(words)).encode(

@@ -36,6 +36,7 @@ pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Prob
         document,
         problems: Vec::new(),
     };
+    check.machines(experiment);
     if experiment.series.is_empty() {
         check.add(
             "series",
@@ -101,6 +102,22 @@ impl Check<'_> {
     fn add(&mut self, path: &str, message: impl Into<String>, allowed: impl Into<String>) {
         self.problems
             .push(self.document.problem(path, message).allowed(allowed));
+    }
+
+    /// One machine or more, each of them once.
+    fn machines(&mut self, experiment: &Experiment) {
+        let machines = &experiment.machine;
+        let names = machines.values();
+        if names.is_empty() {
+            self.empty_list("machine");
+        }
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                let path = machines.place("machine", index);
+                let message = format!("`{name}` is in the list twice");
+                self.add(&path, message, "each machine once");
+            }
+        }
     }
 
     /// A name is a step of the paths of overrides.

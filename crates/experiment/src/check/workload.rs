@@ -291,7 +291,7 @@ impl Check<'_> {
         }
     }
 
-    fn empty_list(&mut self, path: &str) {
+    pub(super) fn empty_list(&mut self, path: &str) {
         self.add(
             path,
             "an empty list makes no points",

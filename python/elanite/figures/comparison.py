@@ -1,0 +1,181 @@
+"""QsNET against QsNetII: the traffic and the collective operations of 000 and 002 on both generations, side by side.
+
+Nobody has published such figures of a QsNetII, nor any of one with more than one switch, nor of a QsNET with more than
+64 nodes. They are predictions, and the caption of the table says what they rest on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from elanite.api import Machine
+from elanite.beside import beside
+from elanite.claims import fitted_parameters
+from elanite.figures import generic
+from elanite.figures.curves import curves
+from elanite.figures.style import RULE, Figure, colour, layered
+from elanite.figures.table import Cell, Column, table
+from elanite.frames import summarise
+from elanite.plan import ON
+from elanite.text import with_half
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elanite.beside import Line
+    from elanite.measures import Number
+
+NAMES = {"es40-qsnet": "QsNET", "opteron-qsnet2": "QsNetII"}
+"""What machines are called; all others by their own names."""
+
+TRAFFIC = ("uniform", "permutations")
+
+QUANTITIES = {
+    "uniform": ("accepted", "accepted load, MB/s per node"),
+    "permutations": ("accepted", "accepted load, MB/s per node"),
+    "barrier": ("latency", "latency of barriers, µs"),
+    "broadcast": ("bandwidth", "bandwidth of broadcasts, MB/s"),
+}
+"""The metric of each series, and what it is called."""
+
+OPERATIONS = {
+    "hgsync": "hardware (hgsync)",
+    "gsync": "software (gsync)",
+    "hbcast": "hardware (hbcast)",
+    "bcast": "software (bcast)",
+}
+
+PREDICTION = "A prediction: nothing of this kind is published of QsNetII, nor of QsNET with more than 64 nodes."
+
+BARS = "Bars are 95% confidence intervals."
+
+
+def draw(rows: pl.DataFrame) -> Iterator[Figure]:
+    """The table of everything, the loads by pattern, and the collective operations over the number of nodes."""
+    if ON not in rows.columns:
+        yield from generic.draw(rows)  # one machine alone
+        return
+    wanted = pl.any_horizontal(
+        (pl.col("series") == series) & (pl.col("metric") == metric) for series, (metric, _) in QUANTITIES.items()
+    )
+    rows = rows.filter(wanted).with_columns(pl.col(ON).replace(NAMES).alias("_name"))
+    if rows.is_empty():
+        return
+    yield _table(rows)
+    patterns = rows.filter(pl.col("series").is_in(TRAFFIC))
+    if not patterns.is_empty():
+        yield _patterns(patterns)
+    for series in ("barrier", "broadcast"):
+        here = rows.filter(pl.col("series") == series)
+        if not here.is_empty():
+            yield _over_nodes(here, series)
+
+
+def rests_on(machine: str) -> str:
+    """What the figures of a machine rest on, in words; nothing of one that is not shipped."""
+    if machine not in fitted_parameters():
+        return ""
+    about, fitted = Machine.load(machine), fitted_parameters()[machine]
+    assumed = sum("assumed" in parameter.source for parameter in about.parameters)
+    names = f" ({', '.join(fitted)})" if fitted else ""
+    return (
+        f" {NAMES.get(machine, machine)} is {machine}: links of {about['link.rate']}, packets of"
+        f" {about['packet.payload']}; of its {len(about.parameters)} parameters {len(fitted)} are fitted{names} and"
+        f" {assumed} assumed."
+    )
+
+
+def _table(rows: pl.DataFrame) -> Figure:
+    machines = rows[ON].unique(maintain_order=True).to_list()
+    names = [NAMES.get(machine, machine) for machine in machines]
+    columns = [Column("quantity", 2.2, "left"), Column("of", 1.4, "left"), Column("nodes", 0.7)]
+    columns += [Column(name, 1.2) for name in names] + [Column(f"{name} / {names[0]}", 1.2) for name in names[1:]]
+    lines = []
+    for series, (_, words) in QUANTITIES.items():
+        here = rows.filter(pl.col("series") == series)
+        if here.is_empty():
+            continue
+        for line in beside(_plain(here)):
+            figures = [line.figures.get(machine) for machine in machines]
+            ratios = [line.ratios.get(machine) for machine in machines[1:]]
+            lines.append([Cell(words), *_cells(line, here), *map(_cell, figures + ratios)])
+    title = "QsNET against QsNetII" if machines == list(NAMES) else " against ".join(names)
+    caption = (
+        f"{PREDICTION} Means with half of their 95% confidence intervals, over batches; a figure without one varied by"
+        f" less than it shows.{_offered(rows)}{''.join(map(rests_on, machines))} QsNET was fitted to figures of up to"
+        " 64 nodes, among them the barrier by hardware, which therefore is no prediction there, and some patterns"
+        " and broadcasts with other messages. QsNetII was fitted to pings and noise alone, and nobody has published one"
+        " of more than one switch. Both are quaternary fat trees of 1,024 nodes here. Buffers lie in adapter memory, so"
+        " that the I/O buses (PCI, PCI-X) carry none of the data, and operating systems make no noise."
+    )
+    return Figure("table", title, "", caption, table(columns, lines, "", title), wide=True)
+
+
+def _offered(rows: pl.DataFrame) -> str:
+    traffic = rows.filter(pl.col("series").is_in(TRAFFIC))
+    if traffic.is_empty():
+        return ""
+    message, load = traffic["message"][0], traffic["load"][0]
+    return (
+        f" Loads are payload of the nodes that send; each offers {load}, far more than is accepted, in messages of"
+        f" {message} on average."
+    )
+
+
+def _plain(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a series without the columns that name what is in others."""
+    return rows.drop("_name", "id")
+
+
+def _cells(line: Line, rows: pl.DataFrame) -> list[Cell]:
+    """What is measured, and on how many nodes; a parameter that does not vary is that of all rows."""
+    of = "operation" if "operation" in rows.columns and rows["operation"][0] is not None else "pattern"
+    what, nodes = (line.parameters.get(name, rows[name][0]) for name in (of, "nodes"))
+    return [Cell(OPERATIONS.get(what, str(what))), Cell(f"{nodes:,}")]
+
+
+def _cell(figure: Number | None) -> Cell:
+    return Cell(with_half(figure.mean, figure.half) if figure else "")
+
+
+def _curve(of: str) -> pl.Expr:
+    """The name of a machine, and what else tells curves apart."""
+    return pl.concat_str(pl.col("_name"), pl.col(of), separator=", ").alias("curve")
+
+
+def _patterns(rows: pl.DataFrame) -> Figure:
+    title = f"Prediction: accepted load by pattern, {rows['message'][0]} messages"
+    nodes = pl.col("nodes").map_elements(lambda count: f"{count:,} nodes", pl.String)
+    data = summarise(rows.with_columns(nodes.alias("_nodes")).with_columns(_curve("_nodes")), ["pattern", "curve"])
+    order = data["curve"].unique(maintain_order=True).to_list()
+    patterns = data["pattern"].unique(maintain_order=True).to_list()
+    y = QUANTITIES["uniform"][1]
+    base = alt.Chart(data).encode(
+        x=alt.X("pattern:N", title="pattern", sort=patterns, axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("curve:N", sort=order),
+    )
+    bars = base.mark_bar().encode(
+        y=alt.Y("mean:Q", title=y),
+        color=colour("curve", order, "machine and nodes"),
+        tooltip=["pattern", "curve", *(alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high"))],
+    )
+    ends = base.mark_rule(strokeWidth=1.5, color=RULE).encode(y=alt.Y("low:Q", title=y), y2="high:Q")
+    caption = f"{PREDICTION} Accepted load of the nodes that send, with far more offered than accepted. {BARS}"
+    return Figure("patterns", title, "", caption, layered(title, [bars, ends]))
+
+
+def _over_nodes(rows: pl.DataFrame, series: str) -> Figure:
+    metric, words = QUANTITIES[series]
+    title = f"Prediction: {words.split(',')[0]} by nodes"
+    named = rows.with_columns(pl.col("operation").replace(OPERATIONS)).with_columns(_curve("operation"))
+    data = summarise(named, ["curve", "nodes"])
+    marks = data["nodes"].unique().sort().to_list()
+    scale = alt.Scale(type="log", base=2, domain=[marks[0], marks[-1]], nice=False)
+    x = alt.X("nodes:Q", title="nodes", scale=scale, axis=alt.Axis(values=marks, format=",d", grid=False))
+    unit = words.split(", ")[1]
+    layers = curves(data, "curve", "machine and operation", x, f"{metric}, {unit}", unit)
+    size = f" Messages of {rows['message'][0]}, between adapter memories." if metric == "bandwidth" else ""
+    return Figure(series, title, "", f"{PREDICTION}{size} {BARS}", layered(title, layers))
