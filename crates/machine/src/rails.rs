@@ -23,6 +23,9 @@ pub struct Rails {
     pub handle: Param<u32>,
     /// A process that finds no free rail looks again after this time.
     pub poll: Param<Time>,
+    /// Of the policies that reserve: whether the livelock avoidance procedure runs; yes, if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub avoidance: Option<Param<bool>>,
 }
 
 /// How a process picks the rails of a message.
@@ -56,6 +59,10 @@ impl Rails {
             threshold: self.threshold.value,
             handle: self.handle.value,
             poll: self.poll.value,
+            avoidance: self
+                .avoidance
+                .as_ref()
+                .is_none_or(|avoidance| avoidance.value),
         }
     }
 }

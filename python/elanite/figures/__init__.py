@@ -63,6 +63,7 @@ REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
     "multirail/rails": multirail.rails,
     "multirail/saturation": multirail.saturation,
     "multirail/hybrid": multirail.hybrid,
+    "multirail/livelock": generic.only("messages"),
     "multirail/beyond": multirail_beyond.draw,
     "multirail/beyond-es40": multirail_beyond.draw,
     "qsnet2/ping": qsnet2.pings,

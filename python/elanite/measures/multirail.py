@@ -85,3 +85,26 @@ def _words(algorithm: str, rails: dict[int, int]) -> str:
     most = max((nodes for nodes, count in rails.items() if count == 6), default=0)
     after = f", {most + 1} need {rails[most + 1]}" if most + 1 in rails else ""
     return f"algorithm {NUMBERS[algorithm]}: {most} nodes with 6 rails{after}"
+
+
+FAIR = 0.1
+"""Of nodes that are served fairly the first has no more than this fraction more than the last (004 gives no figure)."""
+
+
+@measure("livelock")
+def livelock(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - all measures look alike
+    """Adapters in a circle: without the procedure nothing is ever granted, with it everybody is served, in turn."""
+    without, served = (rows.filter(pl.col("machine").str.contains(f"rails.avoidance={on}")) for on in ("false", "true"))
+    ended = without.filter(pl.col("metric") == "messages")["value"]
+    messages = served.filter(pl.col("metric") == "messages")
+    each = messages.group_by("seed").agg(least=pl.col("value").min(), most=pl.col("value").max()).sort("seed")
+    pauses = served.filter((pl.col("metric") == "accepted") & (pl.col("value") == 0))
+    if ended.is_empty() or each.is_empty():
+        raise ValueError("the points are not with the procedure and without")
+    fair = (each["most"] <= (1 + FAIR) * each["least"]).all() and (each["least"] > 0).all()
+    counts = ", ".join(f"{least:.0f} to {most:.0f}" for least, most in each.select("least", "most").iter_rows())
+    text = (
+        f"without the procedure {ended.sum():.0f} messages in {without['seed'].n_unique()} runs;"
+        f" with it {counts} of each node, {len(pauses)} parts of the runs in which a node got nothing"
+    )
+    return Finding(ended.sum() == 0 and fair and pauses.is_empty(), text)

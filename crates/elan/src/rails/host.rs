@@ -98,7 +98,7 @@ impl Rails {
         if config.policy.reserves() {
             for rail in 0..rails {
                 let adapters = (0..nodes).map(|node| cluster.adapter(rail, node));
-                ports.push(nic::start(adapters.collect(), config.handle)?);
+                ports.push(nic::start(adapters.collect(), config)?);
             }
         }
         let rail = |node: NodeId, rail: u32| Rail {

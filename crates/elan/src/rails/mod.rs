@@ -54,6 +54,8 @@ pub struct Config {
     pub handle: u32,
     /// From one look at the rails to the next, if none is free; more than zero.
     pub poll: Time,
+    /// Of the policies that reserve: whether requests that meet are compared, so that one of them goes on (s4.2, algorithm 6).
+    pub avoidance: bool,
 }
 
 /// How the rails of a message are picked; see the essay of the module.

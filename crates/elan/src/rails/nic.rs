@@ -10,6 +10,7 @@
 //! both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one of them gives back what it was granted,
 //! and one message is reported. These are 2 (n - 1) + 1 + processes + 2, and [`SLOTS`] for each of them is more than that.
 
+use super::Config;
 use super::protocol::{Answer, Control, Message, Nic, Packet, Request, Status};
 use crate::cluster::Node;
 use crate::event::EventId;
@@ -47,14 +48,14 @@ pub(super) struct Port {
 }
 
 /// Starts the adapters of a rail.
-pub(super) fn start(adapters: Vec<Node>, handle: u32) -> Result<Vec<Rc<Port>>, MemoryError> {
+pub(super) fn start(adapters: Vec<Node>, config: Config) -> Result<Vec<Rc<Port>>, MemoryError> {
     let slots = SLOTS * (adapters.len() as u32 + MOST_PROCESSES);
     let port = |adapter: Node| {
         let queue = adapter.queue(slots, WORD * INSERTED as u64, None)?;
         let (_, node) = adapter.rail_and_node();
         Ok(Rc::new(Port {
             adapter,
-            nic: RefCell::new(Nic::new(node, true)),
+            nic: RefCell::new(Nic::new(node, config.avoidance)),
             queue,
             waiting: RefCell::default(),
         }))
@@ -67,7 +68,7 @@ pub(super) fn start(adapters: Vec<Node>, handle: u32) -> Result<Vec<Rc<Port>>, M
         let (own, queues) = (Rc::clone(port), Rc::clone(&queues));
         let label = format!("rail {rail} of node {node}");
         port.adapter.run_resident(label, async move |thread| {
-            own.serve(&thread, &queues, handle).await;
+            own.serve(&thread, &queues, config.handle).await;
         })?;
     }
     Ok(ports)

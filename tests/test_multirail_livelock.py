@@ -1,0 +1,57 @@
+"""The livelock of the multirail paper on real packets: figure and claim, as shipped, and wrong on purpose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import elanite as el
+from elanite.claims import Verdict, claims, judge
+from elanite.measures import REGISTRY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLAIM = next(claim for claim in claims() if claim.id == "multirail.livelock")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+    out: Path = tmp_path_factory.mktemp("livelock")
+    return el.run(el.Experiment.load("multirail/livelock"), out=out).frame()
+
+
+def judged(rows: pl.DataFrame) -> Verdict:
+    return judge(CLAIM, REGISTRY[CLAIM.measure](rows, CLAIM))
+
+
+def changed(rows: pl.DataFrame, avoidance: str, metric: str, value: float) -> pl.DataFrame:
+    """One value of one node in one run is another."""
+    wrong = (
+        pl.col("machine").str.contains(f"rails.avoidance={avoidance}")
+        & (pl.col("metric") == metric)
+        & (pl.col("job") == "second")
+        & (pl.col("seed") == 2)
+    )
+    return rows.with_columns(value=pl.when(wrong).then(value).otherwise("value"))
+
+
+def test_the_claim_holds(rows: pl.DataFrame) -> None:
+    assert judged(rows).state == "holds"
+
+
+@pytest.mark.parametrize(
+    ("avoidance", "metric", "value"),
+    [("false", "messages", 1), ("true", "messages", 0), ("true", "messages", 20), ("true", "accepted", 0)],
+    ids=["something ends without", "a node gets nothing", "a node gets half", "a node waits"],
+)
+def test_each_half_can_fail(rows: pl.DataFrame, avoidance: str, metric: str, value: float) -> None:
+    assert judged(changed(rows, avoidance, metric, value)).state != "holds"
+
+
+def test_both_halves_are_needed(rows: pl.DataFrame) -> None:
+    half = rows.filter(pl.col("machine").str.contains("avoidance=true"))
+    with pytest.raises(ValueError, match="with the procedure and without"):
+        judged(half)
