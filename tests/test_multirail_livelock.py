@@ -9,6 +9,7 @@ import pytest
 
 import elanite as el
 from elanite.claims import Verdict, claims, judge
+from elanite.figures import multirail_livelock
 from elanite.measures import REGISTRY
 
 if TYPE_CHECKING:
@@ -55,3 +56,11 @@ def test_both_halves_are_needed(rows: pl.DataFrame) -> None:
     half = rows.filter(pl.col("machine").str.contains("avoidance=true"))
     with pytest.raises(ValueError, match="with the procedure and without"):
         judged(half)
+
+
+def test_the_figure_shows_both(rows: pl.DataFrame) -> None:
+    (figure,) = multirail_livelock.draw(rows)
+    (data,) = figure.spec()["datasets"].values()
+    bars = {(row["node"], row["procedure"]): row["mean"] for row in data}
+    assert {node for node, _ in bars} == {"node 0", "node 1", "node 2"}
+    assert all((value > 0) == procedure.startswith("with ") for (_, procedure), value in bars.items())
