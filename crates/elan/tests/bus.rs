@@ -157,19 +157,24 @@ fn a_long_transfer_does_not_block_the_other_way() {
     assert_eq!(outcome.done, [ns(328 + 188 + 80 + 98 * 164), ns(328 + 188)]);
 }
 
+/// Requests in both directions, half of them at the same moment as the one before.
+fn requests() -> impl Strategy<Value = Vec<Request>> {
+    let request = (0_u64..3000, any::<bool>(), 1_u64..700);
+    prop::collection::vec(request, 1..60).prop_map(|requests| {
+        let mut at = 0;
+        let request = |(gap, to_main, size): (u64, bool, u64)| {
+            at += gap.saturating_sub(1500);
+            (ns(at), if to_main { ToMain } else { ToAdapter }, size)
+        };
+        requests.into_iter().map(request).collect()
+    })
+}
+
 proptest! {
     /// Whatever is asked for: all is done; each way in order; the bus rests only when nothing waits; it is busy for as
     /// long as its bursts and turns take.
     #[test]
-    fn work_is_conserved(requests in prop::collection::vec((0_u64..3000, any::<bool>(), 1_u64..700), 1..60)) {
-        let mut at = 0;
-        let requests: Vec<Request> = requests
-            .into_iter()
-            .map(|(gap, to_main, size)| {
-                at += gap.saturating_sub(1500);
-                (ns(at), if to_main { ToMain } else { ToAdapter }, size)
-            })
-            .collect();
+    fn work_is_conserved(requests in requests()) {
         let outcome = run(BUS, &requests);
         prop_assert_eq!(outcome.busy, outcome.wanted);
         let bursts: u64 = requests.iter().map(|request| request.2.div_ceil(64)).sum();
@@ -261,15 +266,7 @@ fn full_duplex_knows_no_turns() {
 proptest! {
     /// Each direction of a full-duplex bus does what a half-duplex bus does that has the requests of this direction only.
     #[test]
-    fn full_duplex_is_two_buses(requests in prop::collection::vec((0_u64..3000, any::<bool>(), 1_u64..700), 1..60)) {
-        let mut at = 0;
-        let requests: Vec<Request> = requests
-            .into_iter()
-            .map(|(gap, to_main, size)| {
-                at += gap.saturating_sub(1500);
-                (ns(at), if to_main { ToMain } else { ToAdapter }, size)
-            })
-            .collect();
+    fn full_duplex_is_two_buses(requests in requests()) {
         let (done, busy) = run_full(&requests);
         let mut both = Time::ZERO;
         for way in [ToAdapter, ToMain] {

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, pattern};
-use elan::{BusConfig, Config, Dma, Elan4Config, Node, Placement, QueueId};
+use common::{bursts, cluster, four_nodes, log, pattern};
+use elan::{Config, Dma, Elan4Config, Node, Placement, QueueId};
 use units::{Bytes, Time};
 
 const ELAN4: Elan4Config = Elan4Config {
@@ -17,18 +17,6 @@ fn elan4() -> Config {
         elan4: Some(ELAN4),
         ..four_nodes()
     }
-}
-
-/// Time on the bus without a turn: each burst costs its overhead, and its bytes at the bus's rate.
-fn bursts(bus: &BusConfig, bytes: u64) -> Time {
-    let mut time = Time::ZERO;
-    let mut left = bytes;
-    while left > 0 {
-        let burst = left.min(bus.burst.as_u64());
-        time += bus.burst_overhead + bus.rate.time(Bytes::new(burst));
-        left -= burst;
-    }
-    time
 }
 
 /// From the moment that a packet can enter the fabric to its last flit at a node of the same switch.

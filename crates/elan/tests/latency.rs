@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{cluster, log, machine, odd_machine};
-use elan::{BusConfig, Config, Dma, Node, Placement};
+use common::{bursts, cluster, log, machine, odd_machine};
+use elan::{Config, Dma, Node, Placement};
 use fabric::FatTree;
 use units::{Bytes, Time};
 
@@ -26,18 +26,6 @@ fn paths(config: &Config) -> [(u32, Vec<u32>); 3] {
         (4, vec![hop[0], hop[1], hop[1], hop[0]]),
         (16, vec![hop[0], hop[1], hop[2], hop[2], hop[1], hop[0]]),
     ]
-}
-
-/// Time on the bus without a turn: each burst costs its overhead, and its bytes at the bus's rate.
-fn bursts(bus: &BusConfig, bytes: u64) -> Time {
-    let mut time = Time::ZERO;
-    let mut left = bytes;
-    while left > 0 {
-        let burst = left.min(bus.burst.as_u64());
-        time += bus.burst_overhead + bus.rate.time(Bytes::new(burst));
-        left -= burst;
-    }
-    time
 }
 
 /// Flits of a packet: header of 8 bytes, 10 for each transaction of up to 64, 2 bytes a flit.

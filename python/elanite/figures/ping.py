@@ -79,9 +79,9 @@ def _bandwidth(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
     return Figure(name, title, _paper(name), caption, layered(title, [base.mark_line(), points, *rules]))
 
 
-def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
-    title = f"Ping {words}: latency of short messages"
-    order = data["placement"].unique(maintain_order=True).to_list()
+def latencies(data: pl.DataFrame, column: str, legend: str) -> list[alt.Chart]:
+    """Latency over the sizes of short messages, 0 B among them: a curve with its points for each value of a column."""
+    order = data[column].unique(maintain_order=True).to_list()
     sizes = data["message_bytes"].unique().sort().to_list()
     base = alt.Chart(data).encode(
         x=alt.X(
@@ -91,10 +91,16 @@ def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
             axis=alt.Axis(values=[size for size in sizes if size == 0 or size in MARKS], labelExpr=BYTES, labelAngle=0),
         ),
         y=alt.Y("mean:Q", title="latency, µs", scale=alt.Scale(zero=True)),
-        color=colour("placement", order, "buffers"),
-        tooltip=["placement", "message", alt.Tooltip("mean:Q", title="µs", format=".3f")],
+        color=colour(column, order, legend),
+        tooltip=[column, "message", alt.Tooltip("mean:Q", title="µs", format=".3f")],
     )
-    points = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape("placement", order, "buffers"))
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape(column, order, legend))
+    return [base.mark_line(), points]
+
+
+def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
+    title = f"Ping {words}: latency of short messages"
+    curves = latencies(data, "placement", "buffers")
     places: dict[str, float | str] = {f"{claim}.latency.0B": 0.0, f"{claim}.latency.64B": 64.0}
     mpi = data.filter(pl.col("placement").str.starts_with("MPI"))
     if not mpi.is_empty():
@@ -106,4 +112,4 @@ def _latency(data: pl.DataFrame, name: str, words: str, claim: str) -> Figure:
         caption += " MPI: the time of an MPI_Sendrecv." if both else " MPI: half of a round trip."
     if rules:
         caption += " Dashes: the latencies that the paper states."
-    return Figure(name, title, _paper(name), caption, layered(title, [base.mark_line(), points, *rules]))
+    return Figure(name, title, _paper(name), caption, layered(title, [*curves, *rules]))

@@ -8,7 +8,8 @@ import altair as alt
 import polars as pl
 
 from elanite.figures.curves import curves
-from elanite.figures.style import BYTES, MARKS, Figure, colour, layered, published, published_at, shape, size_axis
+from elanite.figures.ping import latencies
+from elanite.figures.style import Figure, colour, layered, published, published_at, shape, size_axis
 from elanite.frames import summarise
 
 if TYPE_CHECKING:
@@ -123,23 +124,10 @@ def _latency(data: pl.DataFrame) -> Figure:
     data = data.with_columns(
         way=pl.col("directions").replace_strict({"one": "unidirectional", "both": "bidirectional"})
     )
-    order = data["way"].unique(maintain_order=True).to_list()
-    sizes = data["message_bytes"].unique().sort().to_list()
-    base = alt.Chart(data).encode(
-        x=alt.X(
-            "message_bytes:O",
-            sort=sizes,
-            title="message size",
-            axis=alt.Axis(values=[size for size in sizes if size == 0 or size in MARKS], labelExpr=BYTES, labelAngle=0),
-        ),
-        y=alt.Y("mean:Q", title="latency, µs", scale=alt.Scale(zero=True)),
-        color=colour("way", order, "messages"),
-        tooltip=["way", "message", alt.Tooltip("mean:Q", title="µs", format=".3f")],
-    )
-    points = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape("way", order, "messages"))
+    drawn = latencies(data, "way", "messages")
     rules = published_at("message_bytes", {"qsnet2.uni.latency": 0.0, "qsnet2.bi.latency": 0.0})
     caption = (
         "Unidirectional: half of a round trip of MPI_Send and MPI_Recv. Bidirectional: from MPI_Irecv and MPI_Isend at"
         " both ends to the end of both. Dashes: the latencies that the paper states."
     )
-    return Figure("1b", title, "figure 1 b", caption, layered(title, [base.mark_line(), points, *rules]))
+    return Figure("1b", title, "figure 1 b", caption, layered(title, [*drawn, *rules]))

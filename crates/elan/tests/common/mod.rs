@@ -38,6 +38,18 @@ pub fn odd_machine() -> Config {
     config
 }
 
+/// Time on the bus without a turn: each burst costs its overhead, and its bytes at the bus's rate.
+pub fn bursts(bus: &BusConfig, bytes: u64) -> Time {
+    let mut time = Time::ZERO;
+    let mut left = bytes;
+    while left > 0 {
+        let burst = left.min(bus.burst.as_u64());
+        time += bus.burst_overhead + bus.rate.time(Bytes::new(burst));
+        left -= burst;
+    }
+    time
+}
+
 /// A cluster without bounds.
 pub fn cluster(config: &Config) -> Cluster {
     Cluster::new(config.clone(), Watch::default())
