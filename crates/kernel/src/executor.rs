@@ -27,7 +27,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::rc::{self, Rc};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{self, Arc, Mutex};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Identifies a task of one executor; ids ascend in the order of spawning and are never reused.
@@ -54,7 +54,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Tasks {
-    /// `None` where a task is being polled or a place is free.
+    /// `None` where a place is free.
     places: Vec<Option<Task>>,
     free: Vec<usize>,
     spawned: u64,
@@ -65,40 +65,59 @@ struct Task {
     id: TaskId,
     label: Label,
     background: bool,
-    future: Pin<Box<dyn Future<Output = ()>>>,
-    ticket: Arc<Ticket>,
-    waker: Waker,
+    /// None while it is polled.
+    future: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Tickets of ready tasks, in the order in which they became ready. Locked for a push or a pop
-/// only, and never contended: wakers must be `Sync`, although all is one thread.
-#[derive(Default)]
-struct ReadyQueue(Mutex<VecDeque<Arc<Ticket>>>);
+/// Tickets of ready tasks, in the order in which they became ready; none once the executor is gone. Locked for a push or a
+/// pop only, and never contended: wakers must be `Sync`, although all is one thread.
+struct ReadyQueue(Mutex<Option<VecDeque<Arc<Ticket>>>>);
+
+impl Default for ReadyQueue {
+    fn default() -> Self {
+        Self(Mutex::new(Some(VecDeque::new())))
+    }
+}
 
 impl ReadyQueue {
-    fn with<R>(&self, act: impl FnOnce(&mut VecDeque<Arc<Ticket>>) -> R) -> R {
+    fn with<R>(&self, act: impl FnOnce(&mut Option<VecDeque<Arc<Ticket>>>) -> R) -> R {
         act(&mut self
             .0
             .lock()
             .expect("nothing panics while it holds the lock"))
     }
+
+    fn push(&self, ticket: Arc<Ticket>) {
+        // A ticket that comes too late is dropped when the queue is free again.
+        let late = self.with(|queue| match queue {
+            Some(queue) => {
+                queue.push_back(ticket);
+                None
+            }
+            None => Some(ticket),
+        });
+        drop(late);
+    }
+
+    fn pop(&self) -> Option<Arc<Ticket>> {
+        self.with(|queue| queue.as_mut().and_then(VecDeque::pop_front))
+    }
 }
 
-/// What a waker holds of its task.
+/// What a waker holds of its task. Nobody else holds one: a task that nothing will wake has no ticket.
 struct Ticket {
     id: TaskId,
     place: usize,
     queued: AtomicBool,
-    /// Weak, since the queue holds tickets, and wakers may outlive the executor.
-    ready: sync::Weak<ReadyQueue>,
+    /// Holds tickets in turn, until the executor is gone.
+    ready: Arc<ReadyQueue>,
 }
 
 impl Wake for Ticket {
     fn wake(self: Arc<Self>) {
-        if !self.queued.swap(true, Ordering::AcqRel)
-            && let Some(ready) = self.ready.upgrade()
-        {
-            ready.with(|queue| queue.push_back(self));
+        if !self.queued.swap(true, Ordering::AcqRel) {
+            let ready = Arc::clone(&self.ready);
+            ready.push(self);
         }
     }
 
@@ -122,45 +141,50 @@ impl Shared {
         if place == tasks.places.len() {
             tasks.places.push(None);
         }
-        let ticket = Arc::new(Ticket {
-            id,
-            place,
-            queued: AtomicBool::new(false),
-            ready: Arc::downgrade(&self.ready),
-        });
-        let waker = Waker::from(Arc::clone(&ticket));
-        waker.wake_by_ref();
         tasks.places[place] = Some(Task {
             id,
             label,
             background,
-            future,
-            ticket,
-            waker,
+            future: Some(future),
         });
         tasks.spawned += 1;
         tasks.unfinished += usize::from(!background);
+        let ready = Arc::clone(&self.ready);
+        self.ready.push(Arc::new(Ticket {
+            id,
+            place,
+            queued: AtomicBool::new(true),
+            ready,
+        }));
         id
     }
 
-    /// Takes the task of a ticket out of its place, unless it has finished since.
-    fn take(&self, ticket: &Ticket) -> Option<Task> {
-        let place = &mut self.tasks.borrow_mut().places[ticket.place];
-        place.take_if(|task| task.id == ticket.id)
-    }
-
-    fn put_back(&self, task: Task) {
-        let place = task.ticket.place;
-        self.tasks.borrow_mut().places[place] = Some(task);
-    }
-
-    fn finish(&self, task: Task) {
+    /// Takes the future of a task out of its place, unless the task has finished since.
+    fn take(&self, id: TaskId, place: usize) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
         let mut tasks = self.tasks.borrow_mut();
-        tasks.free.push(task.ticket.place);
+        let task = tasks.places[place].as_mut();
+        task.filter(|task| task.id == id)?.future.take()
+    }
+
+    fn put_back(&self, place: usize, future: Pin<Box<dyn Future<Output = ()>>>) {
+        let mut tasks = self.tasks.borrow_mut();
+        let task = tasks.places[place].as_mut();
+        task.expect("it has not finished").future = Some(future);
+    }
+
+    fn finish(&self, place: usize) {
+        let mut tasks = self.tasks.borrow_mut();
+        let task = tasks.places[place].take().expect("it finishes once");
+        tasks.free.push(place);
         tasks.unfinished -= usize::from(!task.background);
-        drop(tasks);
-        // What the future held may wake or spawn as it is dropped, so nothing is borrowed here.
-        drop(task);
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        // Tickets hold the queue, and the queue tickets.
+        let tickets = self.shared.ready.with(Option::take);
+        drop(tickets);
     }
 }
 
@@ -190,18 +214,20 @@ impl Executor {
 
     /// Polls ready tasks, also those that become ready meanwhile, until none is.
     pub fn run_ready(&mut self) {
-        while let Some(ticket) = self.shared.ready.with(VecDeque::pop_front) {
+        while let Some(ticket) = self.shared.ready.pop() {
             ticket.queued.store(false, Ordering::Release);
-            let Some(mut task) = self.shared.take(&ticket) else {
+            let (id, place) = (ticket.id, ticket.place);
+            let Some(mut future) = self.shared.take(id, place) else {
                 continue;
             };
-            match task
-                .future
-                .as_mut()
-                .poll(&mut Context::from_waker(&task.waker))
-            {
-                Poll::Pending => self.shared.put_back(task),
-                Poll::Ready(()) => self.shared.finish(task),
+            let waker = Waker::from(ticket);
+            match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                Poll::Pending => self.shared.put_back(place, future),
+                Poll::Ready(()) => {
+                    self.shared.finish(place);
+                    // What the future held may wake or spawn as it is dropped, so nothing is borrowed here.
+                    drop(future);
+                }
             }
         }
     }

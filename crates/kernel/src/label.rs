@@ -5,41 +5,55 @@ use std::fmt;
 use std::rc::Rc;
 
 /// The name of a task. Clones are the same label: a task that keeps one can say in it what it waits for, and a report of
-/// a deadlock shows what it said last.
-#[derive(Clone, Default)]
-pub struct Label {
-    text: Rc<RefCell<String>>,
+/// a deadlock shows what it said last. A label that is made of a literal takes no memory, and its text stays.
+#[derive(Clone)]
+pub struct Label(Text);
+
+#[derive(Clone)]
+enum Text {
+    Fixed(&'static str),
+    Shared(Rc<RefCell<String>>),
 }
 
 impl Label {
-    /// A label with a text.
+    /// A label with a text that can be replaced.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: Rc::new(RefCell::new(text.into())),
-        }
+        Self(Text::Shared(Rc::new(RefCell::new(text.into()))))
     }
 
-    /// Replaces the text; returns the one before.
+    /// Replaces the text, unless that is a literal; returns the one before.
     pub fn set(&self, text: impl Into<String>) -> String {
-        self.text.replace(text.into())
+        match &self.0 {
+            Text::Fixed(text) => (*text).to_string(),
+            Text::Shared(shared) => shared.replace(text.into()),
+        }
     }
 
     /// The text.
     #[must_use]
     pub fn text(&self) -> String {
-        self.text.borrow().clone()
+        match &self.0 {
+            Text::Fixed(text) => (*text).to_string(),
+            Text::Shared(shared) => shared.borrow().clone(),
+        }
     }
 }
 
-impl<T: Into<String>> From<T> for Label {
-    fn from(text: T) -> Self {
+impl From<&'static str> for Label {
+    fn from(text: &'static str) -> Self {
+        Self(Text::Fixed(text))
+    }
+}
+
+impl From<String> for Label {
+    fn from(text: String) -> Self {
         Self::new(text)
     }
 }
 
 impl fmt::Debug for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Label").field(&self.text.borrow()).finish()
+        f.debug_tuple("Label").field(&self.text()).finish()
     }
 }

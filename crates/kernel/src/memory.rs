@@ -26,9 +26,14 @@ use units::Bytes;
 // Constant initial values and no destructors: reaching the counters never allocates, and works
 // until the very end of a thread.
 thread_local! {
+    /// One place for both, since finding it is most of the work.
+    static USE: Use = const { Use { current: Cell::new(0), peak: Cell::new(0) } };
+}
+
+struct Use {
     /// Negative where a thread frees what others allocated.
-    static CURRENT: Cell<i64> = const { Cell::new(0) };
-    static PEAK: Cell<i64> = const { Cell::new(0) };
+    current: Cell<i64>,
+    peak: Cell<i64>,
 }
 
 /// An allocator that counts what passes through it.
@@ -54,7 +59,7 @@ impl<A> Metered<A> {
 /// What this thread has allocated and not freed.
 #[must_use]
 pub fn current() -> Bytes {
-    bytes(CURRENT.get())
+    bytes(USE.with(|own| own.current.get()))
 }
 
 /// Runs `work` and tells the peak of memory in use meanwhile, beyond what was in use before, on
@@ -64,13 +69,13 @@ pub fn measure<R>(work: impl FnOnce() -> R) -> (R, Bytes) {
     struct Outer(i64);
     impl Drop for Outer {
         fn drop(&mut self) {
-            PEAK.set(PEAK.get().max(self.0));
+            USE.with(|own| own.peak.set(own.peak.get().max(self.0)));
         }
     }
-    let before = CURRENT.get();
-    let _outer = Outer(PEAK.replace(before));
+    let before = USE.with(|own| own.current.get());
+    let _outer = Outer(USE.with(|own| own.peak.replace(before)));
     let result = work();
-    (result, bytes(PEAK.get() - before))
+    (result, bytes(USE.with(|own| own.peak.get()) - before))
 }
 
 fn bytes(count: i64) -> Bytes {
@@ -79,12 +84,12 @@ fn bytes(count: i64) -> Bytes {
 
 fn count(allocated: usize, freed: usize) {
     // A size fits into isize, by the rules of `Layout`.
-    let now = CURRENT
-        .get()
-        .wrapping_add(allocated.cast_signed() as i64)
-        .wrapping_sub(freed.cast_signed() as i64);
-    CURRENT.set(now);
-    PEAK.set(PEAK.get().max(now));
+    let more = (allocated.cast_signed() as i64).wrapping_sub(freed.cast_signed() as i64);
+    USE.with(|own| {
+        let now = own.current.get().wrapping_add(more);
+        own.current.set(now);
+        own.peak.set(own.peak.get().max(now));
+    });
 }
 
 // SAFETY: every method passes its arguments to the same method of `A` and returns what that

@@ -25,6 +25,18 @@ fn a_label_tells_what_a_task_does() {
     assert_eq!(format!("{label:?}"), r#"Label("first: waits for ever")"#);
 }
 
+/// One that is made of a literal keeps it.
+#[test]
+fn a_literal_stays() {
+    let label = Label::from("rank 0");
+    assert_eq!(label.clone().set("rank 0: waits"), "rank 0");
+    assert_eq!(label.text(), "rank 0");
+    assert_eq!(format!("{label:?}"), r#"Label("rank 0")"#);
+    let label = Label::from(String::from("rank 0"));
+    assert_eq!(label.clone().set("rank 0: waits"), "rank 0");
+    assert_eq!(label.text(), "rank 0: waits");
+}
+
 /// A background task runs as any other, and is no unfinished one, whether it ends or not.
 #[test]
 fn background_tasks_are_not_waited_for() {

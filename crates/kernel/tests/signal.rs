@@ -11,7 +11,7 @@ use kernel::{Executor, Signal};
 use proptest::prelude::*;
 
 /// A task that waits for `signal` and says so.
-fn waiter(executor: &Executor, log: &Log, name: &str, signal: &Signal) {
+fn waiter(executor: &Executor, log: &Log, name: &'static str, signal: &Signal) {
     let (log, signal, entry) = (log.clone(), signal.clone(), name.to_owned());
     executor.spawn(name, async move {
         signal.wait().await;
