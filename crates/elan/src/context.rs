@@ -5,8 +5,13 @@
 //! its ranges permit. That is how process groups are protected from each other in hardware (000 s3.1). In the machine the
 //! sender's route table knows only the processes of its own capability, and each transaction carries the number of the
 //! destination's context (000 s2.2.1); here the destination's adapter compares capabilities.
+//!
+//! On a machine with several rails a process may have contexts at the other adapters of its node, too ([`crate::Node::beside`]).
+//! All of these reach its main memory, at the addresses and with the permissions of the first; what lies in the memory of an
+//! adapter is reached by this one only.
 
 use crate::dma::DmaError;
+use crate::memory::Address;
 use crate::mmu::Mmu;
 use fabric::NodeId;
 use std::collections::BTreeMap;
@@ -58,6 +63,8 @@ pub struct NoContext {
 /// What an adapter keeps of a process.
 pub(crate) struct Context {
     pub capability: Capability,
+    /// Of a process's further contexts, on other rails: any address of its first, whose main memory they reach.
+    pub home: Option<Address>,
     pub mmu: Mmu,
     /// Its events, by address: their numbers in the adapter's table.
     pub events: BTreeMap<crate::ElanAddr, u32>,
@@ -97,6 +104,7 @@ impl Context {
     pub fn new(capability: Capability) -> Self {
         Context {
             capability,
+            home: None,
             mmu: Mmu::default(),
             events: BTreeMap::new(),
             queues: BTreeMap::new(),

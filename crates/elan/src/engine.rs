@@ -79,6 +79,11 @@ impl Engine {
         self.queue.len() as u32 + self.announced + self.held_back
     }
 
+    /// Whether a DMA is being cut, or waits for that.
+    pub fn is_busy(&self) -> bool {
+        !self.queue.is_empty() || self.lanes.iter().any(|lane| lane.current.is_some())
+    }
+
     /// Ends a DMA that has failed, wherever it stands: its number may soon be another's.
     fn forget(&mut self, id: DmaId) {
         self.queue.retain(|&other| other != id);

@@ -3,46 +3,88 @@
 //! A call that starts something, such as a send, returns at once to the program, in simulated time as well; the
 //! instructions that it takes come first of all that the process does next. Waiting takes no processor. What the operating
 //! system takes of the processor ([`elan::noise`]) delays the work that it falls into.
+//!
+//! A program outside of the simulation may make its calls late ([`crate::Pe::given`]): the cluster has gone on since the
+//! moment at which it gave them. The first work of such a turn begins at that moment, or at the end of the turn before if
+//! that is later, and what follows from it comes when it would have, if the end of this work is not past.
 
 use elan::{HostCpu, Node};
 use kernel::Signal;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use units::Time;
 
 /// One process's processor; clones are the same one.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Cpu {
-    host: Rc<RefCell<HostCpu>>,
+    state: Rc<State>,
+}
+
+struct State {
+    node: Node,
+    host: RefCell<HostCpu>,
     /// The end of what was asked for last.
-    last: Rc<RefCell<Option<Signal>>>,
+    last: RefCell<Option<Signal>>,
+    /// When the turn ended that was the last to end.
+    free: Cell<Time>,
+    /// When the program gave the calls that it makes now, if it makes them late.
+    given: Cell<Option<Time>>,
 }
 
 /// A place in the order. The processor is free again when it is dropped.
 pub(crate) struct Turn {
-    host: Rc<RefCell<HostCpu>>,
+    state: Rc<State>,
     before: Option<Signal>,
+    /// When the program gave its call, until the turn has worked.
+    given: Cell<Option<Time>>,
+    /// The end of its work, if that was past already.
+    past: Cell<Option<Time>>,
     end: Signal,
 }
 
 impl Cpu {
-    /// A process on this processor.
-    pub fn new(host: HostCpu) -> Self {
+    /// A process on this processor of a node.
+    pub fn new(node: &Node, host: HostCpu) -> Self {
         Cpu {
-            host: Rc::new(RefCell::new(host)),
-            last: Rc::default(),
+            state: Rc::new(State {
+                node: node.clone(),
+                host: RefCell::new(host),
+                last: RefCell::default(),
+                free: Cell::new(Time::ZERO),
+                given: Cell::new(None),
+            }),
         }
     }
 
     /// Takes the next place.
     pub fn turn(&self) -> Turn {
+        self.turn_since(self.given())
+    }
+
+    /// Takes the next place for a call that was given at a moment, or is given now.
+    pub fn turn_since(&self, given: Option<Time>) -> Turn {
         let end = Signal::new();
-        let before = self.last.replace(Some(end.clone()));
+        let before = self.state.last.replace(Some(end.clone()));
         Turn {
-            host: Rc::clone(&self.host),
+            state: Rc::clone(&self.state),
             before,
+            given: Cell::new(given),
+            past: Cell::new(None),
             end,
         }
+    }
+
+    /// When the program gave the calls that it makes now; none if it makes them in time.
+    pub fn given(&self) -> Option<Time> {
+        self.state.given.get()
+    }
+
+    /// Makes calls that the program gave at a moment.
+    pub fn giving<R>(&self, at: Time, calls: impl FnOnce() -> R) -> R {
+        let before = self.state.given.replace(Some(at));
+        let result = calls();
+        self.state.given.set(before);
+        result
     }
 
     /// Works for a while, after all that was asked for before.
@@ -52,18 +94,25 @@ impl Cpu {
 }
 
 impl Turn {
-    /// Waits for the turn and works for a while; the turn goes on.
-    pub async fn work(&self, node: &Node, time: Time) {
+    /// Waits for the turn and works for a while; the turn goes on. When the work ended, which may be past if it was given late.
+    pub async fn work(&self, node: &Node, time: Time) -> Time {
         if let Some(before) = &self.before {
             before.wait().await;
         }
-        let end = self.host.borrow_mut().work(node.now(), time);
+        let now = node.now();
+        let given = self.given.take();
+        let begin = given.map_or(now, |at| at.min(now).max(self.state.free.get()));
+        let end = self.state.host.borrow_mut().work(begin, time);
+        self.past.set((end < now).then_some(end));
         node.sleep_until(end).await;
+        end
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
+        let free = self.past.get().unwrap_or_else(|| self.state.node.now());
+        self.state.free.set(free);
         self.end.fire();
     }
 }

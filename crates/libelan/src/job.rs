@@ -1,6 +1,7 @@
 //! Jobs: programs that run as several processes.
 
 use crate::elan::Elan;
+use crate::elan::rails::Rails;
 use crate::elan3::{AllocError, Context};
 use crate::mpi::Mpi;
 use crate::shmem::Shmem;
@@ -11,9 +12,6 @@ use std::fmt;
 use std::rc::Rc;
 use thiserror::Error;
 use units::Time;
-
-/// Most processes of a job on one node: one for each processor of an ES40 (000 s4).
-pub const MOST_PES: u32 = 4;
 
 /// A program's name and where its processes run; process 0 is at the first place.
 #[derive(Clone, Debug)]
@@ -30,12 +28,14 @@ pub enum JobError {
     #[error("a job has at least one process")]
     Empty,
     /// More processes on a node than it has processors.
-    #[error("{processes} processes on node {node}; there may be {MOST_PES}")]
+    #[error("{processes} processes on node {node}; it has {cpus} processors (host.cpus)")]
     Crowded {
         /// The node.
         node: NodeId,
         /// How many the job wants there.
         processes: u32,
+        /// How many it has processors for.
+        cpus: u32,
     },
     /// The cluster lacks a node.
     #[error("there is no node {node}; the cluster has {nodes}")]
@@ -57,7 +57,7 @@ impl Job {
     /// So many processes on each of some nodes, node by node.
     ///
     /// # Errors
-    /// No processes, or more on a node than [`MOST_PES`].
+    /// No processes.
     pub fn new(
         name: impl Into<String>,
         nodes: &[NodeId],
@@ -75,18 +75,11 @@ impl Job {
         if places.is_empty() {
             return Err(JobError::Empty);
         }
-        let mut counts = BTreeMap::new();
-        for &node in &places {
-            *counts.entry(node).or_insert(0) += 1;
-        }
-        match counts.into_iter().find(|&(_, count)| count > MOST_PES) {
-            Some((node, processes)) => Err(JobError::Crowded { node, processes }),
-            None => Ok(Job {
-                name: name.into(),
-                places,
-                waits: Wait::Poll,
-            }),
-        }
+        Ok(Job {
+            name: name.into(),
+            places,
+            waits: Wait::Poll,
+        })
     }
 
     /// Sets how the libraries of its processes wait (`LIBELAN_WAITTYPE`, `base->waitType`): they poll unless this says
@@ -99,7 +92,7 @@ impl Job {
     /// Attaches the processes, all with a new capability, and starts the program in each.
     ///
     /// # Errors
-    /// If the cluster lacks a node, or an adapter a context or memory.
+    /// If the cluster lacks a node, a node a processor for each of its processes, or an adapter a context or memory.
     pub fn launch<F: Future<Output = ()> + 'static>(
         &self,
         cluster: &mut Cluster,
@@ -121,12 +114,25 @@ impl Job {
         if let Some(&node) = self.places.iter().find(|&&node| node >= nodes) {
             return Err(JobError::NoNode { node, nodes });
         }
+        let mut counts = BTreeMap::new();
+        for &node in &self.places {
+            *counts.entry(node).or_insert(0) += 1;
+        }
+        let cpus = cluster.node(0).host_config().cpus;
+        if let Some((node, processes)) = counts.into_iter().find(|&(_, count)| count > cpus) {
+            return Err(JobError::Crowded {
+                node,
+                processes,
+                cpus,
+            });
+        }
         let processes: Rc<[Node]> = cluster.attach(&self.places)?.into();
+        let rails = Rails::attach(&processes)?;
         let processes = (0..processes.len() as u32).map(|vp| {
             let label = Label::new(format!("{} {vp}", self.name));
             (Context::new(Rc::clone(&processes), vp), label)
         });
-        let pes = Elan::init(processes.collect(), self.waits)?;
+        let pes = Elan::init(processes.collect(), rails, self.waits)?;
         Ok(pes.into_iter().map(|elan| Pe { elan }).collect())
     }
 }
@@ -178,9 +184,21 @@ impl Pe {
         self.node().now()
     }
 
-    /// Computes for a while: the processor is busy and the network is not used.
-    pub async fn compute(&self, time: Time) {
-        self.elan.cpu().work(self.node(), time).await;
+    /// Computes for a while: the processor is busy and the network is not used. When it is over, which may be past if it was
+    /// [given](Self::given) late.
+    pub fn compute(&self, time: Time) -> impl Future<Output = Time> + use<> {
+        let (node, turn) = (self.node().clone(), self.elan.cpu().turn());
+        async move { turn.work(&node, time).await }
+    }
+
+    /// Makes calls for a program that gave them at a moment, which may be past: a real program, say, that runs beside the
+    /// simulation and tells it of its calls later. The instructions of each begin then, or after those of the call before.
+    /// Where they are not over yet, all of the network is as if the call had been made in time: calls may be late by the time of
+    /// a call, if the process polls, and if its processor has copied and matched no messages meanwhile (those of its own node,
+    /// and all where the host matches). Calls that start something and return at once are made in the closure; so are waits
+    /// for their end, to be awaited outside.
+    pub fn given<R>(&self, at: Time, calls: impl FnOnce() -> R) -> R {
+        self.elan.cpu().giving(at, calls)
     }
 
     /// Its label, which reports of deadlocks show.

@@ -43,7 +43,7 @@ mod job;
 pub mod mpi;
 pub mod shmem;
 
-pub use job::{Job, JobError, MOST_PES, Pe};
+pub use job::{Job, JobError, Pe};
 
 /// The page of documentation for people who write programs; its programs are tests.
 #[cfg(doctest)]

@@ -61,9 +61,11 @@ fn who_is_where() {
 #[test]
 fn jobs_that_cannot_run() {
     assert_eq!(Job::at("none", vec![]).unwrap_err(), JobError::Empty);
-    let error = Job::at("many", vec![1, 2, 2, 2, 2, 2]).unwrap_err();
-    assert_eq!(error.to_string(), "5 processes on node 2; there may be 4");
     let mut cluster = cluster(&four_nodes());
+    let job = Job::at("many", vec![1, 2, 2, 2, 2, 2]).unwrap();
+    let error = job.launch(&mut cluster, async |_| ()).unwrap_err();
+    let text = "5 processes on node 2; it has 4 processors (host.cpus)";
+    assert_eq!(error.to_string(), text);
     let job = Job::new("far", &[0, 4], 1).unwrap();
     let error = job.launch(&mut cluster, async |_| ()).unwrap_err();
     assert_eq!(error.to_string(), "there is no node 4; the cluster has 4");

@@ -45,6 +45,43 @@ fn puts_and_gets() {
     .unwrap();
 }
 
+/// Between processes of one node, and of a process to itself, the adapter does what it does for others: packets go to the
+/// node's switch and back, and use no other link.
+#[test]
+fn within_a_node() {
+    let mut config = common::sixteen_nodes();
+    for (process, generation) in [(0, 3), (1, 3), (0, 4), (1, 4)] {
+        if generation == 4 {
+            config = common::opteron(fabric::FatTree::quaternary(2).expect("16 nodes"));
+        }
+        let mut cluster = common::cluster(&config);
+        let job = Job::at("test", vec![6, 6]).unwrap();
+        let length = 10_000;
+        let program = move |pe: Pe| async move {
+            let elan = pe.elan();
+            let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(length)).unwrap());
+            if pe.vp() == 0 {
+                elan.elan3().store(from, &pattern(4, length)).unwrap();
+                let put = elan.put(process, from, to, b(length));
+                elan.wait(put).await.unwrap();
+                let get = elan.get(process, to, back, b(length));
+                elan.wait(get).await.unwrap();
+                assert_eq!(
+                    elan.elan3().load(back, b(length)).unwrap()[..],
+                    pattern(4, length)
+                );
+            }
+        };
+        job.launch(&mut cluster, program).unwrap();
+        cluster.run().unwrap();
+        let tree = &config.fabric.tree;
+        let used = (0..tree.links()).filter(|&link| cluster.link(link).packets > 0);
+        let mut expected = [tree.injection(6), tree.ejection(6)];
+        expected.sort_unstable();
+        assert_eq!(used.collect::<Vec<_>>(), expected);
+    }
+}
+
 /// More than may be under way at a time, and the waits for all.
 #[test]
 fn many_puts_and_gets() {

@@ -81,9 +81,9 @@ fn masks() {
         tag_mask: 1,
         ..Select::ANY
     };
-    assert!(even.takes(7, 4) && !even.takes(7, 5));
-    assert!(Select::ANY.takes(u32::MAX, 0));
-    assert!(!Select::exactly(Some(3), None).takes(2, 3));
+    assert!(even.takes(1, 7, 4) && !even.takes(1, 7, 5));
+    assert!(Select::ANY.takes(9, u32::MAX, 0));
+    assert!(!Select::exactly(Some(3), None).takes(3, 2, 3));
     let text = "a message of sender 3, tag 0x10 in bits 0xf0";
     let select = Select {
         tag_mask: 0xf0,
@@ -112,6 +112,7 @@ fn masks() {
             for ((sender_mask, sender, tag_mask, tag), expected) in masks.into_iter().zip(expected)
             {
                 let select = Select {
+                    process: None,
                     sender_mask,
                     sender,
                     tag_mask,
@@ -148,6 +149,7 @@ fn buffers_of_the_system() {
                     let received = tport.rx_wait(rx).await.unwrap();
                     let at = received.at.expect("a buffer");
                     let expected = Received {
+                        process: 0,
                         sender: 0,
                         tag: 9,
                         size: b(length),
@@ -168,7 +170,7 @@ fn buffers_of_the_system() {
 /// no other message back. All arrive.
 #[test]
 fn unexpected_messages_beyond_the_buffer() {
-    const MANY: u32 = 40;
+    const MANY: u64 = 40;
     let mut config = four_nodes();
     // Four packets for each of three processes, and no room for longer ones.
     config.tport.buffer = b(320 * 3 * 4);
@@ -204,7 +206,7 @@ fn unexpected_messages_beyond_the_buffer() {
                     pe.compute(Time::from_us(900)).await;
                     let done = sends.iter().filter(|tx| tx.is_done()).count();
                     assert_eq!(done, 4);
-                    assert_eq!(tport.stats().held, u64::from(MANY) - 4);
+                    assert_eq!(tport.stats().held, MANY - 4);
                     for tx in sends {
                         tport.tx_wait(tx).await.unwrap();
                     }

@@ -133,7 +133,7 @@ pub(crate) struct Measured {
 }
 
 /// The counters of all links at one moment: the start of the window.
-pub(crate) struct Baseline(Vec<LinkCounters>);
+pub struct Baseline(Vec<LinkCounters>);
 
 impl Baseline {
     /// Counters now.
@@ -143,7 +143,7 @@ impl Baseline {
     }
 
     /// The records of a run that ends now.
-    pub fn finish(self, cluster: &Cluster, measured: Measured) -> Records {
+    pub(crate) fn finish(self, cluster: &Cluster, measured: Measured) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
         let links = self.link_rows(cluster, &config);
@@ -164,6 +164,11 @@ impl Baseline {
         };
         records.digest = records.digest_of_all();
         records
+    }
+
+    /// What each link did since.
+    pub fn links(&self, cluster: &Cluster) -> Vec<LinkRow> {
+        self.link_rows(cluster, &cluster.config())
     }
 
     fn link_rows(&self, cluster: &Cluster, config: &elan::Config) -> Vec<LinkRow> {

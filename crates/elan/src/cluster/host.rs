@@ -98,6 +98,18 @@ impl Node {
         self.world.borrow().config.group
     }
 
+    /// How messages are spread over the rails; none where there is one rail, or nobody chooses.
+    pub fn rails_config(&self) -> Option<crate::rails::Config> {
+        self.world.borrow().config.rails
+    }
+
+    /// Nodes of the machine, and networks that each is attached to.
+    pub fn nodes_and_rails(&self) -> (u32, u32) {
+        let world = self.world.borrow();
+        let tree = world.fabric.tree();
+        (tree.nodes(), tree.rails())
+    }
+
     /// The adapter's parameters.
     pub fn adapter_config(&self) -> crate::AdapterConfig {
         self.world.borrow().config.adapter

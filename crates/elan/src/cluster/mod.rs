@@ -217,6 +217,26 @@ impl Cluster {
         Ok(())
     }
 
+    /// Runs while something says so of the present, which is asked after each step, and something is due by `end`; whether
+    /// something is: if not, `end` is the present, unless it is never. Processes that wait for ever are no error here.
+    ///
+    /// # Errors
+    /// As [`Cluster::run_until`].
+    pub fn run_while(&mut self, end: Time, go_on: impl Fn(Time) -> bool) -> Result<bool, Stop> {
+        loop {
+            self.executor.run_ready();
+            if !go_on(self.now()) {
+                return Ok(true);
+            }
+            if !self.step(end)? {
+                if end < Time::MAX {
+                    self.world.borrow_mut().advance_clock(end);
+                }
+                return Ok(false);
+            }
+        }
+    }
+
     /// Runs until all processes have finished.
     ///
     /// # Errors

@@ -64,6 +64,34 @@ impl Node {
         Ok(nodes.iter().map(node).collect())
     }
 
+    /// The same process at its node's adapter on another rail: attaches it there, to a context of its own through which that
+    /// adapter reaches the process's main memory; see [`crate::context`].
+    ///
+    /// # Errors
+    /// If all contexts of that adapter are in use.
+    ///
+    /// # Panics
+    /// If the machine has no such rail.
+    pub fn beside(&self, rail: u32) -> Result<Node, NoContext> {
+        let (_, node) = self.rail_and_node();
+        let mut world = self.world.borrow_mut();
+        let tree = world.fabric.tree();
+        assert!(rail < tree.rails(), "the machine has no rail {rail}");
+        let id = tree.place(rail, node);
+        let context = world.attach(&[id], self.capability)?;
+        drop(world);
+        let beside = Node {
+            id,
+            context,
+            ..self.clone()
+        };
+        let [at, home] = [&beside, self].map(|one| one.at(ElanAddr::NOWHERE));
+        let mut world = self.world.borrow_mut();
+        world.settle(at, home, self.capability);
+        drop(world);
+        Ok(beside)
+    }
+
     /// Ends the process's context. Its memory is unmapped, its events and queues are gone; whoever addresses them gets a
     /// fault.
     pub fn detach(&self) {
@@ -96,6 +124,13 @@ impl Node {
         let world = self.world.borrow();
         let inputter = &world.adapters[self.id as usize].inputter;
         inputter.receiving > 0 || world.fabric.arriving(self.id) > 0
+    }
+
+    /// Whether the adapter sends a message: its engines work on a DMA, or one waits for them.
+    pub fn is_sending(&self) -> bool {
+        self.world.borrow().adapters[self.id as usize]
+            .engine
+            .is_busy()
     }
 
     /// The process's context.

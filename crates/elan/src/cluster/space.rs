@@ -74,6 +74,22 @@ impl World {
         }
     }
 
+    /// The context whose ranges an access to a process's memory goes by, and whether another adapter has it.
+    #[inline]
+    fn reach(&self, at: Address, capability: Capability) -> Result<(&Context, bool), Reason> {
+        let context = self.context(at, capability)?;
+        match context.home {
+            None => Ok((context, false)),
+            Some(home) => Ok((self.context(home, capability)?, true)),
+        }
+    }
+
+    /// Makes the context at an adapter one that reaches the main memory of another, which is the same process's.
+    pub fn settle(&mut self, at: Address, home: Address, capability: Capability) {
+        let context = self.context_mut(at, capability);
+        context.expect("it is attached").home = Some(home);
+    }
+
     pub fn context_mut(
         &mut self,
         at: Address,
@@ -106,9 +122,10 @@ impl World {
             return Ok(Placement::Adapter);
         }
         let fault = |reason| Fault::new(at, length, access, reason);
-        let context = self.context(at, capability).map_err(fault)?;
+        let (context, far) = self.reach(at, capability).map_err(fault)?;
         let found = context.mmu.translate(at.elan, length, access);
-        found.map(|(range, _)| range.placement).map_err(fault)
+        let (range, _) = found.map_err(fault)?;
+        in_reach(range.placement, far).map_err(fault)
     }
 
     /// Translates an access and reads: what lies behind it, and the bytes if there are any.
@@ -120,9 +137,10 @@ impl World {
         capability: Capability,
     ) -> Result<Found, Fault> {
         let fault = |reason| Fault::new(at, length, access, reason);
-        let context = self.context(at, capability).map_err(fault)?;
+        let (context, far) = self.reach(at, capability).map_err(fault)?;
         let found = context.mmu.translate(at.elan, length, access);
         let (range, offset) = found.map_err(fault)?;
+        in_reach(range.placement, far).map_err(fault)?;
         let contents = range.contents.as_ref();
         let bytes = contents.map(|contents| contents.load(offset, length));
         Ok((range.placement, bytes))
@@ -151,9 +169,12 @@ impl World {
         if bytes.is_empty() {
             return Ok(());
         }
-        let context = self.context_mut(at, capability).map_err(fault)?;
+        let home = self.context(at, capability).map_err(fault)?.home;
+        let context = self.context_mut(home.unwrap_or(at), capability);
+        let context = context.map_err(fault)?;
         let found = context.mmu.translate_mut(at.elan, length, access);
         let (range, offset) = found.map_err(fault)?;
+        in_reach(range.placement, home.is_some()).map_err(fault)?;
         if let Some(contents) = &mut range.contents {
             contents.store(offset, bytes);
         }
@@ -252,5 +273,15 @@ impl World {
         adapter.memory_used -= range.adapter_memory();
         self.remove_events(start, range.pages());
         Ok(())
+    }
+}
+
+/// Whether an adapter reaches a range, which may be that of a process's context at another one.
+#[inline]
+fn in_reach(placement: Placement, far: bool) -> Result<Placement, Reason> {
+    if far && placement == Placement::Adapter {
+        Err(Reason::Unmapped)
+    } else {
+        Ok(placement)
     }
 }

@@ -37,6 +37,7 @@ pub mod protocol;
 
 pub use allocation::{Allocation, AllocationError};
 pub use host::Rails;
+pub use policy::{Turn, stripes};
 pub use process::{Attachment, Process};
 
 use units::{Bytes, Time};

@@ -10,6 +10,8 @@ mod hybrid;
 mod local_dynamic;
 mod turn;
 
+pub use turn::Turn;
+
 use super::allocation::Allocation;
 use super::host::Host;
 use super::nic::Port;
@@ -84,7 +86,7 @@ pub(super) type PortOf = Rc<dyn Fn(NodeId, u32) -> Rc<Port>>;
 
 /// How many of some rails a message is striped over: the part of them that the striping ratio says, but at least one, and no
 /// more than it has bytes (004 s3).
-fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
+pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
     let wanted = (config.striping * rails as f64).round() as usize;
     let bytes = usize::try_from(size.as_u64()).unwrap_or(usize::MAX);
     wanted.min(bytes).clamp(1, rails.max(1))

@@ -28,7 +28,8 @@ use super::tree::{Spot, balanced};
 use crate::cpu::{Cpu, Turn};
 use crate::elan3::{AllocError, Context};
 use elan::{
-    Action, Address, Dma, DmaError, ElanAddr, EventId, MemoryError, Node, Region, Transfer, Wait,
+    Action, Address, Dma, DmaError, ElanAddr, EventId, HostCpu, MemoryError, Node, Region,
+    Transfer, Wait,
 };
 use kernel::Label;
 use std::cell::{Cell, RefCell};
@@ -175,7 +176,7 @@ impl Group {
                 team,
                 local,
                 block,
-                calls: Cpu::default(),
+                calls: Cpu::new(node, HostCpu::default()),
                 threads: Threads::new(node)?,
                 epoch: Rc::default(),
                 failed: Rc::default(),
@@ -269,7 +270,7 @@ impl Group {
     pub(super) fn thread<F: Future<Output = ()> + 'static>(
         &self,
         stack: &Cell<Option<Region>>,
-        name: &str,
+        name: &'static str,
         program: impl FnOnce(elan::Thread) -> F + 'static,
     ) {
         if let Some(stack) = stack.take() {

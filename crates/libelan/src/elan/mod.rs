@@ -33,6 +33,7 @@ mod layout;
 mod pool;
 pub mod putget;
 pub mod queue;
+pub mod rails;
 pub mod reduce;
 mod relay;
 mod team;
@@ -46,10 +47,14 @@ use elan::{ElanAddr, Node, Placement, Wait};
 use group::{Group, Member};
 use kernel::Label;
 use layout::Layout;
+use rails::Rails;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
 use team::Locals;
 use tport::{Port, Tport};
 use units::{Bytes, Time};
@@ -88,20 +93,21 @@ impl Elan {
     /// Initialises the library in all processes of a job.
     pub(crate) fn init(
         processes: Vec<(Context, Label)>,
+        rails: Vec<Option<Rails>>,
         waits: Wait,
     ) -> Result<Vec<Elan>, AllocError> {
         let nvps = processes.len() as u32;
         // The processes of a node have its processors in the order of their ranks.
         let mut ranks = BTreeMap::new();
-        let port = |(elan3, _): &(Context, Label)| {
+        let port = |((elan3, _), rails): (&(Context, Label), Option<Rails>)| {
             let (node, vp) = (elan3.node(), elan3.process());
             let rank: &mut u32 = ranks.entry(node.id()).or_default();
-            let cpu = Cpu::new(node.cpu(*rank));
+            let cpu = Cpu::new(node, node.cpu(*rank));
             *rank += 1;
-            let port = Port::new(node, cpu, vp, nvps)?;
+            let port = Port::new(node, cpu, (vp, nvps), rails)?;
             Ok(Rc::new(port))
         };
-        let ports: Result<Vec<_>, AllocError> = processes.iter().map(port).collect();
+        let ports: Result<Vec<_>, AllocError> = processes.iter().zip(rails).map(port).collect();
         let ports: Rc<[_]> = ports?.into();
         let layout = processes.first();
         let layout = layout.map(|(elan3, _)| Layout::new(elan3, (0..nvps).collect()));
@@ -200,8 +206,12 @@ impl Elan {
 
     /// Waits, in the way of the job, for something that has a name.
     pub(crate) async fn see<F: IntoFuture>(&self, what: impl fmt::Display, seen: F) -> F::Output {
-        let seen = self.node().wait_for(seen, self.waits());
-        self.waiting(what, seen).await
+        let mut seen = pin!(self.node().wait_for(seen, self.waits()));
+        // Often it is there already, and nobody needs the words.
+        match poll_fn(|context| Poll::Ready(seen.as_mut().poll(context))).await {
+            Poll::Ready(output) => output,
+            Poll::Pending => self.waiting(what, seen).await,
+        }
     }
 
     /// How the process waits.

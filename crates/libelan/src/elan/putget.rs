@@ -9,6 +9,12 @@
 //! A put of up to [`SMALL`] is copied into the adapter at once, so that its source may be used again; a longer one is read
 //! while it is sent. A process has [`THROTTLE`] of them under way; the processor waits with one more.
 //!
+//! A process of the same node, or the caller itself, is reached in the same way: the packets go up to the node's switch and
+//! down again, and the bytes cross the node's bus twice. No processor copies them.
+//!
+//! On a machine with several rails all of this takes rail 0: adapters of different rails do not see what is on the others' buses,
+//! and the order that follows would be lost.
+//!
 //! A put is over when the other adapter has accepted all of it. For main memory it may still be on the other node's bus;
 //! gets from there see it, and whatever that host is told of afterwards, by an event or a message, comes behind it on the
 //! same bus. Two puts that are under way at a time are not ordered.
@@ -89,6 +95,16 @@ struct End {
 }
 
 impl Remote {
+    /// What is fired when it is over; a process that polls sees it then.
+    pub fn ended(&self) -> Signal {
+        self.end.done.clone()
+    }
+
+    /// How it ended; none before.
+    pub fn result(&self) -> Option<Result<(), DmaError>> {
+        self.end.result.get()
+    }
+
     /// Whether it is over (`elan_done`).
     pub fn is_done(&self) -> bool {
         self.end.done.is_set()
@@ -110,6 +126,23 @@ impl Elan {
                 self.start_put(what, async move |_, _| Err(fault.into()))
             }
         }
+    }
+
+    /// Puts bytes as [`put`](Self::put) does, whatever their number straight from their buffer, and sets an event of the
+    /// process when they are there.
+    pub fn put_notify(
+        &self,
+        vp: u32,
+        from: ElanAddr,
+        to: ElanAddr,
+        size: Bytes,
+        event: ElanAddr,
+    ) -> Remote {
+        let dma = self.elan3().descriptor(vp, from, to, size);
+        let event = self.elan3().address(vp, event);
+        let dma = dma.and_then(|dma| Ok(dma.notify_at(event?)));
+        let what = format!("its put to process {vp}");
+        self.start_put(what, async move |_, _| dma)
     }
 
     /// Puts up to [`SMALL`] that the program has at hand.

@@ -95,12 +95,17 @@ impl Context {
 
     /// Rails of the job (`elan3_nrails`).
     pub fn nrails(&self) -> u32 {
-        1
+        let several = self.node().rails_config().is_some();
+        if several {
+            self.node().nodes_and_rails().1
+        } else {
+            1
+        }
     }
 
     /// The rails, as bits (`elan3_rails`).
     pub fn rails(&self) -> u32 {
-        1
+        u32::MAX >> u32::BITS.saturating_sub(self.nrails())
     }
 
     /// Where a process runs (`elan3_vp2location`); none if there is no such process.

@@ -51,10 +51,11 @@ pub struct Status {
 }
 
 impl From<Received> for Status {
+    /// MPI's own messages have tags of 32 bits; of longer ones, which Tports can have, these are the low bits.
     fn from(received: Received) -> Self {
         Status {
             source: received.sender,
-            tag: received.tag,
+            tag: received.tag as u32,
             size: received.size,
         }
     }
@@ -96,13 +97,16 @@ impl Mpi {
         self.tport.elan.nvps()
     }
 
-    /// A call that does not block makes a request of its own, and frees it in the end: the processor's next work.
-    fn request(&self) {
+    /// What the request of a call that does not block costs: it is made, and freed in the end. This is the processor's next
+    /// work; [`isend`](Self::isend) and the like do it themselves, and whoever builds other such calls on Tports does it before.
+    pub fn request(&self) {
         let elan = &self.tport.elan;
         let time = elan.node().host_config().request;
         if !time.is_zero() {
             let (node, turn) = (elan.node().clone(), elan.cpu().turn());
-            let work = async move { turn.work(&node, time).await };
+            let work = async move {
+                turn.work(&node, time).await;
+            };
             elan.node().serve("request", work);
         }
     }
@@ -114,14 +118,16 @@ impl Mpi {
         to: ElanAddr,
         room: Bytes,
     ) -> Request {
-        let select = Select::exactly(source, tag);
+        let select = Select::exactly(source, tag.map(u64::from));
         let kind = Kind::Receive(self.tport.rx_start(select, Room::Buffer(to, room)));
         Request { kind }
     }
 
     fn start(&self, mode: Mode, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
         let source = self.rank();
-        let tx = self.tport.tx_start(mode, to, (source, tag), from, size);
+        let tx = self
+            .tport
+            .tx_start(mode, to, (source, tag.into()), from, size);
         let status = Status { source, tag, size };
         let kind = Kind::Send(tx, status);
         Request { kind }
@@ -248,7 +254,7 @@ impl Mpi {
         source: impl Into<Option<u32>>,
         tag: impl Into<Option<u32>>,
     ) -> Result<Status, TportError> {
-        let select = Select::exactly(source.into(), tag.into());
+        let select = Select::exactly(source.into(), tag.into().map(u64::from));
         let probe = self.tport.rx_start(select, Room::Probe);
         self.tport.rx_wait(probe).await.map(Status::from)
     }

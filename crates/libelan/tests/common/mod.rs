@@ -1,16 +1,42 @@
 //! What the tests of the libraries share: machines, and places where processes leave their results.
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
+use elan::rails::{self, Kind};
 use elan::{Cluster, Config, ElanAddr, Stop, Watch};
 use fabric::FatTree;
 use libelan::{Job, Pe};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
-use units::Bytes;
+use units::{Bytes, Time};
 
 #[path = "../../../elan/tests/common/machines.rs"]
 mod machines;
 pub use machines::{four_nodes, machine, sixteen_nodes};
+
+/// The shipped machine of the second generation, on a tree of choice.
+pub fn opteron(tree: FatTree) -> Config {
+    let file = include_str!("../../../../machines/opteron-qsnet2.toml");
+    let machine = ::machine::Machine::parse("opteron-qsnet2.toml", file, &[]);
+    let mut config = machine.expect("it is shipped").cluster_config();
+    config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; tree.levels()];
+    config.fabric.tree = tree;
+    config
+}
+
+/// The same machine with several rails, and a policy to pick them.
+pub fn with_rails(config: &Config, rails: u32, policy: Kind, striping: f64) -> Config {
+    let mut config = config.clone();
+    config.fabric.tree = config.fabric.tree.with_rails(rails).expect("a few rails");
+    config.rails = Some(rails::Config {
+        policy,
+        striping,
+        threshold: Bytes::from_kb(8),
+        handle: 200,
+        poll: Time::from_us(1),
+        avoidance: true,
+    });
+    config
+}
 
 /// Runs a program on the processes of a job on 16 nodes, to the end.
 pub fn run<F: Future<Output = ()> + 'static>(

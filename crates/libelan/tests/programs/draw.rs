@@ -11,9 +11,9 @@ use units::Bytes;
 /// Length of a process's board in main memory, and in adapter memory.
 pub const BOARDS: [u64; 2] = [16_384, 4096];
 
-/// Bits of a tag that tell the phase, and then the class.
-pub const PHASE: u32 = !0xff;
-const CLASS: u32 = !0x3f;
+/// Where the phase begins in a tag, and the bits that tell phase and class.
+pub const PHASE: u32 = 40;
+const CLASS: u64 = !0x3f;
 
 pub struct Program {
     pub config: Config,
@@ -57,7 +57,7 @@ pub struct Range {
 pub enum Step {
     Send {
         to: u32,
-        tag: u32,
+        tag: u64,
         length: u64,
         /// What its bytes are.
         seed: u64,
@@ -174,7 +174,7 @@ struct Message {
     from: u32,
     to: u32,
     class: u32,
-    tag: u32,
+    tag: u64,
     length: u64,
 }
 
@@ -193,7 +193,7 @@ fn phase(draw: &mut Draw, number: u32, groups: &[Vec<u32>], roomy: bool) -> Phas
         }
         // Who waits for one message at a time must say of whom, or may take the wrong one and wait for ever.
         let class = draw.one_of(if blocking { &[0, 3] } else { &[0, 1, 2, 3] });
-        let tag = number << 8 | class << 6 | draw.below(4) as u32;
+        let tag = u64::from(number) << PHASE | u64::from(class) << 6 | draw.below(4);
         let length = draw.length();
         messages.push(Message {
             from,
@@ -345,6 +345,7 @@ fn select(message: &Message) -> Select {
             sender: from,
             tag_mask: CLASS | 1,
             tag,
+            ..Select::ANY
         },
         _ => Select {
             tag_mask: CLASS,

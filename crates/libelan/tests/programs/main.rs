@@ -20,6 +20,7 @@ mod draw;
 mod oracle;
 mod play;
 
+use elan::rails::Kind;
 use elan::{Config, Elan4Config, Matching};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::Time;
@@ -83,6 +84,23 @@ fn programs_are_right_where_hosts_match() {
     run_many(60, |config| {
         elan4(config);
         config.tport.matching = Matching::Host;
+    });
+}
+
+/// On several rails, whatever picks them.
+#[test]
+fn programs_are_right_on_several_rails() {
+    let change = |config: &mut Config| {
+        *config = common::with_rails(config, 2, Kind::Dynamic, 1.0);
+    };
+    run_many(60, change);
+    run_many(40, |config| {
+        elan4(config);
+        *config = common::with_rails(config, 3, Kind::LocalDynamic, 0.5);
+        config.tport.matching = Matching::Host;
+    });
+    run_many(30, |config| {
+        *config = common::with_rails(config, 2, Kind::Basic, 0.0);
     });
 }
 

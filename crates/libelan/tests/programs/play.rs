@@ -24,7 +24,7 @@ pub struct Note {
 pub enum Found {
     Message {
         sender: u32,
-        tag: u32,
+        tag: u64,
         bytes: Vec<u8>,
     },
     Bytes(Vec<u8>),
@@ -231,6 +231,7 @@ impl Player {
             }
             Begun::Receive(rx, buffer) => {
                 let received = elan.tport().rx_wait(rx).await.unwrap();
+                assert_eq!(received.process, received.sender);
                 let at = received.at.expect("it is there");
                 let bytes = self.load(at, received.size.as_u64());
                 match buffer {
@@ -261,9 +262,9 @@ impl Player {
     async fn meet(&self, phase: u32) {
         let (tport, me, all) = (self.pe.elan().tport(), self.pe.vp(), self.pe.nvps());
         let nowhere = self.boards[0];
-        for round in (0..32).take_while(|&round| 1 << round < all) {
+        for round in (0..32_u32).take_while(|&round| 1 << round < all) {
             let far = 1 << round;
-            let tag = (phase | 1 << 23) << 8 & PHASE | round;
+            let tag = u64::from(phase | 1 << 23) << PHASE | u64::from(round);
             let from = Select::exactly(Some((me + all - far) % all), Some(tag));
             let rx = tport.rx_start(from, Room::Buffer(nowhere, Bytes::ZERO));
             let to = (me + far) % all;

@@ -2,7 +2,7 @@
 
 /// Whose turn it is: "the first free NIC just past the last one allocated in the previous transaction" (004 s3).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn(u32);
+pub struct Turn(u32);
 
 impl Turn {
     /// One that begins with a rail.

@@ -15,10 +15,38 @@
 
 use super::port::{Port, Receive};
 use crate::cpu::Cpu;
+use elan::get::DESCRIPTOR;
+use elan::message::WORD;
 use elan::{Address, DmaError};
 use elan::{Dma, EventId, Fault, Matching, Node, QueueId, Thread, Transfer};
 use kernel::Signal;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use units::Bytes;
+
+/// The end of a DMA that was handed over.
+pub(super) enum End {
+    Own(Transfer),
+    /// At the adapter of another rail.
+    Beside(Pin<Box<dyn Future<Output = Result<(), DmaError>>>>),
+}
+
+impl From<Transfer> for End {
+    fn from(transfer: Transfer) -> Self {
+        End::Own(transfer)
+    }
+}
+
+impl Future for End {
+    type Output = Result<(), DmaError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            End::Own(transfer) => Pin::new(transfer).poll(context),
+            End::Beside(end) => end.as_mut().poll(context),
+        }
+    }
+}
 
 /// Who works; the thread of a host's Tport never runs.
 pub(super) struct Hands {
@@ -116,6 +144,28 @@ impl Hands {
                 let node = self.node();
                 cpu.work(node, node.host_config().call).await;
                 node.dma(dma)
+            }
+        }
+    }
+
+    /// Hands a DMA over to the adapter of another rail, at which this is the process; see [`crate::elan::rails`].
+    pub async fn dma_beside(&self, place: &Node, dma: Dma) -> End {
+        let node = self.node().clone();
+        match &self.host {
+            None => {
+                let issue = node.adapter_config().thread_issue;
+                self.thread.step(issue.into()).await;
+                node.cross_to_main(DESCRIPTOR).await;
+                let transfer = place.dma(dma);
+                End::Beside(Box::pin(async move {
+                    let result = transfer.await;
+                    node.cross_to_adapter(WORD).await;
+                    result
+                }))
+            }
+            Some(cpu) => {
+                cpu.work(&node, node.host_config().call).await;
+                place.dma(dma).into()
             }
         }
     }

@@ -73,11 +73,10 @@ pub(super) async fn send(
 impl Port {
     /// A message can be seen in shared memory.
     fn came(self: &Rc<Self>, peers: Peers, message: Message) {
-        let Envelope { sender, tag, .. } = message.envelope;
         let mut probes = Vec::new();
-        let (receive, _) = self.claim(|_| true, (sender, tag), &mut probes);
+        let (receive, _) = self.claim(|_| true, &message.envelope, &mut probes);
         for probe in probes {
-            probe.end_by_host(Outcome::Here(message.received()));
+            probe.end_by_host(Outcome::Here(message.envelope.received(None)));
         }
         match receive {
             Some(receive) => self.take(peers, receive, message),
@@ -88,16 +87,14 @@ impl Port {
     /// Finds a receive's message among those that are in shared memory already; whether there was one.
     pub(super) fn take_shared(self: &Rc<Self>, peers: Peers, receive: &Rc<Receive>) -> bool {
         let mut state = self.state.borrow_mut();
-        let takes = |message: &Message| {
-            let Envelope { sender, tag, .. } = message.envelope;
-            receive.select.takes(sender, tag)
-        };
+        let takes = |message: &Message| receive.takes(&message.envelope);
         let Some(place) = state.shared.iter().position(takes) else {
             return false;
         };
         receive.matched.set(true);
-        if receive.room == Room::Probe {
-            receive.end_by_host(Outcome::Here(state.shared[place].received()));
+        if receive.only_looks() {
+            let found = state.shared[place].envelope.received(None);
+            receive.end_by_host(Outcome::Here(found));
         } else {
             state.stats.matched += 1;
             state.stats.unexpected += 1;
@@ -135,27 +132,17 @@ impl Port {
         message: &Message,
         turn: Turn,
     ) -> Result<Received, TportError> {
-        let received = message.received();
-        let Received {
-            sender, tag, size, ..
-        } = received;
+        let (envelope, size) = (&message.envelope, message.envelope.size);
         let at = match receive.room {
             Room::Buffer(at, room) if size <= room => at,
-            Room::Buffer(_, room) => {
-                return Err(TportError::Truncated {
-                    sender,
-                    tag,
-                    size,
-                    room,
-                });
-            }
-            Room::System | Room::Probe => self.buffer(size)?,
+            Room::Buffer(_, room) => return Err(envelope.truncated(room)),
+            Room::System | Room::Probe | Room::Peek => self.buffer(size)?,
         };
         let time = self.node.host_config().copy.time(size);
         turn.work(&self.node, time).await;
         let bytes = match &message.body {
             Body::Copied(bytes) => Ok(bytes.clone()),
-            Body::There(node, _) => node.load(node.at(message.envelope.from), size),
+            Body::There(node, _) => node.load(node.at(envelope.from), size),
         };
         let stored = bytes.and_then(|bytes| self.node.store(self.node.at(at), &bytes));
         if let Err(fault) = stored {
@@ -164,10 +151,7 @@ impl Port {
             }
             return Err(fault.into());
         }
-        Ok(Received {
-            at: Some(at),
-            ..received
-        })
+        Ok(envelope.received(Some(at)))
     }
 
     /// A message of this sender that was in shared memory has been received.
@@ -182,16 +166,5 @@ impl Receive {
     fn end_by_host(&self, outcome: Outcome) {
         self.outcome.replace(Some(outcome));
         self.by_host.fire();
-    }
-}
-
-impl Message {
-    fn received(&self) -> Received {
-        Received {
-            sender: self.envelope.sender,
-            tag: self.envelope.tag,
-            size: self.envelope.size,
-            at: None,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! # Tports: tagged messages (000 s3.2)
 //!
 //! A sender labels each message with an *envelope*: a sender's number, a tag and the size. A receiver names what it wants
-//! by masks ([`Select`]); messages of one process to another are received in the order in which they were sent. Envelopes
+//! by masks, and by the sending process if it likes ([`Select`]); messages of one process to another are received in the order in which they were sent. Envelopes
 //! are matched by a thread on the adapter of the *receiver*, without its host (000 s5.1: MPI "needs to run a thread in the
 //! Elan ... to match the message tags").
 //!
@@ -11,7 +11,11 @@
 //! | `ELAN_TPORT_TXSYNC` | [`Mode::Synchronous`] |
 //! | `elan_tportRxStart`, `RxWait`, `RxDone` | [`Tport::rx_start`], [`Tport::rx_wait`], [`Rx::is_done`] |
 //! | `ELAN_TPORT_RXBUF`, `RXPROBE`, `RXANY` | [`Room::System`], [`Room::Probe`], [`Select::ANY`] |
+//! | - | [`Tport::peek`], [`Tport::rx_cancel`] |
 //! | `elan_tportBufFree`, `elan_tportGetStats` | [`Tport::buf_free`], [`Tport::stats`] |
+//!
+//! The tag has 64 bits, where that of the original library has 32: a real MPI on Tports puts its communicator's context, its
+//! tag and bits of its protocol side by side. The envelope keeps its length, since sizes and addresses have 32 bits.
 //!
 //! ## The way of a message
 //!
@@ -28,10 +32,16 @@
 //! is main memory, and sets the receive's event. A receive is posted by a descriptor of [`POST`] bytes and a command; the
 //! thread compares it with the unexpected messages in the order of their arrival.
 //!
+//! Two orders of the host beside these go the way of a posted receive, at its cost. A *peek* is a probe that ends with
+//! nothing if no message that it takes has come when the thread compares it. To *cancel* a receive is a call, a command, and
+//! `tport.handle` of the thread, which takes the receive off unless a message has been found for it.
+//!
 //! On an Elan4 envelope and small bytes are a command of the short transaction engine ([`elan::sten`]), and so is what
 //! threads tell each other; a small send ends as soon as they have left the host. (The signals of groups go the same way.)
 //!
 //! `tport.matching = "host"` gives all this work to the processes themselves (module `hands`).
+//!
+//! On a machine with several rails the bytes of longer messages take those that its policy picks ([`crate::elan::rails`]).
 //!
 //! ## Bounds
 //!
@@ -51,6 +61,7 @@
 
 mod hands;
 mod local;
+mod long;
 mod port;
 mod thread;
 mod wire;
@@ -63,28 +74,31 @@ use port::{Receive, Sending};
 use std::fmt;
 use std::rc::Rc;
 use thiserror::Error;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// The descriptor of a posted receive: an envelope's length and as much again for its event and buffer, assumed.
 pub const POST: Bytes = Bytes::new(64);
 
-/// Which messages a receive takes: those whose masked sender and tag equal the masked ones here. A mask of 0 matches
-/// anything, one of all ones exactly.
+/// Which messages a receive takes: those of a process, if it names one, whose masked sender and tag equal the masked ones
+/// here. A mask of 0 matches anything, one of all ones exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Select {
+    /// The process that sends, whatever it calls itself; none is any.
+    pub process: Option<u32>,
     /// Bits of the sender that count.
     pub sender_mask: u32,
     /// The sender.
     pub sender: u32,
     /// Bits of the tag that count.
-    pub tag_mask: u32,
+    pub tag_mask: u64,
     /// The tag.
-    pub tag: u32,
+    pub tag: u64,
 }
 
 impl Select {
     /// Any message.
     pub const ANY: Select = Select {
+        process: None,
         sender_mask: 0,
         sender: 0,
         tag_mask: 0,
@@ -92,33 +106,43 @@ impl Select {
     };
 
     /// Exactly a sender, a tag, or both.
-    pub fn exactly(sender: Option<u32>, tag: Option<u32>) -> Self {
-        let mask = |exact: Option<u32>| exact.map_or(0, |_| u32::MAX);
+    pub fn exactly(sender: Option<u32>, tag: Option<u64>) -> Self {
         Select {
-            sender_mask: mask(sender),
+            process: None,
+            sender_mask: sender.map_or(0, |_| u32::MAX),
             sender: sender.unwrap_or(0),
-            tag_mask: mask(tag),
+            tag_mask: tag.map_or(0, |_| u64::MAX),
             tag: tag.unwrap_or(0),
         }
     }
 
     /// Whether a message is taken.
-    pub fn takes(self, sender: u32, tag: u32) -> bool {
-        (sender ^ self.sender) & self.sender_mask == 0 && (tag ^ self.tag) & self.tag_mask == 0
+    pub fn takes(self, process: u32, sender: u32, tag: u64) -> bool {
+        self.process.is_none_or(|own| own == process)
+            && (sender ^ self.sender) & self.sender_mask == 0
+            && (tag ^ self.tag) & self.tag_mask == 0
     }
 }
 
 impl fmt::Display for Select {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = |f: &mut fmt::Formatter<'_>, what, mask, value| match mask {
-            0 => write!(f, "any {what}"),
-            u32::MAX => write!(f, "{what} {value}"),
-            _ => write!(f, "{what} {value:#x} in bits {mask:#x}"),
+        let part = |f: &mut fmt::Formatter<'_>, what, mask: u64, all: u64, value: u64| {
+            if mask == 0 {
+                write!(f, "any {what}")
+            } else if mask == all {
+                write!(f, "{what} {value}")
+            } else {
+                write!(f, "{what} {value:#x} in bits {mask:#x}")
+            }
         };
         f.write_str("a message of ")?;
-        part(f, "sender", self.sender_mask, self.sender)?;
+        if let Some(process) = self.process {
+            write!(f, "process {process}, ")?;
+        }
+        let (mask, sender) = (self.sender_mask.into(), self.sender.into());
+        part(f, "sender", mask, u32::MAX.into(), sender)?;
         f.write_str(", ")?;
-        part(f, "tag", self.tag_mask, self.tag)
+        part(f, "tag", self.tag_mask, u64::MAX, self.tag)
     }
 }
 
@@ -140,15 +164,19 @@ pub enum Room {
     System,
     /// Nowhere: it only wants to know of it, and leaves it to another receive.
     Probe,
+    /// Nowhere, and it does not wait: if no such message has come, it ends with [`TportError::Nothing`].
+    Peek,
 }
 
 /// A message that has been received, or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
+    /// The process that sent it.
+    pub process: u32,
     /// What its sender calls itself.
     pub sender: u32,
     /// Its tag.
-    pub tag: u32,
+    pub tag: u64,
     /// Its length.
     pub size: Bytes,
     /// Where it lies; nowhere if it was only probed.
@@ -166,7 +194,7 @@ pub enum TportError {
         /// What its sender calls itself.
         sender: u32,
         /// Its tag.
-        tag: u32,
+        tag: u64,
         /// Its length.
         size: Bytes,
         /// The buffer's length.
@@ -181,6 +209,18 @@ pub enum TportError {
         /// The receiver.
         by: u32,
     },
+    /// The rail of the envelopes has failed, on a machine with several.
+    #[error("rail {rail} is down, which carries the envelopes of messages")]
+    RailDown {
+        /// The rail.
+        rail: u32,
+    },
+    /// The receive was cancelled before a message was found for it.
+    #[error("the receive was cancelled")]
+    Cancelled,
+    /// There is no message for a peek.
+    #[error("no such message has come")]
+    Nothing,
     /// No memory for an event or a buffer of the system.
     #[error(transparent)]
     Memory(#[from] AllocError),
@@ -211,7 +251,7 @@ pub struct Stats {
 #[must_use = "nobody knows whether it fails until it is waited for"]
 pub struct Tx {
     to: u32,
-    tag: u32,
+    tag: u64,
     sending: Rc<Sending>,
 }
 
@@ -219,6 +259,12 @@ impl Tx {
     /// Whether it has ended (`elan_tportTxDone`).
     pub fn is_done(&self) -> bool {
         self.sending.done.is_set()
+    }
+
+    /// Waits until it has ended, and tells when it did. The process takes no notice of it, as it does in [`Tport::tx_wait`].
+    pub async fn ended(&self) -> Time {
+        self.sending.done.wait().await;
+        self.sending.ended.get().expect("it has ended")
     }
 }
 
@@ -232,6 +278,12 @@ impl Rx {
     /// Whether it has ended (`elan_tportRxDone`).
     pub fn is_done(&self) -> bool {
         self.receive.done.is_set()
+    }
+
+    /// Waits until it has ended, and tells when it did. The process takes no notice of it, as it does in [`Tport::rx_wait`].
+    pub async fn ended(&self) -> Time {
+        self.receive.done.wait().await;
+        self.receive.ended.get().expect("it has ended")
     }
 }
 
@@ -252,7 +304,7 @@ impl Tport {
         &self,
         mode: Mode,
         to: u32,
-        (sender, tag): (u32, u32),
+        (sender, tag): (u32, u64),
         from: ElanAddr,
         size: Bytes,
     ) -> Tx {
@@ -279,15 +331,42 @@ impl Tport {
     /// Waits until a receive ends (`elan_tportRxWait`).
     ///
     /// # Errors
-    /// If the message is longer than its buffer, or one of the buffers faults.
-    pub async fn rx_wait(&self, rx: Rx) -> Result<Received, TportError> {
-        let receive = rx.receive;
-        let what = match receive.room {
-            Room::Probe => format!("{} to be probed", receive.select),
-            _ => receive.select.to_string(),
-        };
-        self.elan.see(what, receive.done.wait()).await;
-        Port::finish(&self.elan, &receive).await
+    /// If the message is longer than its buffer, or one of the buffers faults; if the receive was cancelled, or is a peek that
+    /// has found nothing.
+    pub fn rx_wait(&self, rx: Rx) -> impl Future<Output = Result<Received, TportError>> {
+        let (receive, given) = (rx.receive, self.elan.cpu().given());
+        async move {
+            let what = match receive.room {
+                Room::Probe | Room::Peek => format!("{} to be probed", receive.select),
+                _ => receive.select.to_string(),
+            };
+            self.elan.see(what, receive.done.wait()).await;
+            Port::finish(&self.elan, &receive, given).await
+        }
+    }
+
+    /// Looks for a message to receive, and does not wait for one. It starts at once, as [`rx_start`](Self::rx_start) does, and
+    /// is over when the thread has looked.
+    ///
+    /// # Errors
+    /// If there is no memory for an event.
+    pub fn peek(
+        &self,
+        select: Select,
+    ) -> impl Future<Output = Result<Option<Received>, TportError>> {
+        let found = self.rx_wait(self.rx_start(select, Room::Peek));
+        async move {
+            match found.await {
+                Err(TportError::Nothing) => Ok(None),
+                found => found.map(Some),
+            }
+        }
+    }
+
+    /// Cancels a receive. If no message has been found for it when the thread comes to it, it ends with
+    /// [`TportError::Cancelled`]; if one has, it goes on, and [`rx_wait`](Self::rx_wait) tells of the message.
+    pub fn rx_cancel(&self, rx: &Rx) {
+        Port::cancel(&self.elan, &rx.receive);
     }
 
     /// Frees a buffer of the system (`elan_tportBufFree`).

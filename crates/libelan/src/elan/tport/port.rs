@@ -7,6 +7,7 @@ use super::{Mode, POST, Received, Room, Select, Stats, TportError};
 use crate::cpu::{Cpu, Turn};
 use crate::elan::Elan;
 use crate::elan::pool::Pool;
+use crate::elan::rails::Rails;
 use crate::elan3::{AllocError, Heap};
 use elan::config::ENVELOPE;
 use elan::{Dma, DmaError, ElanAddr, EventId, Matching, MemoryError, Node, Placement};
@@ -15,7 +16,7 @@ use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// Sends and answers of a process that wait in its adapter for their acknowledgement; more wait in the host.
 const SLOTS: u32 = 32;
@@ -27,13 +28,16 @@ pub(crate) struct Sending {
     pub result: Cell<Option<Result<(), TportError>>>,
     /// Who refused it.
     pub(super) refused: Cell<Option<u32>>,
+    /// When it ended.
+    pub(super) ended: Cell<Option<Time>>,
 }
 
 impl Sending {
     /// Ends it, unless it has ended: a short message has when its bytes have left the host.
-    pub(super) fn end(&self, result: Result<(), TportError>) {
+    pub(super) fn end(&self, now: Time, result: Result<(), TportError>) {
         if self.result.get().is_none() {
             self.result.set(Some(result));
+            self.ended.set(Some(now));
             self.done.fire();
         }
     }
@@ -53,6 +57,33 @@ pub(crate) struct Receive {
     /// Whether a message has been found for it.
     pub(super) matched: Cell<bool>,
     pub(super) outcome: RefCell<Option<Outcome>>,
+    /// When it ended.
+    pub(super) ended: Cell<Option<Time>>,
+}
+
+impl Receive {
+    /// Whether it takes a message.
+    pub(super) fn takes(&self, envelope: &Envelope) -> bool {
+        let one = envelope;
+        self.select.takes(one.source, one.sender, one.tag)
+    }
+
+    /// Whether it leaves its message to another one.
+    pub(super) fn only_looks(&self) -> bool {
+        matches!(self.room, Room::Probe | Room::Peek)
+    }
+
+    /// Its end, which the process sees.
+    fn end(&self, now: Time) {
+        self.ended.set(Some(now));
+        self.done.fire();
+    }
+}
+
+/// What the thread is to do for the process.
+pub(super) enum Order {
+    Post(Rc<Receive>),
+    Cancel(Rc<Receive>),
 }
 
 /// What became of a receive.
@@ -69,6 +100,8 @@ pub(crate) struct Port {
     pub(super) node: Node,
     pub(super) vp: u32,
     pub(in crate::elan) cpu: Cpu,
+    /// The rails of its node, if there are several.
+    pub(super) rails: Option<Rails>,
     pub(super) config: TportConfig,
     /// Small messages of one sender that may be unexpected.
     pub(super) window: u32,
@@ -86,8 +119,8 @@ pub(crate) struct Port {
 pub(super) struct State {
     /// Receives without a message, in the order of their posting.
     pub posted: VecDeque<Rc<Receive>>,
-    /// Of these, the ones that the thread is told of.
-    pub inbox: VecDeque<Rc<Receive>>,
+    /// What the thread is told of: receives, which are among those, and what becomes of them.
+    pub inbox: VecDeque<Order>,
     /// Messages without a receive, in the order of their arrival.
     pub arrived: VecDeque<Arrived>,
     pub shared: VecDeque<Message>,
@@ -103,9 +136,29 @@ pub(super) struct State {
     pub stats: Stats,
 }
 
+impl State {
+    /// Takes a receive off the list, for which a message has been found, or which shall not have one; whether it was there.
+    pub fn take_off(&mut self, receive: &Rc<Receive>) -> bool {
+        let place = self
+            .posted
+            .iter()
+            .position(|other| Rc::ptr_eq(other, receive));
+        if let Some(place) = place {
+            self.posted.remove(place);
+            receive.matched.set(true);
+        }
+        place.is_some()
+    }
+}
+
 impl Port {
     /// The Tport of a process, one of so many.
-    pub fn new(node: &Node, cpu: Cpu, vp: u32, nvps: u32) -> Result<Self, AllocError> {
+    pub fn new(
+        node: &Node,
+        cpu: Cpu,
+        (vp, nvps): (u32, u32),
+        rails: Option<Rails>,
+    ) -> Result<Self, AllocError> {
         let config = node.tport_config();
         let packet = node.longest_packet();
         let queue = node.queue(config.slots, packet, None)?;
@@ -123,6 +176,7 @@ impl Port {
             node: node.clone(),
             vp,
             cpu,
+            rails,
             config,
             window,
             small: config.small.min(packet - ENVELOPE),
@@ -150,7 +204,8 @@ impl Port {
     pub fn serve(elan: &Elan) -> Result<(), MemoryError> {
         let (port, elan3) = (Rc::clone(elan.port()), elan.elan3().clone());
         let label = format!("Tports of {}", elan.label().text());
-        let run = async move |thread| super::thread::serve(port, elan3, thread).await;
+        let peers = elan.peers();
+        let run = async move |thread| super::thread::serve(port, peers, elan3, thread).await;
         elan.node().run_resident(label, run)
     }
 
@@ -176,7 +231,7 @@ impl Port {
         elan: &Elan,
         mode: Mode,
         to: u32,
-        (sender, tag): (u32, u32),
+        (sender, tag): (u32, u64),
         from: ElanAddr,
         size: Bytes,
     ) -> Rc<Sending> {
@@ -184,13 +239,17 @@ impl Port {
         let port = Rc::clone(elan.port());
         port.state.borrow_mut().stats.sent += 1;
         if to >= elan.nvps() {
-            sending.end(Err(DmaError::NoProcess { process: to }.into()));
+            let error = DmaError::NoProcess { process: to };
+            sending.end(port.node.now(), Err(error.into()));
             return sending;
         }
-        if let Err(fault) = elan.node().placement(from, size) {
-            sending.end(Err(fault.into()));
-            return sending;
-        }
+        let placement = match elan.node().placement(from, size) {
+            Ok(placement) => placement,
+            Err(fault) => {
+                sending.end(port.node.now(), Err(fault.into()));
+                return sending;
+            }
+        };
         let envelope = Envelope {
             source: port.vp,
             sender,
@@ -200,6 +259,8 @@ impl Port {
             from,
             event: ElanAddr::NOWHERE,
             synchronous: mode == Mode::Synchronous,
+            near: placement == Placement::Adapter,
+            free: 0,
         };
         let (elan, turn, ended) = (elan.clone(), elan.cpu().turn(), Rc::clone(&sending));
         elan.node().clone().serve("send", async move {
@@ -209,7 +270,7 @@ impl Port {
             } else {
                 port.send_remote(&elan, to, envelope, turn, &ended).await
             };
-            ended.end(result);
+            ended.end(port.node.now(), result);
         });
         sending
     }
@@ -258,6 +319,7 @@ impl Port {
             Some(event)
         };
         let slot = self.slots.take().await;
+        envelope.free = self.rails.as_ref().map_or(0, Rails::free);
         let mut bytes = Wire::Envelope(envelope).encode().to_vec();
         bytes.extend_from_slice(&payload);
         elan.elan3().store(slot, &bytes)?;
@@ -267,7 +329,7 @@ impl Port {
         let sent = if self.node.has_sten() {
             let sent = self.node.send_short(message);
             if event.is_none() {
-                sending.end(Ok(()));
+                sending.end(self.node.now(), Ok(()));
             }
             sent
         } else {
@@ -277,17 +339,37 @@ impl Port {
         drop(turn);
         let sent = sent.await;
         self.slots.give_back(slot);
+        let mut lost = self.rails.is_some() && sent.is_err_and(|error| error.is_rail_down());
         if let Some(event) = event {
-            if sent.is_ok() {
-                self.node.wait(event.0).await;
-            }
+            lost |= sent.is_ok() && !self.told(event.0).await;
             self.state.borrow_mut().waiting.remove(&event.1);
-            self.free_event(event);
+            // What is on its way to the event of one that is lost may still come.
+            if !lost {
+                self.free_event(event);
+            }
         }
         match sending.refused.get() {
             Some(by) => Err(TportError::Refused { by }),
+            None if lost => Err(TportError::RailDown { rail: 0 }),
             None => Ok(sent?),
         }
+    }
+
+    /// Waits until an event is set; whether it is, which it will not be where there are several rails and this one has failed.
+    async fn told(&self, event: EventId) -> bool {
+        let mut set = std::pin::pin!(self.node.wait(event));
+        let down = self.rails.as_ref().map(|_| self.node.down());
+        let mut down = down.as_ref().map(Signal::wait);
+        std::future::poll_fn(|context| {
+            let is_set = set.as_mut().poll(context).map(|()| true);
+            match &mut down {
+                Some(down) if is_set.is_pending() => {
+                    std::pin::Pin::new(down).poll(context).map(|()| false)
+                }
+                _ => is_set,
+            }
+        })
+        .await
     }
 
     /// Starts a receive.
@@ -301,13 +383,14 @@ impl Port {
             known: Cell::new(false),
             matched: Cell::new(false),
             outcome: RefCell::new(None),
+            ended: Cell::new(None),
         });
         let (port, turn) = (Rc::clone(elan.port()), elan.cpu().turn());
         let (posted, peers) = (Rc::clone(&receive), elan.peers());
         elan.node().serve("receive", async move {
             turn.work(&port.node, port.node.host_config().call).await;
             port.post(peers, &posted, turn).await;
-            posted.done.fire();
+            posted.end(port.node.now());
         });
         receive
     }
@@ -327,17 +410,9 @@ impl Port {
         };
         receive.event.set(Some(event.0));
         self.state.borrow_mut().posted.push_back(Rc::clone(receive));
-        if self.config.matching == Matching::Adapter {
-            self.node.store_across(POST);
-            let told = self.node.wake_thread();
-            drop(turn);
-            told.wait().await;
-        } else {
-            drop(turn);
-        }
+        self.command(turn, POST).await;
         if !receive.matched.get() {
-            self.state.borrow_mut().inbox.push_back(Rc::clone(receive));
-            self.bell.fire();
+            self.order(Order::Post(Rc::clone(receive)));
         }
         let by_thread = std::pin::pin!(self.node.wait(event.0));
         let mut by_thread = by_thread;
@@ -353,11 +428,47 @@ impl Port {
         self.free_event(event);
     }
 
-    /// The host ends a receive: it copies what waits elsewhere.
-    pub async fn finish(elan: &Elan, receive: &Receive) -> Result<Received, TportError> {
+    /// Cancels a receive, if no message has been found for it.
+    pub fn cancel(elan: &Elan, receive: &Rc<Receive>) {
+        let (port, turn) = (Rc::clone(elan.port()), elan.cpu().turn());
+        let receive = Rc::clone(receive);
+        elan.node().serve("cancel", async move {
+            turn.work(&port.node, port.node.host_config().call).await;
+            // The calls of a process are in order: the receive has been posted, or has failed to be.
+            if !receive.done.is_set() {
+                port.command(turn, Bytes::ZERO).await;
+                port.order(Order::Cancel(receive));
+            }
+        });
+    }
+
+    /// Wakes the thread by a command, with so many bytes for it; the processor is free at once.
+    async fn command(&self, turn: Turn, bytes: Bytes) {
+        if self.config.matching == Matching::Adapter {
+            self.node.store_across(bytes);
+            let told = self.node.wake_thread();
+            drop(turn);
+            told.wait().await;
+        }
+    }
+
+    /// Leaves the thread something to do.
+    fn order(&self, order: Order) {
+        self.state.borrow_mut().inbox.push_back(order);
+        self.bell.fire();
+    }
+
+    /// The host ends a receive: it copies what waits elsewhere. A call that was given at a moment begins no sooner than the
+    /// receive has ended.
+    pub async fn finish(
+        elan: &Elan,
+        receive: &Receive,
+        given: Option<Time>,
+    ) -> Result<Received, TportError> {
         let port = elan.port();
         let cost = port.node.host_config();
-        let turn = elan.cpu().turn();
+        let given = given.map(|at| at.max(receive.ended.get().expect("it has ended")));
+        let turn = elan.cpu().turn_since(given);
         turn.work(&port.node, cost.call).await;
         let outcome = receive.outcome.take().expect("it has ended");
         let (received, buffer) = match outcome {
@@ -376,7 +487,7 @@ impl Port {
                     ..received
                 })
             }
-            Room::System | Room::Probe => Ok(Received {
+            Room::System | Room::Probe | Room::Peek => Ok(Received {
                 at: Some(buffer),
                 ..received
             }),
@@ -401,7 +512,7 @@ impl Port {
     pub(super) fn claim(
         &self,
         knows: impl Fn(&Receive) -> bool,
-        (sender, tag): (u32, u32),
+        envelope: &Envelope,
         tell: &mut Vec<Rc<Receive>>,
     ) -> (Option<Rc<Receive>>, u32) {
         let mut state = self.state.borrow_mut();
@@ -409,10 +520,10 @@ impl Port {
         while let Some(receive) = state.posted.get(place) {
             if knows(receive) {
                 compared += 1;
-                if receive.select.takes(sender, tag) {
+                if receive.takes(envelope) {
                     let receive = state.posted.remove(place).expect("it is there");
                     receive.matched.set(true);
-                    if receive.room != Room::Probe {
+                    if !receive.only_looks() {
                         state.stats.matched += 1;
                         return (Some(receive), compared);
                     }

@@ -3,13 +3,15 @@
 //! It never waits for one message alone: gets and answers that it has handed over go on by themselves, and their ends are
 //! work as envelopes and posted receives are. So no message, and no process that does not receive, keeps another one back.
 
-use super::hands::Hands;
-use super::port::{Outcome, Port, Receive};
+use super::hands::{End, Hands};
+use super::local::Peers;
+use super::long::{Long, Stripe};
+use super::port::{Order, Outcome, Port, Receive};
 use super::wire::{Envelope, Wire};
 use super::{Received, Room, TportError};
 use crate::elan3::Context;
 use elan::config::ENVELOPE;
-use elan::{Dma, DmaError, ElanAddr, Thread, Transfer};
+use elan::{Dma, DmaError, ElanAddr, Thread};
 use kernel::Wait;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -38,7 +40,7 @@ enum Body {
 }
 
 /// A message on its way into a buffer of the system.
-struct Fetch {
+pub(super) struct Fetch {
     buffer: ElanAddr,
     ended: Cell<Option<Result<(), DmaError>>>,
     /// Who waits for the end.
@@ -48,36 +50,57 @@ struct Fetch {
 }
 
 /// What the thread has handed over.
-enum Pending {
+pub(super) enum Pending {
     Get(Rc<Receive>, Envelope),
     Fetch(Rc<Fetch>, Envelope),
     /// An answer, in its slot.
     Answer(ElanAddr),
     Notice,
+    /// A part of the first two, on one of several rails.
+    Stripe(Stripe),
+}
+
+impl Pending {
+    /// The message whose bytes are on their way.
+    pub fn envelope(&self) -> Option<&Envelope> {
+        match self {
+            Pending::Get(_, envelope) | Pending::Fetch(_, envelope) => Some(envelope),
+            Pending::Answer(_) | Pending::Notice | Pending::Stripe(_) => None,
+        }
+    }
 }
 
 /// Something to do.
 enum Work {
     Ended(Pending, Result<(), DmaError>),
-    Posted(Rc<Receive>),
+    Ordered(Order),
     Came(Box<[u8]>),
+    /// It is time to look at the rails.
+    Look,
 }
 
-struct Server {
-    port: Rc<Port>,
-    elan3: Context,
-    hands: Hands,
-    pending: RefCell<Vec<(Pending, Transfer)>>,
+pub(super) struct Server {
+    pub port: Rc<Port>,
+    pub peers: Peers,
+    pub elan3: Context,
+    pub hands: Hands,
+    pub pending: RefCell<Vec<(Pending, End)>>,
+    /// Messages that wait for a rail, or for parts of them to go again; and when to look for one.
+    pub line: RefCell<VecDeque<Rc<Long>>>,
+    look: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>>,
     outbox: RefCell<VecDeque<(u32, Wire)>>,
 }
 
 /// What the thread does.
-pub(super) async fn serve(port: Rc<Port>, elan3: Context, thread: Thread) {
+pub(super) async fn serve(port: Rc<Port>, peers: Peers, elan3: Context, thread: Thread) {
     let server = Server {
         hands: Hands::new(&port, thread),
         port,
+        peers,
         elan3,
         pending: RefCell::default(),
+        line: RefCell::default(),
+        look: RefCell::default(),
         outbox: RefCell::default(),
     };
     loop {
@@ -85,9 +108,12 @@ pub(super) async fn serve(port: Rc<Port>, elan3: Context, thread: Thread) {
         let work = std::future::poll_fn(|context| server.next(context, &mut waits));
         match server.hands.until(work).await {
             Work::Ended(pending, result) => server.ended(pending, result).await,
-            Work::Posted(receive) => server.posted(receive).await,
+            Work::Ordered(Order::Post(receive)) => server.posted(receive).await,
+            Work::Ordered(Order::Cancel(receive)) => server.cancel(receive).await,
             Work::Came(bytes) => server.came(&bytes).await,
+            Work::Look => {}
         }
+        server.start().await;
         server.flush().await;
     }
 }
@@ -102,12 +128,15 @@ impl Server {
             }
         }
         if pending.len() < MOST_PENDING {
-            if let Some(receive) = self.port.state.borrow_mut().inbox.pop_front() {
-                return Poll::Ready(Work::Posted(receive));
+            if let Some(order) = self.port.state.borrow_mut().inbox.pop_front() {
+                return Poll::Ready(Work::Ordered(order));
             }
             if let Some(bytes) = self.hands.take(self.port.queue) {
                 return Poll::Ready(Work::Came(bytes));
             }
+        }
+        if self.look(context).is_ready() {
+            return Poll::Ready(Work::Look);
         }
         self.port.bell.reset();
         waits.clear();
@@ -123,6 +152,27 @@ impl Server {
         Poll::Pending
     }
 
+    /// While messages wait for a rail, the rails are looked at from time to time.
+    fn look(&self, context: &mut task::Context<'_>) -> Poll<()> {
+        let mut look = self.look.borrow_mut();
+        let Some(rails) = self
+            .port
+            .rails
+            .as_ref()
+            .filter(|_| !self.line.borrow().is_empty())
+        else {
+            *look = None;
+            return Poll::Pending;
+        };
+        let (node, time) = (self.port.node.clone(), rails.poll());
+        let alarm = look.get_or_insert_with(|| Box::pin(async move { node.sleep(time).await }));
+        let ready = alarm.as_mut().poll(context);
+        if ready.is_ready() {
+            *look = None;
+        }
+        ready
+    }
+
     async fn step(&self, compared: u32) {
         self.hands.step(&self.port, compared).await;
     }
@@ -130,18 +180,18 @@ impl Server {
     /// A receive has been posted.
     async fn posted(&self, receive: Rc<Receive>) {
         receive.known.set(true);
-        let (mut compared, mut found) = (0, None);
+        let (mut compared, mut found, mut nothing) = (0, None, false);
         if !receive.matched.get() {
             let mut state = self.port.state.borrow_mut();
             let takes = |arrived: &Arrived| {
                 compared += 1;
-                let envelope = &arrived.envelope;
-                receive.select.takes(envelope.sender, envelope.tag)
+                receive.takes(&arrived.envelope)
             };
-            if let Some(place) = state.arrived.iter().position(takes) {
-                receive.matched.set(true);
-                state.posted.retain(|other| !Rc::ptr_eq(other, &receive));
-                if receive.room == Room::Probe {
+            let place = state.arrived.iter().position(takes);
+            nothing = place.is_none() && receive.room == Room::Peek && state.take_off(&receive);
+            if let Some(place) = place {
+                state.take_off(&receive);
+                if receive.only_looks() {
                     found = Some((state.arrived[place].envelope, None));
                 } else {
                     state.stats.matched += 1;
@@ -155,7 +205,17 @@ impl Server {
         match found {
             Some((envelope, Some(body))) => self.give(receive, envelope, body).await,
             Some((envelope, None)) => self.tell(&receive, &envelope).await,
+            None if nothing => self.fail(&receive, TportError::Nothing).await,
             None => {}
+        }
+    }
+
+    /// A receive is to be cancelled: it is, unless a message has been found for it.
+    async fn cancel(&self, receive: Rc<Receive>) {
+        let cancelled = self.port.state.borrow_mut().take_off(&receive);
+        self.step(0).await;
+        if cancelled {
+            self.fail(&receive, TportError::Cancelled).await;
         }
     }
 
@@ -191,9 +251,9 @@ impl Server {
 
     /// An envelope has come in.
     async fn envelope(&self, envelope: Envelope, body: Body) {
-        let label = (envelope.sender, envelope.tag);
         let mut probes = Vec::new();
-        let (receive, compared) = self.port.claim(|one| one.known.get(), label, &mut probes);
+        let known = |one: &Receive| one.known.get();
+        let (receive, compared) = self.port.claim(known, &envelope, &mut probes);
         self.step(compared).await;
         for probe in probes {
             self.tell(&probe, &envelope).await;
@@ -230,22 +290,21 @@ impl Server {
             dropped: Cell::new(false),
         });
         let pending = Pending::Fetch(Rc::clone(&fetch), envelope);
-        let get = self.get(&envelope, buffer);
-        self.hand_over(pending, get).await;
+        if self.spreads(envelope.near, buffer, size) {
+            self.line_up(pending, buffer);
+        } else {
+            let get = self.get(&envelope, buffer);
+            self.hand_over(pending, get).await;
+        }
         Body::Fetched(fetch)
     }
 
     /// Gives a message to its receive.
     async fn give(&self, receive: Rc<Receive>, envelope: Envelope, body: Body) {
-        let (sender, tag, size) = (envelope.sender, envelope.tag, envelope.size);
+        let size = envelope.size;
         let at = match receive.room {
             Room::Buffer(at, room) if size <= room => Ok(at),
-            Room::Buffer(_, room) => Err(TportError::Truncated {
-                sender,
-                tag,
-                size,
-                room,
-            }),
+            Room::Buffer(_, room) => Err(envelope.truncated(room)),
             // A message that has been fetched is in such a buffer.
             _ if matches!(body, Body::Fetched(_)) => Ok(ElanAddr::NOWHERE),
             _ => self.port.buffer(size).map_err(TportError::from),
@@ -257,12 +316,7 @@ impl Server {
                 return self.discard(envelope, body).await;
             }
         };
-        let received = Received {
-            sender,
-            tag,
-            size,
-            at: Some(at),
-        };
+        let received = envelope.received(Some(at));
         match body {
             Body::Small(bytes) => {
                 let stored = if bytes.is_empty() {
@@ -284,6 +338,9 @@ impl Server {
             }
             Body::Held => {
                 receive.outcome.replace(Some(Outcome::Here(received)));
+                if self.spreads(envelope.near, at, size) {
+                    return self.line_up(Pending::Get(receive, envelope), at);
+                }
                 let mut get = self.get(&envelope, at);
                 if !self.hands.by_host() {
                     let event = receive.event.get().expect("the thread is told of it");
@@ -310,13 +367,7 @@ impl Server {
     ) {
         match result {
             Ok(()) => {
-                let received = Received {
-                    sender: envelope.sender,
-                    tag: envelope.tag,
-                    size: envelope.size,
-                    at: None,
-                };
-                let outcome = Outcome::Buffered(received, fetch.buffer);
+                let outcome = Outcome::Buffered(envelope.received(None), fetch.buffer);
                 self.end(receive, outcome).await;
             }
             Err(error) => self.fail(receive, error.into()).await,
@@ -362,13 +413,8 @@ impl Server {
 
     /// Tells a probe of a message.
     async fn tell(&self, probe: &Receive, envelope: &Envelope) {
-        let received = Received {
-            sender: envelope.sender,
-            tag: envelope.tag,
-            size: envelope.size,
-            at: None,
-        };
-        self.end(probe, Outcome::Here(received)).await;
+        let found = Outcome::Here(envelope.received(None));
+        self.end(probe, found).await;
     }
 
     async fn fail(&self, receive: &Receive, error: TportError) {
@@ -400,16 +446,28 @@ impl Server {
 
     async fn hand_over(&self, pending: Pending, dma: Dma) {
         let end = self.hands.dma(dma).await;
-        self.pending.borrow_mut().push((pending, end));
+        self.pending.borrow_mut().push((pending, end.into()));
     }
 
     /// Something that was handed over has ended.
-    async fn ended(&self, pending: Pending, result: Result<(), DmaError>) {
+    pub async fn ended(&self, pending: Pending, result: Result<(), DmaError>) {
+        let (mut pending, mut result, mut spread) = (pending, result, false);
+        if let Pending::Stripe(stripe) = pending {
+            match self.stripe_ended(stripe, result) {
+                Some(end) => (pending, result) = end,
+                None => return,
+            }
+            spread = true;
+        }
         match (pending, result) {
             (Pending::Get(receive, envelope), Ok(())) => {
                 if self.hands.by_host() {
                     self.hands.copy(envelope.size).await;
                     receive.by_host.fire();
+                } else if spread {
+                    // The last packet of one get could tell the process; the ends of several do not.
+                    let event = receive.event.get().expect("the thread is told of it");
+                    self.hands.end(&receive, event).await;
                 }
                 self.notify(envelope.source, envelope.event).await;
             }
@@ -440,7 +498,7 @@ impl Server {
                 }
             }
             (Pending::Answer(slot), _) => self.port.answers.give_back(slot),
-            (Pending::Notice, _) => {}
+            (Pending::Notice | Pending::Stripe(_), _) => {}
         }
     }
 

@@ -1,5 +1,7 @@
 //! What travels in the queues of Tports: envelopes, and what threads tell each other.
 
+use super::{Received, TportError};
+use crate::elan::rails::MOST_TOLD;
 use elan::ElanAddr;
 use elan::config::ENVELOPE;
 use units::Bytes;
@@ -11,7 +13,7 @@ pub(super) struct Envelope {
     pub source: u32,
     /// What it calls itself.
     pub sender: u32,
-    pub tag: u32,
+    pub tag: u64,
     pub size: Bytes,
     /// Whether its bytes come with the envelope.
     pub here: bool,
@@ -21,6 +23,33 @@ pub(super) struct Envelope {
     pub event: ElanAddr,
     /// Whether it waits for the match, whatever may be buffered.
     pub synchronous: bool,
+    /// Whether they lie in adapter memory.
+    pub near: bool,
+    /// The rails that are free at the sender, as bits; see [`crate::elan::rails`].
+    pub free: u32,
+}
+
+impl Envelope {
+    /// The message as its receiver is told of it.
+    pub fn received(&self, at: Option<ElanAddr>) -> Received {
+        Received {
+            process: self.source,
+            sender: self.sender,
+            tag: self.tag,
+            size: self.size,
+            at,
+        }
+    }
+
+    /// Why it does not fit in a buffer of this length.
+    pub fn truncated(&self, room: Bytes) -> TportError {
+        TportError::Truncated {
+            sender: self.sender,
+            tag: self.tag,
+            size: self.size,
+            room,
+        }
+    }
 }
 
 /// A message between threads.
@@ -39,27 +68,36 @@ const LONG: u32 = 2;
 const CREDIT: u32 = 3;
 const REFUSED: u32 = 4;
 const SYNCHRONOUS: u32 = 0x80;
+const NEAR: u32 = 0x40;
+const KIND: u32 = 0x3f;
+/// The rails are above these.
+const FREE: u32 = u8::BITS;
+const _: () = assert!(FREE + MOST_TOLD == u32::BITS);
 
 impl Wire {
     /// Its 32 bytes.
     pub fn encode(self) -> [u8; ENVELOPE.as_u64() as usize] {
-        let (process, kind, words, size) = match self {
+        let (process, kind, words) = match self {
             Wire::Envelope(envelope) => {
-                let flag = if envelope.synchronous { SYNCHRONOUS } else { 0 };
-                let kind = if envelope.here { SHORT } else { LONG } | flag;
+                let flag = |is: bool, flag| if is { flag } else { 0 };
+                let flags = flag(envelope.synchronous, SYNCHRONOUS) | flag(envelope.near, NEAR);
+                let kind = if envelope.here { SHORT } else { LONG };
+                let kind = kind | flags | envelope.free << FREE;
                 let (from, event) = (envelope.from.as_u32(), envelope.event.as_u32());
-                let words = [envelope.sender, envelope.tag, from, event];
-                (envelope.source, kind, words, envelope.size.as_u64())
+                let (low, high) = (envelope.tag as u32, (envelope.tag >> 32) as u32);
+                let size = u32::try_from(envelope.size.as_u64());
+                let size = size.expect("it lies in a memory whose addresses have 32 bits");
+                let words = [envelope.sender, low, from, event, size, high];
+                (envelope.source, kind, words)
             }
-            Wire::Credit { from, count } => (from, CREDIT, [count, 0, 0, 0], 0),
-            Wire::Refused { by, event } => (by, REFUSED, [0, 0, 0, event.as_u32()], 0),
+            Wire::Credit { from, count } => (from, CREDIT, [count, 0, 0, 0, 0, 0]),
+            Wire::Refused { by, event } => (by, REFUSED, [0, 0, 0, event.as_u32(), 0, 0]),
         };
         let mut bytes = [0; ENVELOPE.as_u64() as usize];
         let head = [process, kind].into_iter().chain(words);
         for (place, word) in bytes.chunks_exact_mut(4).zip(head) {
             place.copy_from_slice(&word.to_le_bytes());
         }
-        bytes[24..].copy_from_slice(&size.to_le_bytes());
         bytes
     }
 
@@ -69,9 +107,8 @@ impl Wire {
             let word = bytes[4 * index..4 * index + 4].try_into();
             u32::from_le_bytes(word.expect("4 bytes"))
         };
-        let size = u64::from_le_bytes(bytes[24..32].try_into().expect("8 bytes"));
         let (process, event) = (word(0), ElanAddr::new(word(5)));
-        let kind = word(1) & !SYNCHRONOUS;
+        let kind = word(1) & KIND;
         match kind {
             CREDIT => Wire::Credit {
                 from: process,
@@ -81,12 +118,14 @@ impl Wire {
             _ => Wire::Envelope(Envelope {
                 source: process,
                 sender: word(2),
-                tag: word(3),
-                size: Bytes::new(size),
+                tag: u64::from(word(7)) << 32 | u64::from(word(3)),
+                size: Bytes::new(word(6).into()),
                 here: kind == SHORT,
                 from: ElanAddr::new(word(4)),
                 event,
                 synchronous: word(1) & SYNCHRONOUS != 0,
+                near: word(1) & NEAR != 0,
+                free: word(1) >> FREE,
             }),
         }
     }

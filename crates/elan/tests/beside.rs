@@ -1,0 +1,85 @@
+//! A process at the adapters of several rails: each reaches its main memory, as its ranges permit, and no other adapter's.
+
+mod common;
+
+use common::four_nodes;
+use elan::{Cluster, Dma, DmaError, Node, Permissions, Placement, Reason, Watch};
+use units::Bytes;
+
+const SIZE: Bytes = Bytes::new(5000);
+
+/// Two processes of a job on two nodes, on the second of two rails as well.
+fn two(cluster: &Cluster) -> [(Node, Node); 2] {
+    let places = cluster.attach(&[0, 3]).expect("there are contexts");
+    let beside = |one: &Node| (one.clone(), one.beside(1).expect("there are contexts"));
+    [beside(&places[0]), beside(&places[1])]
+}
+
+fn start() -> Cluster {
+    let mut config = four_nodes();
+    config.fabric.tree = config.fabric.tree.with_rails(2).expect("two rails");
+    Cluster::new(config, Watch::default())
+}
+
+fn reason(result: Result<(), DmaError>) -> Reason {
+    match result {
+        Err(DmaError::Fault(fault)) => fault.reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a put or get on rail 1 moves is what lies in main memory, at the same addresses; links of rail 0 carry nothing.
+#[test]
+fn main_memory_is_that_of_the_process() {
+    let mut cluster = start();
+    let [(from, from_beside), (to, to_beside)] = two(&cluster);
+    assert_eq!(from_beside.rail_and_node(), (1, 0));
+    let source = from.allocate(Placement::Main, SIZE);
+    let target = to.allocate(Placement::Main, SIZE);
+    let back = from.allocate(Placement::Main, SIZE);
+    let bytes: Vec<u8> = (0..SIZE.as_u64()).map(|byte| byte as u8).collect();
+    from.write(source, &bytes);
+    cluster.spawn("test", async move {
+        let [source, target, back] = [source, target, back].map(|one| one.start().elan);
+        let put = Dma::new(from_beside.at(source), to_beside.at(target), SIZE);
+        from_beside.dma(put).await.unwrap();
+        let get = Dma::new(to_beside.at(target), from_beside.at(back), SIZE);
+        from_beside.dma(get).await.unwrap();
+        assert_eq!(from.load(from.at(back), SIZE).unwrap()[..], bytes);
+        assert_eq!(to.load(to.at(target), SIZE).unwrap()[..], bytes);
+    });
+    cluster.run().unwrap();
+    let tree = cluster.config().fabric.tree;
+    let packets = |rail, node| cluster.link(tree.injection(tree.place(rail, node))).packets;
+    assert_eq!([packets(0, 0), packets(0, 3)], [0, 0]);
+    assert!(packets(1, 0) > 0 && packets(1, 3) > 0);
+}
+
+/// Adapter memory is reached by its own adapter, permissions count on all rails, and other jobs stay outside.
+#[test]
+fn what_is_refused() {
+    let mut cluster = start();
+    let [(from, from_beside), (to, to_beside)] = two(&cluster);
+    let [(stranger, _), _] = two(&cluster);
+    let source = from.allocate(Placement::Main, SIZE).start().elan;
+    let near = from.allocate(Placement::Adapter, SIZE).start().elan;
+    let target = to.allocate(Placement::Main, SIZE).start().elan;
+    let far = to.allocate(Placement::Adapter, SIZE).start().elan;
+    cluster.spawn("test", async move {
+        let put =
+            async |from: elan::Address, to| reason(from_beside.dma(Dma::new(from, to, SIZE)).await);
+        let at = (from_beside.at(source), to_beside.at(target));
+        assert_eq!(put(from_beside.at(near), at.1).await, Reason::Unmapped);
+        assert_eq!(put(at.0, to_beside.at(far)).await, Reason::Unmapped);
+        to.protect(target, SIZE, Permissions::LOCAL).unwrap();
+        assert_eq!(put(at.0, at.1).await, Reason::Forbidden);
+        let intruder = stranger.beside(1).unwrap();
+        let memory = stranger.allocate(Placement::Main, SIZE).start().elan;
+        let dma = Dma::new(intruder.at(memory), at.1, SIZE);
+        assert_eq!(reason(intruder.dma(dma).await), Reason::Stranger);
+        // The process is gone, on all rails.
+        to.detach();
+        assert_eq!(put(at.0, at.1).await, Reason::NoContext);
+    });
+    cluster.run().unwrap();
+}

@@ -1,0 +1,188 @@
+//! Which rails carry the bytes of a longer message (004), on a machine with several.
+//!
+//! A process is attached at the adapters of all rails; its main memory has the same addresses at each, adapter memory that of
+//! rail 0 only. Envelopes, small messages and all that threads tell each other go on rail 0, whose thread matches them: so
+//! messages are received in the order in which they were sent. The bytes of a longer message, when a thread gets them, take
+//! the rails that the machine's policy picks. 004 has a sender pick them; here the receiver does, since it starts the get:
+//!
+//! | policy | a message takes | it waits |
+//! |---|---|---|
+//! | static | the next in turn of the rails on which the sender's node only transmits and this one only receives | for nothing |
+//! | basic | the next rail in turn | for nothing |
+//! | local-dynamic | rails whose adapters here neither send nor receive | until there is one |
+//! | dynamic | of these, rails that were also free at the sender when it sent the envelope, which says so; if none was, as local-dynamic | until there is one |
+//! | hybrid | up to `rails.threshold`, the next in turn of those that are free here, or of all; else as dynamic | if it is long, as dynamic |
+//!
+//! Instead of the control messages by which dynamic allocation reserves both ends, the envelope carries what its sender knew:
+//! nothing more travels, and nothing is reserved there, so that two receivers may get from one adapter. Local-dynamic and
+//! dynamic allocation stripe a message over the part of these rails that `rails.striping` says. A rail that has been picked by
+//! either is taken, for all processes of the job on the node, until the get ends.
+//!
+//! *Costs.* The thread hands a descriptor to another adapter across its own bus and that one's, by a command there; of the end
+//! it learns through main memory (an event of that adapter, its block, a poll) and a word across its own bus. The host, where
+//! it matches, posts each part by a call. Nothing is published about this, and it is assumed.
+//!
+//! *Failures.* What a rail that fails has not carried goes again, over others. Rail 0 carries the envelopes, and what tells the
+//! sender of the end: when it fails, sends do ([`RailDown`](super::tport::TportError::RailDown)), and receives from other nodes wait
+//! for ever.
+
+use elan::rails::{Allocation, Config, Kind, Turn, stripes};
+use elan::{DmaError, NoContext, Node, NodeId};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use units::Bytes;
+
+/// Rails that an envelope can tell of; more count as taken.
+pub(super) const MOST_TOLD: u32 = 24;
+
+/// What a process knows of the rails of its node.
+pub(crate) struct Rails {
+    config: Config,
+    /// Of the policy static.
+    allocation: Option<Rc<Allocation>>,
+    /// The process at the adapter of each rail, its own first.
+    places: Vec<Node>,
+    /// The rails that processes of the job on this node have taken.
+    taken: Rc<[Cell<bool>]>,
+    turn: RefCell<Turn>,
+}
+
+/// A message that is to be got.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// The sender's node.
+    pub from: NodeId,
+    pub size: Bytes,
+    /// Rails that were free there, as bits.
+    pub free: u32,
+}
+
+/// The rails of a message, and whether they are taken for it.
+pub(super) struct Picked {
+    pub rails: Vec<u32>,
+    pub taken: bool,
+}
+
+impl Rails {
+    /// Attaches the processes of a job to all rails; they have none to choose on a machine that does not say how.
+    ///
+    /// # Errors
+    /// If an adapter has no context left.
+    pub fn attach(processes: &[Node]) -> Result<Vec<Option<Rails>>, NoContext> {
+        let Some(config) = processes.first().and_then(Node::rails_config) else {
+            return Ok(processes.iter().map(|_| None).collect());
+        };
+        let (nodes, rails) = processes[0].nodes_and_rails();
+        let allocation = (config.policy == Kind::Static).then(|| {
+            let allocation = Allocation::with_rails(nodes, rails);
+            Rc::new(allocation.expect("the machine has been checked"))
+        });
+        let mut locals = BTreeMap::new();
+        let attach = |process: &Node| {
+            let none = || (0..rails).map(|_| Cell::new(false)).collect();
+            let (before, taken): &mut (u32, Rc<[Cell<bool>]>) =
+                locals.entry(process.id()).or_insert_with(|| (0, none()));
+            let first = *before % rails;
+            *before += 1;
+            let others = (1..rails).map(|rail| process.beside(rail));
+            let places: Result<Vec<Node>, NoContext> =
+                std::iter::once(Ok(process.clone())).chain(others).collect();
+            Ok(Some(Rails {
+                config,
+                allocation: allocation.clone(),
+                places: places?,
+                taken: Rc::clone(taken),
+                turn: RefCell::new(Turn::starting_at(first)),
+            }))
+        };
+        processes.iter().map(attach).collect()
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.places.len() as u32
+    }
+
+    /// The process at the adapter of a rail.
+    pub(super) fn place(&self, rail: u32) -> &Node {
+        &self.places[rail as usize]
+    }
+
+    /// From one look at the rails to the next, if none is free.
+    pub(super) fn poll(&self) -> units::Time {
+        self.config.poll
+    }
+
+    /// The rails of which something holds, in ascending order.
+    fn those(&self, holds: impl Fn(u32) -> bool) -> Vec<u32> {
+        (0..self.count()).filter(|&rail| holds(rail)).collect()
+    }
+
+    fn is_up(&self, rail: u32) -> bool {
+        !self.place(rail).is_down()
+    }
+
+    /// Whether the adapter neither sends nor receives, as far as the processes of its node know.
+    fn is_free(&self, rail: u32) -> bool {
+        let adapter = self.place(rail);
+        let busy = self.taken[rail as usize].get() || adapter.is_receiving();
+        self.is_up(rail) && !busy && !adapter.is_sending()
+    }
+
+    /// The rails that are free now, as bits.
+    pub(super) fn free(&self) -> u32 {
+        let told = 0..self.count().min(MOST_TOLD);
+        told.filter(|&rail| self.is_free(rail))
+            .fold(0, |bits, rail| bits | 1 << rail)
+    }
+
+    /// Picks the rails of a message by the machine's policy; none if it has to wait for one.
+    ///
+    /// # Errors
+    /// If no rail between the two nodes works.
+    pub(super) fn pick(&self, wanted: Wanted) -> Result<Option<Picked>, DmaError> {
+        let Wanted { from, size, .. } = wanted;
+        let (_, to) = self.place(0).rail_and_node();
+        let mut up = self.those(|rail| self.is_up(rail));
+        if let Some(allocation) = &self.allocation {
+            let between: Vec<u32> = allocation.rails_between(from, to).collect();
+            up.retain(|rail| between.contains(rail));
+        }
+        if up.is_empty() {
+            return Err(DmaError::NoRail { from, to });
+        }
+        let free = || self.those(|rail| self.is_free(rail));
+        let short = size <= self.config.threshold;
+        let (rails, taken) = match self.config.policy {
+            Kind::Static | Kind::Basic => (up, false),
+            Kind::Hybrid if short => (
+                Some(free()).filter(|free| !free.is_empty()).unwrap_or(up),
+                false,
+            ),
+            Kind::LocalDynamic => (free(), true),
+            Kind::Dynamic | Kind::Hybrid => {
+                let (mut both, here) = (free(), free());
+                both.retain(|&rail| rail < MOST_TOLD && wanted.free >> rail & 1 == 1);
+                (if both.is_empty() { here } else { both }, true)
+            }
+        };
+        let count = if taken {
+            stripes(&self.config, rails.len(), size)
+        } else {
+            1
+        };
+        let rails = self.turn.borrow_mut().take(&rails, count);
+        if taken {
+            for &rail in &rails {
+                self.taken[rail as usize].set(true);
+            }
+        }
+        Ok((!rails.is_empty()).then_some(Picked { rails, taken }))
+    }
+
+    /// A rail that was taken is free again.
+    pub(super) fn release(&self, rail: u32) {
+        self.taken[rail as usize].set(false);
+    }
+}

@@ -1,0 +1,172 @@
+//! Longer messages on several rails: they wait for rails, are cut into stripes, and go again where a rail has failed. See
+//! [`crate::elan::rails`].
+
+use super::thread::{Pending, Server};
+use crate::elan::rails::{Rails, Wanted};
+use elan::{Dma, DmaError, ElanAddr, Placement};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use units::Bytes;
+
+/// A part of a message: where it begins, and its length.
+type Part = (Bytes, Bytes);
+
+/// A message whose bytes take several rails, or one of several.
+pub(super) struct Long {
+    /// What is over with it; taken at its end.
+    pending: Cell<Option<Pending>>,
+    source: u32,
+    from: ElanAddr,
+    to: ElanAddr,
+    wanted: Wanted,
+    /// What is not under way.
+    left: RefCell<Vec<Part>>,
+    under_way: Cell<u32>,
+    failed: Cell<Option<DmaError>>,
+}
+
+/// A part of it that a rail carries.
+pub(super) struct Stripe {
+    long: Rc<Long>,
+    part: Part,
+    rail: u32,
+    /// Whether the rail is taken for it.
+    taken: bool,
+}
+
+impl Server {
+    fn rails(&self) -> &Rails {
+        let rails = self.port.rails.as_ref();
+        rails.expect("only then there are such messages")
+    }
+
+    /// Whether the rails carry a message from the main memory of its sender to a place here: if there are several, and it is
+    /// main memory.
+    pub(super) fn spreads(&self, near: bool, to: ElanAddr, size: Bytes) -> bool {
+        let placement = || self.hands.node().placement(to, size);
+        self.port.rails.is_some() && !near && placement() != Ok(Placement::Adapter)
+    }
+
+    /// Puts a message in the line of those that wait for rails.
+    pub(super) fn line_up(&self, pending: Pending, to: ElanAddr) {
+        let envelope = *pending.envelope().expect("it is a message");
+        let from = self.elan3.address(envelope.source, envelope.from);
+        let from = from.expect("the sender is a process of the job");
+        let long = Long {
+            pending: Cell::new(Some(pending)),
+            source: envelope.source,
+            from: envelope.from,
+            to,
+            wanted: Wanted {
+                from: from.node,
+                size: envelope.size,
+                free: envelope.free,
+            },
+            left: RefCell::new(vec![(Bytes::ZERO, envelope.size)]),
+            under_way: Cell::new(0),
+            failed: Cell::new(None),
+        };
+        self.line.borrow_mut().push_back(Rc::new(long));
+    }
+
+    /// Starts the messages in line for which there are rails.
+    pub(super) async fn start(&self) {
+        while let Some(long) = self.first() {
+            let Some(part) = long.left.borrow_mut().pop() else {
+                self.line.borrow_mut().pop_front();
+                continue;
+            };
+            let wanted = Wanted {
+                size: part.1,
+                ..long.wanted
+            };
+            match self.rails().pick(wanted) {
+                Ok(Some(picked)) => {
+                    let count = picked.rails.len() as u64;
+                    long.under_way.set(long.under_way.get() + count as u32);
+                    for (index, rail) in (0..).zip(picked.rails) {
+                        let [begin, end] = [index, index + 1].map(|one| part.1 * one / count);
+                        let stripe = Stripe {
+                            long: Rc::clone(&long),
+                            part: (part.0 + begin, end - begin),
+                            rail,
+                            taken: picked.taken,
+                        };
+                        self.start_stripe(stripe).await;
+                    }
+                }
+                Ok(None) => {
+                    long.left.borrow_mut().push(part);
+                    return;
+                }
+                Err(error) => {
+                    long.left.borrow_mut().clear();
+                    long.failed.set(Some(error));
+                    if let Some((pending, result)) = long.over() {
+                        self.ended(pending, result).await;
+                    }
+                }
+            }
+        }
+    }
+
+    fn first(&self) -> Option<Rc<Long>> {
+        self.line.borrow().front().cloned()
+    }
+
+    async fn start_stripe(&self, stripe: Stripe) {
+        let (long, (offset, length)) = (&stripe.long, stripe.part);
+        let there = &self.peers[long.source as usize];
+        let there = there.rails.as_ref().expect("all processes have them");
+        let (there, here) = (there.place(stripe.rail), self.rails().place(stripe.rail));
+        let (from, to) = (there.at(long.from), here.at(long.to));
+        let get = Dma::new(from.offset(offset), to.offset(offset), length);
+        let end = if stripe.rail == 0 {
+            self.hands.dma(get).await.into()
+        } else {
+            self.hands.dma_beside(here, get).await
+        };
+        let stripe = Pending::Stripe(stripe);
+        self.pending.borrow_mut().push((stripe, end));
+    }
+
+    /// A part of a message is over; what is over with it, if it was the last.
+    pub(super) fn stripe_ended(
+        &self,
+        stripe: Stripe,
+        result: Result<(), DmaError>,
+    ) -> Option<(Pending, Result<(), DmaError>)> {
+        let long = stripe.long;
+        if stripe.taken {
+            self.rails().release(stripe.rail);
+        }
+        long.under_way.set(long.under_way.get() - 1);
+        match result {
+            Ok(()) => {}
+            Err(error) if error.is_rail_down() => {
+                // It is still in line if it has not been started as a whole.
+                let mut line = self.line.borrow_mut();
+                if !line.iter().any(|other| Rc::ptr_eq(other, &long)) {
+                    line.push_front(Rc::clone(&long));
+                }
+                long.left.borrow_mut().push(stripe.part);
+            }
+            Err(error) => {
+                long.failed.set(long.failed.get().or(Some(error)));
+                long.left.borrow_mut().clear();
+            }
+        }
+        long.over()
+    }
+}
+
+impl Long {
+    /// What is over with it, if all of it is.
+    fn over(&self) -> Option<(Pending, Result<(), DmaError>)> {
+        if self.under_way.get() > 0 || !self.left.borrow().is_empty() {
+            return None;
+        }
+        let result = self.failed.get().map_or(Ok(()), Err);
+        self.pending.take().map(|pending| (pending, result))
+    }
+}

@@ -1,0 +1,246 @@
+//! Tports on machines with several rails: what takes which rails, by each policy, and what is gained by it.
+
+mod common;
+
+use common::{assert_holds, b, cluster, filled, four_nodes, log, run_on, with_rails};
+use elan::rails::Kind;
+use elan::{Cluster, Config, Matching};
+use fabric::FatTree;
+use libelan::elan::tport::{Mode, Room, Select, TportError};
+use libelan::{Job, Pe};
+use units::Time;
+
+const POLICIES: [Kind; 5] = [
+    Kind::Static,
+    Kind::Basic,
+    Kind::LocalDynamic,
+    Kind::Dynamic,
+    Kind::Hybrid,
+];
+
+/// Four nodes of each generation.
+fn generations() -> [Config; 2] {
+    let tree = FatTree::quaternary(1).unwrap();
+    [four_nodes(), common::opteron(tree)]
+}
+
+/// Messages of all lengths in both directions at once, expected or not, to and from both memories: the bytes are right.
+#[test]
+fn all_bytes_arrive() {
+    let machines = generations()
+        .into_iter()
+        .flat_map(|config| POLICIES.map(|policy| with_rails(&config, 4, policy, 1.0)));
+    for (number, mut config) in machines.enumerate() {
+        if number % 2 == 0 {
+            config.tport.matching = Matching::Host;
+        }
+        let job = Job::at("test", vec![0, 1, 2, 1]).unwrap();
+        run_on(&config, &job, async |pe| {
+            let (tport, nvps) = (pe.elan().tport(), pe.nvps());
+            assert_eq!((pe.elan3().nrails(), pe.elan3().rails()), (4, 0xf));
+            let lengths = [0, 200, 700, 9_000, 9_001, 150_000];
+            let (mut sends, mut receives) = (Vec::new(), Vec::new());
+            let (to, from) = ((pe.vp() + 1) % nvps, (pe.vp() + nvps - 1) % nvps);
+            let place = |length, adapter| {
+                if adapter {
+                    pe.elan3().alloc_elan(64, b(length)).unwrap()
+                } else {
+                    pe.elan3().alloc_main(64, b(length)).unwrap()
+                }
+            };
+            for (tag, length) in (0..).zip(lengths) {
+                for adapter in [false, true] {
+                    let tag = 2 * tag + u64::from(adapter);
+                    let at = place(length, adapter && pe.vp() % 2 == 0);
+                    let bytes = common::pattern(u64::from(pe.vp()) + tag, length);
+                    pe.elan3().store(at, &bytes).unwrap();
+                    let label = (pe.vp(), tag);
+                    sends.push(tport.tx_start(Mode::Standard, to, label, at, b(length)));
+                    let at = place(length, adapter && pe.vp() % 2 == 1);
+                    receives.push((tag, length, at));
+                }
+            }
+            for (tag, length, at) in receives {
+                if tag % 3 == 0 {
+                    pe.compute(Time::from_us(100)).await;
+                }
+                let select = Select::exactly(Some(from), Some(tag));
+                let rx = tport.rx_start(select, Room::Buffer(at, b(length)));
+                tport.rx_wait(rx).await.unwrap();
+                assert_holds(&pe, at, u64::from(from) + tag, length);
+            }
+            for tx in sends {
+                tport.tx_wait(tx).await.unwrap();
+            }
+        })
+        .unwrap();
+    }
+}
+
+/// Sends so many messages of a length at once to processes of a job, by process 0; when all have been received.
+fn time(config: &Config, places: &[u32], messages: &[u32], length: u64) -> (Time, Cluster) {
+    let mut cluster = cluster(config);
+    let job = Job::at("test", places.to_vec()).unwrap();
+    let messages: std::rc::Rc<[u32]> = messages.into();
+    let ends = log();
+    let noted = ends.clone();
+    let program = move |pe: Pe| {
+        let (messages, noted) = (messages.clone(), noted.clone());
+        async move {
+            let tport = pe.elan().tport();
+            let start = Time::from_us(100);
+            if pe.vp() == 0 {
+                let from = filled(&pe, 7, length);
+                pe.node().sleep_until(start).await;
+                let mut sends = Vec::new();
+                for &to in &*messages {
+                    sends.push(tport.tx_start(Mode::Standard, to, (0, 0), from, b(length)));
+                    pe.node().sleep(Time::from_us(30)).await;
+                }
+                for tx in sends {
+                    tport.tx_wait(tx).await.unwrap();
+                }
+                return;
+            }
+            let own = messages.iter().filter(|&&to| to == pe.vp());
+            let start_receive = |_| {
+                let at = filled(&pe, 0, length);
+                (at, tport.rx_start(Select::ANY, Room::Buffer(at, b(length))))
+            };
+            let receives: Vec<_> = own.map(start_receive).collect();
+            for (at, rx) in receives {
+                tport.rx_wait(rx).await.unwrap();
+                assert_holds(&pe, at, 7, length);
+                noted.note(pe.now() - start);
+            }
+        }
+    };
+    job.launch(&mut cluster, program).unwrap();
+    cluster.run().unwrap();
+    cluster.check_conservation();
+    let end = ends.borrow().iter().copied().max();
+    (end.unwrap(), cluster)
+}
+
+/// Rails on which packets have come in at a node.
+fn rails_used(cluster: &Cluster, node: u32) -> Vec<u32> {
+    let tree = cluster.config().fabric.tree;
+    let packets = |&rail: &u32| cluster.link(tree.ejection(tree.place(rail, node))).packets;
+    let used = |rail: &u32| packets(rail) > 20;
+    (0..tree.rails()).filter(used).collect()
+}
+
+/// A message that is striped over all rails takes about as much less time as there are rails.
+#[test]
+fn striping() {
+    for config in generations() {
+        let of = |rails, striping| {
+            let config = with_rails(&config, rails, Kind::LocalDynamic, striping);
+            let (time, cluster) = time(&config, &[0, 3], &[1], 1_000_000);
+            (time.as_ps() as f64, rails_used(&cluster, 3).len())
+        };
+        let (alone, one) = of(2, 0.0);
+        assert_eq!(one, 1);
+        for (rails, striping, used) in [(2, 1.0, 2), (4, 0.5, 2), (4, 1.0, 4)] {
+            let (striped, count) = of(rails, striping);
+            assert_eq!(count, used);
+            let part = striped / alone * used as f64;
+            assert!((1.0..1.05).contains(&part), "{used} rails: {part}");
+        }
+    }
+}
+
+/// Two messages at a time between two nodes take two rails, and hardly more time than one, if whoever picks looks. Shorter
+/// ones have no more of it.
+#[test]
+fn messages_at_a_time() {
+    for config in generations() {
+        for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
+            let config = with_rails(&config, 2, policy, 0.0);
+            let (alone, _) = time(&config, &[0, 3], &[1], 500_000);
+            let (both, cluster) = time(&config, &[0, 3], &[1, 1], 500_000);
+            assert_eq!(rails_used(&cluster, 3), [0, 1]);
+            assert!(
+                both < alone + Time::from_us(50),
+                "{policy:?}: {alone}, {both}"
+            );
+            // A third waits for one of them, or shares it.
+            let (three, _) = time(&config, &[0, 3], &[1, 1, 1], 500_000);
+            assert!(three > alone + alone / 3, "{policy:?}: {alone}, {three}");
+        }
+    }
+}
+
+/// Node 0 sends to two others. Each of these would take rail 0 first; but the second learns that node 0 sends there.
+#[test]
+fn what_the_sender_knows() {
+    let of = |policy| {
+        let config = with_rails(&four_nodes(), 2, policy, 0.0);
+        let (time, cluster) = time(&config, &[0, 2, 3], &[1, 2], 500_000);
+        (time, [2, 3].map(|node| rails_used(&cluster, node)))
+    };
+    let (shared, rails) = of(Kind::LocalDynamic);
+    assert_eq!(rails, [vec![0], vec![0]]);
+    let (apart, rails) = of(Kind::Dynamic);
+    assert_eq!(rails, [vec![0], vec![1]]);
+    assert!(apart < shared * 2 / 3, "{apart}, {shared}");
+}
+
+/// Static allocation takes the rails on which one node transmits and the other receives, and no other.
+#[test]
+fn static_allocation() {
+    let config = with_rails(&four_nodes(), 4, Kind::Static, 1.0);
+    let allocation = elan::rails::Allocation::with_rails(4, 4).unwrap();
+    for (from, to) in [(0, 1), (1, 0), (0, 3), (3, 2)] {
+        let (_, cluster) = time(&config, &[from, to], &[1, 1, 1, 1], 50_000);
+        let expected: Vec<u32> = allocation.rails_between(from, to).collect();
+        let used = rails_used(&cluster, to);
+        assert_eq!(used, expected);
+    }
+}
+
+/// What a rail that fails has not carried goes again, over others. The rail of the envelopes is not replaced: sends fail.
+#[test]
+fn a_rail_that_fails() {
+    for matching in [Matching::Adapter, Matching::Host] {
+        for rail in [0, 1] {
+            let mut config = with_rails(&four_nodes(), 2, Kind::LocalDynamic, 1.0);
+            config.tport.matching = matching;
+            let mut cluster = cluster(&config);
+            cluster.fail_rail(rail, Time::from_ms(2));
+            let job = Job::at("test", vec![0, 3]).unwrap();
+            let done = log();
+            let noted = done.clone();
+            let program = move |pe: Pe| {
+                let noted = noted.clone();
+                async move {
+                    let (tport, length) = (pe.elan().tport(), 1_000_000);
+                    for _ in 0..3 {
+                        if pe.vp() == 0 {
+                            let from = filled(&pe, 7, length);
+                            let tx = tport.tx_start(Mode::Standard, 1, (0, 0), from, b(length));
+                            noted.note(tport.tx_wait(tx).await);
+                        } else {
+                            let at = filled(&pe, 0, length);
+                            let room = Room::Buffer(at, b(length));
+                            tport
+                                .rx_wait(tport.rx_start(Select::ANY, room))
+                                .await
+                                .unwrap();
+                            assert_holds(&pe, at, 7, length);
+                        }
+                    }
+                }
+            };
+            job.launch(&mut cluster, program).unwrap();
+            let end = cluster.run_until(Time::from_ms(100));
+            end.unwrap();
+            let done = done.borrow();
+            if rail == 1 {
+                assert_eq!(done[..], [Ok(()); 3]);
+                continue;
+            }
+            assert_eq!(done[..], [Err(TportError::RailDown { rail: 0 }); 3]);
+        }
+    }
+}
