@@ -74,6 +74,26 @@ def test_collective(programs: Path, operation: str, background: str) -> None:
     assert 0 < float(row["median_us"]) <= float(row["largest_us"])
 
 
+def test_permutation(programs: Path) -> None:
+    words = ["permutation", "--pattern", "neighbor,transpose,shuffle", "--size", "1KB,64KB", "--lengths", "uniform"]
+    found = rows(programs, 4, *words, "--warm-up", "1ms", "--window", "20ms")
+    assert [(row["pattern"], row["communicating"], row["bytes"]) for row in found] == [
+        (pattern, communicating, size)
+        for pattern, communicating in (("neighbor", "4"), ("transpose", "2"), ("shuffle", "2"))
+        for size in ("1024", "65536")
+    ]
+    for row in found:
+        least, mean, most = (float(row[f"{which}MBps"]) for which in ("least_", "bandwidth_", "most_"))
+        assert least <= mean <= most
+
+
+@pytest.mark.parametrize("lengths", ["fixed", "exponential"])
+def test_lengths_of_permutation(programs: Path, lengths: str) -> None:
+    words = ["permutation", "--pattern", "complement", "--size", "4KB", "--lengths", lengths, "--outstanding", "1"]
+    (row,) = rows(programs, 2, *words, "--window", "100ms")
+    assert float(row["most_MBps"]) > 0
+
+
 def test_noise(programs: Path) -> None:
     found = rows(programs, 2, "noise", "--compute", "100us", "--repeats", "50")
     for process in ("0", "1"):
@@ -95,6 +115,19 @@ def test_noise(programs: Path) -> None:
         (2, ["ping", "--size", "2000MB"], "--size: more than 1024MB"),
         (2, ["ping", "--repeats", "0"], "--repeats 0 is no number of at least 1"),
         (2, ["collective", "--operation", "scan"], "--operation scan is unknown: barrier, broadcast or reduce"),
+        (
+            2,
+            ["permutation", "--pattern", "random"],
+            "--pattern random is unknown: neighbor, butterfly, complement, shuffle",
+        ),
+        (3, ["permutation", "--pattern", "neighbor"], "neighbor needs an even number of processes, not 3"),
+        (3, ["permutation"], "bit-reversal needs a power of two of processes, not 3"),
+        (2, ["permutation", "--pattern", "transpose"], "transpose needs a power of four of processes, not 2"),
+        (2, ["permutation", "--pattern", "complement,shuffle"], "in shuffle, each of 2 processes is its own partner"),
+        (2, ["permutation", "--pattern", "neighbor", "--lengths", "long"], "--lengths long is unknown: fixed, uniform"),
+        (2, ["permutation", "--pattern", "neighbor", "--outstanding", "65"], "--outstanding 65: more than 64"),
+        (2, ["permutation", "--pattern", "neighbor", "--size", "1KB,8MB"], "--size: more than 4MB"),
+        (2, ["permutation", "--pattern", "neighbor", "--window", "0us"], "--window 0us: nothing arrives in no time"),
     ],
 )
 def test_bad_words(programs: Path, processes: int, words: list[str], message: str) -> None:

@@ -15,10 +15,9 @@ void fail(const char *format, ...)
     /* Mostly all ranks fail alike: rank 0 goes first, so that none is ended in the middle of its message. */
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank > 0) {
-        struct timespec second = {1, 0};
+    struct timespec second = {1, 0}, moment = {0, 100000000};
+    if (rank > 0)
         nanosleep(&second, NULL);
-    }
     char message[512], line[600];
     va_list arguments;
     va_start(arguments, format);
@@ -27,6 +26,7 @@ void fail(const char *format, ...)
     snprintf(line, sizeof line, "error: %s\n", message);
     fputs(line, stderr);
     fflush(NULL);
+    nanosleep(&moment, NULL); /* a launcher that hears of the end first may drop the message */
     MPI_Abort(MPI_COMM_WORLD, 2);
     abort(); /* MPI_Abort does not return */
 }
@@ -153,10 +153,11 @@ void compute_iterations(long iterations)
 
 double compute_rate(void)
 {
-    static double rate;
+    static double rate = -1;
     enum { RUNS = 200, ITERATIONS = 20000 };
-    if (rate > 0)
+    if (rate >= 0)
         return rate;
+    rate = 0;
     for (int run = 0; run < RUNS; run++) {
         double begin = MPI_Wtime();
         compute_iterations(ITERATIONS);
@@ -164,15 +165,34 @@ double compute_rate(void)
         if (elapsed > 0 && ITERATIONS / elapsed > rate)
             rate = ITERATIONS / elapsed;
     }
-    if (rate == 0)
-        fail("the clock stands still while this process computes: give the computation time");
     return rate;
 }
 
 void compute(double seconds)
 {
-    if (seconds > 0)
-        compute_iterations((long)(seconds * compute_rate()));
+    if (seconds <= 0)
+        return;
+    double rate = compute_rate();
+    if (rate > 0) {
+        compute_iterations((long)(seconds * rate));
+    } else {
+        struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9 + 0.5)};
+        nanosleep(&time, NULL);
+    }
+}
+
+uint64_t sequence(int rank)
+{
+    return 0x9E3779B97F4A7C15ULL * (uint64_t)(rank + 1);
+}
+
+uint64_t draw(uint64_t *state)
+{
+    /* xorshift64* */
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 2685821657736338717ULL;
 }
 
 static int ascending(const void *one, const void *other)

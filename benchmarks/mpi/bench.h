@@ -7,6 +7,7 @@
 #define BENCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* An option of the command line, --name value. Sizes are written as 4KB or 1MB (of 1,024), times as 50us or 1ms. */
 struct option {
@@ -36,14 +37,19 @@ void fail(const char *format, ...);
 /* Memory for a message, at least a byte, written once so that it has pages of its own. */
 char *buffer(size_t size);
 
-/* Computes for about so long, as calibrated when it is first called: it neither touches memory nor calls MPI. */
+/* Computes for about so long, as calibrated when it is first called: it neither touches memory nor calls MPI. Where the clock
+ * stands still meanwhile, as that of a simulator in whose time only communication counts, it lets that time pass. */
 void compute(double seconds);
 
-/* Iterations of that computation in a second, from the fastest of many short runs. */
+/* Iterations of that computation in a second, from the fastest of many short runs; 0 if the clock stands still meanwhile. */
 double compute_rate(void);
 
 /* The same computation, a given number of iterations. */
 void compute_iterations(long iterations);
+
+/* A sequence of random numbers of its own for every rank, the same in every run: its state, and the next number. */
+uint64_t sequence(int rank);
+uint64_t draw(uint64_t *state);
 
 /* Mean, median, 99th percentile and largest of a sample, which gets sorted. */
 struct summary {

@@ -30,19 +30,10 @@ struct traffic {
     long *sent, received;
 };
 
-/* The next number of the process's sequence (xorshift64*). */
-static uint64_t draw(struct traffic *traffic)
-{
-    traffic->state ^= traffic->state >> 12;
-    traffic->state ^= traffic->state << 25;
-    traffic->state ^= traffic->state >> 27;
-    return traffic->state * 2685821657736338717ULL;
-}
-
 static void send_next(struct traffic *traffic)
 {
     int others = traffic->ranks - 1;
-    int to = (int)(draw(traffic) % (uint64_t)others);
+    int to = (int)(draw(&traffic->state) % (uint64_t)others);
     to += to >= traffic->rank;
     MPI_Isend(traffic->out, (int)traffic->size, MPI_BYTE, to, BACKGROUND, traffic->comm, &traffic->send);
     traffic->sent[to]++;
@@ -60,7 +51,7 @@ static void begin_traffic(struct traffic *traffic, size_t size)
     MPI_Comm_size(traffic->comm, &traffic->ranks);
     traffic->size = size;
     traffic->received = 0;
-    traffic->state = 0x9E3779B97F4A7C15ULL * (uint64_t)(traffic->rank + 1);
+    traffic->state = sequence(traffic->rank);
     if (size == 0)
         return;
     traffic->sent = calloc((size_t)traffic->ranks, sizeof *traffic->sent);

@@ -27,6 +27,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     double seconds = option_time(&options[0], 0);
     long repeats = option_count(&options[1]);
+    if (compute_rate() == 0)
+        fail("the clock stands still while this process computes: there is no noise to be seen");
     long iterations = (long)(seconds * compute_rate());
     long bins[BINS];
     memset(bins, 0, sizeof bins);
