@@ -1,0 +1,464 @@
+//! The loop: take the orders of the ranks, carry them out, let ranks go on.
+//!
+//! Each rank has its own queue of events. As nothing reaches another rank sooner than after the latency, all that happens
+//! less than a latency after the first event of all can be done rank by rank; a rank that gets news on the way goes on, and
+//! the rest of its events wait until it has given its turn away again.
+
+use crate::rank::{self, Asked, Doing, Envelope, Event, Key, Rank};
+use link::{
+    Blocked, Compute, Flags, Kind, NEVER, News, Order, Report, Settings, Simulator, Status,
+};
+use std::time::Duration;
+
+/// How the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Finished,
+    /// The program was gone before all ranks had finished.
+    Gone,
+    Deadlock,
+}
+
+/// Bytes of news at once.
+const PIECE: usize = link::BATCH / 2;
+
+pub struct Server {
+    link: Simulator,
+    ranks: Vec<Rank>,
+    latency: u64,
+    /// Events so far, to number them.
+    count: u64,
+    pub messages: u64,
+    pub rounds: u64,
+    pub now: u64,
+    /// Of all that ranks were told, and when.
+    pub digest: u64,
+}
+
+impl Server {
+    pub fn new(ranks: u32, latency: u64) -> Server {
+        let settings = Settings {
+            compute: Compute::None,
+            tick: 100_000,
+            longest_tick: 10_000_000,
+            epoch: 1_000_000_000,
+            calls: false,
+        };
+        Server {
+            link: Simulator::new(ranks, settings).expect("shared memory"),
+            ranks: (0..ranks).map(|_| Rank::default()).collect(),
+            latency,
+            count: 0,
+            messages: 0,
+            rounds: 0,
+            now: 0,
+            digest: 0xcbf2_9ce4_8422_2325,
+        }
+    }
+
+    pub fn path(&self) -> String {
+        self.link.path()
+    }
+
+    /// Runs until all ranks have finished, or the program is gone.
+    pub fn run(&mut self, mut gone: impl FnMut() -> bool) -> End {
+        loop {
+            while self.link.wait(Duration::from_millis(200)) == Blocked::NotYet {
+                if gone() {
+                    self.link.end();
+                    return End::Gone;
+                }
+            }
+            self.rounds += 1;
+            for rank in 0..self.link.ranks() {
+                if self.ranks[rank as usize].doing == Doing::Runs {
+                    self.collect(rank);
+                }
+            }
+            let Some(first) = self.ranks.iter().filter_map(Rank::next).min() else {
+                return End::Finished;
+            };
+            if first == NEVER {
+                eprintln!("loopback: all ranks wait for ever:");
+                for rank in 0..self.link.ranks() {
+                    let call = link::calls::name(self.link.call(rank));
+                    let Rank {
+                        posted, unexpected, ..
+                    } = &self.ranks[rank as usize];
+                    eprintln!("loopback: rank {rank} in {call}: {posted:x?}, {unexpected:x?}");
+                }
+                self.link.end();
+                return End::Deadlock;
+            }
+            self.now = self.now.max(first);
+            for rank in 0..self.link.ranks() {
+                self.advance(rank, first + self.latency);
+            }
+            self.link.release();
+        }
+    }
+
+    /// Takes the orders of a rank.
+    fn collect(&mut self, number: u32) {
+        let orders: Vec<(Order, Vec<u8>)> = self
+            .link
+            .orders(number)
+            .map(|(order, bytes)| (order, bytes.to_vec()))
+            .collect();
+        for (order, bytes) in orders {
+            let kind = order.kind().expect("an order of this build");
+            let rank = &mut self.ranks[number as usize];
+            if kind == Kind::Piece {
+                rank.pieces.extend(bytes);
+                continue;
+            }
+            let bytes = if rank.pieces.is_empty() || kind == Kind::Wait {
+                bytes
+            } else {
+                let mut whole = std::mem::take(&mut rank.pieces);
+                whole.extend(bytes);
+                whole
+            };
+            match kind {
+                Kind::Wait => rank.waits(&order),
+                Kind::Finish => {
+                    rank.doing = Doing::Finished;
+                    rank.events.clear();
+                }
+                Kind::Reply => {
+                    let asked = rank.asked.remove(&order.id).expect("it was asked for this");
+                    self.replied(number, asked, bytes);
+                }
+                Kind::Called => (),
+                _ => self.put(number, order.time, number, Event::Order(order, bytes)),
+            }
+        }
+    }
+
+    /// A rank has answered with bytes of its memory.
+    fn replied(&mut self, number: u32, mut asked: Asked, bytes: Vec<u8>) {
+        let more = !bytes.is_empty() && asked.bytes.len() + bytes.len() < asked.news.size as usize;
+        asked.bytes.extend(bytes);
+        if more {
+            // The rest is another question, at the same time.
+            self.put(number, asked.time, asked.from, Event::Read(asked));
+        } else {
+            let Asked {
+                from,
+                id,
+                news,
+                time,
+                bytes,
+            } = asked;
+            self.got(from, id, news.size, time + self.latency, bytes);
+        }
+    }
+
+    /// The bytes of a get have come back.
+    fn got(&mut self, rank: u32, id: u64, size: u64, time: u64, bytes: Vec<u8>) {
+        let whole = bytes.len() as u64 == size;
+        let status = if whole { Status::Done } else { Status::Refused };
+        let news = News {
+            size,
+            ..News::new(Report::Got, status, time, id)
+        };
+        self.tell(rank, rank, news, bytes);
+    }
+
+    /// Puts an event into a rank's queue; by whom it happens settles the order of such at the same time.
+    fn put(&mut self, rank: u32, time: u64, by: u32, event: Event) {
+        self.count += 1;
+        let rank = &mut self.ranks[rank as usize];
+        if rank.doing != Doing::Finished {
+            rank.events.insert((time, by, self.count), event);
+        }
+    }
+
+    /// Lets a rank know something, in pieces if it is long.
+    fn tell(&mut self, rank: u32, by: u32, news: News, bytes: Vec<u8>) {
+        let mut at = 0;
+        while bytes.len() - at > PIECE {
+            let report = match news.report() {
+                Some(Report::Write) => Report::Write,
+                _ => Report::Piece,
+            };
+            let piece = News {
+                report: report as u32,
+                offset: news.offset + at as u64,
+                payload: PIECE as u64,
+                ..news
+            };
+            let part = bytes[at..at + PIECE].to_vec();
+            self.put(rank, news.time, by, Event::News(piece, part));
+            at += PIECE;
+        }
+        let last = News {
+            offset: news.offset + at as u64,
+            payload: (bytes.len() - at) as u64,
+            ..news
+        };
+        let rest = match at {
+            0 => bytes,
+            _ => bytes[at..].to_vec(),
+        };
+        self.put(rank, news.time, by, Event::News(last, rest));
+    }
+
+    /// Does what happens to a rank before a moment, until it goes on.
+    fn advance(&mut self, number: u32, horizon: u64) {
+        loop {
+            let rank = &mut self.ranks[number as usize];
+            let Doing::Waits {
+                since,
+                until,
+                sleeps,
+            } = rank.doing
+            else {
+                return;
+            };
+            let limit = until.max(since);
+            let wakes = rank.wakes;
+            let next = rank.events.first_key_value().map(|(&key, _)| key);
+            match next {
+                Some(key)
+                    if key.0 < horizon && key.0 <= limit && wakes.is_none_or(|at| key.0 <= at) =>
+                {
+                    let event = rank.events.remove(&key).expect("it was there");
+                    match self.happen(number, key, event) {
+                        Effect::None => (),
+                        Effect::News if sleeps => (),
+                        Effect::News => self.ranks[number as usize].wakes = Some(key.0),
+                        Effect::Turn => {
+                            self.link.give_turn(number, None);
+                            self.ranks[number as usize].doing = Doing::Runs;
+                            return;
+                        }
+                    }
+                    continue;
+                }
+                _ => (),
+            }
+            let at = match wakes {
+                Some(at) => at,
+                None if limit < horizon => limit,
+                None => return,
+            };
+            self.link.give_turn(number, Some(at.max(since)));
+            rank.doing = Doing::Runs;
+            rank.wakes = None;
+            return;
+        }
+    }
+
+    /// Lets one thing happen to a rank.
+    fn happen(&mut self, number: u32, key: Key, event: Event) -> Effect {
+        let time = key.0;
+        match event {
+            Event::Order(order, bytes) => self.carry_out(number, time, order, bytes),
+            Event::Arrive(message) => self.arrive(number, time, message),
+            Event::News(news, bytes) => {
+                if !self.link.tell(number, &news, &bytes) {
+                    // There is no room before it has taken in the rest.
+                    let rank = &mut self.ranks[number as usize];
+                    rank.events.insert(key, Event::News(news, bytes));
+                    return Effect::Turn;
+                }
+                for word in [time, number.into(), news.report.into(), news.id, news.size] {
+                    self.digest = (self.digest ^ word).wrapping_mul(0x0100_0000_01b3);
+                }
+                match news.report() {
+                    Some(Report::Piece | Report::Write) => Effect::None,
+                    _ => Effect::News,
+                }
+            }
+            Event::Read(asked) => {
+                let had = asked.bytes.len() as u64;
+                let part = News {
+                    offset: asked.news.offset + had,
+                    size: (asked.news.size - had).min(PIECE as u64),
+                    ..asked.news
+                };
+                let rank = &mut self.ranks[number as usize];
+                if self.link.tell(number, &part, &[]) {
+                    rank.asked.insert(part.id, asked);
+                } else {
+                    rank.events.insert(key, Event::Read(asked));
+                }
+                Effect::Turn
+            }
+        }
+    }
+
+    fn carry_out(&mut self, number: u32, time: u64, order: Order, bytes: Vec<u8>) -> Effect {
+        let rank = &mut self.ranks[number as usize];
+        let later = time + self.latency;
+        match order.kind().expect("an order of this build") {
+            Kind::Send => {
+                self.messages += 1;
+                let synchronous = order.has(Flags::SYNCHRONOUS);
+                let message = Envelope {
+                    from: number,
+                    tag: order.tag,
+                    label: order.data,
+                    bytes,
+                    untagged: order.has(Flags::UNTAGGED),
+                    waits: synchronous.then_some(order.id),
+                };
+                self.put(order.peer, later, number, Event::Arrive(message));
+                if order.id != 0 && !synchronous {
+                    let news = News::new(Report::Sent, Status::Done, time, order.id);
+                    self.tell(number, number, news, Vec::new());
+                }
+            }
+            Kind::Receive => match rank.find(&order) {
+                Some(place) => {
+                    let message = rank.unexpected.remove(place);
+                    self.received(number, time, &order, message);
+                }
+                None => rank.posted.push(order),
+            },
+            Kind::Peek => self.look(number, time, order),
+            Kind::Claim => {
+                let message = rank.claimed.remove(&order.id).expect("it was claimed");
+                self.received(number, time, &order, message);
+            }
+            Kind::Cancel => {
+                if let Some(place) = rank.probes.iter().position(|probe| probe.id == order.id) {
+                    rank.probes.remove(place);
+                    let news = News::new(Report::Found, Status::Cancelled, time, order.id);
+                    self.tell(number, number, news, Vec::new());
+                    return Effect::None;
+                }
+                let place = rank.posted.iter().position(|posted| posted.id == order.id);
+                if let Some(place) = place {
+                    rank.posted.remove(place);
+                    let news = News::new(Report::Received, Status::Cancelled, time, order.id);
+                    self.tell(number, number, news, Vec::new());
+                }
+            }
+            Kind::Put => {
+                self.messages += 1;
+                let news = News {
+                    peer: number,
+                    key: order.key,
+                    offset: order.offset,
+                    size: order.size,
+                    ..News::new(Report::Write, Status::Done, later, 0)
+                };
+                self.tell(order.peer, number, news, bytes);
+                let news = News::new(Report::Stored, Status::Done, later + self.latency, order.id);
+                self.tell(number, order.peer, news, Vec::new());
+            }
+            Kind::Get => {
+                self.messages += 1;
+                self.count += 1;
+                let news = News {
+                    peer: number,
+                    key: order.key,
+                    offset: order.offset,
+                    size: order.size,
+                    ..News::new(Report::Read, Status::Done, later, self.count)
+                };
+                if self.ranks[order.peer as usize].doing == Doing::Finished {
+                    let back = later + self.latency;
+                    self.got(number, order.id, order.size, back, Vec::new());
+                }
+                let asked = Asked {
+                    from: number,
+                    id: order.id,
+                    time: later,
+                    news,
+                    bytes: Vec::new(),
+                };
+                self.put(order.peer, later, number, Event::Read(asked));
+            }
+            Kind::Reply | Kind::Called | Kind::Piece | Kind::Wait | Kind::Finish => {
+                unreachable!("not put into a queue")
+            }
+        }
+        Effect::None
+    }
+
+    fn arrive(&mut self, number: u32, time: u64, message: Envelope) -> Effect {
+        if message.untagged {
+            self.matched(number, time, &message);
+            let news = News {
+                peer: message.from,
+                data: message.label,
+                size: message.bytes.len() as u64,
+                ..News::new(Report::Message, Status::Done, time, 0)
+            };
+            self.tell(number, message.from, news, message.bytes);
+            return Effect::None;
+        }
+        let rank = &mut self.ranks[number as usize];
+        if let Some(order) = rank.receive(&message) {
+            self.received(number, time, &order, message);
+        } else {
+            let means = |probe: &mut Order| rank::means(probe, &message);
+            let told: Vec<Order> = rank.probes.extract_if(.., means).collect();
+            rank.unexpected.push(message);
+            for probe in told {
+                self.look(number, time, probe);
+            }
+        }
+        Effect::None
+    }
+
+    /// Looks for a message, and waits for one if the order is a probe.
+    fn look(&mut self, number: u32, time: u64, order: Order) {
+        let rank = &mut self.ranks[number as usize];
+        let mut news = News::new(Report::Found, Status::Nothing, time, order.id);
+        if let Some(place) = rank.find(&order) {
+            let message = &rank.unexpected[place];
+            news.status = Status::Done as u32;
+            (news.peer, news.tag) = (message.from, message.tag);
+            (news.data, news.size) = (message.label, message.bytes.len() as u64);
+            if order.has(Flags::CLAIM) {
+                let message = rank.unexpected.remove(place);
+                rank.claimed.insert(order.id, message);
+            }
+        } else if order.has(Flags::BLOCKING) {
+            return rank.probes.push(order);
+        }
+        self.tell(number, number, news, Vec::new());
+    }
+
+    /// A message and its receive have met.
+    fn received(&mut self, number: u32, time: u64, order: &Order, message: Envelope) {
+        self.matched(number, time, &message);
+        let size = message.bytes.len() as u64;
+        let fits = size <= order.size;
+        let status = if fits {
+            Status::Done
+        } else {
+            Status::Truncated
+        };
+        let news = News {
+            peer: message.from,
+            tag: message.tag,
+            data: message.label,
+            size,
+            ..News::new(Report::Received, status, time, order.id)
+        };
+        let bytes = if fits { message.bytes } else { Vec::new() };
+        self.tell(number, message.from, news, bytes);
+    }
+
+    fn matched(&mut self, number: u32, time: u64, message: &Envelope) {
+        if let Some(id) = message.waits {
+            let news = News::new(Report::Sent, Status::Done, time + self.latency, id);
+            self.tell(message.from, number, news, Vec::new());
+        }
+    }
+}
+
+/// What an event means to its rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    None,
+    /// There are news for it to go on with.
+    News,
+    /// It must take in what there is, and answer.
+    Turn,
+}

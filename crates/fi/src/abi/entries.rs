@@ -1,0 +1,125 @@
+//! What goes in and out of the functions: messages, completions, attributes of what is opened.
+
+use super::Address;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IoVec {
+    pub base: *const u8,
+    pub length: usize,
+}
+
+#[repr(C)]
+pub struct FiMsg {
+    pub msg_iov: *const IoVec,
+    pub desc: Address,
+    pub iov_count: usize,
+    pub addr: u64,
+    pub context: Address,
+    pub data: u64,
+}
+
+#[repr(C)]
+pub struct FiMsgTagged {
+    pub msg_iov: *const IoVec,
+    pub desc: Address,
+    pub iov_count: usize,
+    pub addr: u64,
+    pub tag: u64,
+    pub ignore: u64,
+    pub context: Address,
+    pub data: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FiRmaIov {
+    pub addr: u64,
+    pub len: usize,
+    pub key: u64,
+}
+
+#[repr(C)]
+pub struct FiMsgRma {
+    pub msg_iov: *const IoVec,
+    pub desc: Address,
+    pub iov_count: usize,
+    pub addr: u64,
+    pub rma_iov: *const FiRmaIov,
+    pub rma_iov_count: usize,
+    pub context: Address,
+    pub data: u64,
+}
+
+/// The longest kind of completion; the shorter kinds are its beginnings.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FiCqTaggedEntry {
+    pub op_context: Address,
+    pub flags: u64,
+    pub len: usize,
+    pub buf: Address,
+    pub data: u64,
+    pub tag: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FiCqErrEntry {
+    pub op_context: Address,
+    pub flags: u64,
+    pub len: usize,
+    pub buf: Address,
+    pub data: u64,
+    pub tag: u64,
+    pub olen: usize,
+    pub err: i32,
+    pub prov_errno: i32,
+    pub err_data: Address,
+    pub err_data_size: usize,
+    pub src_addr: u64,
+}
+
+#[repr(C)]
+pub struct FiCqAttr {
+    pub size: usize,
+    pub flags: u64,
+    pub format: u32,
+    pub wait_obj: u32,
+}
+
+#[repr(C)]
+pub struct FiCntrAttr {
+    pub events: u32,
+    pub wait_obj: u32,
+}
+
+#[repr(C)]
+pub struct FiAvAttr {
+    pub kind: u32,
+    pub rx_ctx_bits: i32,
+    pub count: usize,
+    pub ep_per_node: usize,
+    pub name: Address,
+    pub map_addr: Address,
+    pub flags: u64,
+}
+
+#[repr(C)]
+pub struct FiMrAttr {
+    pub mr_iov: *const IoVec,
+    pub iov_count: usize,
+    pub access: u64,
+    pub offset: u64,
+    pub requested_key: u64,
+    pub context: Address,
+}
+
+const _: () = assert!(size_of::<IoVec>() == 16);
+const _: () = assert!(size_of::<FiMsg>() == 48);
+const _: () = assert!(size_of::<FiMsgTagged>() == 64);
+const _: () = assert!(size_of::<FiRmaIov>() == 24);
+const _: () = assert!(size_of::<FiMsgRma>() == 64);
+const _: () = assert!(size_of::<FiCqTaggedEntry>() == 48);
+const _: () = assert!(size_of::<FiCqErrEntry>() == 88);
+const _: () = assert!(size_of::<FiAvAttr>() == 48);

@@ -1,0 +1,34 @@
+//! The binary interface of libfabric, as far as MPI libraries use it of a provider: types with the layout of its C headers
+//! (`rdma/fabric.h`, `fi_domain.h`, `fi_endpoint.h`, `fi_tagged.h`, `fi_rma.h`, `fi_eq.h`, `fi_cm.h`,
+//! `providers/fi_prov.h`), and constants by the names that they have there.
+//!
+//! | module | has |
+//! |---|---|
+//! | [`constants`] | flags, capabilities, classes, error numbers |
+//! | [`info`] | what a provider says of itself (`fi_info`) |
+//! | [`objects`] | the objects that a program opens, and their tables of functions |
+//! | [`entries`] | messages, completions, attributes: what goes in and out of the functions |
+//!
+//! The tables grow from version to version at their end, and each bears its own size, so a program of a newer version sees
+//! which functions there are. Pointers that are only handed through, or go where the desk keeps them, are [`Address`]es.
+
+pub mod constants;
+pub mod entries;
+pub mod info;
+pub mod objects;
+
+pub use constants::*;
+
+/// A pointer of the program's, as a number.
+pub type Address = usize;
+
+/// What a function answers that is not there, whatever it would be asked.
+pub extern "C" fn not_there() -> isize {
+    -(FI_ENOSYS as isize)
+}
+
+/// A place in a table of functions for one that is not there. All return an integer: the arguments are not looked at.
+pub type Unused = Option<extern "C" fn() -> isize>;
+
+/// See [`not_there`].
+pub const UNUSED: Unused = Some(not_there);

@@ -1,0 +1,318 @@
+//! The objects that a program opens, and their tables of functions.
+//!
+//! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the fields
+//! of the interface each object of ours has a number by which the [desk](crate::desk) knows it.
+
+use super::entries::{
+    FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiMrAttr, FiMsg, FiMsgRma, FiMsgTagged, IoVec,
+};
+use super::info::FiInfo;
+use super::{Address, Unused};
+use std::ffi::{c_char, c_int, c_void};
+
+#[repr(C)]
+pub struct Fid {
+    pub class: usize,
+    pub context: *mut c_void,
+    pub ops: *const FiOps,
+}
+
+#[repr(C)]
+pub struct FiOps {
+    pub size: usize,
+    pub close: unsafe extern "C" fn(*mut Fid) -> c_int,
+    pub bind: unsafe extern "C" fn(*mut Fid, *mut Fid, u64) -> c_int,
+    pub control: unsafe extern "C" fn(*mut Fid, c_int, *mut c_void) -> c_int,
+    pub ops_open: Unused,
+    pub tostr: Unused,
+    pub ops_set: Unused,
+}
+
+#[repr(C)]
+pub struct FiOpsFabric {
+    pub size: usize,
+    pub domain:
+        unsafe extern "C" fn(*mut FidFabric, *mut FiInfo, *mut *mut Fid, *mut c_void) -> c_int,
+    pub passive_ep: Unused,
+    pub eq_open: Unused,
+    pub wait_open: Unused,
+    pub trywait: Unused,
+}
+
+#[repr(C)]
+pub struct FidFabric {
+    pub fid: Fid,
+    pub ops: *const FiOpsFabric,
+    /// libfabric writes it.
+    pub api_version: u32,
+}
+
+#[repr(C)]
+pub struct FiOpsDomain {
+    pub size: usize,
+    pub av_open:
+        unsafe extern "C" fn(*mut FidDomain, *mut FiAvAttr, *mut *mut Fid, *mut c_void) -> c_int,
+    pub cq_open:
+        unsafe extern "C" fn(*mut FidDomain, *mut FiCqAttr, *mut *mut Fid, *mut c_void) -> c_int,
+    pub endpoint:
+        unsafe extern "C" fn(*mut FidDomain, *mut FiInfo, *mut *mut Fid, *mut c_void) -> c_int,
+    pub scalable_ep: Unused,
+    pub cntr_open:
+        unsafe extern "C" fn(*mut FidDomain, *mut FiCntrAttr, *mut *mut Fid, *mut c_void) -> c_int,
+    pub poll_open: Unused,
+    pub stx_ctx: Unused,
+    pub srx_ctx: Unused,
+    pub query_atomic: Unused,
+    pub query_collective: Unused,
+}
+
+#[repr(C)]
+pub struct FiOpsMr {
+    pub size: usize,
+    pub reg: unsafe extern "C" fn(
+        *mut Fid,
+        *const u8,
+        usize,
+        u64,
+        u64,
+        u64,
+        u64,
+        *mut *mut Fid,
+        *mut c_void,
+    ) -> c_int,
+    pub regv: unsafe extern "C" fn(
+        *mut Fid,
+        *const IoVec,
+        usize,
+        u64,
+        u64,
+        u64,
+        u64,
+        *mut *mut Fid,
+        *mut c_void,
+    ) -> c_int,
+    pub regattr: unsafe extern "C" fn(*mut Fid, *const FiMrAttr, u64, *mut *mut Fid) -> c_int,
+}
+
+#[repr(C)]
+pub struct FidDomain {
+    pub fid: Fid,
+    pub ops: *const FiOpsDomain,
+    pub mr: *const FiOpsMr,
+}
+
+#[repr(C)]
+pub struct FidMr {
+    pub fid: Fid,
+    pub mem_desc: *mut c_void,
+    pub key: u64,
+}
+
+#[repr(C)]
+pub struct FiOpsAv {
+    pub size: usize,
+    pub insert:
+        unsafe extern "C" fn(*mut FidAv, *const c_void, usize, *mut u64, u64, *mut c_void) -> c_int,
+    pub insertsvc: Unused,
+    pub insertsym: Unused,
+    pub remove: unsafe extern "C" fn(*mut FidAv, *mut u64, usize, u64) -> c_int,
+    pub lookup: unsafe extern "C" fn(*mut FidAv, u64, *mut c_void, *mut usize) -> c_int,
+    pub straddr:
+        unsafe extern "C" fn(*mut FidAv, *const c_void, *mut c_char, *mut usize) -> *const c_char,
+}
+
+#[repr(C)]
+pub struct FidAv {
+    pub fid: Fid,
+    pub ops: *const FiOpsAv,
+    pub number: usize,
+}
+
+#[repr(C)]
+pub struct FiOpsCq {
+    pub size: usize,
+    pub read: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize) -> isize,
+    pub readfrom: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize, *mut u64) -> isize,
+    pub readerr: unsafe extern "C" fn(*mut FidCq, *mut FiCqErrEntry, u64) -> isize,
+    pub sread: Unused,
+    pub sreadfrom: Unused,
+    pub signal: Unused,
+    pub strerror:
+        unsafe extern "C" fn(*mut FidCq, c_int, *const c_void, *mut c_char, usize) -> *const c_char,
+}
+
+#[repr(C)]
+pub struct FidCq {
+    pub fid: Fid,
+    pub ops: *const FiOpsCq,
+    pub number: usize,
+}
+
+#[repr(C)]
+pub struct FiOpsCntr {
+    pub size: usize,
+    pub read: unsafe extern "C" fn(*mut FidCntr) -> u64,
+    pub readerr: unsafe extern "C" fn(*mut FidCntr) -> u64,
+    pub add: unsafe extern "C" fn(*mut FidCntr, u64) -> c_int,
+    pub set: unsafe extern "C" fn(*mut FidCntr, u64) -> c_int,
+    pub wait: unsafe extern "C" fn(*mut FidCntr, u64, c_int) -> c_int,
+}
+
+#[repr(C)]
+pub struct FidCntr {
+    pub fid: Fid,
+    pub ops: *const FiOpsCntr,
+    pub number: usize,
+}
+
+#[repr(C)]
+pub struct FiOpsEp {
+    pub size: usize,
+    pub cancel: unsafe extern "C" fn(*mut Fid, Address) -> isize,
+    pub getopt: unsafe extern "C" fn(*mut Fid, c_int, c_int, *mut c_void, *mut usize) -> c_int,
+    pub setopt: unsafe extern "C" fn(*mut Fid, c_int, c_int, *const c_void, usize) -> c_int,
+    pub tx_ctx: Unused,
+    pub rx_ctx: Unused,
+    pub rx_size_left: Unused,
+    pub tx_size_left: Unused,
+}
+
+#[repr(C)]
+pub struct FiOpsCm {
+    pub size: usize,
+    pub setname: Unused,
+    pub getname: unsafe extern "C" fn(*mut Fid, *mut c_void, *mut usize) -> c_int,
+    pub getpeer: Unused,
+    pub connect: Unused,
+    pub listen: Unused,
+    pub accept: Unused,
+    pub reject: Unused,
+    pub shutdown: Unused,
+    pub join: Unused,
+}
+
+#[repr(C)]
+pub struct FidEp {
+    pub fid: Fid,
+    pub ops: *const FiOpsEp,
+    pub cm: *const FiOpsCm,
+    pub msg: *const FiOpsMsg,
+    pub rma: *const FiOpsRma,
+    pub tagged: *const FiOpsTagged,
+    pub atomic: *const c_void,
+    pub collective: *const c_void,
+}
+
+/// Untagged messages. Arguments: buffer, length, descriptor, peer, context; with `data` before the peer.
+#[repr(C)]
+pub struct FiOpsMsg {
+    pub size: usize,
+    pub recv: unsafe extern "C" fn(*mut FidEp, *mut u8, usize, Address, u64, Address) -> isize,
+    pub recvv:
+        unsafe extern "C" fn(*mut FidEp, *const IoVec, Address, usize, u64, Address) -> isize,
+    pub recvmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
+    pub send: unsafe extern "C" fn(*mut FidEp, *const u8, usize, Address, u64, Address) -> isize,
+    pub sendv:
+        unsafe extern "C" fn(*mut FidEp, *const IoVec, Address, usize, u64, Address) -> isize,
+    pub sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
+    pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64) -> isize,
+    pub senddata:
+        unsafe extern "C" fn(*mut FidEp, *const u8, usize, Address, u64, u64, Address) -> isize,
+    pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64) -> isize,
+}
+
+/// Tagged messages. Arguments: as above, and the tag (and which of its bits to ignore) behind the peer.
+#[repr(C)]
+pub struct FiOpsTagged {
+    pub size: usize,
+    pub recv:
+        unsafe extern "C" fn(*mut FidEp, *mut u8, usize, Address, u64, u64, u64, Address) -> isize,
+    pub recvv: unsafe extern "C" fn(
+        *mut FidEp,
+        *const IoVec,
+        Address,
+        usize,
+        u64,
+        u64,
+        u64,
+        Address,
+    ) -> isize,
+    pub recvmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgTagged, u64) -> isize,
+    pub send:
+        unsafe extern "C" fn(*mut FidEp, *const u8, usize, Address, u64, u64, Address) -> isize,
+    pub sendv:
+        unsafe extern "C" fn(*mut FidEp, *const IoVec, Address, usize, u64, u64, Address) -> isize,
+    pub sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgTagged, u64) -> isize,
+    pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64) -> isize,
+    pub senddata: unsafe extern "C" fn(
+        *mut FidEp,
+        *const u8,
+        usize,
+        Address,
+        u64,
+        u64,
+        u64,
+        Address,
+    ) -> isize,
+    pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64) -> isize,
+}
+
+/// Access to the memory of others. Arguments: buffer, length, descriptor, peer, place, key, context.
+#[repr(C)]
+pub struct FiOpsRma {
+    pub size: usize,
+    pub read:
+        unsafe extern "C" fn(*mut FidEp, *mut u8, usize, Address, u64, u64, u64, Address) -> isize,
+    pub readv: unsafe extern "C" fn(
+        *mut FidEp,
+        *const IoVec,
+        Address,
+        usize,
+        u64,
+        u64,
+        u64,
+        Address,
+    ) -> isize,
+    pub readmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgRma, u64) -> isize,
+    pub write: unsafe extern "C" fn(
+        *mut FidEp,
+        *const u8,
+        usize,
+        Address,
+        u64,
+        u64,
+        u64,
+        Address,
+    ) -> isize,
+    pub writev: unsafe extern "C" fn(
+        *mut FidEp,
+        *const IoVec,
+        Address,
+        usize,
+        u64,
+        u64,
+        u64,
+        Address,
+    ) -> isize,
+    pub writemsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgRma, u64) -> isize,
+    pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64) -> isize,
+    pub writedata: Unused,
+    pub injectdata: Unused,
+}
+
+const _: () = assert!(size_of::<Fid>() == 24);
+const _: () = assert!(size_of::<FiOps>() == 56);
+const _: () = assert!(size_of::<FiOpsFabric>() == 48);
+const _: () = assert!(size_of::<FiOpsDomain>() == 88);
+const _: () = assert!(size_of::<FiOpsMr>() == 32);
+const _: () = assert!(size_of::<FidDomain>() == 40);
+const _: () = assert!(size_of::<FidMr>() == 40);
+const _: () = assert!(size_of::<FiOpsAv>() == 56);
+const _: () = assert!(size_of::<FiOpsCq>() == 64);
+const _: () = assert!(size_of::<FiOpsCntr>() == 48);
+const _: () = assert!(size_of::<FiOpsEp>() == 64);
+const _: () = assert!(size_of::<FiOpsCm>() == 80);
+const _: () = assert!(size_of::<FidEp>() == 80);
+const _: () = assert!(size_of::<FiOpsMsg>() == 80);
+const _: () = assert!(size_of::<FiOpsTagged>() == 80);
+const _: () = assert!(size_of::<FiOpsRma>() == 80);

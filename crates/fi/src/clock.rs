@@ -1,0 +1,219 @@
+//! The clocks that the program reads, and its sleep: simulated time.
+//!
+//! The functions of the C library that tell the time or wait for it are defined here again, under their own names. As the
+//! library is preloaded, the program, the MPI library and the language's runtime call these. While there is a session they
+//! show its local time, from any thread, without a lock and without a system call:
+//!
+//! | clock | shows |
+//! |---|---|
+//! | real time, of all kinds | the epoch of the settings + local time |
+//! | monotonic, since boot, processor time | [`START`] + local time, as programs take 0 for a clock that was never read |
+//!
+//! Without a session ([`session::shown`]) they do what the system does, by system calls of their own, as their names in the
+//! C library are taken ([`system`]). Processor time that the C library accounts for on its own (`getrusage`, `times`), timers
+//! that send signals, and who asks the kernel directly keep real time.
+//!
+//! *Busy waits.* A program that waits by reading the clock would wait forever: nothing but communication takes time.
+//! So the first [`FREE`] readings of a thread in a row cost nothing, and then each costs a step of time that grows, as
+//! for who polls MPI ([`crate::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row.
+//! Readings inside the provider, which has the lock, cost nothing.
+//!
+//! Sleep and waits that give up after a time are in [`sleep`], [`timeout`] and [`threads`].
+
+#![allow(unsafe_code)] // functions of C
+
+mod sleep;
+pub mod system;
+mod threads;
+mod timeout;
+
+use crate::{calls, session};
+use libc::{c_int, clockid_t, time_t, timespec, timeval};
+use std::cell::Cell;
+use std::sync::Once;
+
+/// Seconds that clocks other than real time show at time 0.
+pub const START: u64 = 1;
+
+/// Readings in a row that cost nothing.
+const FREE: u32 = 1000;
+
+const SECOND: u64 = 1_000_000_000_000;
+const MICROSECOND: u64 = 1_000_000;
+const NANOSECOND: u64 = 1000;
+
+thread_local! {
+    /// Readings of clocks with nothing between them.
+    static READINGS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// This thread has done something else than to read the clock.
+pub fn noted() {
+    READINGS.set(0);
+}
+
+/// This process has become a rank: what is forked from it is none, and what is started from it is not preloaded.
+pub fn attached() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handler only sets a flag.
+        unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+        system::preload_no_children();
+    });
+}
+
+extern "C" fn forked() {
+    session::forget();
+}
+
+/// Local time as the program reads it, in picoseconds, if there is a session.
+pub fn reading() -> Option<u64> {
+    let session = session::shown()?;
+    calls::settle(session);
+    let readings = READINGS.get();
+    if readings < FREE {
+        READINGS.set(readings + 1);
+    } else if let Some(mut state) = session.try_lock() {
+        session.pass(&mut state);
+    }
+    Some(session.now())
+}
+
+/// The seconds that a clock shows at time 0, if it is one that shows simulated time.
+fn origin(clock: clockid_t) -> Option<u64> {
+    match clock {
+        libc::CLOCK_REALTIME
+        | libc::CLOCK_REALTIME_COARSE
+        | libc::CLOCK_REALTIME_ALARM
+        | libc::CLOCK_TAI => session::shown().map(|session| session.settings().epoch),
+        libc::CLOCK_MONOTONIC
+        | libc::CLOCK_MONOTONIC_RAW
+        | libc::CLOCK_MONOTONIC_COARSE
+        | libc::CLOCK_BOOTTIME
+        | libc::CLOCK_BOOTTIME_ALARM
+        | libc::CLOCK_PROCESS_CPUTIME_ID
+        | libc::CLOCK_THREAD_CPUTIME_ID => Some(START),
+        // Processor time of other processes and threads; 3 is a clock of a device.
+        _ if clock < 0 && clock & 7 != 3 => Some(START),
+        _ => None,
+    }
+}
+
+/// What a clock shows.
+fn show(clock: clockid_t) -> Option<timespec> {
+    let now = reading()?;
+    let seconds = origin(clock)? + now / SECOND;
+    Some(timespec {
+        tv_sec: seconds.cast_signed(),
+        tv_nsec: (now % SECOND / NANOSECOND).cast_signed(),
+    })
+}
+
+/// The local time at which a clock shows this; 0 for what it never showed.
+fn local(clock: clockid_t, shown: &timespec) -> Option<u64> {
+    let seconds = shown.tv_sec.saturating_sub_unsigned(origin(clock)?);
+    Some(match u64::try_from(seconds) {
+        Ok(seconds) => length(seconds, shown.tv_nsec.cast_unsigned()),
+        Err(_) => 0,
+    })
+}
+
+/// A length of time in picoseconds, or as long as there is.
+fn length(seconds: u64, nanoseconds: u64) -> u64 {
+    seconds
+        .saturating_mul(SECOND)
+        .saturating_add(nanoseconds.saturating_mul(NANOSECOND))
+}
+
+fn fail(error: c_int) -> c_int {
+    // SAFETY: the place of this thread's error number.
+    unsafe { *libc::__errno_location() = error };
+    -1
+}
+
+// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
+    match show(clock) {
+        Some(_) if time.is_null() => fail(libc::EFAULT),
+        Some(shown) => {
+            unsafe { time.write(shown) };
+            0
+        }
+        None => unsafe { system::clock_gettime(clock, time) },
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_getres(clock: clockid_t, resolution: *mut timespec) -> c_int {
+    if session::shown().and_then(|_| origin(clock)).is_none() {
+        return unsafe { system::clock_getres(clock, resolution) };
+    }
+    if !resolution.is_null() {
+        let nanosecond = timespec {
+            tv_sec: 0,
+            tv_nsec: 1,
+        };
+        unsafe { resolution.write(nanosecond) };
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
+    const UTC: c_int = 1;
+    if base == UTC && unsafe { clock_gettime(libc::CLOCK_REALTIME, time) } == 0 {
+        base
+    } else {
+        0
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut [c_int; 2]) -> c_int {
+    if !zone.is_null() {
+        // As the kernel has it, where nobody has set a zone.
+        unsafe { zone.write([0; 2]) };
+    }
+    if time.is_null() {
+        return 0;
+    }
+    let now = real_time();
+    let now = timeval {
+        tv_sec: now.tv_sec,
+        tv_usec: now.tv_nsec / 1000,
+    };
+    unsafe { time.write(now) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn time(time: *mut time_t) -> time_t {
+    let now = real_time().tv_sec;
+    if !time.is_null() {
+        unsafe { time.write(now) };
+    }
+    now
+}
+
+/// Processor time in microseconds.
+#[unsafe(no_mangle)]
+extern "C" fn clock() -> libc::clock_t {
+    let now = now_of(libc::CLOCK_PROCESS_CPUTIME_ID);
+    now.tv_sec * 1_000_000 + now.tv_nsec / 1000
+}
+
+fn real_time() -> timespec {
+    now_of(libc::CLOCK_REALTIME)
+}
+
+fn now_of(clock: clockid_t) -> timespec {
+    let mut now = timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: a place for it.
+    unsafe { clock_gettime(clock, &raw mut now) };
+    now
+}

@@ -1,0 +1,149 @@
+//! Sleep: simulated time passes at once, and with it what others do by then.
+//!
+//! The time of a rank is one, however many threads it has. It is the threads that call MPI, and the one that the process began
+//! with, whose sleep takes simulated time. Others, as runtimes start them to watch over something every now and then, would
+//! carry the rank away by their sleep; they sleep in real time. If at its end the rank waits for what its other threads do
+//! ([`threads::awaited`]), the same time has passed in the simulation.
+
+use super::{MICROSECOND, NANOSECOND, fail, length, local, noted, system, threads};
+use crate::session::Session;
+use crate::{calls, session};
+use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
+
+/// The session in whose time this thread sleeps. Within a call of MPI it does not: there the library only gives way to other
+/// threads.
+pub fn sleeper() -> Option<&'static Session> {
+    let session = session::shown()?;
+    if !calls::drives_time() || !calls::outside() {
+        return None;
+    }
+    calls::settle(session);
+    noted();
+    Some(session)
+}
+
+/// Sleeps for so many picoseconds, and says whether it has.
+pub fn for_time(time: u64) -> bool {
+    let Some(session) = sleeper() else {
+        return false;
+    };
+    session.sleep_until(session.now().saturating_add(time));
+    true
+}
+
+/// A length of time in picoseconds, if it is one as the manual page wants it.
+pub fn span(time: &timespec) -> Option<u64> {
+    let valid = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
+    valid.then(|| length(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned()))
+}
+
+// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn nanosleep(request: *const timespec, rest: *mut timespec) -> c_int {
+    if unsafe { request.as_ref() }
+        .and_then(span)
+        .is_some_and(for_time)
+    {
+        return 0;
+    }
+    match real(libc::CLOCK_MONOTONIC, 0, request, rest) {
+        0 => 0,
+        error => fail(error),
+    }
+}
+
+/// Returns the error.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_nanosleep(
+    clock: clockid_t,
+    flags: c_int,
+    request: *const timespec,
+    rest: *mut timespec,
+) -> c_int {
+    let absolute = flags == libc::TIMER_ABSTIME;
+    if let Some(time) = unsafe { request.as_ref() }
+        && let Some(length) = span(time)
+    {
+        if absolute && let Some(until) = local(clock, time) {
+            if let Some(session) = sleeper() {
+                session.sleep_until(until);
+                return 0;
+            }
+            // Another thread, or within MPI, and a moment of a clock that shows simulated time: as long as it is away, in real time.
+            if let Some(session) = session::shown() {
+                let left = until.saturating_sub(session.now()) / NANOSECOND;
+                return real(libc::CLOCK_MONOTONIC, 0, &nanoseconds(left), rest);
+            }
+        }
+        if flags == 0 && local(clock, time).is_some() && for_time(length) {
+            return 0;
+        }
+    }
+    real(clock, flags, request, rest)
+}
+
+/// The system's sleep, as the C library has it.
+fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int {
+    let begin = session::get().map_or(0, Session::now);
+    // SAFETY: the kernel checks what it is given.
+    match unsafe { system::clock_nanosleep(clock, flags, request, rest) } {
+        0 => {
+            // SAFETY: the kernel has read it.
+            let time = (flags == 0).then(|| unsafe { request.as_ref() }.and_then(span));
+            if let (Some(session), Some(Some(time))) = (threads::awaited(), time) {
+                session.sleep_until(begin.saturating_add(time));
+            }
+            0
+        }
+        // SAFETY: the place of this thread's error number.
+        _ => unsafe { *libc::__errno_location() },
+    }
+}
+
+/// So many nanoseconds.
+pub fn nanoseconds(count: u64) -> timespec {
+    timespec {
+        tv_sec: (count / 1_000_000_000).cast_signed(),
+        tv_nsec: (count % 1_000_000_000).cast_signed(),
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn usleep(time: useconds_t) -> c_int {
+    if for_time(u64::from(time) * MICROSECOND) {
+        return 0;
+    }
+    let request = nanoseconds(u64::from(time) * 1000);
+    let clock = libc::CLOCK_MONOTONIC;
+    match real(clock, 0, &raw const request, std::ptr::null_mut()) {
+        0 => 0,
+        error => fail(error),
+    }
+}
+
+/// Returns the seconds that are left.
+#[unsafe(no_mangle)]
+extern "C" fn sleep(seconds: c_uint) -> c_uint {
+    if for_time(length(u64::from(seconds), 0)) {
+        return 0;
+    }
+    let request = nanoseconds(u64::from(seconds) * 1_000_000_000);
+    let mut rest = nanoseconds(0);
+    let clock = libc::CLOCK_MONOTONIC;
+    match real(clock, 0, &raw const request, &raw mut rest) {
+        0 => 0,
+        _ => rest.tv_sec as c_uint + c_uint::from(rest.tv_nsec >= 500_000_000),
+    }
+}
+
+/// A rank that waits in MPI gives way to its other threads again and again. If it has none, other ranks would be let in, which
+/// the simulator does when it is their turn.
+#[unsafe(no_mangle)]
+extern "C" fn sched_yield() -> c_int {
+    if session::get().is_some() && calls::one_thread() {
+        return 0;
+    }
+    // SAFETY: it has no arguments.
+    unsafe { libc::syscall(libc::SYS_sched_yield) as c_int }
+}

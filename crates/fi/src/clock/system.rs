@@ -1,0 +1,177 @@
+//! What the clock's functions do without a session: what the system does, by its own calls or by the C library's functions
+//! of the same names, which are only found as the next ones after those here.
+
+use libc::{c_int, c_long, clockid_t, epoll_event, nfds_t, pollfd, timespec};
+use std::ffi::{CStr, c_void};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A function of the C library whose name is defined here, too.
+pub struct Next {
+    name: &'static CStr,
+    /// The version of today, where there is an older one, too.
+    version: &'static CStr,
+    found: AtomicUsize,
+}
+
+impl Next {
+    pub const fn new(name: &'static CStr, version: &'static CStr) -> Next {
+        Next {
+            name,
+            version,
+            found: AtomicUsize::new(0),
+        }
+    }
+
+    /// Where it is, if there is one.
+    pub fn get(&self) -> Option<*const c_void> {
+        let mut found = self.found.load(Ordering::Relaxed);
+        if found == 0 {
+            let (name, version) = (self.name.as_ptr(), self.version.as_ptr());
+            // SAFETY: these are strings of C.
+            found = unsafe {
+                let versioned = libc::dlvsym(libc::RTLD_NEXT, name, version);
+                if versioned.is_null() {
+                    libc::dlsym(libc::RTLD_NEXT, name) as usize
+                } else {
+                    versioned as usize
+                }
+            };
+            self.found.store(found, Ordering::Relaxed);
+        }
+        (found != 0).then_some(found as *const c_void)
+    }
+}
+
+/// Calls a function of the C library, or says that there is none.
+macro_rules! next {
+    ($next:expr, fn($($argument:expr => $type:ty),*)) => {
+        match $next.get() {
+            Some(found) => {
+                // SAFETY: it is the function of this name, whose arguments are these.
+                let next = unsafe {
+                    std::mem::transmute::<*const std::ffi::c_void, unsafe extern "C-unwind" fn($($type),*) -> c_int>(found)
+                };
+                unsafe { next($($argument),*) }
+            }
+            None => libc::ENOSYS,
+        }
+    };
+}
+pub(crate) use next;
+
+static CLOCK_GETTIME: Next = Next::new(c"clock_gettime", c"GLIBC_2.17");
+
+const SIGNALS: usize = 8; // bytes of the kernel's set of signals
+
+// SAFETY, of all: as the functions of the C library of these names, and the kernel checks addresses.
+
+pub unsafe fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
+    // The C library's own needs no system call for most clocks.
+    if CLOCK_GETTIME.get().is_some() {
+        return next!(CLOCK_GETTIME, fn(clock => clockid_t, time => *mut timespec));
+    }
+    unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) as c_int }
+}
+
+pub unsafe fn clock_getres(clock: clockid_t, resolution: *mut timespec) -> c_int {
+    unsafe { libc::syscall(libc::SYS_clock_getres, clock, resolution) as c_int }
+}
+
+/// Returns -1 and sets the error number, as system calls do.
+pub unsafe fn clock_nanosleep(
+    clock: clockid_t,
+    flags: c_int,
+    request: *const timespec,
+    rest: *mut timespec,
+) -> c_int {
+    unsafe { libc::syscall(libc::SYS_clock_nanosleep, clock, flags, request, rest) as c_int }
+}
+
+pub unsafe fn ppoll(
+    files: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const libc::sigset_t,
+) -> c_int {
+    // The kernel writes what is left of the time.
+    let mut copy = unsafe { timeout.as_ref() }.copied();
+    let copy = copy.as_mut().map_or(std::ptr::null_mut(), |copy| copy);
+    unsafe { libc::syscall(libc::SYS_ppoll, files, count, copy, mask, SIGNALS) as c_int }
+}
+
+pub unsafe fn pselect(
+    count: c_int,
+    sets: [*mut libc::fd_set; 3],
+    timeout: Option<&mut timespec>,
+    mask: *const libc::sigset_t,
+) -> c_int {
+    let [read, write, except] = sets;
+    let timeout = timeout.map_or(std::ptr::null_mut(), |timeout| timeout);
+    let mask = [mask as usize, SIGNALS];
+    let number = libc::SYS_pselect6;
+    unsafe { libc::syscall(number, count, read, write, except, timeout, mask.as_ptr()) as c_int }
+}
+
+pub unsafe fn epoll_pwait(
+    epoll: c_int,
+    events: *mut epoll_event,
+    count: c_int,
+    timeout: c_int,
+    mask: *const libc::sigset_t,
+) -> c_int {
+    let number = libc::SYS_epoll_pwait;
+    unsafe { libc::syscall(number, epoll, events, count, timeout, mask, SIGNALS) as c_int }
+}
+
+/// Whether this is the thread that the process began with.
+pub fn is_main_thread() -> bool {
+    // SAFETY: they only ask.
+    unsafe { libc::syscall(libc::SYS_gettid) == c_long::from(libc::getpid()) }
+}
+
+/// Processor time of this thread in nanoseconds.
+pub fn processor_time() -> u64 {
+    let mut now = timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: a place for it.
+    unsafe { clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) };
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
+/// Takes this library out of the variable that has it preloaded.
+pub fn preload_no_children() {
+    const VARIABLE: &str = "LD_PRELOAD";
+    let Some(own) = own_path() else { return };
+    let Ok(list) = std::env::var(VARIABLE) else {
+        return;
+    };
+    let others: Vec<&str> = list
+        .split([':', ' '])
+        .filter(|entry| !entry.is_empty() && Path::new(entry) != Path::new(&own))
+        .collect();
+    // SAFETY: this is in the initialisation of MPI, which no program calls while another thread works with the environment.
+    unsafe {
+        if others.is_empty() {
+            std::env::remove_var(VARIABLE);
+        } else {
+            std::env::set_var(VARIABLE, others.join(":"));
+        }
+    }
+}
+
+/// The path from which this library was loaded.
+fn own_path() -> Option<String> {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
+    let here = preload_no_children as *const c_void;
+    // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as the library.
+    unsafe {
+        if libc::dladdr(here, found.as_mut_ptr()) == 0 {
+            return None;
+        }
+        let path = CStr::from_ptr(found.assume_init().dli_fname);
+        Some(path.to_str().ok()?.to_owned())
+    }
+}

@@ -1,0 +1,204 @@
+//! Waits for other threads of the process.
+//!
+//! *Those that give up at a moment.* The moment is one of a clock that the program has read: of simulated time. What it waits for is done by other threads,
+//! in real time. So the system is asked to wait in real time for as long as the moment is away; when nothing has come, that
+//! moment is the present, also in the simulation (see [`super::timeout`]). Which clock a condition variable goes by is not
+//! seen from outside: simulated real time and simulated time since boot are decades apart, so that the moment itself tells.
+//!
+//! *Those without an end.* While a thread whose sleep takes simulated time waits so, outside of MPI, nothing but its fellows
+//! gets the rank on, so that their sleep, which takes real time, takes simulated time as well ([`awaited`]).
+
+use super::system::{Next, next};
+use super::{NANOSECOND, local, origin, sleep, system};
+use crate::calls;
+use crate::session::{self, Session};
+use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The wait in real time for a moment of simulated time.
+struct Wait {
+    /// The moment in local time.
+    until: u64,
+    /// The end of the wait, of the system's monotonic clock.
+    end: timespec,
+}
+
+impl Wait {
+    fn new(clock: Option<clockid_t>, moment: &timespec) -> Option<Wait> {
+        let session = session::shown()?;
+        let clock = clock.unwrap_or_else(|| likely_clock(moment));
+        let until = local(clock, moment)?;
+        let left = until.saturating_sub(session.now()) / NANOSECOND;
+        let mut end = sleep::nanoseconds(0);
+        // SAFETY: a place for it.
+        unsafe { system::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut end) };
+        let left = sleep::nanoseconds(left);
+        let nanoseconds = end.tv_nsec + left.tv_nsec;
+        end.tv_sec += left.tv_sec + nanoseconds / 1_000_000_000;
+        end.tv_nsec = nanoseconds % 1_000_000_000;
+        Some(Wait { until, end })
+    }
+
+    /// It has returned this; if that is because nothing has come, time has passed.
+    fn ended(&self, timed_out: bool) {
+        if timed_out && let Some(session) = sleep::sleeper() {
+            session.sleep_until(self.until);
+        }
+    }
+}
+
+fn likely_clock(moment: &timespec) -> clockid_t {
+    let epoch = origin(libc::CLOCK_REALTIME).unwrap_or(0);
+    if moment.tv_sec.cast_unsigned() < epoch / 2 {
+        libc::CLOCK_MONOTONIC
+    } else {
+        libc::CLOCK_REALTIME
+    }
+}
+
+/// How many threads whose sleep takes simulated time wait for others without an end.
+static WAITING: AtomicU32 = AtomicU32::new(0);
+
+/// The session, if the rank waits for what its other threads do.
+pub fn awaited() -> Option<&'static Session> {
+    (WAITING.load(Ordering::Relaxed) > 0)
+        .then(session::get)
+        .flatten()
+}
+
+/// Waits for other threads. A thread that is cancelled in there never comes back, and is counted for ever: but for a program
+/// that cancels what calls MPI, that is of no account.
+fn waits(wait: impl FnOnce() -> c_int) -> c_int {
+    if session::get().is_none() || !calls::drives_time() || !calls::outside() {
+        return wait();
+    }
+    WAITING.fetch_add(1, Ordering::Relaxed);
+    let result = wait();
+    WAITING.fetch_sub(1, Ordering::Relaxed);
+    result
+}
+
+type Cond = *mut pthread_cond_t;
+type Mutex = *mut pthread_mutex_t;
+type Semaphore = *mut sem_t;
+type Moment = *const timespec;
+
+type Result = *mut *mut c_void;
+
+static COND_WAIT: Next = Next::new(c"pthread_cond_wait", c"GLIBC_2.3.2");
+static JOIN: Next = Next::new(c"pthread_join", c"");
+static SEM_WAIT: Next = Next::new(c"sem_wait", c"");
+static COND_TIMEDWAIT: Next = Next::new(c"pthread_cond_timedwait", c"GLIBC_2.3.2");
+static COND_CLOCKWAIT: Next = Next::new(c"pthread_cond_clockwait", c"");
+static MUTEX_TIMEDLOCK: Next = Next::new(c"pthread_mutex_timedlock", c"");
+static MUTEX_CLOCKLOCK: Next = Next::new(c"pthread_mutex_clocklock", c"");
+static SEM_TIMEDWAIT: Next = Next::new(c"sem_timedwait", c"");
+static SEM_CLOCKWAIT: Next = Next::new(c"sem_clockwait", c"");
+
+// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+
+unsafe fn cond(cond: Cond, mutex: Mutex, wait: &Wait) -> c_int {
+    let end = &raw const wait.end;
+    let clock = libc::CLOCK_MONOTONIC;
+    let result =
+        next!(COND_CLOCKWAIT, fn(cond => Cond, mutex => Mutex, clock => clockid_t, end => Moment));
+    wait.ended(result == libc::ETIMEDOUT);
+    result
+}
+
+unsafe fn mutex(mutex: Mutex, wait: &Wait) -> c_int {
+    let end = &raw const wait.end;
+    let clock = libc::CLOCK_MONOTONIC;
+    let result = next!(MUTEX_CLOCKLOCK, fn(mutex => Mutex, clock => clockid_t, end => Moment));
+    wait.ended(result == libc::ETIMEDOUT);
+    result
+}
+
+unsafe fn semaphore(semaphore: Semaphore, wait: &Wait) -> c_int {
+    let end = &raw const wait.end;
+    let clock = libc::CLOCK_MONOTONIC;
+    let result =
+        next!(SEM_CLOCKWAIT, fn(semaphore => Semaphore, clock => clockid_t, end => Moment));
+    // SAFETY: the place of this thread's error number.
+    let error = unsafe { *libc::__errno_location() };
+    wait.ended(result == -1 && error == libc::ETIMEDOUT);
+    if result == -1 {
+        super::fail(error);
+    }
+    result
+}
+
+unsafe fn wait(clock: Option<clockid_t>, moment: Moment) -> Option<Wait> {
+    let moment = unsafe { moment.as_ref() }?;
+    Wait::new(clock, moment)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_cond_timedwait(c: Cond, m: Mutex, moment: Moment) -> c_int {
+    match unsafe { wait(None, moment) } {
+        Some(wait) => unsafe { cond(c, m, &wait) },
+        None => next!(COND_TIMEDWAIT, fn(c => Cond, m => Mutex, moment => Moment)),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_cond_clockwait(
+    c: Cond,
+    m: Mutex,
+    clock: clockid_t,
+    moment: Moment,
+) -> c_int {
+    match unsafe { wait(Some(clock), moment) } {
+        Some(wait) => unsafe { cond(c, m, &wait) },
+        None => {
+            next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, moment => Moment))
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_mutex_timedlock(m: Mutex, moment: Moment) -> c_int {
+    match unsafe { wait(Some(libc::CLOCK_REALTIME), moment) } {
+        Some(wait) => unsafe { mutex(m, &wait) },
+        None => next!(MUTEX_TIMEDLOCK, fn(m => Mutex, moment => Moment)),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_mutex_clocklock(m: Mutex, clock: clockid_t, moment: Moment) -> c_int {
+    match unsafe { wait(Some(clock), moment) } {
+        Some(wait) => unsafe { mutex(m, &wait) },
+        None => next!(MUTEX_CLOCKLOCK, fn(m => Mutex, clock => clockid_t, moment => Moment)),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_timedwait(s: Semaphore, moment: Moment) -> c_int {
+    match unsafe { wait(Some(libc::CLOCK_REALTIME), moment) } {
+        Some(wait) => unsafe { semaphore(s, &wait) },
+        None => next!(SEM_TIMEDWAIT, fn(s => Semaphore, moment => Moment)),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_clockwait(s: Semaphore, clock: clockid_t, moment: Moment) -> c_int {
+    match unsafe { wait(Some(clock), moment) } {
+        Some(wait) => unsafe { semaphore(s, &wait) },
+        None => next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, moment => Moment)),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_cond_wait(c: Cond, m: Mutex) -> c_int {
+    waits(|| next!(COND_WAIT, fn(c => Cond, m => Mutex)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_join(thread: pthread_t, result: Result) -> c_int {
+    waits(|| next!(JOIN, fn(thread => pthread_t, result => Result)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn sem_wait(s: Semaphore) -> c_int {
+    waits(|| next!(SEM_WAIT, fn(s => Semaphore)))
+}

@@ -1,0 +1,120 @@
+//! Where the ends of operations are told: completion queues, which say which operation has ended and how, and counters,
+//! which say how many.
+
+use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
+use std::collections::VecDeque;
+
+/// Where an operation's end is told. Numbers are of queues and counters as they were opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Goal {
+    /// The queue, for failures at least.
+    pub queue: Option<usize>,
+    /// Not a word in the queue if all is well.
+    pub quiet: bool,
+    pub counter: Option<usize>,
+}
+
+/// What lies in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// An operation is done; who the peer was.
+    Done(FiCqTaggedEntry, u64),
+    Failed(FiCqErrEntry),
+}
+
+#[derive(Debug, Default)]
+struct Counter {
+    done: u64,
+    failed: u64,
+    /// What was told at the last look.
+    shown: Option<u64>,
+    /// How many operations have still to come to it.
+    under_way: u64,
+}
+
+/// All queues and counters.
+#[derive(Debug, Default)]
+pub struct Ends {
+    queues: Vec<VecDeque<Item>>,
+    counters: Vec<Counter>,
+}
+
+impl Ends {
+    /// Opens a queue.
+    pub fn new_queue(&mut self) -> usize {
+        self.queues.push(VecDeque::new());
+        self.queues.len() - 1
+    }
+
+    /// Opens a counter.
+    pub fn new_counter(&mut self) -> usize {
+        self.counters.push(Counter::default());
+        self.counters.len() - 1
+    }
+
+    /// An operation has begun.
+    pub fn begin(&mut self, goal: Goal) {
+        if let Some(counter) = goal.counter {
+            self.counters[counter].under_way += 1;
+        }
+    }
+
+    /// An operation is done.
+    pub fn done(&mut self, goal: Goal, entry: FiCqTaggedEntry, source: u64) {
+        if let Some(counter) = goal.counter {
+            let counter = &mut self.counters[counter];
+            counter.done += 1;
+            counter.under_way = counter.under_way.saturating_sub(1);
+        }
+        if let (Some(queue), false) = (goal.queue, goal.quiet) {
+            self.queues[queue].push_back(Item::Done(entry, source));
+        }
+    }
+
+    /// An operation has failed.
+    pub fn failed(&mut self, goal: Goal, error: FiCqErrEntry) {
+        if let Some(counter) = goal.counter {
+            let counter = &mut self.counters[counter];
+            counter.failed += 1;
+            counter.under_way = counter.under_way.saturating_sub(1);
+        }
+        if let Some(queue) = goal.queue {
+            self.queues[queue].push_back(Item::Failed(error));
+        }
+    }
+
+    /// The first item of a queue.
+    pub fn first(&self, queue: usize) -> Option<Item> {
+        self.queues[queue].front().copied()
+    }
+
+    /// Takes the first item away.
+    pub fn take(&mut self, queue: usize) {
+        self.queues[queue].pop_front();
+    }
+
+    /// How many operations are done and have failed.
+    pub fn count(&self, counter: usize) -> (u64, u64) {
+        let counter = &self.counters[counter];
+        (counter.done, counter.failed)
+    }
+
+    /// Sets a counter.
+    pub fn set(&mut self, counter: usize, done: u64) {
+        self.counters[counter].done = done;
+    }
+
+    /// Notes that the program looks at a counter. Whether it saw the same value before, and may expect another: then it
+    /// waits.
+    pub fn looks_again(&mut self, counter: usize) -> bool {
+        let counter = &mut self.counters[counter];
+        counter.under_way > 0 && counter.shown == Some(counter.done)
+    }
+
+    /// Notes what the program has seen of a counter; its value.
+    pub fn show(&mut self, counter: usize) -> u64 {
+        let counter = &mut self.counters[counter];
+        counter.shown = Some(counter.done);
+        counter.done
+    }
+}

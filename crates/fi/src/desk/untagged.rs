@@ -1,0 +1,167 @@
+//! Untagged messages. The simulator brings them as they come; here they go into the buffers that the program has posted, in
+//! the order in which it posted them, or lie until it posts one.
+//!
+//! A buffer for several messages is filled from its beginning until what is left falls below a least size
+//! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message; then it goes back to the program, which a flag on its last
+//! completion says.
+
+use super::NO_LABEL;
+use super::ends::{Ends, Goal};
+use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
+use crate::abi::{
+    Address, FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV,
+    FI_REMOTE_CQ_DATA,
+};
+use crate::memory::Buffer;
+use link::News;
+use std::collections::VecDeque;
+
+/// Messages lie in buffers at multiples of this.
+const ALIGNMENT: usize = 16;
+
+/// A buffer that the program posted.
+#[derive(Debug)]
+pub struct Posted {
+    pub context: Address,
+    pub buffer: Buffer,
+    /// From whom, or anybody.
+    pub source: u64,
+    /// For several messages: the least room to go on with, and how much is filled.
+    pub several: Option<(usize, usize)>,
+    pub goal: Goal,
+}
+
+/// A message that came before its buffer.
+#[derive(Debug)]
+struct Early {
+    source: u64,
+    label: u32,
+    bytes: Vec<u8>,
+}
+
+/// Buffers, messages.
+#[derive(Debug, Default)]
+pub struct Untagged {
+    posted: VecDeque<Posted>,
+    early: VecDeque<Early>,
+    /// What has come of the next message.
+    begun: Vec<u8>,
+}
+
+impl Untagged {
+    /// A part of the next message.
+    pub fn piece(&mut self, at: usize, bytes: &[u8]) {
+        assert_eq!(at, self.begun.len(), "pieces come in order");
+        self.begun.extend_from_slice(bytes);
+    }
+
+    /// A message, or the last part of it.
+    pub fn arrive(&mut self, news: &News, payload: &[u8], source: u64, ends: &mut Ends) {
+        let begun = std::mem::take(&mut self.begun);
+        let whole;
+        let bytes = if begun.is_empty() {
+            payload
+        } else {
+            whole = [&begun, payload].concat();
+            &whole
+        };
+        if !self.store(source, news.data, bytes, ends) {
+            self.early.push_back(Early {
+                source,
+                label: news.data,
+                bytes: bytes.to_vec(),
+            });
+        }
+    }
+
+    /// The program posts a buffer, into which goes what came early.
+    pub fn post(&mut self, posted: Posted, ends: &mut Ends) {
+        ends.begin(posted.goal);
+        self.posted.push_back(posted);
+        let mut left = VecDeque::new();
+        for early in std::mem::take(&mut self.early) {
+            if !self.store(early.source, early.label, &early.bytes, ends) {
+                left.push_back(early);
+            }
+        }
+        self.early = left;
+    }
+
+    /// The program takes back the buffer of a context.
+    pub fn cancel(&mut self, context: Address, ends: &mut Ends) -> bool {
+        let mut all = self.posted.iter();
+        let place = all.position(|posted| posted.context == context);
+        let Some(posted) = place.and_then(|place| self.posted.remove(place)) else {
+            return false;
+        };
+        let error = FiCqErrEntry {
+            op_context: context,
+            flags: FI_MSG | FI_RECV,
+            err: FI_ECANCELED,
+            ..FiCqErrEntry::default()
+        };
+        ends.failed(posted.goal, error);
+        true
+    }
+
+    /// Puts a message into the first buffer for it; whether there is one.
+    fn store(&mut self, source: u64, label: u32, bytes: &[u8], ends: &mut Ends) -> bool {
+        loop {
+            let fits = |posted: &Posted| posted.source == FI_ADDR_UNSPEC || posted.source == source;
+            let Some(place) = self.posted.iter().position(fits) else {
+                return false;
+            };
+            let posted = &mut self.posted[place];
+            let (least, filled) = posted.several.unwrap_or((usize::MAX, 0));
+            let room = posted.buffer.length() - filled;
+            let mut entry = FiCqTaggedEntry {
+                op_context: posted.context,
+                flags: FI_MSG | FI_RECV,
+                len: bytes.len(),
+                buf: posted.buffer.address() + filled,
+                ..FiCqTaggedEntry::default()
+            };
+            if label != NO_LABEL {
+                entry.flags |= FI_REMOTE_CQ_DATA;
+                entry.data = label.into();
+            }
+            if bytes.len() > room && filled > 0 {
+                // The next one must have it; this one goes back with nothing in its rest.
+                entry.flags = FI_MULTI_RECV;
+                (entry.len, entry.data) = (0, 0);
+                ends.done(posted.goal, entry, source);
+                self.posted.remove(place);
+                continue;
+            }
+            if bytes.len() > room {
+                let error = FiCqErrEntry {
+                    op_context: entry.op_context,
+                    flags: entry.flags,
+                    buf: entry.buf,
+                    data: entry.data,
+                    olen: bytes.len() - room,
+                    err: FI_ETRUNC,
+                    src_addr: source,
+                    ..FiCqErrEntry::default()
+                };
+                ends.failed(posted.goal, error);
+                self.posted.remove(place);
+                return true;
+            }
+            posted.buffer.store(filled, bytes);
+            let filled = (filled + bytes.len()).next_multiple_of(ALIGNMENT);
+            let left = posted.buffer.length().saturating_sub(filled);
+            let goal = posted.goal;
+            if posted.several.is_some() && left >= least {
+                posted.several = Some((least, filled));
+            } else {
+                if posted.several.is_some() {
+                    entry.flags |= FI_MULTI_RECV;
+                }
+                self.posted.remove(place);
+            }
+            ends.done(goal, entry, source);
+            return true;
+        }
+    }
+}

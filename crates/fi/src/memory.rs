@@ -1,0 +1,133 @@
+//! Memory of the program that the provider was told to read or to fill: the one place that turns the program's addresses into
+//! bytes.
+//!
+//! libfabric's rule is that such memory is valid, and left alone by the program, from the call that names it until its
+//! completion has been read. The desk forgets an operation's memory when it ends, and memory that others may reach
+//! when its registration is closed.
+
+#![allow(unsafe_code)] // bytes at addresses that the program gave
+
+use crate::abi::entries::IoVec;
+
+/// A piece of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    pub address: usize,
+    pub length: usize,
+}
+
+impl Span {
+    /// Names a piece of the program's memory.
+    ///
+    /// # Safety
+    /// It must follow libfabric's rule for as long as this or a copy of it is used, and may be written to if it is given
+    /// to be filled.
+    pub unsafe fn new(pointer: *const u8, length: usize) -> Span {
+        Span {
+            address: pointer.expose_provenance(),
+            length,
+        }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        if self.length == 0 {
+            return &[]; // whatever the address
+        }
+        let pointer = std::ptr::with_exposed_provenance(self.address);
+        // SAFETY: the contract of `new`.
+        unsafe { std::slice::from_raw_parts(pointer, self.length) }
+    }
+
+    /// Stores bytes at a place in it.
+    pub fn store(&self, at: usize, bytes: &[u8]) {
+        assert!(
+            at.checked_add(bytes.len())
+                .is_some_and(|end| end <= self.length),
+            "bytes beyond the end of a buffer"
+        );
+        if bytes.is_empty() {
+            return;
+        }
+        let pointer = std::ptr::with_exposed_provenance_mut::<u8>(self.address);
+        // SAFETY: the contract of `new`; the bytes come from the link's memory or from our own, never from the program's.
+        unsafe {
+            pointer
+                .add(at)
+                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        }
+    }
+
+    /// A part of it.
+    pub fn part(&self, at: usize, length: usize) -> Option<Span> {
+        let end = at.checked_add(length)?;
+        (end <= self.length).then(|| Span {
+            address: self.address.wrapping_add(at),
+            length,
+        })
+    }
+}
+
+/// A buffer of one or several pieces.
+#[derive(Clone, Debug, Default)]
+pub struct Buffer {
+    first: Span,
+    more: Vec<Span>,
+}
+
+impl From<Span> for Buffer {
+    fn from(first: Span) -> Buffer {
+        Buffer {
+            first,
+            more: Vec::new(),
+        }
+    }
+}
+
+impl Buffer {
+    /// That of a list as it is passed in C.
+    ///
+    /// # Safety
+    /// The list must have so many entries, and each must name memory as for [`Span::new`].
+    pub unsafe fn new(list: *const IoVec, count: usize) -> Buffer {
+        if list.is_null() || count == 0 {
+            return Buffer::default();
+        }
+        // SAFETY: passed on to the caller.
+        let (first, more) = unsafe {
+            let span = |entry: &IoVec| Span::new(entry.base, entry.length);
+            let list = std::slice::from_raw_parts(list, count);
+            (span(&list[0]), list[1..].iter().map(span).collect())
+        };
+        Buffer { first, more }
+    }
+
+    /// Where it begins.
+    pub fn address(&self) -> usize {
+        self.first.address
+    }
+
+    /// How many bytes it has.
+    pub fn length(&self) -> usize {
+        self.first.length + self.more.iter().map(|span| span.length).sum::<usize>()
+    }
+
+    /// Its pieces, in order.
+    pub fn spans(&self) -> impl Iterator<Item = &Span> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+
+    /// Stores bytes at a place in it.
+    pub fn store(&self, mut at: usize, mut bytes: &[u8]) {
+        for span in self.spans() {
+            let now = bytes.len().min(span.length.saturating_sub(at));
+            let (head, rest) = bytes.split_at(now);
+            if now > 0 {
+                span.store(at, head);
+            }
+            at = at.saturating_sub(span.length);
+            bytes = rest;
+        }
+        assert!(bytes.is_empty(), "bytes beyond the end of a buffer");
+    }
+}

@@ -1,0 +1,208 @@
+//! The session of this process with the simulator: its local time, its turn, and the lock around both.
+//!
+//! Local time goes on in three ways: the simulator gives it with a turn; the rank's own computation adds to it
+//! ([`Session::compute`]); nothing else. Reading it takes no lock, as clocks are read anywhere. When the rank has left the
+//! simulation, its clocks still show local time, so that what a program measures around its end is no nonsense; nobody
+//! simulates then, and sleeping just adds to it.
+
+#![allow(unsafe_code)] // a function of C
+
+mod turn;
+
+use crate::desk::Desk;
+use crate::{calls, clock, manager};
+use link::{Leaving, LinkError, Rank, Remarks, Settings};
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+
+/// This process as a rank.
+pub struct Session {
+    settings: Settings,
+    rank: u32,
+    ranks: u32,
+    now: AtomicU64,
+    /// By how much time goes on when the program looks and finds nothing.
+    tick: AtomicU64,
+    /// Whether orders have been given since the last wait: the simulated processor may be at work for them.
+    at_work: AtomicBool,
+    /// Whether MPI has looked for a message in vain, whose arrival is no news.
+    vain: AtomicBool,
+    /// Whether the rank has slept since MPI looked: what has come meanwhile is still with the simulator.
+    slept: AtomicBool,
+    /// How often MPI has looked since it last did something else.
+    looks: AtomicU32,
+    /// How often since there were news or orders.
+    idle: AtomicU32,
+    remarks: Remarks,
+    state: Mutex<State>,
+}
+
+/// What the lock protects.
+pub struct State {
+    /// The provider's.
+    pub desk: Desk,
+    link: Rank,
+}
+
+/// The lock, taken.
+pub struct Held<'a>(MutexGuard<'a, State>);
+
+impl Deref for Held<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.0
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.0
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        HOLDS.set(false);
+    }
+}
+
+thread_local! {
+    /// Whether this thread holds the lock.
+    static HOLDS: Cell<bool> = const { Cell::new(false) };
+}
+
+static SESSION: OnceLock<Session> = OnceLock::new();
+
+/// Set in children of the process, which are no ranks.
+static CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Set when the rank has left the simulation.
+static LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Attaches the process; once it is attached, nothing more happens.
+///
+/// # Errors
+/// See [`LinkError`].
+pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
+    if let Some(session) = SESSION.get() {
+        return Ok(session);
+    }
+    let link = Rank::attach(path, rank)?;
+    let settings = link.settings();
+    let session = Session {
+        settings,
+        rank,
+        ranks: link.ranks(),
+        now: AtomicU64::new(0),
+        tick: AtomicU64::new(settings.tick),
+        at_work: AtomicBool::new(false),
+        vain: AtomicBool::new(false),
+        slept: AtomicBool::new(false),
+        looks: AtomicU32::new(0),
+        idle: AtomicU32::new(0),
+        remarks: link.remarks(),
+        state: Mutex::new(State {
+            desk: Desk::default(),
+            link,
+        }),
+    };
+    clock::attached();
+    calls::attached();
+    manager::attached();
+    // SAFETY: the handler only writes a few words.
+    unsafe { libc::atexit(exits) };
+    // Whoever started this process watches over it; without one, nobody would end it.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    Ok(SESSION.get_or_init(|| session))
+}
+
+/// The process exits, and has not left the simulation before.
+extern "C" fn exits() {
+    if let Some(session) = get() {
+        session.leaves(Leaving::Exit);
+    }
+}
+
+/// The session, if this process is a rank.
+pub fn get() -> Option<&'static Session> {
+    shown().filter(|_| !LEFT.load(Ordering::Relaxed))
+}
+
+/// The session whose time clocks show: also that of a rank that has left the simulation.
+pub fn shown() -> Option<&'static Session> {
+    if CHILD.load(Ordering::Relaxed) {
+        return None;
+    }
+    SESSION.get()
+}
+
+/// This process is a child of a rank: it has no session.
+pub fn forget() {
+    CHILD.store(true, Ordering::Relaxed);
+}
+
+impl Session {
+    /// Settings of the run.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// This rank's number, and how many there are.
+    pub fn rank(&self) -> (u32, u32) {
+        (self.rank, self.ranks)
+    }
+
+    /// Local time in picoseconds.
+    pub fn now(&self) -> u64 {
+        self.now.load(Ordering::Acquire)
+    }
+
+    /// The rank has computed for so long.
+    pub fn compute(&self, time: u64) {
+        self.now.fetch_add(time, Ordering::AcqRel);
+    }
+
+    /// Takes the lock.
+    pub fn lock(&self) -> Held<'_> {
+        let guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        HOLDS.set(true);
+        Held(guard)
+    }
+
+    /// Takes the lock, if no thread has it.
+    pub fn try_lock(&self) -> Option<Held<'_>> {
+        let guard = match self.state.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        HOLDS.set(true);
+        Some(Held(guard))
+    }
+
+    /// Says which MPI call the rank is in, by its number; 0 for none. Takes no lock.
+    pub fn in_call(&self, call: u32) {
+        self.remarks.in_call(call);
+    }
+
+    /// The process is about to end, and how. Takes no lock.
+    pub fn leaves(&self, how: Leaving) {
+        self.remarks.leaves(how);
+    }
+
+    /// The program does something else than to look again: the steps of [`Session::look`] begin anew.
+    pub fn look_anew(&self) {
+        self.tick.store(self.settings.tick, Ordering::Relaxed);
+        self.vain.store(false, Ordering::Relaxed);
+        self.looks.store(0, Ordering::Relaxed);
+    }
+
+    /// MPI has looked for a message, and there is none. If it waits for one, it must look again: only receives and probes hear
+    /// of messages that come.
+    pub fn looked_in_vain(&self) {
+        self.vain.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,182 @@
+//! What a rank does with its turn: it orders, and gives the turn away to wait.
+
+use super::{HOLDS, LEFT, Session, State};
+use crate::{calls, clock};
+use link::{Flags, Kind, NEVER, Order};
+use std::sync::atomic::Ordering;
+
+/// How often MPI may look in a call that blocks, without having done anything else, before it is taken to wait: it looks
+/// before it knows whether there is anything to wait for.
+const GLANCES: u32 = 2;
+
+/// The same in calls for one-sided communication, in which MPICH looks once for each message of the rank to itself, of which
+/// nobody else knows; and how often it looks on, in steps.
+const ONE_SIDED_GLANCES: u32 = 32;
+const ONE_SIDED_STEPS: u32 = 4096;
+
+/// How often a rank may look in all before time goes on, whatever it calls: programs wait for what others put into their
+/// memory by calling what has nothing to do.
+const IDLE: u32 = 1024;
+
+/// Longest piece of a message that does not fit.
+const PIECE: usize = link::BATCH / 2;
+
+impl Session {
+    /// There are news or orders.
+    fn happened(&self) {
+        self.looks.store(0, Ordering::Relaxed);
+        self.idle.store(0, Ordering::Relaxed);
+    }
+
+    /// Gives an order at the present, with all bytes that belong to it. `time` is filled in, and `payload`.
+    pub fn order(&self, state: &mut State, order: Order, payload: &[&[u8]]) {
+        clock::noted();
+        self.happened();
+        if let Some(id) = state.desk.probe.give_up(&order, calls::probes()) {
+            let cancel = Order {
+                id,
+                ..Order::new(Kind::Cancel, 0)
+            };
+            self.order(state, cancel, &[]);
+        }
+        let length: usize = payload.iter().map(|part| part.len()).sum();
+        let order = Order {
+            time: self.now(),
+            payload: length as u64,
+            ..order
+        };
+        if order.kind() != Some(Kind::Called) {
+            self.at_work.store(true, Ordering::Relaxed);
+        }
+        if state.link.order(&order, payload) {
+            return;
+        }
+        // It does not fit: the simulator takes what there is, and then the bytes in pieces.
+        for piece in payload.iter().flat_map(|part| part.chunks(PIECE)) {
+            let head = Order {
+                payload: piece.len() as u64,
+                ..Order::new(Kind::Piece, self.now())
+            };
+            while !state.link.order(&head, &[piece]) {
+                self.wait(state, 0, Flags::default());
+            }
+        }
+        let last = Order {
+            payload: 0,
+            ..order
+        };
+        while !state.link.order(&last, &[]) {
+            self.wait(state, 0, Flags::default());
+        }
+    }
+
+    /// Waits in simulated time: for news, at most until a moment. All news that there are by then have gone to the desk. With
+    /// [`Flags::SLEEP`] it is until that moment, and news stay where they are.
+    pub fn wait(&self, state: &mut State, until: u64, mut flags: Flags) {
+        self.at_work.store(false, Ordering::Relaxed);
+        if !flags.has(Flags::SLEEP) {
+            self.slept.store(false, Ordering::Relaxed);
+        }
+        loop {
+            let resumed = state.link.hand_over(self.now(), until, flags);
+            let mut replies = Vec::new();
+            for (news, payload) in state.link.news() {
+                self.look_anew();
+                self.happened();
+                replies.extend(state.desk.news(&news, payload));
+            }
+            if let Some(now) = resumed {
+                assert!(replies.is_empty(), "who goes on is asked nothing");
+                self.now.fetch_max(now, Ordering::AcqRel);
+                return;
+            }
+            for (order, bytes) in replies {
+                self.order(state, order, &[&bytes]);
+            }
+            flags = flags.with(Flags::STILL);
+        }
+    }
+
+    /// The program, or MPI for it, has looked and found nothing: time goes on to the next news in a call that blocks, once MPI
+    /// has looked a few times, and else by a step that grows. After a sleep, the first look finds what has come by now: some
+    /// calls look once only, and a program that waits by them and sleeps between them would never hear of it.
+    pub fn look(&self, state: &mut State) {
+        clock::noted();
+        if self.slept.load(Ordering::Relaxed) {
+            return self.wait(state, self.now(), Flags::default());
+        }
+        let vain = self.vain.load(Ordering::Relaxed);
+        if calls::blocks() && !calls::several_threads() && !vain {
+            let looks = self.looks.fetch_add(1, Ordering::Relaxed);
+            let idle = self.idle.fetch_add(1, Ordering::Relaxed);
+            let (glances, steps) = if calls::one_sided() {
+                (ONE_SIDED_GLANCES, ONE_SIDED_STEPS)
+            } else {
+                (GLANCES, 0)
+            };
+            if looks < glances && idle < IDLE {
+                return;
+            }
+            let hears = !calls::probes() || state.desk.probe.is_there();
+            if looks >= glances + steps && hears {
+                return self.wait(state, NEVER, Flags::BLOCKING);
+            }
+        }
+        self.step(state);
+    }
+
+    /// The program reads the clock: it shows no time before the simulated processor is done with the calls so far.
+    pub fn settle(&self) {
+        if self.at_work.load(Ordering::Relaxed)
+            && !LEFT.load(Ordering::Relaxed)
+            && let Some(mut state) = self.try_lock()
+        {
+            self.wait(&mut state, self.now(), Flags::SLEEP);
+        }
+    }
+
+    /// The program reads the clock again and again: a step of time in which MPI does not look.
+    pub fn pass(&self, state: &mut State) {
+        self.step_by(state, Flags::SLEEP);
+        self.slept.store(true, Ordering::Relaxed);
+    }
+
+    /// Time goes on by a step that grows.
+    pub fn step(&self, state: &mut State) {
+        self.step_by(state, Flags::default());
+    }
+
+    fn step_by(&self, state: &mut State, flags: Flags) {
+        let tick = self.tick.load(Ordering::Relaxed);
+        let longer = (2 * tick).min(self.settings.longest_tick);
+        if LEFT.load(Ordering::Relaxed) {
+            self.compute(tick);
+        } else {
+            self.wait(state, self.now() + tick, flags);
+        }
+        // Unless there were news.
+        let (new, old) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.tick.compare_exchange(tick, longer, new, old);
+    }
+
+    /// Sleeps until a moment. In the midst of the provider's work, as a handler of a signal may find it, there is no sleep.
+    pub fn sleep_until(&self, until: u64) {
+        if HOLDS.get() {
+            return;
+        }
+        let mut state = self.lock();
+        if LEFT.load(Ordering::Relaxed) {
+            self.now.fetch_max(until, Ordering::AcqRel);
+        } else if self.now() < until {
+            self.wait(&mut state, until, Flags::SLEEP);
+            self.slept.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The rank leaves the simulation.
+    pub fn finish(&self) {
+        let mut state = self.lock();
+        LEFT.store(true, Ordering::Relaxed);
+        state.link.finish(self.now());
+    }
+}

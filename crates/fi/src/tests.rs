@@ -1,0 +1,187 @@
+//! A rank in a process of its own, attached to a simulator in this one that lets time pass as the rank wants and nothing else
+//! happen. The process is this test program again, told to run one part; there, too, the functions of the C library are
+//! those of this crate.
+
+#![allow(unsafe_code)]
+
+mod parts;
+
+use link::{
+    Blocked, Compute, Flags, Kind, Leaving, NEVER, Order, Phase, Settings, Simulator, calls,
+};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const SETTINGS: Settings = Settings {
+    compute: Compute::None,
+    tick: 100_000,
+    longest_tick: 1_600_000,
+    epoch: 2_000_000_000,
+    calls: false,
+};
+
+/// Runs a part as a rank and returns its orders.
+fn rank(part: &str, settings: Settings) -> Vec<Order> {
+    watched(part, settings).0
+}
+
+/// The same, with what the rank said of its end.
+fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) {
+    let mut simulator = Simulator::new(1, settings).expect("memory");
+    let mut child = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "tests::parts::run", "--ignored"])
+        .args(["--nocapture", "--test-threads=1"])
+        .env(link::PATH_VARIABLE, simulator.path())
+        .env(parts::PART, part)
+        .env("PMI_FD", parts::MANAGER.to_string())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("this program");
+    let mut orders = Vec::new();
+    loop {
+        let blocked = simulator.wait(Duration::from_secs(20));
+        if blocked == Blocked::NotYet {
+            let _ = (child.kill(), child.wait());
+            panic!(
+                "{part}: the rank does not wait; it is in {}",
+                calls::name(simulator.call(0))
+            );
+        }
+        orders.extend(simulator.orders(0).map(|(order, _)| order));
+        if simulator.phase(0) == Phase::Finished {
+            break;
+        }
+        let wait = orders.last().expect("a wait");
+        assert_eq!(wait.kind(), Some(Kind::Wait));
+        assert_ne!(wait.key, NEVER, "{part}: nothing will happen");
+        let now = wait.key.max(wait.time);
+        simulator.give_turn(0, Some(now));
+        simulator.release();
+    }
+    assert!(child.wait().expect("a child").success(), "{part} failed");
+    (orders, simulator.leaving())
+}
+
+fn waits(orders: &[Order]) -> Vec<Order> {
+    let waits = orders
+        .iter()
+        .filter(|order| order.kind() == Some(Kind::Wait));
+    waits.copied().collect()
+}
+
+/// By the words of both versions of the language, which go on unchanged; nothing else that is written says so.
+#[test]
+fn who_has_all_ended_is_noted() {
+    for part in ["abort", "abort in version 2"] {
+        assert_eq!(watched(part, SETTINGS).1, [(0, Leaving::Error)], "{part}");
+    }
+    assert_eq!(watched("words", SETTINGS).1, []);
+}
+
+#[test]
+fn without_a_session_clocks_are_the_systems() {
+    let began = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .expect("after 1970");
+    assert!(began.as_secs() < SETTINGS.epoch, "clocks show real time");
+    let began = std::time::Instant::now();
+    // SAFETY: without pointers.
+    assert_eq!(unsafe { libc::usleep(2000) }, 0);
+    assert!(began.elapsed() >= Duration::from_millis(2));
+}
+
+#[test]
+fn sleep_takes_simulated_time_only() {
+    let began = std::time::Instant::now();
+    let orders = rank("sleep", SETTINGS);
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "it sleeps a minute"
+    );
+    assert!(waits(&orders).iter().all(|wait| wait.has(Flags::SLEEP)));
+}
+
+#[test]
+fn clocks_show_local_time() {
+    rank("clocks", SETTINGS);
+}
+
+#[test]
+fn a_busy_wait_ends_by_growing_steps() {
+    let orders = rank("busy", SETTINGS);
+    let steps: Vec<u64> = waits(&orders)
+        .iter()
+        .map(|wait| wait.key - wait.time)
+        .collect();
+    let first = [100_000, 200_000, 400_000, 800_000, 1_600_000, 1_600_000];
+    assert_eq!(steps[..6], first);
+    // The program computes, and MPI does not look meanwhile.
+    assert!(waits(&orders).iter().all(|wait| wait.has(Flags::SLEEP)));
+}
+
+#[test]
+fn nothing_waits_within_the_provider() {
+    assert_eq!(waits(&rank("held", SETTINGS)), []);
+}
+
+#[test]
+fn children_have_the_systems_clocks() {
+    rank("fork", SETTINGS);
+}
+
+#[test]
+fn other_threads_sleep_in_real_time_unless_the_rank_waits_for_them() {
+    let orders = rank("threads", SETTINGS);
+    let [wait] = waits(&orders)[..] else {
+        panic!("one sleep: {orders:?}");
+    };
+    assert!(wait.has(Flags::SLEEP));
+    assert_eq!(wait.key, 20_000_000_000);
+}
+
+#[test]
+fn a_timeout_takes_as_much_simulated_time() {
+    rank("timeouts", SETTINGS);
+}
+
+#[test]
+fn after_the_end_time_goes_on_alone() {
+    assert_eq!(waits(&rank("end", SETTINGS)), []);
+}
+
+#[test]
+fn calls_are_known_counted_and_recorded() {
+    let settings = Settings {
+        compute: Compute::PerCall(7000),
+        calls: true,
+        ..SETTINGS
+    };
+    let orders = rank("calls", settings);
+    let called: Vec<(&str, u64, u64)> = orders
+        .iter()
+        .filter(|order| order.kind() == Some(Kind::Called))
+        .map(|order| (calls::name(order.id as u32), order.key, order.time))
+        .collect();
+    // The call within `MPI_Allreduce` is not one of the program; each call comes after 7 ns of computing.
+    let expected = [
+        ("MPI_Recv", 7000, 3_007_000),
+        ("MPI_Isend", 3_014_000, 3_014_000),
+        ("MPI_Allreduce", 3_021_000, 3_021_000),
+        ("MPI_Sendrecv", 3_028_000, 3_028_000),
+    ];
+    assert_eq!(called, expected);
+}
+
+#[test]
+fn computing_is_measured_times_a_factor() {
+    let settings = Settings {
+        compute: Compute::Measured(1000.0),
+        ..SETTINGS
+    };
+    rank("measured", settings);
+}
+
+#[test]
+fn spawning_fails_by_the_error_handler() {
+    rank("spawn", SETTINGS);
+}

@@ -1,0 +1,16 @@
+"""What an interpreter does with clocks, threads and children."""
+
+import queue
+import subprocess
+import time
+
+began = time.monotonic()
+time.sleep(0.05)
+try:
+    queue.Queue().get(timeout=0.05)
+except queue.Empty:
+    pass
+assert 0.1 <= time.monotonic() - began < 5
+year = subprocess.run(["date", "+%Y"], check=True, capture_output=True, text=True).stdout
+assert int(year) == time.gmtime().tm_year
+print("well")

@@ -1,0 +1,349 @@
+//! The shared memory: its layout, and who may touch what of it when. The one place of this crate that needs `unsafe`.
+
+#![allow(unsafe_code)] // memory that other processes write to
+#![allow(clippy::cast_ptr_alignment)] // slots begin at pages
+
+use crate::settings::{Raw, Settings};
+use crate::{ABI, News};
+use bytemuck::Pod;
+use memmap2::{MmapOptions, MmapRaw};
+use rustix::thread::futex;
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use thiserror::Error;
+
+/// Bytes of a slot's area in each direction; pages that nobody uses take no memory.
+pub const BATCH: usize = 1 << 20;
+
+const PAGE: usize = 4096;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"elanite\0");
+
+// A record with no payload must fit, and with a good deal of it.
+const _: () = assert!(BATCH > 1000 * size_of::<News>() && BATCH.is_multiple_of(PAGE));
+
+/// Why a rank cannot attach.
+#[derive(Debug, Error)]
+pub enum LinkError {
+    /// The shared memory cannot be opened or mapped.
+    #[error("the simulator's shared memory {path} cannot be used: {source}")]
+    Memory {
+        /// Where it was looked for.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It is something else, or of another build.
+    #[error("{path} is no shared memory of this version of the simulator")]
+    Foreign {
+        /// Where it was looked for.
+        path: String,
+    },
+    /// There are fewer ranks.
+    #[error("this is rank {rank}, and the simulation is one of {ranks} ranks")]
+    NoSlot {
+        /// The rank.
+        rank: u32,
+        /// How many there are.
+        ranks: u32,
+    },
+    /// Another process is this rank.
+    #[error("another process has attached as rank {rank}")]
+    Taken {
+        /// The rank.
+        rank: u32,
+    },
+}
+
+/// How far a rank has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Phase {
+    /// It has not attached.
+    Absent = 0,
+    /// It has.
+    Attached = 1,
+    /// It has said that it will say no more.
+    Finished = 2,
+}
+
+/// What a rank says, by itself, before its process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    /// It calls `MPI_Abort` with this code.
+    Abort(i32),
+    /// It has the process manager end all, because of an error of MPI.
+    Error,
+    /// It exits.
+    Exit,
+}
+
+impl Leaving {
+    /// As it lies in a slot: how, and the code.
+    pub(crate) fn words(self) -> (u32, u32) {
+        match self {
+            Leaving::Abort(code) => (0, code.cast_unsigned()),
+            Leaving::Error => (1, 0),
+            Leaving::Exit => (2, 0),
+        }
+    }
+
+    /// What [`Leaving::words`] gave.
+    pub(crate) fn of_words(how: u32, code: u32) -> Leaving {
+        match how {
+            0 => Leaving::Abort(code.cast_signed()),
+            1 => Leaving::Error,
+            _ => Leaving::Exit,
+        }
+    }
+}
+
+/// What all share.
+#[repr(C)]
+pub(crate) struct Head {
+    pub magic: u64,
+    pub abi: u32,
+    pub ranks: u32,
+    /// The simulator's process.
+    pub simulator: u32,
+    /// Set when the run is over before its end: ranks leave.
+    pub over: AtomicU32,
+    /// How many ranks have said that they leave.
+    pub leaving: AtomicU32,
+    pub settings: Raw,
+    pub running: Running,
+}
+
+/// How many ranks run; the simulator waits for 0. It changes all the time, so nothing else lies in its line of the cache.
+#[repr(C, align(128))]
+pub(crate) struct Running(pub AtomicU32);
+
+/// A rank's turn is this, or it is the simulator's.
+pub(crate) const RANK: u32 = 0;
+pub(crate) const SIMULATOR: u32 = 1;
+
+/// A rank is about to say how it leaves.
+pub(crate) const BUSY: u32 = u32::MAX;
+
+/// No rank.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
+/// What the simulator and one rank share beside the two areas.
+#[repr(C)]
+pub(crate) struct Slot {
+    /// Whose turn it is.
+    pub turn: AtomicU32,
+    pub phase: AtomicU32,
+    pub pid: AtomicU32,
+    /// The MPI call that the rank is in, by its number; 0 in none. Read at any time, for messages.
+    pub call: AtomicU32,
+    /// As which one the rank said that it leaves, from 1 on; 0 if it has not, [`BUSY`] while it does. What follows was
+    /// written before.
+    pub leaves: AtomicU32,
+    /// How it does, and the code of `MPI_Abort`.
+    pub how: AtomicU32,
+    pub code: AtomicU32,
+    /// Whether the turn came for the rank to go on, or only to read and to answer.
+    pub resume: AtomicU32,
+    /// Ranks that this one wakes as soon as it has got its turn, or [`NOBODY`].
+    pub wakes: [AtomicU32; 2],
+    /// The local time with which it goes on.
+    pub now: AtomicU64,
+    /// Bytes in the areas.
+    pub up: AtomicU64,
+    pub down: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);
+
+/// One direction.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    Up,
+    Down,
+}
+
+/// The mapped memory.
+pub(crate) struct Area {
+    map: MmapRaw,
+    ranks: u32,
+}
+
+const SLOT: usize = PAGE + 2 * BATCH;
+
+impl Area {
+    /// Maps a new file for so many ranks.
+    pub fn create(file: &File, ranks: u32, settings: Settings) -> io::Result<Area> {
+        let length = PAGE + ranks as usize * SLOT;
+        file.set_len(length as u64)?;
+        let area = Area {
+            map: MmapOptions::new().len(length).map_raw(file)?,
+            ranks,
+        };
+        let head = Head {
+            magic: MAGIC,
+            abi: ABI,
+            ranks,
+            simulator: std::process::id(),
+            over: AtomicU32::new(0),
+            leaving: AtomicU32::new(0),
+            settings: settings.into(),
+            running: Running(AtomicU32::new(ranks)),
+        };
+        // SAFETY: the mapping is longer than a head and aligned to a page, and nobody else knows of it yet.
+        unsafe { area.map.as_mut_ptr().cast::<Head>().write(head) };
+        Ok(area)
+    }
+
+    /// Maps the file of a simulator.
+    pub fn open(path: &str) -> Result<Area, LinkError> {
+        let unusable = |source| LinkError::Memory {
+            path: path.to_owned(),
+            source,
+        };
+        let foreign = || LinkError::Foreign {
+            path: path.to_owned(),
+        };
+        let options = File::options().read(true).write(true).open(path);
+        let file = options.map_err(unusable)?;
+        let length = file.metadata().map_err(unusable)?.len() as usize;
+        if length < PAGE + SLOT {
+            return Err(foreign());
+        }
+        let map = MmapOptions::new().len(length).map_raw(&file);
+        let mut area = Area {
+            map: map.map_err(unusable)?,
+            ranks: 0,
+        };
+        let head = area.head();
+        let own = head.magic == MAGIC && head.abi == ABI;
+        if !own || length != PAGE + head.ranks as usize * SLOT {
+            return Err(foreign());
+        }
+        area.ranks = head.ranks;
+        Ok(area)
+    }
+
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    pub fn head(&self) -> &Head {
+        // SAFETY: it was written before anybody could open the file; what changes in it is atomic.
+        unsafe { &*self.map.as_ptr().cast::<Head>() }
+    }
+
+    pub fn slot(&self, rank: u32) -> &Slot {
+        // SAFETY: the place is within the mapping and aligned to a page; zeros are a valid slot, and all of it is atomic.
+        unsafe { &*self.map.as_ptr().add(self.place(rank)).cast::<Slot>() }
+    }
+
+    /// Wakes a rank that sleeps until it has its turn.
+    pub fn wake(&self, rank: u32) {
+        let turn = &self.slot(rank).turn;
+        let _ = futex::wake(turn, futex::Flags::empty(), 1);
+    }
+
+    fn place(&self, rank: u32) -> usize {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        PAGE + rank as usize * SLOT
+    }
+
+    fn start(&self, rank: u32, way: Way) -> usize {
+        let skip = match way {
+            Way::Up => 0,
+            Way::Down => BATCH,
+        };
+        self.place(rank) + PAGE + skip
+    }
+
+    /// Writes bytes at a place in an area. Only for the side that has the turn, or is about to give it.
+    pub fn write(&self, rank: u32, way: Way, at: usize, bytes: &[u8]) {
+        assert!(
+            at + bytes.len() <= BATCH,
+            "bytes beyond the end of the area"
+        );
+        let place = self.start(rank, way) + at;
+        // SAFETY: within the mapping; the other side does not touch the area before it has the turn, whose passing on is a
+        // release and an acquire.
+        unsafe {
+            let to = self.map.as_mut_ptr().add(place);
+            to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        }
+    }
+
+    /// The bytes of an area at a place. Only for the side that has the turn; they are the other's once it is passed on.
+    pub fn read(&self, rank: u32, way: Way, at: usize, length: usize) -> &[u8] {
+        assert!(at + length <= BATCH, "bytes beyond the end of the area");
+        let place = self.start(rank, way) + at;
+        // SAFETY: within the mapping; as above.
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(place), length) }
+    }
+
+    /// The records of an area and their payload.
+    pub fn records<R: Record>(
+        &self,
+        rank: u32,
+        way: Way,
+        length: usize,
+    ) -> impl Iterator<Item = (R, &[u8])> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            if at + size_of::<R>() > length {
+                return None;
+            }
+            let head = self.read(rank, way, at, size_of::<R>());
+            let record: R = bytemuck::pod_read_unaligned(head);
+            let payload = record.payload() as usize;
+            let from = at + size_of::<R>();
+            at = (from + payload).next_multiple_of(8);
+            Some((record, self.read(rank, way, from, payload)))
+        })
+    }
+
+    /// Appends a record and its payload to what lies in an area already; how much lies there now, or nothing if it does
+    /// not fit.
+    pub fn append<R: Record>(
+        &self,
+        rank: u32,
+        way: Way,
+        at: usize,
+        record: &R,
+        payload: &[&[u8]],
+    ) -> Option<usize> {
+        let length: usize = payload.iter().map(|part| part.len()).sum();
+        assert_eq!(
+            record.payload(),
+            length as u64,
+            "a record tells what follows"
+        );
+        if at + size_of::<R>() + length > BATCH {
+            return None;
+        }
+        self.write(rank, way, at, bytemuck::bytes_of(record));
+        let mut place = at + size_of::<R>();
+        for part in payload {
+            self.write(rank, way, place, part);
+            place += part.len();
+        }
+        Some(place.next_multiple_of(8))
+    }
+}
+
+/// What lies in areas.
+pub(crate) trait Record: Pod {
+    fn payload(&self) -> u64;
+}
+
+impl Record for crate::Order {
+    fn payload(&self) -> u64 {
+        self.payload
+    }
+}
+
+impl Record for News {
+    fn payload(&self) -> u64 {
+        self.payload
+    }
+}

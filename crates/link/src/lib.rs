@@ -1,0 +1,45 @@
+//! # The link between the ranks of a real MPI program and the simulator
+//!
+//! A rank is an operating-system process with a real MPI library in it; the simulator is another process. They share one
+//! file in memory, which has no name and goes with the last of them. It holds a head for all and a *slot* for each
+//! rank: whose turn it is, the rank's local time, and two areas of [`BATCH`] bytes, one in each direction.
+//!
+//! *Turns.* A rank and the simulator never touch a slot at the same time. While it is the rank's turn, the rank runs on in
+//! real time, reads what came down and fills the area up with [`Order`]s: sends, receives, puts and gets, each with the
+//! local time at which the program gave it. It gives the turn to the simulator when it has nothing to do before something
+//! happens in simulated time; the last order says what it waits for ([`Kind::Wait`]). The simulator gives the turn back with
+//! the [`News`] that there is by then. So the two words that both sides write, the turn of a slot and the number of ranks
+//! that run, are all the synchronisation there is.
+//!
+//! | who | does | wakes |
+//! |---|---|---|
+//! | a rank | writes orders, gives its turn, counts itself out of the running | the simulator, if it was the last |
+//! | the simulator | reads the orders of all ranks, simulates, writes news, counts ranks in, gives them their turns | the first of these, which wakes others in turn |
+//!
+//! A rank that has not attached yet counts as running, so that time stands while processes are started and find each other.
+//!
+//! *Payload* follows its record in the area. What does not fit goes in [`Kind::Piece`]s before it.
+//!
+//! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
+
+mod area;
+pub mod calls;
+mod rank;
+mod record;
+mod settings;
+mod simulator;
+
+pub use area::{BATCH, Leaving, LinkError, Phase};
+pub use rank::{Rank, Remarks};
+pub use record::{Flags, Kind, News, Order, Report, Status};
+pub use settings::{Compute, Settings};
+pub use simulator::{Blocked, Simulator};
+
+/// Version of the layout; it changes with whatever lies in the shared memory.
+pub const ABI: u32 = 2;
+
+/// The variable of the environment that names the shared memory to ranks, as a path.
+pub const PATH_VARIABLE: &str = "ELANITE_LINK";
+
+/// A moment that never comes.
+pub const NEVER: u64 = u64::MAX;

@@ -1,0 +1,195 @@
+//! The side of a rank.
+
+use crate::area::{Area, BUSY, Leaving, LinkError, NOBODY, Phase, RANK, SIMULATOR, Way};
+use crate::{Flags, Kind, News, Order, Settings};
+use rustix::thread::futex;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::time::Duration;
+
+/// How often a rank that waits looks whether there is still a simulator.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A rank's end of the link.
+pub struct Rank {
+    area: Arc<Area>,
+    number: u32,
+    /// Bytes of orders so far in this turn.
+    up: usize,
+    settings: Settings,
+    /// Who watches over the simulator's life.
+    simulator: rustix::process::Pid,
+}
+
+impl Rank {
+    /// Attaches this process as a rank.
+    ///
+    /// # Errors
+    /// See [`LinkError`].
+    pub fn attach(path: &str, rank: u32) -> Result<Rank, LinkError> {
+        let area = Area::open(path)?;
+        let ranks = area.ranks();
+        if rank >= ranks {
+            return Err(LinkError::NoSlot { rank, ranks });
+        }
+        let phases = (Phase::Absent as u32, Phase::Attached as u32);
+        let slot = area.slot(rank);
+        let taken = slot
+            .phase
+            .compare_exchange(phases.0, phases.1, Acquire, Relaxed);
+        if taken.is_err() {
+            return Err(LinkError::Taken { rank });
+        }
+        slot.pid.store(std::process::id(), Release);
+        let head = area.head();
+        let simulator = rustix::process::Pid::from_raw(head.simulator.cast_signed());
+        Ok(Rank {
+            settings: head.settings.into(),
+            simulator: simulator.expect("a simulator is a process"),
+            area: Arc::new(area),
+            number: rank,
+            up: 0,
+        })
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.area.ranks()
+    }
+
+    /// The settings of the run.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// Where the rank says what it is about, whoever has the turn.
+    pub fn remarks(&self) -> Remarks {
+        Remarks {
+            area: Arc::clone(&self.area),
+            number: self.number,
+        }
+    }
+
+    /// Adds an order to those of this turn; false, and nothing done, if it does not fit. Then the turn has to be given away
+    /// ([`Rank::hand_over`], until now) before it is tried again; what fits in no turn goes in pieces.
+    #[must_use]
+    pub fn order(&mut self, order: &Order, payload: &[&[u8]]) -> bool {
+        // A wait must fit behind it.
+        let up = self
+            .area
+            .append(self.number, Way::Up, self.up, order, payload)
+            .filter(|up| up + size_of::<Order>() <= crate::BATCH);
+        if let Some(up) = up {
+            self.up = up;
+        }
+        up.is_some()
+    }
+
+    /// Gives the turn to the simulator and waits until it comes back; the last order says for what. Returns the local time
+    /// with which the rank goes on; nothing if it has not got it to go on, but only to take in the news, to answer, and to
+    /// hand over again with [`Flags::STILL`].
+    ///
+    /// When the run is over, or the simulator is gone, this process ends.
+    pub fn hand_over(&mut self, time: u64, until: u64, flags: Flags) -> Option<u64> {
+        let wait = Order {
+            key: until,
+            flags: flags.0,
+            ..Order::new(Kind::Wait, time)
+        };
+        let up = self
+            .area
+            .append(self.number, Way::Up, self.up, &wait, &[])
+            .expect("room was left for it");
+        self.give_turn(up);
+        let slot = self.area.slot(self.number);
+        let period = rustix::time::Timespec::try_from(LOOK).expect("a short time");
+        while slot.turn.load(Acquire) == SIMULATOR {
+            let flags = futex::Flags::empty();
+            let woken = futex::wait(&slot.turn, flags, SIMULATOR, Some(&period));
+            let late = woken == Err(rustix::io::Errno::TIMEDOUT);
+            if self.area.head().over.load(Acquire) != 0
+                || late && rustix::process::test_kill_process(self.simulator).is_err()
+            {
+                leave();
+            }
+        }
+        // Those that got their turns with this one; see `Simulator::release`.
+        for rank in slot.wakes.each_ref().map(|rank| rank.load(Acquire)) {
+            if rank != NOBODY {
+                self.area.wake(rank);
+            }
+        }
+        self.up = 0;
+        (slot.resume.load(Acquire) != 0).then(|| slot.now.load(Acquire))
+    }
+
+    /// The news that came with the turn.
+    pub fn news(&self) -> impl Iterator<Item = (News, &[u8])> {
+        let down = self.area.slot(self.number).down.load(Acquire) as usize;
+        self.area.records(self.number, Way::Down, down)
+    }
+
+    /// Says that this rank will say no more.
+    pub fn finish(&mut self, time: u64) {
+        let finish = Order::new(Kind::Finish, time);
+        let up = self
+            .area
+            .append(self.number, Way::Up, self.up, &finish, &[])
+            .expect("room was left for it");
+        let slot = self.area.slot(self.number);
+        slot.phase.store(Phase::Finished as u32, Release);
+        self.give_turn(up);
+    }
+
+    fn give_turn(&self, up: usize) {
+        let (slot, head) = (self.area.slot(self.number), self.area.head());
+        assert_eq!(slot.turn.load(Acquire), RANK, "the turn is this rank's");
+        slot.up.store(up as u64, Release);
+        slot.turn.store(SIMULATOR, Release);
+        if head.running.0.fetch_sub(1, AcqRel) == 1 {
+            let _ = futex::wake(&head.running.0, futex::Flags::empty(), 1);
+        }
+    }
+}
+
+/// What of a slot does not go with the turn.
+pub struct Remarks {
+    area: Arc<Area>,
+    number: u32,
+}
+
+impl Remarks {
+    /// Says which MPI call the rank is in, by its number ([`crate::calls`]); 0 for none.
+    pub fn in_call(&self, call: u32) {
+        self.area.slot(self.number).call.store(call, Relaxed);
+    }
+
+    /// Says that the rank's process is about to end, and how. Only the first word of a rank counts.
+    pub fn leaves(&self, how: Leaving) {
+        let (slot, head) = (self.area.slot(self.number), self.area.head());
+        let first = slot.leaves.compare_exchange(0, BUSY, AcqRel, Relaxed);
+        if first.is_err() {
+            return;
+        }
+        let (how, code) = how.words();
+        slot.code.store(code, Relaxed);
+        slot.how.store(how, Relaxed);
+        let turn = head.leaving.fetch_add(1, AcqRel) + 1;
+        slot.leaves.store(turn, Release);
+    }
+}
+
+/// Ends this process without a word: the simulator has said what there is to say, or has been killed.
+fn leave() -> ! {
+    // Handlers of the program must not run: they would call MPI.
+    let own = rustix::process::getpid();
+    let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+    loop {
+        std::thread::park();
+    }
+}

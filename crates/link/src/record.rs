@@ -1,0 +1,242 @@
+//! What ranks order and what they are told: records of one length, each with the bytes that belong to it behind it.
+//!
+//! One form serves all kinds; a table says which fields have a meaning in which kind. What has none is 0.
+//!
+//! | order | `id` | `peer` | `tag`, `mask` | `data` | `key`, `offset` | `size` | payload |
+//! |---|---|---|---|---|---|---|---|
+//! | `Send` | of the send; 0: nobody waits | to whom | tag | the label | | bytes | all bytes |
+//! | `Receive` | of the receive | from whom, or [`ANYBODY`](Order::ANYBODY) | tag, bits that count | | | room | |
+//! | `Peek` | of the peek | as `Receive` | as `Receive` | | | | |
+//! | `Claim` | of the peek that claimed it | | | | | room | |
+//! | `Cancel` | of the receive or probe | | | | | | |
+//! | `Put` | of the put | to whom | | | which memory, where in it | bytes | all bytes |
+//! | `Get` | of the get | from whom | | | the same | bytes | |
+//! | `Reply` | of the `Read` | | | | | bytes | all bytes |
+//! | `Called` | which call | | | | `key`: when it began | | |
+//! | `Piece` | | | | | | | bytes that come before those of the next order |
+//! | `Wait` | | | | | `key`: until when at most | | |
+//! | `Finish` | | | | | | | |
+//!
+//! | news | `id` | `peer` | `tag` | `data` | `key`, `offset` | `size` | payload |
+//! |---|---|---|---|---|---|---|---|
+//! | `Sent` | of the send | | | | | | |
+//! | `Received` | of the receive | who sent it | tag | label | `offset` of the bytes that follow | of the message | its bytes, or the last of them |
+//! | `Message` | | who sent it | | label | the same | of the message | the same |
+//! | `Found` | of the peek | who sent it | tag | label | | of the message | |
+//! | `Stored` | of the put | | | | | | |
+//! | `Got` | of the get | | | | `offset` | of the get | its bytes, or the last of them |
+//! | `Write` | | | | | which memory, where in it | bytes | all bytes |
+//! | `Read` | of the request | | | | which memory, where in it | bytes | |
+//! | `Piece` | of what it belongs to | | | | `offset` | | bytes |
+//!
+//! A `Peek` with [`Flags::BLOCKING`] is a *probe*: it ends when there is such a message, and claims none.
+//!
+//! `Message` is an untagged one. Pieces of a `Message` have the id 0: such messages come one at a time.
+
+use bytemuck::{Pod, Zeroable};
+
+/// What a rank orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// Send a message.
+    Send = 1,
+    /// Post a receive.
+    Receive = 2,
+    /// Look for a message that has come. With [`Flags::CLAIM`], keep it for a [`Kind::Claim`]; with [`Flags::BLOCKING`], wait
+    /// for one.
+    Peek = 3,
+    /// Receive the message that a peek claimed.
+    Claim = 4,
+    /// Take back a receive or probe that has no message yet; it ends as [`Status::Cancelled`], or as if nothing had been said.
+    Cancel = 5,
+    /// Store bytes in the memory of another rank.
+    Put = 6,
+    /// Fetch bytes from there.
+    Get = 7,
+    /// What the simulator wanted to read.
+    Reply = 8,
+    /// An MPI call has ended: for the record.
+    Called = 9,
+    /// Bytes of the next order.
+    Piece = 10,
+    /// The turn is over: go on when there are news, but at the latest at a moment. With [`Flags::SLEEP`] not before it.
+    Wait = 11,
+    /// The rank will say no more.
+    Finish = 12,
+}
+
+/// What a rank is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Report {
+    /// A send has ended: its buffer may be used again.
+    Sent = 1,
+    /// A receive has ended.
+    Received = 2,
+    /// An untagged message has come.
+    Message = 3,
+    /// A peek has ended; [`Status::Nothing`] if there was no such message.
+    Found = 4,
+    /// A put has ended.
+    Stored = 5,
+    /// A get has ended.
+    Got = 6,
+    /// Store these bytes in memory of this rank: another one has put them there.
+    Write = 7,
+    /// Reply with bytes of this rank's memory: another one gets them.
+    Read = 8,
+    /// Bytes that belong to the next news of this id.
+    Piece = 9,
+}
+
+/// How something ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Status {
+    /// Well.
+    Done = 0,
+    /// The message was longer than its room, and nothing of it was stored.
+    Truncated = 1,
+    /// It was taken back.
+    Cancelled = 2,
+    /// There is no such message.
+    Nothing = 3,
+    /// The simulated adapter, or the rank at the other end, refused it.
+    Refused = 4,
+}
+
+/// Marks of an order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u32);
+
+impl Flags {
+    /// The send ends when it is matched.
+    pub const SYNCHRONOUS: Flags = Flags(1);
+    /// The message is none of the tagged ones.
+    pub const UNTAGGED: Flags = Flags(2);
+    /// The program gave it in a call that does not block, and that makes a request.
+    pub const REQUEST: Flags = Flags(4);
+    /// Keep the message that is found.
+    pub const CLAIM: Flags = Flags(8);
+    /// Not before the moment.
+    pub const SLEEP: Flags = Flags(16);
+    /// The rank waits in a blocking call of MPI. Of a peek: it ends no sooner than there is such a message.
+    pub const BLOCKING: Flags = Flags(32);
+    /// The wait that was is still on: the turn only came to do what the simulator wanted.
+    pub const STILL: Flags = Flags(64);
+
+    /// Whether all marks of another set are here.
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets.
+    #[must_use]
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// An order as it lies in memory; see the head of the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+#[allow(missing_docs)] // the table above
+pub struct Order {
+    pub kind: u32,
+    pub flags: u32,
+    /// The local time at which it was given.
+    pub time: u64,
+    pub id: u64,
+    pub tag: u64,
+    pub mask: u64,
+    pub key: u64,
+    pub offset: u64,
+    pub size: u64,
+    pub peer: u32,
+    pub data: u32,
+    /// How many bytes follow.
+    pub payload: u64,
+}
+
+impl Order {
+    /// No rank in particular.
+    pub const ANYBODY: u32 = u32::MAX;
+
+    /// An order with nothing but its kind and time.
+    pub fn new(kind: Kind, time: u64) -> Self {
+        Order {
+            kind: kind as u32,
+            time,
+            ..Order::default()
+        }
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> Option<Kind> {
+        use Kind::{
+            Called, Cancel, Claim, Finish, Get, Peek, Piece, Put, Receive, Reply, Send, Wait,
+        };
+        let kinds = [
+            Send, Receive, Peek, Claim, Cancel, Put, Get, Reply, Called, Piece, Wait, Finish,
+        ];
+        kinds.into_iter().find(|&kind| kind as u32 == self.kind)
+    }
+
+    /// Whether it bears these marks.
+    pub fn has(&self, flags: Flags) -> bool {
+        Flags(self.flags).has(flags)
+    }
+}
+
+/// News as they lie in memory; see the head of the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+#[allow(missing_docs)] // the table above
+pub struct News {
+    pub report: u32,
+    pub status: u32,
+    /// When it happened.
+    pub time: u64,
+    pub id: u64,
+    pub tag: u64,
+    pub key: u64,
+    pub offset: u64,
+    pub size: u64,
+    pub peer: u32,
+    pub data: u32,
+    /// How many bytes follow.
+    pub payload: u64,
+}
+
+impl News {
+    /// News of something that ended.
+    pub fn new(report: Report, status: Status, time: u64, id: u64) -> Self {
+        News {
+            report: report as u32,
+            status: status as u32,
+            time,
+            id,
+            ..News::default()
+        }
+    }
+
+    /// What it reports.
+    pub fn report(&self) -> Option<Report> {
+        use Report::{Found, Got, Message, Piece, Read, Received, Sent, Stored, Write};
+        let reports = [
+            Sent, Received, Message, Found, Stored, Got, Write, Read, Piece,
+        ];
+        reports
+            .into_iter()
+            .find(|&report| report as u32 == self.report)
+    }
+
+    /// How it ended.
+    pub fn status(&self) -> Status {
+        use Status::{Cancelled, Done, Nothing, Refused, Truncated};
+        let all = [Done, Truncated, Cancelled, Nothing];
+        let found = all.into_iter().find(|&status| status as u32 == self.status);
+        found.unwrap_or(Refused)
+    }
+}

@@ -1,0 +1,75 @@
+//! What ranks must know of the run, as they read it from the head of the shared memory.
+
+use bytemuck::{Pod, Zeroable};
+
+/// What a rank's own computation between two calls of MPI takes in simulated time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Compute {
+    /// Nothing: only communication takes time. Repeatable.
+    None,
+    /// The same for each call, in picoseconds. Repeatable.
+    PerCall(u64),
+    /// The processor time that the host measured, times a factor. Not repeatable.
+    Measured(f64),
+}
+
+/// Settings of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// What computation takes.
+    pub compute: Compute,
+    /// The first and shortest step of time in which a program that only looks, and does not wait, gets on.
+    pub tick: u64,
+    /// The longest of these steps.
+    pub longest_tick: u64,
+    /// What the real-time clocks show at time 0, in seconds since 1970.
+    pub epoch: u64,
+    /// Whether each MPI call is reported ([`crate::Kind::Called`]).
+    pub calls: bool,
+}
+
+/// The same as they lie in memory.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Raw {
+    compute: u64,
+    value: u64,
+    tick: u64,
+    longest_tick: u64,
+    epoch: u64,
+    calls: u64,
+}
+
+impl From<Settings> for Raw {
+    fn from(settings: Settings) -> Raw {
+        let (compute, value) = match settings.compute {
+            Compute::None => (0, 0),
+            Compute::PerCall(time) => (1, time),
+            Compute::Measured(factor) => (2, factor.to_bits()),
+        };
+        Raw {
+            compute,
+            value,
+            tick: settings.tick,
+            longest_tick: settings.longest_tick,
+            epoch: settings.epoch,
+            calls: settings.calls.into(),
+        }
+    }
+}
+
+impl From<Raw> for Settings {
+    fn from(raw: Raw) -> Settings {
+        Settings {
+            compute: match raw.compute {
+                0 => Compute::None,
+                1 => Compute::PerCall(raw.value),
+                _ => Compute::Measured(f64::from_bits(raw.value)),
+            },
+            tick: raw.tick,
+            longest_tick: raw.longest_tick,
+            epoch: raw.epoch,
+            calls: raw.calls != 0,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! One rank in the simulation.
+//!
+//! The agent carries out what its rank orders, keeps what has ended until the rank waits in MPI and can see it, and says when
+//! the rank goes on. A rank that waits is in one of two states of mind: it *sleeps* until a moment, or it *looks*: it goes on
+//! as soon as something has ended, at the latest at a moment that may never come.
+
+mod about;
+mod orders;
+mod progress;
+
+use crate::chronicle::Chronicle;
+use crate::endpoint::{Endpoint, Operation, Wanted};
+use about::About;
+use elan::Node;
+use kernel::Signal;
+use link::{News, Order};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use units::Time;
+
+/// What all agents share.
+pub(crate) struct Shared {
+    pub agents: RefCell<Vec<Rc<Agent>>>,
+    /// Ranks that can go on, and when.
+    pub ready: RefCell<Vec<(Time, u32)>>,
+    pub chronicle: RefCell<Chronicle>,
+    pub read: Rc<dyn Reader>,
+}
+
+/// Who can ask ranks for bytes of their memory.
+pub(crate) trait Reader {
+    /// Bytes of memory that a rank has given a key; none if it has no such memory, or is gone. Takes no simulated time.
+    fn read(&self, agent: &Agent, key: u64, offset: u64, size: u64) -> Option<Box<[u8]>>;
+}
+
+/// What an operation is to its rank.
+#[derive(Clone, Copy)]
+enum Role {
+    /// A send, by its number in the chronicle.
+    Send(usize),
+    Receive,
+    /// Whether the message is to be kept.
+    Peek(bool),
+    /// A peek that waits.
+    Probe,
+    /// An untagged message on its way here: its sender, its number among those of this sender, and its label.
+    Untagged(u32, u64, u32),
+    /// A put or get, by its number.
+    Put(usize, u32, u64, u64),
+    Get(usize),
+}
+
+/// An operation under way.
+struct Entry {
+    /// The rank's name of it.
+    id: u64,
+    role: Role,
+    operation: Rc<dyn Operation>,
+    about: About,
+}
+
+/// What the rank has told last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Runs,
+    Waits,
+    Finished,
+}
+
+/// The rank in the simulation.
+pub(crate) struct Agent {
+    pub rank: u32,
+    pub node: Node,
+    endpoint: Box<dyn Endpoint>,
+    shared: Rc<Shared>,
+    desk: RefCell<Desk>,
+}
+
+struct Desk {
+    state: State,
+    /// By the order in which they were started.
+    entries: BTreeMap<u64, Entry>,
+    started: u64,
+    /// What has ended and has not been seen, and when.
+    ended: VecDeque<(Time, u64)>,
+    bell: Signal,
+    /// What the rank is told when it goes on.
+    news: VecDeque<(News, Box<[u8]>)>,
+    /// What others have put into its memory, which it is told in its next turn.
+    writes: VecDeque<(News, Box<[u8]>)>,
+    /// Receives of messages that peeks have found and kept, by the peeks' ids.
+    kept: BTreeMap<u64, (Rc<dyn Operation>, Wanted)>,
+    /// Bytes of the next order.
+    pieces: Vec<u8>,
+    /// Untagged messages that were sent to each rank.
+    messages: BTreeMap<u32, u64>,
+    /// The next one of each sender that may be seen, and those that have overtaken it: when, and which operation.
+    expected: BTreeMap<u32, u64>,
+    early: BTreeMap<(u32, u64), (Time, u64)>,
+}
+
+impl Agent {
+    pub fn new(rank: u32, node: Node, endpoint: Box<dyn Endpoint>, shared: Rc<Shared>) -> Self {
+        Agent {
+            rank,
+            node,
+            endpoint,
+            shared,
+            desk: RefCell::new(Desk {
+                state: State::Runs,
+                entries: BTreeMap::new(),
+                started: 0,
+                ended: VecDeque::new(),
+                bell: Signal::new(),
+                news: VecDeque::new(),
+                writes: VecDeque::new(),
+                kept: BTreeMap::new(),
+                pieces: Vec::new(),
+                messages: BTreeMap::new(),
+                expected: BTreeMap::new(),
+                early: BTreeMap::new(),
+            }),
+        }
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.desk.borrow().state == State::Finished
+    }
+
+    /// What the rank has under way, for people.
+    pub fn under_way(&self) -> Vec<String> {
+        let desk = self.desk.borrow();
+        let own = |entry: &&Entry| !matches!(entry.role, Role::Untagged(..));
+        let entries = desk.entries.values().filter(own);
+        entries.map(|entry| entry.about.to_string()).collect()
+    }
+
+    /// Takes what the rank is to be told: writes only, or all.
+    pub fn next_news(&self, all: bool) -> Option<(News, Box<[u8]>)> {
+        let mut desk = self.desk.borrow_mut();
+        let write = desk.writes.pop_front();
+        write.or_else(|| if all { desk.news.pop_front() } else { None })
+    }
+
+    /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
+    pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Box<[u8]>)>) {
+        self.desk.borrow_mut().state = State::Runs;
+        for (order, bytes) in batch {
+            self.node.sleep_until(Time::from_ps(order.time)).await;
+            match order.kind() {
+                Some(link::Kind::Wait) => self.wait(&order).await,
+                Some(link::Kind::Piece) => self.desk.borrow_mut().pieces.extend(&bytes[..]),
+                _ => self.begin(&order, bytes),
+            }
+        }
+    }
+}

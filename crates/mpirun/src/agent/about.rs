@@ -1,0 +1,50 @@
+//! Operations as people read of them.
+
+use crate::endpoint::Wanted;
+use std::fmt;
+use units::Bytes;
+
+/// What an operation is to people.
+#[derive(Clone, Copy)]
+pub(super) enum About {
+    Sends(Bytes, u32, u64),
+    Receives(Wanted),
+    LooksFor(Wanted),
+    Messages(Bytes, u32),
+    Puts(Bytes, u32),
+    Gets(Bytes, u32),
+}
+
+/// The tag as a program knows it: the low bits are its own, the others the library's.
+fn tagged(tag: u64) -> String {
+    format!(", tag {}", tag & PROGRAM)
+}
+
+/// Bits of a tag that MPI leaves to programs.
+const PROGRAM: u64 = 0x7fff_ffff;
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            About::Sends(size, to, tag) => write!(f, "sends {size} to rank {to}{}", tagged(*tag)),
+            About::Receives(wanted) => write!(f, "receives {wanted}"),
+            About::LooksFor(wanted) => write!(f, "looks for {wanted}"),
+            About::Messages(size, to) => write!(f, "sends {size} of its own to rank {to}"),
+            About::Puts(size, to) => write!(f, "puts {size} into the memory of rank {to}"),
+            About::Gets(size, from) => write!(f, "gets {size} from the memory of rank {from}"),
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.from {
+            None => f.write_str("a message of any rank")?,
+            Some(rank) => write!(f, "a message of rank {rank}")?,
+        }
+        if self.mask & PROGRAM == 0 {
+            return f.write_str(", any tag");
+        }
+        f.write_str(&tagged(self.tag))
+    }
+}

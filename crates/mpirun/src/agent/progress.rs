@@ -1,0 +1,202 @@
+//! What a rank has under way: how it ends, when the rank sees it, and what it is told.
+
+use super::about::About;
+use super::{Agent, Entry, Role, State};
+use crate::endpoint::{Finish, Incoming, Operation, Wanted};
+use kernel::Signal;
+use link::{Flags, NEVER, News, Order, Report, Status};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use units::Time;
+
+impl Agent {
+    /// Keeps an operation that has been started, until its end has been seen.
+    pub(super) fn start(
+        self: &Rc<Self>,
+        id: u64,
+        role: Role,
+        operation: Rc<dyn Operation>,
+        about: About,
+    ) -> u64 {
+        let ended = operation.ended();
+        let mut desk = self.desk.borrow_mut();
+        let key = desk.started;
+        desk.started += 1;
+        let entry = Entry {
+            id,
+            role,
+            operation,
+            about,
+        };
+        desk.entries.insert(key, entry);
+        drop(desk);
+        let agent = Rc::clone(self);
+        self.node.serve("operation", async move {
+            let at = ended.await;
+            // Of a send that nobody waits for, the processor takes the end when it comes.
+            if let Some(finish) = agent.ended(key, at) {
+                finish.await;
+            }
+        });
+        key
+    }
+
+    pub(super) fn operation(&self, key: u64) -> Rc<dyn Operation> {
+        Rc::clone(&self.desk.borrow().entries[&key].operation)
+    }
+
+    /// An operation has ended, and the rank could see it. Returns what is left to do if it never will.
+    fn ended(&self, key: u64, now: Time) -> Option<Finish> {
+        let mut desk = self.desk.borrow_mut();
+        let entry = &desk.entries[&key];
+        if let Role::Send(number) = entry.role {
+            self.shared.chronicle.borrow_mut().sent(number, now);
+            if entry.id == 0 {
+                let entry = desk.entries.remove(&key).expect("it is under way");
+                return Some(entry.operation.finish(now));
+            }
+        }
+        if let Role::Untagged(from, number, _) = entry.role {
+            // One that has overtaken others is seen after them.
+            desk.early.insert((from, number), (now, key));
+            let mut expected = desk.expected.get(&from).copied().unwrap_or_default();
+            while let Some((_, key)) = desk.early.remove(&(from, expected)) {
+                desk.ended.push_back((now, key));
+                expected += 1;
+            }
+            desk.expected.insert(from, expected);
+        } else {
+            desk.ended.push_back((now, key));
+        }
+        if !desk.ended.is_empty() {
+            desk.bell.fire();
+        }
+        None
+    }
+
+    /// The rank waits.
+    pub(super) async fn wait(self: &Rc<Self>, order: &Order) {
+        let asked = order.has(Flags::STILL);
+        assert!(!asked, "rank {} answers what it was not asked", self.rank);
+        self.desk.borrow_mut().state = State::Waits;
+        let (begin, until) = (Time::from_ps(order.time), Time::from_ps(order.key));
+        let mut moment = begin;
+        if order.has(Flags::SLEEP) {
+            let time = until.saturating_sub(begin);
+            moment = self.endpoint.compute(begin, time).await;
+        } else {
+            let first = {
+                let desk = self.desk.borrow();
+                if desk.news.is_empty() {
+                    desk.ended.front().map(|&(at, _)| at)
+                } else {
+                    Some(begin)
+                }
+            };
+            match first {
+                Some(at) => moment = moment.max(at),
+                None if until <= begin => {}
+                None => moment = begin.max(self.something(order.key).await),
+            }
+            moment = self.see(moment).await;
+        }
+        self.shared.ready.borrow_mut().push((moment, self.rank));
+    }
+
+    /// Waits until something has ended, or a moment has come; when that was.
+    async fn something(&self, until: u64) -> Time {
+        let bell = {
+            let mut desk = self.desk.borrow_mut();
+            desk.bell = Signal::new();
+            desk.bell.clone()
+        };
+        let mut bell = pin!(bell.wait());
+        if until == NEVER {
+            bell.await;
+        } else {
+            let mut alarm = pin!(self.node.sleep_until(Time::from_ps(until)));
+            poll_fn(|context| match bell.as_mut().poll(context) {
+                Poll::Ready(()) => Poll::Ready(()),
+                Poll::Pending => alarm.as_mut().poll(context),
+            })
+            .await;
+        }
+        let first = self.desk.borrow().ended.front().map(|&(at, _)| at);
+        first.unwrap_or(self.node.now())
+    }
+
+    /// The rank sees, one after the other, all that had ended by a moment. Returns when it has.
+    async fn see(self: &Rc<Self>, moment: Time) -> Time {
+        let mut now = moment;
+        loop {
+            let key = {
+                let mut desk = self.desk.borrow_mut();
+                match desk.ended.front() {
+                    Some(&(at, key)) if at <= moment => {
+                        desk.ended.pop_front();
+                        key
+                    }
+                    _ => return now,
+                }
+            };
+            let before = self.node.now();
+            let incoming = self.operation(key).finish(now).await;
+            // What took no time of the processor was seen in the same moment.
+            let after = self.node.now();
+            if after > before {
+                now = after;
+            }
+            self.tell(key, incoming, now);
+        }
+    }
+
+    /// Tells the rank of an end.
+    fn tell(self: &Rc<Self>, key: u64, mut incoming: Incoming, at: Time) {
+        let mut desk = self.desk.borrow_mut();
+        let entry = desk.entries.remove(&key).expect("it is under way");
+        let mut chronicle = self.shared.chronicle.borrow_mut();
+        let report = match entry.role {
+            Role::Send(_) => Report::Sent,
+            Role::Receive => Report::Received,
+            Role::Peek(_) | Role::Probe => Report::Found,
+            Role::Untagged(..) => Report::Message,
+            Role::Put(..) => Report::Stored,
+            Role::Get(_) => Report::Got,
+        };
+        match entry.role {
+            Role::Put(number, ..) | Role::Get(number) => chronicle.copied(number, at),
+            Role::Peek(true) if incoming.status == Status::Done => {
+                // No other receive may take it from now on.
+                let wanted = Wanted {
+                    from: Some(incoming.from),
+                    tag: incoming.tag,
+                    mask: u64::MAX,
+                    room: incoming.size,
+                    request: false,
+                };
+                let operation = self.endpoint.receive(at, wanted);
+                desk.kept.insert(entry.id, (operation, wanted));
+            }
+            Role::Receive if incoming.status == Status::Done => {
+                let pair = (incoming.from, self.rank);
+                chronicle.received(pair, incoming.tag, incoming.size, at);
+            }
+            Role::Untagged(from, _, data) => {
+                (incoming.from, incoming.data) = (from, data);
+                chronicle.received((from, self.rank), 0, incoming.size, at);
+            }
+            _ => {}
+        }
+        let news = News {
+            tag: incoming.tag,
+            size: incoming.size.as_u64(),
+            peer: incoming.from,
+            data: incoming.data,
+            payload: incoming.bytes.len() as u64,
+            ..News::new(report, incoming.status, at.as_ps(), entry.id)
+        };
+        desk.news.push_back((news, incoming.bytes));
+    }
+}

@@ -1,0 +1,181 @@
+//! The record of a run: every message, every call of MPI, what each rank did, and a digest of all of it.
+
+use kernel::Digest;
+use std::collections::{BTreeMap, VecDeque};
+use units::{Bytes, Time};
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A message with a tag.
+    Tagged,
+    /// One of the MPI library to itself, such as those of one-sided calls that are not put or get.
+    Untagged,
+    /// A put.
+    Put,
+    /// A get; its source is the rank that has the bytes.
+    Get,
+}
+
+impl Kind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Tagged => "tagged",
+            Kind::Untagged => "untagged",
+            Kind::Put => "put",
+            Kind::Get => "get",
+        }
+    }
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Message {
+    /// What it is.
+    pub kind: Kind,
+    /// The rank that has the bytes before.
+    pub source: u32,
+    /// The rank that has them afterwards.
+    pub destination: u32,
+    /// How many.
+    pub bytes: Bytes,
+    /// The tag, with all that MPI puts into it.
+    pub tag: u64,
+    /// When it was ordered.
+    pub posted: Time,
+    /// When the sender's buffer was free again.
+    pub sent: Option<Time>,
+    /// When the rank at the other end had it.
+    pub arrived: Option<Time>,
+}
+
+/// A call of MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The rank.
+    pub rank: u32,
+    /// Which call, by its number in [`link::calls`].
+    pub call: u32,
+    /// When it began.
+    pub begin: Time,
+    /// When it ended.
+    pub end: Time,
+}
+
+/// What a rank did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RankRow {
+    /// Messages that it sent, puts and gets included.
+    pub sent: u64,
+    /// Their bytes.
+    pub bytes_sent: Bytes,
+    /// Messages that it received.
+    pub received: u64,
+    /// Their bytes.
+    pub bytes_received: Bytes,
+    /// Time in calls of MPI.
+    pub in_mpi: Time,
+    /// When it finished.
+    pub end: Time,
+}
+
+/// The record.
+pub(crate) struct Chronicle {
+    pub messages: Vec<Message>,
+    pub calls: Vec<Call>,
+    pub ranks: Vec<RankRow>,
+    /// Whether calls are kept, and not only counted.
+    pub keep_calls: bool,
+    /// Messages that nobody has received yet, by sender and receiver, in the order of sending.
+    open: BTreeMap<(u32, u32), VecDeque<usize>>,
+}
+
+impl Chronicle {
+    pub fn new(ranks: u32) -> Self {
+        Chronicle {
+            messages: Vec::new(),
+            calls: Vec::new(),
+            ranks: vec![RankRow::default(); ranks as usize],
+            keep_calls: false,
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// A message was ordered; its number.
+    pub fn posted(&mut self, message: Message) -> usize {
+        let number = self.messages.len();
+        let by = match message.kind {
+            Kind::Get => message.destination,
+            _ => message.source,
+        };
+        let row = &mut self.ranks[by as usize];
+        row.sent += 1;
+        row.bytes_sent += message.bytes;
+        if matches!(message.kind, Kind::Tagged | Kind::Untagged) {
+            let pair = (message.source, message.destination);
+            self.open.entry(pair).or_default().push_back(number);
+        }
+        self.messages.push(message);
+        number
+    }
+
+    pub fn sent(&mut self, number: usize, at: Time) {
+        self.messages[number].sent = Some(at);
+    }
+
+    /// A put or get is over.
+    pub fn copied(&mut self, number: usize, at: Time) {
+        let message = &mut self.messages[number];
+        (message.sent, message.arrived) = (Some(at), Some(at));
+    }
+
+    /// A rank has received a message. Those of one tag are received in the order in which they were sent.
+    pub fn received(&mut self, (source, destination): (u32, u32), tag: u64, size: Bytes, at: Time) {
+        let row = &mut self.ranks[destination as usize];
+        row.received += 1;
+        row.bytes_received += size;
+        let Some(open) = self.open.get_mut(&(source, destination)) else {
+            return;
+        };
+        let messages = &mut self.messages;
+        if let Some(place) = open.iter().position(|&number| messages[number].tag == tag) {
+            let number = open.remove(place).expect("it was found");
+            messages[number].arrived = Some(at);
+        }
+    }
+
+    pub fn called(&mut self, call: Call) {
+        self.ranks[call.rank as usize].in_mpi += call.end.saturating_sub(call.begin);
+        if self.keep_calls {
+            self.calls.push(call);
+        }
+    }
+
+    /// A digest of all of it, and of the cluster's own.
+    pub fn digest(&self, cluster: &str) -> String {
+        let mut digest = Digest::new();
+        digest.str(cluster);
+        let time = |time: Option<Time>| time.map_or(u64::MAX, Time::as_ps);
+        for message in &self.messages {
+            let path = u64::from(message.source) << 32 | u64::from(message.destination);
+            digest.str(message.kind.name()).u64(path).u64(message.tag);
+            digest
+                .u64(message.bytes.as_u64())
+                .u64(message.posted.as_ps());
+            digest.u64(time(message.sent)).u64(time(message.arrived));
+        }
+        for row in &self.ranks {
+            digest.u64(row.sent).u64(row.received);
+            digest.u64(row.in_mpi.as_ps()).u64(row.end.as_ps());
+        }
+        for call in &self.calls {
+            let which = u64::from(call.rank) << 32 | u64::from(call.call);
+            digest
+                .u64(which)
+                .u64(call.begin.as_ps())
+                .u64(call.end.as_ps());
+        }
+        digest.hex()
+    }
+}

@@ -1,0 +1,123 @@
+//! What a network offers to the agent of a rank.
+//!
+//! Orders carry the moment at which they were given, which may lie a little before the cluster's present (see the crate).
+
+use link::Status;
+use std::pin::Pin;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// A message to be sent.
+pub struct Outgoing {
+    /// To which rank.
+    pub to: u32,
+    /// Its tag.
+    pub tag: u64,
+    /// Its label: what MPI adds to it.
+    pub data: u32,
+    /// Whether the send ends no sooner than it is matched.
+    pub synchronous: bool,
+    /// Whether the program gave it in a call that makes a request.
+    pub request: bool,
+    /// Its bytes.
+    pub bytes: Box<[u8]>,
+}
+
+/// Which message a receive takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// From this rank only.
+    pub from: Option<u32>,
+    /// The tag.
+    pub tag: u64,
+    /// Bits of the tag that count.
+    pub mask: u64,
+    /// How long it may be.
+    pub room: Bytes,
+    /// Whether the program gave the receive in a call that makes a request.
+    pub request: bool,
+}
+
+impl Wanted {
+    /// Whether a message is taken.
+    pub fn takes(&self, from: u32, tag: u64) -> bool {
+        self.from.is_none_or(|rank| rank == from) && (tag ^ self.tag) & self.mask == 0
+    }
+}
+
+/// What became of an operation; what does not apply is 0 or empty.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// How it ended.
+    pub status: Status,
+    /// Who sent the message.
+    pub from: u32,
+    /// Its tag.
+    pub tag: u64,
+    /// Its label.
+    pub data: u32,
+    /// Its length.
+    pub size: Bytes,
+    /// Its bytes, or those of a get.
+    pub bytes: Box<[u8]>,
+}
+
+impl Incoming {
+    /// The end of something that brings no message.
+    pub fn of(status: Status) -> Self {
+        Incoming {
+            status,
+            from: 0,
+            tag: 0,
+            data: 0,
+            size: Bytes::ZERO,
+            bytes: Box::default(),
+        }
+    }
+}
+
+/// What the process does when it sees that an operation has ended.
+pub type Finish = Pin<Box<dyn Future<Output = Incoming>>>;
+
+/// The end of an operation: when the process can see it, which may lie a little before the present.
+pub type Ended = Pin<Box<dyn Future<Output = Time>>>;
+
+/// An operation under way.
+pub trait Operation {
+    /// Waits until it has ended.
+    fn ended(&self) -> Ended;
+
+    /// Lets the process see the end, which it does at a moment; once.
+    fn finish(&self, at: Time) -> Finish;
+
+    /// Takes it back, if it is a receive or probe without a message.
+    fn cancel(&self, _at: Time) {}
+}
+
+/// The network as one rank sees it.
+pub trait Endpoint {
+    /// Lets the rank compute, or sleep, for so long; when it is over.
+    fn compute(&self, at: Time, time: Time) -> Ended;
+
+    /// Starts to send.
+    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn Operation>;
+
+    /// Starts to receive.
+    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation>;
+
+    /// Looks for a message that has come and that nobody has received.
+    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation>;
+
+    /// Waits until there is such a message, and leaves it there.
+    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation>;
+
+    /// Sends a message without a tag, of the MPI library to itself: the send here, and the arrival at the other rank. Those of
+    /// one rank to another may overtake each other.
+    fn message(&self, at: Time, to: u32, bytes: Box<[u8]>) -> [Rc<dyn Operation>; 2];
+
+    /// Sends bytes into the memory of a rank. The operation has ended when they are there.
+    fn put(&self, at: Time, to: u32, bytes: Box<[u8]>) -> Rc<dyn Operation>;
+
+    /// Fetches these bytes from the memory of a rank.
+    fn get(&self, at: Time, from: u32, bytes: Box<[u8]>) -> Rc<dyn Operation>;
+}

@@ -1,0 +1,287 @@
+//! An ideal network, to compare a machine with: what a program takes longer on the machine is what its network costs.
+//!
+//! Every call takes effect after [`CALL`]; every message, whatever its length and whoever else sends, is there [`LATENCY`]
+//! after its call. There are no adapters, buses or links; matching takes no time; a send has ended when its call has taken
+//! effect, a synchronous one when it is matched.
+
+use crate::endpoint::{Ended, Endpoint, Finish, Incoming, Operation, Outgoing, Wanted};
+use elan::Node;
+use kernel::Signal;
+use link::Status;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// After which a call takes effect: that of the ES40's libraries.
+pub const CALL: Time = Time::from_ns(250);
+
+/// From the call of a send, a put or a get to its effect elsewhere.
+pub const LATENCY: Time = Time::from_us(1);
+
+/// A message on its way, or there.
+struct Message {
+    from: u32,
+    tag: u64,
+    data: u32,
+    bytes: Box<[u8]>,
+    /// Fired when it is matched, for a synchronous send.
+    matched: Option<Signal>,
+}
+
+impl Message {
+    fn found(&self, bytes: Box<[u8]>) -> Incoming {
+        Incoming {
+            from: self.from,
+            tag: self.tag,
+            data: self.data,
+            size: Bytes::new(self.bytes.len() as u64),
+            bytes,
+            ..Incoming::of(Status::Done)
+        }
+    }
+}
+
+/// How a receive is served.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// It takes its message, and waits for it.
+    Takes,
+    /// It sees a message that is there.
+    Peeks,
+    /// It sees one as soon as there is one.
+    Probes,
+}
+
+/// Something under way, of any kind.
+struct Pending {
+    node: Node,
+    ended: Signal,
+    /// What it waits for, if it is a receive, a peek or a probe.
+    wanted: Option<(Wanted, Manner)>,
+    cancelled: Cell<bool>,
+    incoming: RefCell<Option<Incoming>>,
+}
+
+impl Pending {
+    fn new(node: &Node, wanted: Option<(Wanted, Manner)>) -> Rc<Self> {
+        Rc::new(Pending {
+            node: node.clone(),
+            ended: Signal::new(),
+            wanted,
+            cancelled: Cell::new(false),
+            incoming: RefCell::new(None),
+        })
+    }
+
+    /// What it waits for, and how.
+    fn wanted(&self) -> (Wanted, Manner) {
+        self.wanted.expect("it is a receive")
+    }
+
+    fn end(&self, incoming: Incoming) {
+        self.incoming.replace(Some(incoming));
+        self.ended.fire();
+    }
+}
+
+impl Operation for Pending {
+    fn ended(&self) -> Ended {
+        let (node, ended) = (self.node.clone(), self.ended.clone());
+        Box::pin(async move {
+            ended.wait().await;
+            node.now()
+        })
+    }
+
+    fn finish(&self, _at: Time) -> Finish {
+        let incoming = self.incoming.take().expect("it has ended");
+        Box::pin(async move { incoming })
+    }
+
+    fn cancel(&self, _at: Time) {
+        if !self.ended.is_set() {
+            self.cancelled.set(true);
+            self.end(Incoming::of(Status::Cancelled));
+        }
+    }
+}
+
+/// What has come to a rank, and what it waits for.
+#[derive(Default)]
+struct Inbox {
+    posted: Vec<Rc<Pending>>,
+    unexpected: VecDeque<Message>,
+}
+
+impl Inbox {
+    fn arrive(&mut self, message: Message) {
+        self.posted.retain(|receive| !receive.cancelled.get());
+        let takes = |receive: &Rc<Pending>, how| {
+            let (wanted, manner) = receive.wanted();
+            manner == how && wanted.takes(message.from, message.tag)
+        };
+        let mut posted = self.posted.iter();
+        if let Some(place) = posted.position(|receive| takes(receive, Manner::Takes)) {
+            return give(&self.posted.remove(place), message);
+        }
+        self.posted.retain(|probe| {
+            let told = takes(probe, Manner::Probes);
+            if told {
+                probe.end(message.found(Box::default()));
+            }
+            !told
+        });
+        self.unexpected.push_back(message);
+    }
+
+    fn post(&mut self, receive: Rc<Pending>) {
+        let (wanted, manner) = receive.wanted();
+        let takes = |message: &Message| wanted.takes(message.from, message.tag);
+        let place = self.unexpected.iter().position(takes);
+        match place {
+            Some(place) if manner != Manner::Takes => {
+                receive.end(self.unexpected[place].found(Box::default()));
+            }
+            Some(place) => {
+                let message = self.unexpected.remove(place).expect("it is there");
+                give(&receive, message);
+            }
+            None if manner == Manner::Peeks => receive.end(Incoming::of(Status::Nothing)),
+            None => self.posted.push(receive),
+        }
+    }
+}
+
+fn give(receive: &Pending, message: Message) {
+    if let Some(matched) = &message.matched {
+        matched.fire();
+    }
+    let (wanted, _) = receive.wanted();
+    if message.bytes.len() as u64 > wanted.room.as_u64() {
+        receive.end(Incoming {
+            status: Status::Truncated,
+            ..message.found(Box::default())
+        });
+    } else {
+        let mut incoming = message.found(Box::default());
+        incoming.bytes = message.bytes;
+        receive.end(incoming);
+    }
+}
+
+/// One rank's end.
+pub struct End {
+    node: Node,
+    rank: u32,
+    inboxes: Rc<[RefCell<Inbox>]>,
+}
+
+impl End {
+    /// Those of all ranks; the nodes give the time.
+    pub fn of(nodes: Vec<Node>) -> Vec<End> {
+        let inboxes: Rc<[RefCell<Inbox>]> = nodes.iter().map(|_| RefCell::default()).collect();
+        let end = |(rank, node)| End {
+            node,
+            rank,
+            inboxes: Rc::clone(&inboxes),
+        };
+        (0..).zip(nodes).map(end).collect()
+    }
+
+    /// Lets something happen some time after a moment.
+    fn after(&self, at: Time, act: impl FnOnce() + 'static) {
+        let node = self.node.clone();
+        self.node.serve("ideal network", async move {
+            node.sleep_until(at).await;
+            act();
+        });
+    }
+
+    fn post(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn Operation> {
+        let receive = Pending::new(&self.node, Some((wanted, manner)));
+        let (posted, inboxes, rank) = (Rc::clone(&receive), Rc::clone(&self.inboxes), self.rank);
+        self.after(at + CALL, move || {
+            if !posted.cancelled.get() {
+                inboxes[rank as usize].borrow_mut().post(posted);
+            }
+        });
+        receive
+    }
+
+    fn copy(&self, at: Time, bytes: Box<[u8]>) -> Rc<dyn Operation> {
+        let copy = Pending::new(&self.node, None);
+        let done = Rc::clone(&copy);
+        self.after(at + LATENCY, move || {
+            let size = Bytes::new(bytes.len() as u64);
+            done.end(Incoming {
+                size,
+                bytes,
+                ..Incoming::of(Status::Done)
+            });
+        });
+        copy
+    }
+}
+
+impl Endpoint for End {
+    fn compute(&self, at: Time, time: Time) -> Ended {
+        let node = self.node.clone();
+        Box::pin(async move {
+            node.sleep_until(at + time).await;
+            at + time
+        })
+    }
+
+    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn Operation> {
+        let send = Pending::new(&self.node, None);
+        let matched = message.synchronous.then(Signal::new);
+        let (inboxes, to) = (Rc::clone(&self.inboxes), message.to as usize);
+        let sent = Message {
+            from: self.rank,
+            tag: message.tag,
+            data: message.data,
+            bytes: message.bytes,
+            matched: matched.clone(),
+        };
+        self.after(at + LATENCY, move || {
+            inboxes[to].borrow_mut().arrive(sent);
+        });
+        let (ended, node) = (Rc::clone(&send), self.node.clone());
+        self.node.serve("ideal network", async move {
+            match matched {
+                Some(matched) => matched.wait().await,
+                None => node.sleep_until(at + CALL).await,
+            }
+            ended.end(Incoming::of(Status::Done));
+        });
+        send
+    }
+
+    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+        self.post(at, wanted, Manner::Takes)
+    }
+
+    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+        self.post(at, wanted, Manner::Peeks)
+    }
+
+    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+        self.post(at, wanted, Manner::Probes)
+    }
+
+    fn message(&self, at: Time, _to: u32, bytes: Box<[u8]>) -> [Rc<dyn Operation>; 2] {
+        let sent = Pending::new(&self.node, None);
+        let ended = Rc::clone(&sent);
+        self.after(at + CALL, move || ended.end(Incoming::of(Status::Done)));
+        [sent, self.copy(at, bytes)]
+    }
+
+    fn put(&self, at: Time, _to: u32, bytes: Box<[u8]>) -> Rc<dyn Operation> {
+        self.copy(at, bytes)
+    }
+
+    fn get(&self, at: Time, _from: u32, bytes: Box<[u8]>) -> Rc<dyn Operation> {
+        self.copy(at, bytes)
+    }
+}

@@ -1,0 +1,79 @@
+//! Buffers in main memory of a simulated process, for messages on their way between it and its rank.
+//!
+//! Buffers of up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. They are not
+//! cleared: whoever takes one writes all that will be read.
+
+use elan::{ElanAddr, MemoryError, Node, Permissions, Placement, Region};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use units::Bytes;
+
+const SMALL: u64 = 64;
+const LARGE: u64 = 1 << 20;
+
+/// A buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffer(Region);
+
+impl Buffer {
+    pub fn at(self) -> ElanAddr {
+        self.0.start().elan
+    }
+}
+
+/// The buffers of one process.
+pub(crate) struct Buffers {
+    node: Node,
+    free: RefCell<BTreeMap<u64, Vec<Region>>>,
+}
+
+impl Buffers {
+    pub fn new(node: Node) -> Self {
+        Buffers {
+            node,
+            free: RefCell::default(),
+        }
+    }
+
+    /// A buffer of at least so many bytes.
+    pub fn take(&self, size: Bytes) -> Result<Buffer, MemoryError> {
+        let length = size.as_u64().max(SMALL);
+        let length = if length <= LARGE {
+            length.next_power_of_two()
+        } else {
+            length
+        };
+        let kept = self.free.borrow_mut().get_mut(&length).and_then(Vec::pop);
+        if let Some(region) = kept {
+            return Ok(Buffer(region));
+        }
+        let (length, all) = (Bytes::new(length), Permissions::ALL);
+        let region = self.node.map(Placement::Main, length, all, true)?;
+        Ok(Buffer(region))
+    }
+
+    /// Fills the first bytes of a buffer.
+    pub fn store(&self, buffer: Buffer, bytes: &[u8]) {
+        let stored = self.node.store(buffer.0.start(), bytes);
+        stored.expect("the buffer is long enough");
+    }
+
+    /// Its first bytes.
+    pub fn load(&self, buffer: Buffer, size: Bytes) -> Box<[u8]> {
+        let bytes = self.node.load(buffer.0.start(), size);
+        bytes.expect("the buffer is long enough")
+    }
+
+    pub fn give_back(&self, Buffer(region): Buffer) {
+        let length = region.len().as_u64();
+        if length <= LARGE {
+            self.free
+                .borrow_mut()
+                .entry(length)
+                .or_default()
+                .push(region);
+        } else {
+            self.node.free(region).expect("it was mapped here");
+        }
+    }
+}

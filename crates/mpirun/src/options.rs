@@ -1,0 +1,151 @@
+//! What a run is to be.
+
+use libelan::{Job, JobError};
+use link::Compute;
+use machine::Machine;
+use serde::Deserialize;
+use thiserror::Error;
+use units::Time;
+
+/// Which network the messages cross.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// The machine's: adapters, buses, fabric.
+    Machine,
+    /// [`crate::ideal`].
+    Ideal,
+}
+
+/// A run, as it is asked for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// How many ranks.
+    pub ranks: u32,
+    /// How many of them on each node, where no places are given.
+    pub ranks_per_node: u32,
+    /// The node of each rank.
+    pub placement: Option<Vec<u32>>,
+    /// What computation takes: `none`, `2 us per call` or `measured x 1.5`.
+    pub compute: String,
+    /// Which network.
+    pub network: Network,
+    /// Seed of the hosts' noise.
+    pub seed: u64,
+    /// A bound of simulated time.
+    pub limit_time: Option<String>,
+    /// Whether [`crate::series`] is kept.
+    pub timeline: bool,
+    /// Whether every call of MPI is kept.
+    pub calls: bool,
+}
+
+/// Why there is no such run.
+#[derive(Debug, Error)]
+pub enum Problem {
+    /// The options are no such.
+    #[error("{0}")]
+    Option(String),
+    /// There are more ranks than the machine has places for.
+    #[error(
+        "{ranks} ranks at {per_node} a node need {needed} nodes, and the machine has {nodes}; \
+         ask for fewer ranks, or for more on each node (--ranks-per-node)"
+    )]
+    TooMany {
+        /// Ranks.
+        ranks: u32,
+        /// On each node.
+        per_node: u32,
+        /// Nodes that this needs.
+        needed: u32,
+        /// Nodes that there are.
+        nodes: u32,
+    },
+    /// The machine has no room for them.
+    #[error("{0}")]
+    NoRoom(#[from] JobError),
+    /// There is no memory for the link.
+    #[error("there is no shared memory for the ranks: {0}")]
+    NoMemory(#[from] std::io::Error),
+}
+
+impl Options {
+    /// The job of the ranks.
+    ///
+    /// # Errors
+    /// If they have no places on the machine.
+    pub fn job(&self, machine: &Machine) -> Result<Job, Problem> {
+        let nodes = machine.cluster_config().fabric.tree.nodes();
+        let places = match &self.placement {
+            Some(places) if places.len() != self.ranks as usize => {
+                return Err(Problem::Option(format!(
+                    "there are places of {} ranks, and {} ranks",
+                    places.len(),
+                    self.ranks
+                )));
+            }
+            Some(places) => places.clone(),
+            None => {
+                let per_node = self.ranks_per_node.max(1);
+                let needed = self.ranks.div_ceil(per_node);
+                if needed > nodes {
+                    return Err(Problem::TooMany {
+                        ranks: self.ranks,
+                        per_node,
+                        needed,
+                        nodes,
+                    });
+                }
+                (0..self.ranks).map(|rank| rank / per_node).collect()
+            }
+        };
+        Ok(Job::at("rank", places)?)
+    }
+
+    /// What computation takes.
+    ///
+    /// # Errors
+    /// If the text says nothing of the kind.
+    pub fn compute(&self) -> Result<Compute, Problem> {
+        let text = self.compute.trim();
+        let wrong = || {
+            Problem::Option(format!(
+                "computation takes `none`, a time `per call` such as `2 us per call`, or `measured x` a factor, \
+                 and not `{text}`"
+            ))
+        };
+        if text == "none" {
+            return Ok(Compute::None);
+        }
+        if let Some(time) = text.strip_suffix("per call") {
+            let time: Time = time.trim().parse().map_err(|_| wrong())?;
+            return Ok(Compute::PerCall(time.as_ps()));
+        }
+        let factor = text.strip_prefix("measured").map(str::trim);
+        let factor = match factor.ok_or_else(wrong)? {
+            "" => 1.0,
+            factor => {
+                let factor = factor.strip_prefix('x').ok_or_else(wrong)?;
+                factor.trim().parse().map_err(|_| wrong())?
+            }
+        };
+        if f64::is_finite(factor) && factor > 0.0 {
+            Ok(Compute::Measured(factor))
+        } else {
+            Err(wrong())
+        }
+    }
+
+    /// The bound of simulated time.
+    ///
+    /// # Errors
+    /// If it is no time.
+    pub fn limit(&self) -> Result<Option<Time>, Problem> {
+        let parse = |text: &String| {
+            let time = text.parse::<Time>();
+            time.map_err(|error| Problem::Option(format!("the bound of time: {error}")))
+        };
+        self.limit_time.as_ref().map(parse).transpose()
+    }
+}

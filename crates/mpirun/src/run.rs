@@ -1,0 +1,256 @@
+//! A run: what it needs, how it ended, what it leaves behind.
+
+use crate::chronicle::{Call, Message, RankRow};
+use crate::endpoint::Endpoint;
+use crate::ideal;
+use crate::options::{Network, Options, Problem};
+use crate::series::SeriesRow;
+use crate::server::Server;
+use crate::tports;
+use crate::watch::Watch;
+use elan::{Cluster, Matching, Node};
+use kernel::Limits;
+use libelan::Job;
+use link::{Compute, Leaving, Phase, Settings, Simulator};
+use machine::Machine;
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use units::Time;
+use workload::records::LinkRow;
+
+/// The first and the longest step of time of a program that looks and does not wait.
+const TICK: Time = Time::from_ns(100);
+const LONGEST_TICK: Time = Time::from_us(20);
+
+/// What the real-time clocks show at time 0: the first second of 2001, so that all runs see the same.
+const EPOCH: u64 = 978_307_200;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All ranks have left MPI.
+    Finished,
+    /// A rank died before it had.
+    Died,
+    /// All ranks wait, and nothing will happen any more.
+    Deadlock,
+    /// The program that started the ranks has gone, after some had attached.
+    LauncherGone,
+    /// It has gone before any had.
+    NoMpi,
+    /// Somebody asked for the end.
+    Cancelled,
+    /// A bound was passed.
+    Limit,
+}
+
+impl End {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            End::Finished => "finished",
+            End::Died => "died",
+            End::Deadlock => "deadlock",
+            End::LauncherGone => "launcher gone",
+            End::NoMpi => "no mpi",
+            End::Cancelled => "cancelled",
+            End::Limit => "limit",
+        }
+    }
+}
+
+/// A rank that waits at the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The rank.
+    pub rank: u32,
+    /// Its process.
+    pub pid: Option<u32>,
+    /// The call of MPI that it is in, by its number in [`link::calls`]; 0 for none that is known.
+    pub call: u32,
+    /// What it has under way.
+    pub what: Vec<String>,
+    /// Whether it has the turn, so that it does not wait for the simulator.
+    pub runs: bool,
+}
+
+/// How a run ended, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How.
+    pub end: End,
+    /// What there is to say.
+    pub message: String,
+    /// Ranks that wait.
+    pub waiting: Vec<Waiting>,
+    /// The rank that died.
+    pub rank: Option<u32>,
+    /// Simulated time.
+    pub time: Time,
+    /// Ranks that attached.
+    pub attached: u32,
+}
+
+/// What a run leaves behind.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// All messages.
+    pub messages: Vec<Message>,
+    /// All calls, if they were kept.
+    pub calls: Vec<Call>,
+    /// What each rank did.
+    pub ranks: Vec<RankRow>,
+    /// The node of each rank.
+    pub nodes: Vec<u32>,
+    /// What each link did.
+    pub links: Vec<LinkRow>,
+    /// How busy all was over time, if it was kept.
+    pub series: Vec<SeriesRow>,
+    /// Simulated time.
+    pub time: Time,
+    /// Packets of the fabric.
+    pub packets: u64,
+    /// Events of the cluster.
+    pub events: u64,
+    /// Digest of all packets, messages, ranks and calls.
+    pub digest: String,
+    /// Whether another run of the same program gives the same.
+    pub repeatable: bool,
+}
+
+/// A run that ranks can attach to.
+pub struct Run {
+    machine: Machine,
+    options: Options,
+    job: Job,
+    link: Link,
+}
+
+/// The link, which the server and whoever asks about its ranks use.
+#[derive(Clone)]
+pub(crate) struct Link(Arc<Mutex<Simulator>>);
+
+impl Link {
+    pub fn lock(&self) -> MutexGuard<'_, Simulator> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Run {
+    /// Prepares a run: checks that it is possible, and makes the shared memory.
+    ///
+    /// # Errors
+    /// See [`Problem`].
+    pub fn new(machine: Machine, options: Options) -> Result<Run, Problem> {
+        if options.ranks == 0 {
+            return Err(Problem::Option("there is at least one rank".into()));
+        }
+        let job = options.job(&machine)?;
+        // Whether there is room shows when the processes are attached; this cluster is not run.
+        let cluster = Cluster::new(machine.cluster_config(), elan::Watch::default());
+        job.attach(&cluster)?;
+        options.limit()?;
+        let settings = Settings {
+            compute: options.compute()?,
+            tick: TICK.as_ps(),
+            longest_tick: LONGEST_TICK.as_ps(),
+            epoch: EPOCH,
+            calls: true,
+        };
+        Ok(Run {
+            link: Link(Arc::new(Mutex::new(Simulator::new(
+                options.ranks,
+                settings,
+            )?))),
+            machine,
+            options,
+            job,
+        })
+    }
+
+    /// Where ranks find the shared memory: the value of [`link::PATH_VARIABLE`].
+    pub fn path(&self) -> String {
+        self.link.lock().path()
+    }
+
+    /// The processes of the ranks that have attached.
+    pub fn pids(&self) -> Vec<Option<u32>> {
+        let link = self.link.lock();
+        (0..link.ranks()).map(|rank| link.pid(rank)).collect()
+    }
+
+    /// Ranks that said how they leave before they had finished, the first one first.
+    pub fn left(&self) -> Vec<(u32, Leaving)> {
+        let link = self.link.lock();
+        let mut said = link.leaving();
+        // A program may call MPI_Finalize when it exits already.
+        said.retain(|&(rank, _)| link.phase(rank) != Phase::Finished);
+        said
+    }
+
+    /// Lets all ranks that wait leave at once.
+    pub fn end(&self) {
+        self.link.lock().end();
+    }
+
+    /// Serves the ranks until all have finished, or the run is over. `launcher` is the process that starts them; setting
+    /// `cancel` ends the run soon.
+    ///
+    /// # Errors
+    /// If the machine has no room for the ranks after all.
+    pub fn serve(
+        &self,
+        cancel: &Arc<AtomicBool>,
+        launcher: u32,
+    ) -> Result<(Outcome, Results), Problem> {
+        self.serve_within(cancel, launcher, Time::MAX)
+    }
+
+    /// The same with windows that are no longer than this.
+    fn serve_within(
+        &self,
+        cancel: &Arc<AtomicBool>,
+        launcher: u32,
+        longest: Time,
+    ) -> Result<(Outcome, Results), Problem> {
+        let limits = Limits {
+            time: self.options.limit()?,
+            ..Limits::default()
+        };
+        let watch = elan::Watch {
+            limits,
+            cancel: Some(Arc::clone(cancel)),
+        };
+        let config = self.machine.cluster_config();
+        let by_host = config.tport.matching == Matching::Host;
+        let cluster = Cluster::new(config, watch).seeded(self.options.seed);
+        let pes = self.job.attach(&cluster)?;
+        let nodes: Vec<Node> = pes.iter().map(|pe| pe.node().clone()).collect();
+        let places: Vec<u32> = nodes.iter().map(Node::id).collect();
+        let apart = BTreeSet::from_iter(&places).len() == places.len();
+        let (lookahead, endpoints): (Time, Vec<Box<dyn Endpoint>>) = match self.options.network {
+            Network::Machine => {
+                let call = nodes[0].host_config().call;
+                // Processors that work for messages of others do so between a wake and its orders: no rank may run ahead.
+                let lookahead = if apart && !by_host { call } else { Time::ZERO };
+                let processes = tports::Process::of(pes).into_iter();
+                (lookahead, processes.map(|end| Box::new(end) as _).collect())
+            }
+            Network::Ideal => {
+                let ends = ideal::End::of(nodes.clone()).into_iter();
+                (ideal::CALL, ends.map(|end| Box::new(end) as _).collect())
+            }
+        };
+        let watch = Watch::new(Arc::clone(cancel), launcher);
+        let mut server = Server::new(self.link.clone(), cluster, watch, lookahead.min(longest));
+        server.keep(self.options.calls, self.options.timeline);
+        server.attach(nodes, endpoints);
+        let outcome = server.run();
+        let repeatable = !matches!(self.options.compute()?, Compute::Measured(_));
+        Ok((outcome, server.results(places, repeatable)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,382 @@
+//! Ranks in threads against the server: times against the simulator's own MPI, windows against none, and every order once.
+
+mod process;
+
+use super::*;
+use elan::{Placement, Watch as Bounds};
+use kernel::random::Stream;
+use link::{Flags, Kind, Order, Status};
+use process::{ANYBODY, Process, machine, options, play};
+use std::sync::Mutex;
+use units::Bytes;
+use workload::ping::{Directions, Library, Ping};
+
+const WHOLE: Time = Time::MAX;
+
+/// Half a round trip of the simulator's own MPI program.
+fn own_ping(name: &str, size: u64) -> f64 {
+    let ping = Ping {
+        from: 0,
+        to: 1,
+        directions: Directions::One,
+        source: Placement::Main,
+        destination: Placement::Main,
+        message: Bytes::new(size),
+        repeats: 1,
+        library: Library::Mpi,
+    };
+    let cluster = Cluster::new(machine(name).cluster_config(), Bounds::default());
+    let records = ping.run(cluster).expect("there is room");
+    records.rows[0].value
+}
+
+/// The same by orders, as a program of blocking sends and receives gives them.
+fn ping(process: &mut Process, size: u64) -> Option<f64> {
+    let bytes = vec![7; size as usize];
+    let mut latency = None;
+    for round in 0..2 {
+        let begin = process.now;
+        let other = 1 - process.rank();
+        for step in 0..2 {
+            if process.rank() == step {
+                let send = process.send(other, 5, &bytes);
+                assert_eq!(process.end_of(send).0, Status::Done);
+            } else {
+                let receive = process.receive(other, 5, size);
+                let (status, news, got) = process.end_of(receive);
+                assert_eq!((status, news.peer, news.data), (Status::Done, other, other));
+                assert!(got == bytes, "the payload is another one");
+            }
+        }
+        latency = (round > 0).then_some((process.now - begin) as f64 / 2e6);
+    }
+    latency
+}
+
+#[test]
+fn a_ping_takes_as_long_as_the_simulators_own() {
+    for name in ["es40-qsnet", "opteron-qsnet2"] {
+        for size in [0, 8, 256, 300, 4 << 10, 64 << 10, 4 << 20] {
+            let measured = Arc::new(Mutex::new(0.0));
+            let result = Arc::clone(&measured);
+            let (outcome, _) = play(machine(name), options(2), WHOLE, move |process| {
+                let latency = ping(process, size);
+                if process.rank() == 0 {
+                    *result.lock().unwrap() = latency.unwrap();
+                }
+            });
+            assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+            let (own, measured) = (own_ping(name, size), *measured.lock().unwrap());
+            // Not quite the same: the rounds begin in other phases of the cycles and bursts.
+            let difference = (measured - own).abs() / own;
+            assert!(
+                difference < 1e-4,
+                "{name}, {size} B: {measured} us by orders, {own} us"
+            );
+        }
+    }
+}
+
+/// A random program in which every message that is received is sent.
+fn random(process: &mut Process, seed: u64, ranks: u32) {
+    let rank = process.rank();
+    for round in 0..6 {
+        // All draw the same: who sends to whom, and how much.
+        let mut stream = Stream::new(seed, &format!("round {round}"));
+        let mut under_way = Vec::new();
+        for message in 0..2 * ranks {
+            let (from, to) = (
+                stream.uniform_u64(0..ranks.into()) as u32,
+                stream.uniform_u64(0..ranks.into()) as u32,
+            );
+            let size = [0, 8, 200, 5000, 30_000][stream.uniform_u64(0..5) as usize];
+            let sleeps = stream.uniform_u64(0..3) == 0;
+            if from == to {
+                continue; // MPI libraries do that themselves
+            }
+            let bytes = vec![message as u8; size];
+            if from == rank {
+                if sleeps {
+                    process.sleep(Time::from_ns(70 * u64::from(message)));
+                }
+                under_way.push((process.send(to, message.into(), &bytes), None));
+            }
+            if to == rank {
+                let receive = process.receive(from, message.into(), size as u64);
+                under_way.push((receive, Some(bytes)));
+            }
+        }
+        for (id, bytes) in under_way {
+            let (status, _, got) = process.end_of(id);
+            assert_eq!(status, Status::Done);
+            assert!(bytes.is_none_or(|bytes| bytes == got), "wrong bytes");
+        }
+    }
+}
+
+#[test]
+fn windows_change_nothing() {
+    for (name, seed) in [("es40-qsnet", 1), ("es40-qsnet", 2), ("opteron-qsnet2", 3)] {
+        let digest = |longest| {
+            let (outcome, results) = play(machine(name), options(8), longest, move |process| {
+                random(process, seed, 8);
+            });
+            assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+            (results.time, results.digest)
+        };
+        let one_by_one = digest(Time::ZERO);
+        assert_eq!(digest(WHOLE), one_by_one, "{name}, seed {seed}");
+        assert_eq!(digest(WHOLE), one_by_one, "{name}, seed {seed}, again");
+    }
+}
+
+#[test]
+fn ranks_of_a_node_and_an_ideal_network_serve_the_same_program() {
+    for network in [Network::Machine, Network::Ideal] {
+        let mut options = options(8);
+        (options.ranks_per_node, options.network) = (4, network);
+        let (outcome, results) = play(machine("es40-qsnet"), options, WHOLE, |process| {
+            random(process, 9, 8);
+        });
+        assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+        assert_eq!(results.nodes, [0, 0, 0, 0, 1, 1, 1, 1]);
+        assert!(
+            results
+                .messages
+                .iter()
+                .all(|message| message.arrived.is_some())
+        );
+    }
+}
+
+#[test]
+fn puts_and_gets_reach_the_memory_of_others() {
+    let long = 3 << 20;
+    let (outcome, results) = play(machine("es40-qsnet"), options(2), WHOLE, move |process| {
+        process.memory.insert(77, vec![process.rank() as u8; long]);
+        let other = 1 - process.rank();
+        let at = |offset, size| Order {
+            peer: other,
+            key: 77,
+            offset,
+            size,
+            ..Order::default()
+        };
+        if process.rank() == 0 {
+            let put = process.order(Kind::Put, at(100, long as u64 - 100), &vec![9; long - 100]);
+            assert_eq!(process.end_of(put).0, Status::Done);
+            let get = process.order(Kind::Get, at(0, long as u64), &[]);
+            let (status, _, bytes) = process.end_of(get);
+            assert_eq!(status, Status::Done);
+            assert!(bytes[..100].iter().all(|&byte| byte == 1));
+            assert!(bytes[100..].iter().all(|&byte| byte == 9));
+            let send = process.send(1, 0, &[]);
+            process.end_of(send);
+        } else {
+            let receive = process.receive(0, 0, 0);
+            process.end_of(receive);
+            assert!(process.memory[&77][100..].iter().all(|&byte| byte == 9));
+        }
+    });
+    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+    assert_eq!(results.messages.len(), 3);
+}
+
+#[test]
+fn peeks_claims_and_cancels_end_as_they_should() {
+    let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
+        let peek = |process: &mut Process, flags: Flags| {
+            let order = Order {
+                peer: ANYBODY,
+                flags: flags.0,
+                ..Order::default()
+            };
+            let id = process.order(Kind::Peek, order, &[]);
+            (id, process.end_of(id))
+        };
+        if process.rank() == 0 {
+            assert_eq!(peek(process, Flags::default()).1.0, Status::Nothing);
+            process.sleep(Time::from_us(50));
+            let (id, (status, news, _)) = peek(process, Flags::CLAIM);
+            assert_eq!((status, news.size, news.tag), (Status::Done, 3, 4));
+            // A later receive of the same does not get what is kept.
+            let later = process.receive(1, 4, 100);
+            process.sleep(Time::from_us(50));
+            assert!(!process.has_ended(later));
+            let order = Order {
+                id,
+                size: 3,
+                ..Order::default()
+            };
+            process.order(Kind::Claim, order, &[]);
+            assert_eq!(process.end_of(id).2, [1, 2, 3]);
+            let order = Order {
+                id: later,
+                ..Order::default()
+            };
+            process.order(Kind::Cancel, order, &[]);
+            assert_eq!(process.end_of(later).0, Status::Cancelled);
+        } else {
+            let send = process.send(0, 4, &[1, 2, 3]);
+            assert_eq!(process.end_of(send).0, Status::Done);
+            let order = Order {
+                flags: Flags::UNTAGGED.0,
+                ..Order::default()
+            };
+            let send = process.order(Kind::Send, order, &[5; 9]);
+            assert_eq!(process.end_of(send).0, Status::Done);
+        }
+    });
+    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+}
+
+/// Orders a probe of a message with a tag.
+fn probe(process: &mut Process, tag: u64) -> u64 {
+    let order = Order {
+        peer: ANYBODY,
+        tag,
+        mask: u64::MAX,
+        flags: Flags::BLOCKING.0,
+        ..Order::default()
+    };
+    process.order(Kind::Peek, order, &[])
+}
+
+/// The networks, and the machines whose processes and adapters match messages.
+fn networks() -> [(&'static str, Network); 3] {
+    [
+        ("es40-qsnet", Network::Machine),
+        ("opteron-qsnet2", Network::Machine),
+        ("es40-qsnet", Network::Ideal),
+    ]
+}
+
+#[test]
+fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
+    for (name, network) in networks() {
+        for ranks_per_node in [1, 2] {
+            let mut options = options(2);
+            (options.network, options.ranks_per_node) = (network, ranks_per_node);
+            let (outcome, _) = play(machine(name), options, WHOLE, move |process| {
+                if process.rank() == 0 {
+                    for _ in 0..3 {
+                        process.sleep(Time::from_ms(1));
+                        let send = process.send(1, 4, &[1, 2, 3]);
+                        process.end_of(send);
+                    }
+                    return;
+                }
+                let mut times = Vec::new();
+                for _ in 0..2 {
+                    let receive = process.receive(0, 4, 3);
+                    assert_eq!(process.end_of(receive).0, Status::Done);
+                    times.push(process.now);
+                }
+                let probed = probe(process, 4);
+                let (status, news, bytes) = process.end_of(probed);
+                assert_eq!((status, news.size, news.tag), (Status::Done, 3, 4));
+                assert!(bytes.is_empty());
+                let (received, probed) = (times[1] - times[0], process.now - times[1]);
+                let difference = received.abs_diff(probed);
+                assert!(
+                    difference < Time::from_us(1).as_ps(),
+                    "{name}: {difference} ps"
+                );
+                // One that is there is found, and each time.
+                let again = probe(process, 4);
+                assert_eq!(process.end_of(again).0, Status::Done);
+                let receive = process.receive(0, 4, 3);
+                assert_eq!(process.end_of(receive).2, [1, 2, 3]);
+            });
+            assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+        }
+    }
+}
+
+#[test]
+fn a_probe_is_taken_back_and_leaves_no_trace() {
+    for (name, network) in networks() {
+        let mut options = options(2);
+        options.network = network;
+        let (outcome, _) = play(machine(name), options, WHOLE, |process| {
+            let untagged = Order {
+                peer: 1,
+                flags: Flags::UNTAGGED.0,
+                ..Order::default()
+            };
+            if process.rank() == 0 {
+                process.sleep(Time::from_us(100));
+                process.order(Kind::Send, untagged, &[5; 9]);
+                process.sleep(Time::from_us(100));
+                let send = process.send(1, 4, &[1, 2, 3]);
+                process.end_of(send);
+                return;
+            }
+            let probed = probe(process, 4);
+            // A message of another kind wakes the rank, which then does something else.
+            while process.messages.is_empty() {
+                process.wait(link::NEVER, Flags::BLOCKING);
+            }
+            assert!(!process.has_ended(probed));
+            let order = Order {
+                id: probed,
+                ..Order::default()
+            };
+            process.order(Kind::Cancel, order, &[]);
+            assert_eq!(process.end_of(probed).0, Status::Cancelled);
+            assert!(process.now < Time::from_us(150).as_ps());
+            let receive = process.receive(0, 4, 3);
+            assert_eq!(process.end_of(receive).2, [1, 2, 3]);
+        });
+        assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+    }
+}
+
+#[test]
+fn probes_that_wait_for_each_other_are_a_deadlock() {
+    for (name, network) in networks() {
+        let mut options = options(2);
+        options.network = network;
+        let (outcome, _) = play(machine(name), options, WHOLE, |process| {
+            let send = process.send(1 - process.rank(), 3, &[]);
+            process.end_of(send);
+            let probed = probe(process, 4);
+            process.end_of(probed);
+        });
+        assert_eq!(outcome.end, End::Deadlock, "{}", outcome.message);
+        assert_eq!(outcome.waiting.len(), 2);
+        for waiting in &outcome.waiting {
+            assert_eq!(waiting.what, ["looks for a message of any rank, tag 4"]);
+        }
+    }
+}
+
+#[test]
+fn what_is_too_long_is_told_and_not_stored() {
+    let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
+        if process.rank() == 0 {
+            let send = process.send(1, 1, &[1; 500]);
+            process.end_of(send);
+        } else {
+            let receive = process.receive(0, 1, 499);
+            let (status, news, bytes) = process.end_of(receive);
+            assert_eq!((status, news.size), (Status::Truncated, 500));
+            assert!(bytes.is_empty());
+        }
+    });
+    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+}
+
+#[test]
+fn too_many_ranks_are_a_problem() {
+    let problem = |options| match Run::new(machine("es40-qsnet"), options) {
+        Ok(_) => panic!("there is no room"),
+        Err(problem) => problem.to_string(),
+    };
+    let mut crowded = options(8);
+    crowded.ranks_per_node = 8;
+    let mut wrong = options(2);
+    wrong.compute = "lots".into();
+    let problems = [problem(options(65)), problem(crowded), problem(wrong)].join("\n");
+    insta::assert_snapshot!(problems);
+}

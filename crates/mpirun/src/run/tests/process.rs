@@ -1,0 +1,201 @@
+//! Ranks as threads of the test: they speak the link as the provider does.
+
+use crate::{Network, Options, Outcome, Results, Run};
+use link::{Flags, Kind, NEVER, News, Order, Rank, Report, Status};
+use machine::Machine;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::Time;
+
+/// A rank.
+pub struct Process {
+    link: Rank,
+    /// Local time.
+    pub now: u64,
+    ids: u64,
+    /// What has been told and not yet been asked for.
+    told: BTreeMap<u64, (News, Vec<u8>)>,
+    /// Untagged messages.
+    pub messages: Vec<Vec<u8>>,
+    pieces: BTreeMap<u64, Vec<u8>>,
+    /// Memory that others reach, by its key.
+    pub memory: BTreeMap<u64, Vec<u8>>,
+}
+
+pub const ANYBODY: u32 = Order::ANYBODY;
+
+impl Process {
+    fn attach(path: &str, rank: u32) -> Self {
+        Process {
+            link: Rank::attach(path, rank).expect("there is a place"),
+            now: 0,
+            ids: 0,
+            told: BTreeMap::new(),
+            messages: Vec::new(),
+            pieces: BTreeMap::new(),
+            memory: BTreeMap::new(),
+        }
+    }
+
+    pub fn rank(&self) -> u32 {
+        self.link.number()
+    }
+
+    pub fn order(&mut self, kind: Kind, order: Order, bytes: &[u8]) -> u64 {
+        self.ids += 1;
+        let id = if order.id == 0 { self.ids } else { order.id };
+        for piece in bytes.chunks(link::BATCH / 4) {
+            let head = Order {
+                payload: piece.len() as u64,
+                ..Order::new(Kind::Piece, self.now)
+            };
+            while !self.link.order(&head, &[piece]) {
+                self.wait(0, Flags::default());
+            }
+        }
+        let order = Order {
+            id,
+            kind: kind as u32,
+            time: self.now,
+            ..order
+        };
+        while !self.link.order(&order, &[]) {
+            self.wait(0, Flags::default());
+        }
+        id
+    }
+
+    pub fn send(&mut self, to: u32, tag: u64, bytes: &[u8]) -> u64 {
+        let order = Order {
+            peer: to,
+            tag,
+            data: self.rank(),
+            size: bytes.len() as u64,
+            ..Order::default()
+        };
+        self.order(Kind::Send, order, bytes)
+    }
+
+    pub fn receive(&mut self, from: u32, tag: u64, room: u64) -> u64 {
+        let order = Order {
+            peer: from,
+            tag,
+            mask: u64::MAX,
+            size: room,
+            ..Order::default()
+        };
+        self.order(Kind::Receive, order, &[])
+    }
+
+    pub fn wait(&mut self, until: u64, mut flags: Flags) {
+        loop {
+            let resumed = self.link.hand_over(self.now, until, flags);
+            let mut replies = Vec::new();
+            for (news, bytes) in self.link.news() {
+                let at = news.offset as usize;
+                match news.report().expect("it is known") {
+                    Report::Piece => self.pieces.entry(news.id).or_default().extend(bytes),
+                    Report::Message => self.messages.push(bytes.to_vec()),
+                    Report::Write => {
+                        let memory = self.memory.get_mut(&news.key).expect("it has a key");
+                        memory[at..at + bytes.len()].copy_from_slice(bytes);
+                    }
+                    Report::Read => {
+                        let memory = &self.memory[&news.key];
+                        let part = memory[at..at + news.size as usize].to_vec();
+                        replies.push((news.id, part));
+                    }
+                    _ => {
+                        let mut whole = self.pieces.remove(&news.id).unwrap_or_default();
+                        whole.extend(bytes);
+                        self.told.insert(news.id, (news, whole));
+                    }
+                }
+            }
+            if let Some(now) = resumed {
+                assert!(now >= self.now, "time goes on");
+                self.now = now;
+                return;
+            }
+            for (id, part) in replies {
+                let order = Order {
+                    id,
+                    size: part.len() as u64,
+                    payload: part.len() as u64,
+                    ..Order::new(Kind::Reply, self.now)
+                };
+                assert!(self.link.order(&order, &[&part]), "an answer has room");
+            }
+            flags = flags.with(Flags::STILL);
+        }
+    }
+
+    /// Waits for the end of something.
+    pub fn end_of(&mut self, id: u64) -> (Status, News, Vec<u8>) {
+        loop {
+            if let Some((news, bytes)) = self.told.remove(&id) {
+                return (news.status(), news, bytes);
+            }
+            self.wait(NEVER, Flags::BLOCKING);
+        }
+    }
+
+    pub fn has_ended(&self, id: u64) -> bool {
+        self.told.contains_key(&id)
+    }
+
+    pub fn sleep(&mut self, time: Time) {
+        self.wait(self.now + time.as_ps(), Flags::SLEEP);
+    }
+}
+
+pub fn machine(name: &str) -> Machine {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines");
+    let text = std::fs::read_to_string(format!("{root}/{name}.toml")).expect("it is shipped");
+    Machine::parse(name, &text, &[]).expect("it is shipped")
+}
+
+pub fn options(ranks: u32) -> Options {
+    Options {
+        ranks,
+        ranks_per_node: 1,
+        placement: None,
+        compute: "none".into(),
+        network: Network::Machine,
+        seed: 1,
+        limit_time: None,
+        timeline: false,
+        calls: true,
+    }
+}
+
+/// Runs a program on every rank. A rank that panics ends the run, and leaves its like in their waits.
+pub fn play(
+    machine: Machine,
+    options: Options,
+    longest: Time,
+    program: impl Fn(&mut Process) + Send + Sync + 'static,
+) -> (Outcome, Results) {
+    let ranks = options.ranks;
+    let run = Run::new(machine, options).expect("there is room");
+    let (path, program) = (run.path(), Arc::new(program));
+    let cancel = Arc::new(AtomicBool::new(false));
+    for rank in 0..ranks {
+        let (path, program, cancel) = (path.clone(), Arc::clone(&program), Arc::clone(&cancel));
+        std::thread::spawn(move || {
+            let all = || {
+                let mut process = Process::attach(&path, rank);
+                process.wait(0, Flags::default());
+                program(&mut process);
+                let now = process.now;
+                process.link.finish(now);
+            };
+            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)).is_err() {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+    let served = run.serve_within(&cancel, std::process::id(), longest);
+    served.expect("there is room")
+}

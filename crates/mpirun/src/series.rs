@@ -1,0 +1,128 @@
+//! How busy links, buses and thread processors were over time, for pictures of a run.
+//!
+//! The run is cut into periods. Nobody knows beforehand how long it will be: when there are [`MOST`] periods, each two
+//! become one, and later ones are twice as long. A period ends with the first event at or after its end.
+
+use elan::Cluster;
+use units::Time;
+
+/// Periods that are kept.
+const MOST: usize = 512;
+
+/// The first length of a period.
+const SHORTEST: Time = Time::from_us(1);
+
+/// What a value is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A directed link.
+    Link,
+    /// The I/O bus of an adapter.
+    Bus,
+    /// The thread processor of an adapter.
+    Thread,
+}
+
+impl Thing {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Thing::Link => "link",
+            Thing::Bus => "bus",
+            Thing::Thread => "thread",
+        }
+    }
+}
+
+/// How busy one thing was in one period; periods in which it was idle have no row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeriesRow {
+    /// When the period began.
+    pub begin: Time,
+    /// When it ended.
+    pub end: Time,
+    /// What it is of.
+    pub thing: Thing,
+    /// Its number.
+    pub id: u32,
+    /// Busy time in the period.
+    pub busy: Time,
+}
+
+/// The sums so far, cut into periods.
+pub(crate) struct Series {
+    things: Vec<(Thing, u32)>,
+    /// End of each period, and the sum of each thing's busy time until then.
+    periods: Vec<(Time, Vec<Time>)>,
+    length: Time,
+    next: Time,
+}
+
+impl Series {
+    pub fn new(cluster: &Cluster) -> Self {
+        let links = cluster.config().fabric.tree.links();
+        let adapters = cluster.nodes() * cluster.rails();
+        let links = (0..links).map(|id| (Thing::Link, id));
+        let buses = (0..adapters).map(|id| (Thing::Bus, id));
+        let threads = (0..adapters).map(|id| (Thing::Thread, id));
+        Series {
+            things: links.chain(buses).chain(threads).collect(),
+            periods: Vec::new(),
+            length: SHORTEST,
+            next: SHORTEST,
+        }
+    }
+
+    /// When the period ends that is open.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Ends a period now.
+    pub fn cut(&mut self, cluster: &Cluster) {
+        let (cycle, nodes) = (cluster.config().cycle, cluster.nodes());
+        let adapter = |id: u32| cluster.adapter(id / nodes, id % nodes);
+        let busy = |&(thing, id): &(Thing, u32)| match thing {
+            Thing::Link => {
+                let counters = cluster.link(id);
+                cycle * (counters.flits + counters.tokens)
+            }
+            Thing::Bus => adapter(id).bus_busy(),
+            Thing::Thread => adapter(id).thread_busy(),
+        };
+        let sums = self.things.iter().map(busy).collect();
+        self.periods.push((cluster.now(), sums));
+        if self.periods.len() == MOST {
+            let mut number = 0;
+            self.periods.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
+            self.length = self.length * 2;
+        }
+        self.next = cluster.now() + self.length;
+    }
+
+    /// The rows, once the last period is cut.
+    pub fn rows(self) -> Vec<SeriesRow> {
+        let mut rows = Vec::new();
+        let mut before = (Time::ZERO, vec![Time::ZERO; self.things.len()]);
+        for period in self.periods {
+            let sums = period.1.iter().zip(&before.1);
+            for (&(thing, id), (after, before_it)) in self.things.iter().zip(sums) {
+                let busy = after.saturating_sub(*before_it);
+                if !busy.is_zero() {
+                    rows.push(SeriesRow {
+                        begin: before.0,
+                        end: period.0,
+                        thing,
+                        id,
+                        busy,
+                    });
+                }
+            }
+            before = period;
+        }
+        rows
+    }
+}

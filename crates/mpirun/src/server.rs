@@ -1,0 +1,260 @@
+//! The loop of the time server; see the crate.
+
+mod turns;
+
+use crate::agent::{Agent, Reader, Shared};
+use crate::chronicle::Chronicle;
+use crate::endpoint::Endpoint;
+use crate::run::{End, Link, Outcome, Results, Waiting};
+use crate::series::Series;
+use crate::watch::{Trouble, Watch};
+use elan::{Cluster, Node, Stop};
+use link::{Order, Phase};
+use std::cell::RefCell;
+use std::rc::Rc;
+use turns::Turns;
+use units::Time;
+use workload::records::Baseline;
+
+/// Serves the ranks of one run.
+pub(crate) struct Server {
+    cluster: Cluster,
+    baseline: Baseline,
+    series: Option<Series>,
+    lookahead: Time,
+    shared: Rc<Shared>,
+    turns: Rc<Turns>,
+    /// Ranks that have had their turn, and whose orders are to be taken.
+    ran: Vec<u32>,
+}
+
+/// Why the loop ends.
+enum Over {
+    Finished,
+    Deadlock,
+    Trouble(Trouble),
+    Stop(Stop),
+}
+
+impl From<Trouble> for Over {
+    fn from(trouble: Trouble) -> Self {
+        Over::Trouble(trouble)
+    }
+}
+
+impl From<Stop> for Over {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Cancelled => Over::Trouble(Trouble::Cancelled),
+            stop => Over::Stop(stop),
+        }
+    }
+}
+
+impl Server {
+    pub fn new(link: Link, cluster: Cluster, watch: Watch, lookahead: Time) -> Self {
+        let ranks = link.lock().ranks();
+        let turns = Rc::new(Turns {
+            link,
+            watch: RefCell::new(watch),
+            trouble: RefCell::new(None),
+        });
+        let read: Rc<dyn Reader> = Rc::clone(&turns) as _;
+        Server {
+            baseline: Baseline::take(&cluster),
+            cluster,
+            series: None,
+            lookahead,
+            shared: Rc::new(Shared {
+                agents: RefCell::default(),
+                ready: RefCell::default(),
+                chronicle: RefCell::new(Chronicle::new(ranks)),
+                read,
+            }),
+            turns,
+            ran: (0..ranks).collect(),
+        }
+    }
+
+    /// What is kept: every call of MPI, and how busy all was over time.
+    pub fn keep(&mut self, calls: bool, timeline: bool) {
+        self.shared.chronicle.borrow_mut().keep_calls = calls;
+        self.series = timeline.then(|| Series::new(&self.cluster));
+    }
+
+    /// The ranks, each at a node, with its end of the network.
+    pub fn attach(&mut self, nodes: Vec<Node>, endpoints: Vec<Box<dyn Endpoint>>) {
+        let agent = |((rank, node), endpoint)| {
+            let shared = Rc::clone(&self.shared);
+            Rc::new(Agent::new(rank, node, endpoint, shared))
+        };
+        let agents = (0..).zip(nodes).zip(endpoints).map(agent);
+        let agents: Vec<Rc<Agent>> = agents.collect();
+        self.shared.agents.replace(agents);
+    }
+
+    /// Serves until the end.
+    pub fn run(&mut self) -> Outcome {
+        loop {
+            match self.round() {
+                Ok(()) => {}
+                Err(over) => return self.outcome(&over),
+            }
+        }
+    }
+
+    /// Waits until no rank runs, takes their orders, simulates until one can go on, and lets it and its like go on.
+    fn round(&mut self) -> Result<(), Over> {
+        self.turns.until_none_runs()?;
+        self.take_orders();
+        self.simulate()?;
+        let mut ready = self.shared.ready.take();
+        if ready.is_empty() {
+            let agents = self.shared.agents.borrow();
+            let all = agents.iter().all(|agent| agent.is_finished());
+            return Err(if all { Over::Finished } else { Over::Deadlock });
+        }
+        ready.sort_unstable();
+        for &(moment, rank) in &ready {
+            let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
+            self.turns.deliver(&agent, true)?;
+            let mut link = self.turns.link.lock();
+            link.give_turn(rank, Some(moment.as_ps()));
+            self.ran.push(rank);
+        }
+        self.turns.link.lock().release();
+        Ok(())
+    }
+
+    /// Takes the orders of the ranks that have had their turn: in the order of their moments, then of the ranks.
+    fn take_orders(&mut self) {
+        let link = self.turns.link.lock();
+        let batch = |rank: u32| {
+            let orders = link.orders(rank);
+            let orders: Vec<(Order, Box<[u8]>)> =
+                orders.map(|(order, bytes)| (order, bytes.into())).collect();
+            let first = orders.first().map_or(0, |(order, _)| order.time);
+            (first, rank, orders)
+        };
+        let mut batches: Vec<_> = self.ran.drain(..).map(batch).collect();
+        drop(link);
+        batches.sort_unstable_by_key(|&(first, rank, _)| (first, rank));
+        for (_, rank, orders) in batches {
+            let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
+            let node = agent.node.clone();
+            node.serve("orders", agent.carry_out(orders));
+        }
+    }
+
+    /// Runs the cluster until ranks can go on: to the first wake, and on to the end of its window.
+    fn simulate(&mut self) -> Result<(), Over> {
+        self.turns.look_sometimes()?;
+        let shared = Rc::clone(&self.shared);
+        let turns = Rc::clone(&self.turns);
+        let stop = || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some();
+        self.run_until(Time::MAX, &stop)?;
+        self.turns.trouble()?;
+        let first = self.shared.ready.borrow().iter().map(|ready| ready.0).min();
+        if let Some(first) = first {
+            let window = self.lookahead.saturating_sub(Time::from_ps(1));
+            self.run_until(first + window, &|| false)?;
+            self.turns.trouble()?;
+        }
+        Ok(())
+    }
+
+    /// Runs to a moment or until something says stop, and cuts the series on the way.
+    fn run_until(&mut self, end: Time, stop: &dyn Fn() -> bool) -> Result<(), Over> {
+        loop {
+            let next = self.series.as_ref().map_or(Time::MAX, Series::next);
+            let cluster = &mut self.cluster;
+            let due = cluster.run_while(end, |now| !stop() && now < next)?;
+            if !due || stop() {
+                return Ok(());
+            }
+            if let Some(series) = &mut self.series {
+                series.cut(&self.cluster);
+            }
+        }
+    }
+
+    fn outcome(&self, over: &Over) -> Outcome {
+        let link = self.turns.link.lock();
+        let phases = || (0..link.ranks()).map(|rank| link.phase(rank));
+        let attached = phases().filter(|&phase| phase != Phase::Absent).count() as u32;
+        let mut rank = None;
+        let (end, message) = match over {
+            Over::Finished => (End::Finished, String::new()),
+            Over::Deadlock => (
+                End::Deadlock,
+                "every rank waits for something that cannot happen any more".to_string(),
+            ),
+            Over::Trouble(Trouble::Died(which)) => {
+                rank = Some(*which);
+                (End::Died, format!("rank {which} died"))
+            }
+            Over::Trouble(Trouble::LauncherGone) if attached == 0 => (
+                End::NoMpi,
+                "the program ended without having called MPI_Init".to_string(),
+            ),
+            Over::Trouble(Trouble::LauncherGone) => (
+                End::LauncherGone,
+                "the program that starts the ranks has gone".to_string(),
+            ),
+            Over::Trouble(Trouble::Cancelled) => {
+                (End::Cancelled, "the run was cancelled".to_string())
+            }
+            Over::Stop(stop @ Stop::Deadlock { .. }) => (End::Deadlock, stop.to_string()),
+            Over::Stop(stop) => (End::Limit, stop.to_string()),
+        };
+        let agents = self.shared.agents.borrow();
+        let unfinished = agents.iter().filter(|agent| !agent.is_finished());
+        let waiting = unfinished.map(|agent| Waiting {
+            rank: agent.rank,
+            pid: link.pid(agent.rank),
+            call: link.call(agent.rank),
+            what: agent.under_way(),
+            runs: !link.has_turn(agent.rank),
+        });
+        Outcome {
+            end,
+            message,
+            waiting: waiting.collect(),
+            rank,
+            time: self.time(),
+            attached,
+        }
+    }
+
+    /// When the last rank finished, or how far the cluster has come if some have not.
+    fn time(&self) -> Time {
+        let agents = self.shared.agents.borrow();
+        let chronicle = self.shared.chronicle.borrow();
+        let finished = agents.iter().all(|agent| agent.is_finished());
+        let last = chronicle.ranks.iter().map(|rank| rank.end).max();
+        last.filter(|_| finished).unwrap_or(self.cluster.now())
+    }
+
+    /// What the run leaves behind.
+    pub fn results(mut self, nodes: Vec<u32>, repeatable: bool) -> Results {
+        let series = self.series.take().map(|mut series| {
+            series.cut(&self.cluster);
+            series.rows()
+        });
+        let time = self.time();
+        let chronicle = self.shared.chronicle.borrow();
+        Results {
+            messages: chronicle.messages.clone(),
+            calls: chronicle.calls.clone(),
+            ranks: chronicle.ranks.clone(),
+            nodes,
+            links: self.baseline.links(&self.cluster),
+            series: series.unwrap_or_default(),
+            time,
+            packets: self.cluster.packets(),
+            events: self.cluster.events(),
+            digest: chronicle.digest(&self.cluster.digest()),
+            repeatable,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The turns of the ranks: giving them, waiting for their end, and what is told and asked with them.
+
+use crate::agent::{Agent, Reader};
+use crate::run::Link;
+use crate::watch::{PATIENCE, Trouble, Watch};
+use link::{Blocked, Kind, News, Report, Status};
+use std::cell::RefCell;
+
+/// Longest part of a rank's memory that it is asked for at a time, or that is told in one piece.
+const PART: u64 = link::BATCH as u64 / 2;
+
+/// The turns of the ranks: who gives them and waits for their end.
+pub(super) struct Turns {
+    pub link: Link,
+    pub watch: RefCell<Watch>,
+    pub trouble: RefCell<Option<Trouble>>,
+}
+
+impl Turns {
+    pub fn until_none_runs(&self) -> Result<(), Trouble> {
+        // The lock is not held for the whole wait: others may ask about the ranks.
+        while self.link.lock().wait(PATIENCE) == Blocked::NotYet {
+            self.watch.borrow_mut().look(&self.link.lock())?;
+        }
+        Ok(())
+    }
+
+    pub fn look_sometimes(&self) -> Result<(), Trouble> {
+        let link = self.link.lock();
+        self.watch.borrow_mut().look_sometimes(&link)
+    }
+
+    pub fn trouble(&self) -> Result<(), Trouble> {
+        self.trouble.borrow().map_or(Ok(()), Err)
+    }
+
+    /// Tells a rank what there is: what was written into its memory, and all else if it goes on. What does not fit is told
+    /// in turns of its own.
+    pub fn deliver(&self, agent: &Agent, all: bool) -> Result<(), Trouble> {
+        while let Some((news, bytes)) = agent.next_news(all) {
+            let (mut offset, length) = (0, bytes.len() as u64);
+            let write = news.report == Report::Write as u32;
+            while length - offset > PART {
+                let part = &bytes[offset as usize..(offset + PART) as usize];
+                let piece = News {
+                    offset: if write { news.offset + offset } else { offset },
+                    size: PART,
+                    payload: PART,
+                    report: if write {
+                        news.report
+                    } else {
+                        Report::Piece as u32
+                    },
+                    ..news
+                };
+                self.tell(agent.rank, &piece, part)?;
+                offset += PART;
+            }
+            let rest = &bytes[offset as usize..];
+            let last = News {
+                offset: if write { news.offset + offset } else { offset },
+                size: if write { rest.len() as u64 } else { news.size },
+                payload: rest.len() as u64,
+                ..news
+            };
+            self.tell(agent.rank, &last, rest)?;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, rank: u32, news: &News, bytes: &[u8]) -> Result<(), Trouble> {
+        while !self.link.lock().tell(rank, news, bytes) {
+            self.serve_turn(rank)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a rank the turn to take in what it has been told, and to answer.
+    fn serve_turn(&self, rank: u32) -> Result<(), Trouble> {
+        let mut link = self.link.lock();
+        link.give_turn(rank, None);
+        link.release();
+        drop(link);
+        self.until_none_runs()
+    }
+
+    /// The bytes that a rank answers with.
+    fn answer(&self, rank: u32) -> Option<Box<[u8]>> {
+        let link = self.link.lock();
+        let mut orders = link.orders(rank);
+        let reply = orders.find(|(order, _)| order.kind() == Some(Kind::Reply));
+        reply.map(|(_, bytes)| bytes.into())
+    }
+
+    fn try_read(
+        &self,
+        agent: &Agent,
+        (key, offset, size): (u64, u64, u64),
+    ) -> Result<Option<Box<[u8]>>, Trouble> {
+        self.deliver(agent, false)?;
+        let mut bytes = Vec::new();
+        let mut done = 0;
+        while done < size || (size == 0 && done == 0) {
+            let part = (size - done).min(PART);
+            let read = News {
+                key,
+                offset: offset + done,
+                size: part,
+                ..News::new(Report::Read, Status::Done, 0, 1)
+            };
+            self.tell(agent.rank, &read, &[])?;
+            self.serve_turn(agent.rank)?;
+            match self.answer(agent.rank) {
+                Some(answer) if answer.len() as u64 == part => bytes.extend(&answer[..]),
+                _ => return Ok(None),
+            }
+            if size == 0 {
+                break;
+            }
+            done += part;
+        }
+        Ok(Some(bytes.into()))
+    }
+}
+
+impl Reader for Turns {
+    fn read(&self, agent: &Agent, key: u64, offset: u64, size: u64) -> Option<Box<[u8]>> {
+        if agent.is_finished() {
+            return None;
+        }
+        match self.try_read(agent, (key, offset, size)) {
+            Ok(bytes) => bytes,
+            Err(trouble) => {
+                self.trouble.replace(Some(trouble));
+                None
+            }
+        }
+    }
+}

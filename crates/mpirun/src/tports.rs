@@ -1,0 +1,201 @@
+//! The network of the machine: a rank is a process of the simulated libraries.
+//!
+//! | order | is |
+//! |---|---|
+//! | send, receive | a Tport message, short or long, matched by the receiver's adapter (or as `tport.matching` says) |
+//! | peek | a probe of the Tport that does not wait |
+//! | probe | one that waits |
+//! | sleep | computation: it begins when the processor is done with the calls before, and the noise of the host delays it |
+//! | put, get | those of Elanlib, between main memories |
+//! | untagged message | a put into a buffer of the receiver, and an event there: nothing is matched. The receiver's processor takes it out by a call |
+//!
+//! The costs are those that the same calls have in [`libelan::mpi`]; a call that makes a request has its cost, too.
+
+mod operations;
+
+use crate::endpoint::{Ended, Endpoint, Operation, Outgoing, Wanted};
+use crate::memory::{Buffer, Buffers};
+use libelan::Pe;
+use libelan::elan::tport::{Mode, Room, Select};
+use operations::{Arrival, Copy, Receive, Send, refused};
+use std::cell::RefCell;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// One rank's process.
+pub struct Process {
+    pe: Pe,
+    buffers: Rc<Buffers>,
+    /// Those of all ranks, and their processes.
+    all: Rc<[(Rc<Buffers>, Pe)]>,
+}
+
+impl Process {
+    /// The processes of a job, in the order of its ranks.
+    pub fn of(pes: Vec<Pe>) -> Vec<Process> {
+        let buffers = |pe: &Pe| (Rc::new(Buffers::new(pe.node().clone())), pe.clone());
+        let all: Rc<[(Rc<Buffers>, Pe)]> = pes.iter().map(buffers).collect();
+        let process = |(index, pe): (usize, Pe)| Process {
+            pe,
+            buffers: Rc::clone(&all[index].0),
+            all: Rc::clone(&all),
+        };
+        pes.into_iter().enumerate().map(process).collect()
+    }
+
+    /// Makes a call that was ordered at a moment.
+    fn call<R>(&self, at: Time, request: bool, call: impl FnOnce(&Pe) -> R) -> R {
+        self.pe.given(at, || {
+            if request {
+                self.pe.mpi().request();
+            }
+            call(&self.pe)
+        })
+    }
+
+    fn select(wanted: &Wanted) -> Select {
+        Select {
+            process: wanted.from,
+            tag_mask: wanted.mask,
+            tag: wanted.tag,
+            ..Select::ANY
+        }
+    }
+}
+
+impl Endpoint for Process {
+    fn compute(&self, at: Time, time: Time) -> Ended {
+        // After what the processor has to do for the calls before, and with what the operating system takes of it.
+        Box::pin(self.pe.given(at, || self.pe.compute(time)))
+    }
+
+    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn Operation> {
+        let size = Bytes::new(message.bytes.len() as u64);
+        let Ok(buffer) = self.buffers.take(size) else {
+            return refused(at);
+        };
+        self.buffers.store(buffer, &message.bytes);
+        let mode = if message.synchronous {
+            Mode::Synchronous
+        } else {
+            Mode::Standard
+        };
+        let label = (message.data, message.tag);
+        let tx = self.call(at, message.request, |pe| {
+            let tport = pe.elan().tport();
+            tport.tx_start(mode, message.to, label, buffer.at(), size)
+        });
+        Rc::new(Send {
+            tx: RefCell::new(Some(Rc::new(tx))),
+            pe: self.pe.clone(),
+            buffer,
+            buffers: Rc::clone(&self.buffers),
+        })
+    }
+
+    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+        match self.buffers.take(wanted.room) {
+            Ok(buffer) => {
+                let room = Room::Buffer(buffer.at(), wanted.room);
+                self.post(at, &wanted, room, Some(buffer))
+            }
+            Err(_) => refused(at),
+        }
+    }
+
+    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+        self.post(at, &wanted, Room::Peek, None)
+    }
+
+    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+        self.post(at, &wanted, Room::Probe, None)
+    }
+
+    fn message(&self, at: Time, to: u32, bytes: Box<[u8]>) -> [Rc<dyn Operation>; 2] {
+        let size = Bytes::new(bytes.len() as u64);
+        let (theirs, pe) = (&self.all[to as usize].0, self.all[to as usize].1.clone());
+        let (Ok(here), Ok(there)) = (self.buffers.take(size), theirs.take(size)) else {
+            return [refused(at), refused(at)];
+        };
+        self.buffers.store(here, &bytes);
+        let event = pe.node().event(1);
+        let place = pe
+            .node()
+            .event_address(event)
+            .expect("it has just been made");
+        let remote = self.call(at, false, |own| {
+            let (from, to_buffer) = (here.at(), there.at());
+            own.elan().put_notify(to, from, to_buffer, size, place.elan)
+        });
+        let sent = Copy {
+            remote,
+            pe: self.pe.clone(),
+            here,
+            buffers: Rc::clone(&self.buffers),
+            there: RefCell::new(None),
+            brings: None,
+        };
+        let arrival = Arrival {
+            pe,
+            event,
+            buffer: there,
+            buffers: Rc::clone(theirs),
+            size,
+        };
+        [Rc::new(sent), Rc::new(arrival)]
+    }
+
+    fn put(&self, at: Time, to: u32, bytes: Box<[u8]>) -> Rc<dyn Operation> {
+        self.copy(at, to, &bytes, false)
+    }
+
+    fn get(&self, at: Time, from: u32, bytes: Box<[u8]>) -> Rc<dyn Operation> {
+        self.copy(at, from, &bytes, true)
+    }
+}
+
+impl Process {
+    fn post(
+        &self,
+        at: Time,
+        wanted: &Wanted,
+        room: Room,
+        buffer: Option<Buffer>,
+    ) -> Rc<dyn Operation> {
+        let select = Self::select(wanted);
+        let rx = self.call(at, wanted.request, |pe| {
+            pe.elan().tport().rx_start(select, room)
+        });
+        Rc::new(Receive {
+            rx: RefCell::new(Some(Rc::new(rx))),
+            pe: self.pe.clone(),
+            buffer,
+            buffers: Rc::clone(&self.buffers),
+        })
+    }
+
+    fn copy(&self, at: Time, other: u32, bytes: &[u8], get: bool) -> Rc<dyn Operation> {
+        let size = Bytes::new(bytes.len() as u64);
+        let theirs = &self.all[other as usize].0;
+        let (Ok(here), Ok(there)) = (self.buffers.take(size), theirs.take(size)) else {
+            return refused(at);
+        };
+        let remote = if get {
+            theirs.store(there, bytes);
+            let to = here.at();
+            self.call(at, false, |pe| pe.elan().get(other, there.at(), to, size))
+        } else {
+            self.buffers.store(here, bytes);
+            let from = here.at();
+            self.call(at, false, |pe| pe.elan().put(other, from, there.at(), size))
+        };
+        Rc::new(Copy {
+            remote,
+            pe: self.pe.clone(),
+            here,
+            buffers: Rc::clone(&self.buffers),
+            there: RefCell::new(Some((there, Rc::clone(theirs)))),
+            brings: get.then_some(size),
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! What a process has under way: when it ends, and what its processor does then.
+
+use crate::endpoint::{Ended, Finish, Incoming, Operation};
+use crate::memory::{Buffer, Buffers};
+use elan::EventId;
+use libelan::Pe;
+use libelan::elan::putget::Remote;
+use libelan::elan::tport::{Received, Rx, TportError, Tx};
+use link::Status;
+use std::cell::RefCell;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// Something that the machine has no room for.
+pub fn refused(at: Time) -> Rc<dyn Operation> {
+    Rc::new(Refused(at))
+}
+
+struct Refused(Time);
+
+impl Operation for Refused {
+    fn ended(&self) -> Ended {
+        Box::pin(std::future::ready(self.0))
+    }
+
+    fn finish(&self, _at: Time) -> Finish {
+        Box::pin(async { Incoming::of(Status::Refused) })
+    }
+}
+
+/// A send; its end has been taken once it is empty.
+pub struct Send {
+    pub tx: RefCell<Option<Rc<Tx>>>,
+    pub pe: Pe,
+    pub buffer: Buffer,
+    pub buffers: Rc<Buffers>,
+}
+
+impl Operation for Send {
+    fn ended(&self) -> Ended {
+        let tx = self.tx.borrow().clone();
+        Box::pin(async move { tx.expect("nobody has seen its end").ended().await })
+    }
+
+    fn finish(&self, at: Time) -> Finish {
+        let tx = self.tx.take().and_then(Rc::into_inner);
+        let tx = tx.expect("it has ended, and nobody else sees it");
+        let (pe, tport) = (self.pe.clone(), self.pe.elan().tport());
+        let (buffer, buffers) = (self.buffer, Rc::clone(&self.buffers));
+        Box::pin(async move {
+            let status = match pe.given(at, || tport.tx_wait(tx)).await {
+                Ok(()) => Status::Done,
+                Err(_) => Status::Refused,
+            };
+            buffers.give_back(buffer);
+            Incoming::of(status)
+        })
+    }
+}
+
+/// A receive, a peek, or a probe.
+pub struct Receive {
+    pub rx: RefCell<Option<Rc<Rx>>>,
+    pub pe: Pe,
+    /// None of those that only look.
+    pub buffer: Option<Buffer>,
+    pub buffers: Rc<Buffers>,
+}
+
+impl Operation for Receive {
+    fn ended(&self) -> Ended {
+        let rx = self.rx.borrow().clone();
+        Box::pin(async move { rx.expect("nobody has seen its end").ended().await })
+    }
+
+    fn finish(&self, at: Time) -> Finish {
+        let rx = self.rx.take().and_then(Rc::into_inner);
+        let rx = rx.expect("it has ended, and nobody else sees it");
+        let (pe, tport) = (self.pe.clone(), self.pe.elan().tport());
+        let (buffer, buffers) = (self.buffer, Rc::clone(&self.buffers));
+        Box::pin(async move {
+            let incoming = match pe.given(at, || tport.rx_wait(rx)).await {
+                Ok(received) => message(&buffers, &received, buffer),
+                Err(TportError::Nothing) => Incoming::of(Status::Nothing),
+                Err(TportError::Truncated { tag, size, .. }) => Incoming {
+                    tag,
+                    size,
+                    ..Incoming::of(Status::Truncated)
+                },
+                Err(TportError::Cancelled) => Incoming::of(Status::Cancelled),
+                Err(_) => Incoming::of(Status::Refused),
+            };
+            if let Some(buffer) = buffer {
+                buffers.give_back(buffer);
+            }
+            incoming
+        })
+    }
+
+    fn cancel(&self, at: Time) {
+        if let Some(rx) = &*self.rx.borrow() {
+            let tport = self.pe.elan().tport();
+            self.pe.given(at, || tport.rx_cancel(rx));
+        }
+    }
+}
+
+/// A message that is in its buffer, or was only found.
+fn message(buffers: &Buffers, received: &Received, buffer: Option<Buffer>) -> Incoming {
+    let bytes = buffer.map(|buffer| buffers.load(buffer, received.size));
+    Incoming {
+        status: Status::Done,
+        from: received.process,
+        tag: received.tag,
+        data: received.sender,
+        size: received.size,
+        bytes: bytes.unwrap_or_default(),
+    }
+}
+
+/// An untagged message at its receiver.
+pub struct Arrival {
+    pub pe: Pe,
+    pub event: EventId,
+    pub buffer: Buffer,
+    pub buffers: Rc<Buffers>,
+    pub size: Bytes,
+}
+
+impl Operation for Arrival {
+    fn ended(&self) -> Ended {
+        let (pe, event) = (self.pe.clone(), self.event);
+        Box::pin(async move {
+            pe.node().wait(event).await;
+            pe.now()
+        })
+    }
+
+    fn finish(&self, at: Time) -> Finish {
+        let bytes = self.buffers.load(self.buffer, self.size);
+        self.pe.node().free_event(self.event);
+        self.buffers.give_back(self.buffer);
+        let call = self.pe.node().host_config().call;
+        let work = self.pe.given(at, || self.pe.compute(call));
+        let incoming = Incoming {
+            size: self.size,
+            bytes,
+            ..Incoming::of(Status::Done)
+        };
+        Box::pin(async move {
+            work.await;
+            incoming
+        })
+    }
+}
+
+/// A put or get, and its buffers here and there.
+pub struct Copy {
+    pub remote: Remote,
+    pub pe: Pe,
+    pub here: Buffer,
+    pub buffers: Rc<Buffers>,
+    pub there: RefCell<Option<(Buffer, Rc<Buffers>)>>,
+    /// How much a get brings.
+    pub brings: Option<Bytes>,
+}
+
+impl Operation for Copy {
+    fn ended(&self) -> Ended {
+        let ended = self.remote.ended();
+        let pe = self.pe.clone();
+        Box::pin(async move {
+            ended.wait().await;
+            pe.now()
+        })
+    }
+
+    fn finish(&self, _at: Time) -> Finish {
+        let mut incoming = Incoming::of(match self.remote.result() {
+            Some(Ok(())) => Status::Done,
+            _ => Status::Refused,
+        });
+        if let (Some(size), Status::Done) = (self.brings, incoming.status) {
+            (incoming.bytes, incoming.size) = (self.buffers.load(self.here, size), size);
+        }
+        self.buffers.give_back(self.here);
+        if let Some((buffer, buffers)) = self.there.take() {
+            buffers.give_back(buffer);
+        }
+        Box::pin(async move { incoming })
+    }
+}

@@ -1,0 +1,79 @@
+//! Who watches over the processes of a run, while the simulator waits for them.
+
+use link::{Phase, Simulator};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often it looks while the simulator waits for ranks.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How often while there is always a rank that goes on: a look at all processes takes a while.
+const LONG: Duration = Duration::from_millis(500);
+
+/// Why there is no more to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The process of this rank is gone, and it has not finished.
+    Died(u32),
+    /// The program that starts the ranks is gone.
+    LauncherGone,
+    /// Somebody asked for the end.
+    Cancelled,
+}
+
+pub(crate) struct Watch {
+    pub cancel: Arc<AtomicBool>,
+    pub launcher: u32,
+    last: Instant,
+}
+
+impl Watch {
+    pub fn new(cancel: Arc<AtomicBool>, launcher: u32) -> Self {
+        Watch {
+            cancel,
+            launcher,
+            last: Instant::now(),
+        }
+    }
+
+    /// Looks, if the last look was a while ago.
+    pub fn look_sometimes(&mut self, link: &Simulator) -> Result<(), Trouble> {
+        if self.last.elapsed() < LONG {
+            return Ok(());
+        }
+        self.look(link)
+    }
+
+    /// Looks whether all is well.
+    pub fn look(&mut self, link: &Simulator) -> Result<(), Trouble> {
+        self.last = Instant::now();
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Trouble::Cancelled);
+        }
+        for rank in 0..link.ranks() {
+            let dead = link.pid(rank).is_some_and(|pid| !lives(pid));
+            if dead && link.phase(rank) != Phase::Finished {
+                return Err(Trouble::Died(rank));
+            }
+        }
+        if lives(self.launcher) {
+            Ok(())
+        } else {
+            Err(Trouble::LauncherGone)
+        }
+    }
+}
+
+/// Whether a process runs; one that has ended and that nobody has waited for does not.
+fn lives(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return false;
+    };
+    // The name, in parentheses, may hold anything; the state follows it.
+    let state = stat
+        .rsplit(')')
+        .next()
+        .and_then(|rest| rest.trim_start().chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
