@@ -13,6 +13,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What ranks of MPI programs load, where `elanite mpirun` looks for it.
+NETWORK := python/elanite/libelanite-fi.so
 OUT ?= out
 ARGS ?=
 SECONDS ?= 60
@@ -30,7 +32,7 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.to
 .PHONY: build reproduce test test-all fuzz bench speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
-build: $(BIN)/elanite
+build: $(BIN)/elanite $(NETWORK)
 
 reproduce: build
 	$(BIN)/elanite reproduce --out $(OUT) $(ARGS)
@@ -78,13 +80,19 @@ lock: $(VENV)/.installed
 		--custom-compile-command 'make lock' --group dev --upgrade pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) target python/elanite/_core*.so
+	rm -rf $(VENV) target python/elanite/_core*.so $(NETWORK)
 
 # The command is a small script; building the extension module and installing the package makes or renews it.
 $(BIN)/elanite: $(VENV)/.installed pyproject.toml $(RUST)
 	@echo "Compiling the simulator; this takes a minute or two the first time."
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@touch $@
+
+# Copied aside and renamed, so that a run that goes on keeps the one it has.
+$(NETWORK): $(RUST) | tools
+	@cargo build --release --locked --quiet --package elanite-fi
+	@cp $${CARGO_TARGET_DIR:-target}/release/libelanite_fi.so $@.new
+	@mv $@.new $@
 
 $(VENV)/.installed: requirements.lock | tools
 	@echo "Setting up $(VENV) from requirements.lock."

@@ -65,3 +65,21 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
         timeout=300,
     )
     return out
+
+
+@pytest.fixture(scope="session")
+def mpi_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of tests/mpi, built once by the compiler of the environment."""
+    sources = Path(__file__).parent / "mpi"
+    folder = tmp_path_factory.mktemp("mpi-programs")
+    words = [
+        "make",
+        "--silent",
+        "-j2",
+        "-C",
+        str(sources),
+        f"OUT={folder}",
+        f"MPICC={Path(sys.executable).parent / 'mpicc'}",
+    ]
+    subprocess.run(words, check=True, timeout=120)
+    return folder

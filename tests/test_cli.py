@@ -19,7 +19,7 @@ Run = Callable[..., Ended]
 
 
 @pytest.mark.parametrize(
-    "name", [None, "reproduce", "run", "congestion", "claims", "report", "check", "show", "schema", "noise"]
+    "name", [None, "reproduce", "run", "congestion", "claims", "report", "check", "show", "schema", "noise", "mpirun"]
 )
 def test_help(elanite: Run, snapshot: SnapshotAssertion, name: str | None) -> None:
     ended = elanite(*([name] if name else []), "--help")

@@ -1,12 +1,13 @@
 """Types of the extension module: the simulator, as Python sees it."""
 
-from typing import TypedDict, final, type_check_only
+from typing import Literal, TypedDict, final, type_check_only
 
 __all__ = [
     "MODEL_REVISION",
     "VERSION",
     "Cancel",
     "ConfigError",
+    "MpiRun",
     "RunError",
     "interval",
     "load_experiment",
@@ -57,6 +58,39 @@ class Records(TypedDict):
     events: int
     simulated_ps: int
     peak_memory_bytes: int
+
+@type_check_only
+class MpiRecords(TypedDict):
+    """What an `MpiRun` leaves: tables by columns. Times are simulated, in us, from the start of the ranks on."""
+
+    messages: dict[str, _Column]
+    """`source` and `destination` (ranks), `bytes`, `tag`, `kind` (tagged, untagged, put, get), `posted_us`, `sent_us`
+    (when its send ended), `arrived_us` (when its receive ended); None if it did not."""
+    calls: dict[str, _Column]
+    """`rank`, `call`, `begin_us`, `end_us`; only where they were asked for."""
+    ranks: dict[str, _Column]
+    """`rank`, `node`, `pid`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `mpi_us`,
+    `end_us`."""
+    links: dict[str, _Column]
+    """As of a point, over the whole run."""
+    series: dict[str, _Column]
+    """`time_us` and `end_us` (of a slice of time), `thing` (link, bus, thread), `id` (of the link, or of the adapter:
+    its node, and as many more as there are nodes for each rail before its own), `busy` (the share of the slice). What
+    was idle in a slice has no row."""
+    summary: dict[str, _Column]
+    """One row: `time_us`, `messages`, `bytes`, `packets`, `digest`, `events`, `repeatable`."""
+
+@final
+class MpiRun:
+    """A run of ranks, processes of a real MPI program, on a machine."""
+
+    def __new__(cls, machine_text: str, machine_file: str, overrides: list[str], options_json: str) -> MpiRun: ...
+    def environment(self) -> dict[str, str]: ...
+    def serve(self, cancel: Cancel, launcher_pid: int) -> str: ...
+    def pids(self) -> list[int | None]: ...
+    def left(self) -> list[tuple[int, Literal["abort", "error", "exit"], int]]: ...
+    def end(self) -> None: ...
+    def records(self) -> MpiRecords: ...
 
 @type_check_only
 class Noise(TypedDict):

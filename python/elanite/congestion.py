@@ -56,11 +56,21 @@ class Matrix:
 
 def matrix(point: Point, store: Store) -> Matrix:
     """The congestion matrix of a finished point, for a tree of any arities; idle links and switches have zeros."""
-    wiring = pl.DataFrame(_core.wiring(point.json), schema_overrides={"link": pl.UInt32, "switch": pl.UInt32})
+    run = point.run
+    begin, length = (_us(run[key]) for key in ("warm_up", "window"))
+    counted, slices = store.table(point.id, "links"), store.table(point.id, "slices")
+    return of_tables(point.json, counted, slices, (begin, begin + length), run["slices"])
+
+
+def of_tables(
+    point_json: str, counted: pl.DataFrame, slices: pl.DataFrame, window: tuple[float, float], slice_count: int
+) -> Matrix:
+    """The congestion matrix of the machine of a point, from the counters of links in a window and delays over time."""
+    wiring = pl.DataFrame(_core.wiring(point_json), schema_overrides={"link": pl.UInt32, "switch": pl.UInt32})
     wiring = wiring.filter(pl.col("switch").is_not_null()).with_columns(
         level=pl.col("level") + pl.when("up").then(0).otherwise(1)
     )
-    counted = store.table(point.id, "links").select("link", "packets", waiting_us=pl.col("waiting_ps") / 1e6)
+    counted = counted.select("link", "packets", waiting_us=pl.col("waiting_ps") / 1e6)
     links = (
         wiring.join(counted, on="link", how="left", maintain_order="left")
         .with_columns(pl.col("packets", "waiting_us").fill_null(0))
@@ -73,14 +83,10 @@ def matrix(point: Point, store: Store) -> Matrix:
         .agg(pl.col("packets", "waiting_us").sum())
         .with_columns(relative=_relative("waiting_us"))
     )
-    slices = (
-        store.table(point.id, "slices")
-        .join(links.select("link", "switch"), on="link", how="inner", maintain_order="left")
-        .select("slice", "switch", "link", waiting_us=pl.col("waiting_ps") / 1e6)
+    slices = slices.join(links.select("link", "switch"), on="link", how="inner", maintain_order="left").select(
+        "slice", "switch", "link", waiting_us=pl.col("waiting_ps") / 1e6
     )
-    run = point.run
-    begin, length = (_us(run[key]) for key in ("warm_up", "window"))
-    return Matrix(links, switches, slices, (begin, begin + length), run["slices"])
+    return Matrix(links, switches, slices, window, slice_count)
 
 
 def links(points: Sequence[Point], store: Store) -> pl.DataFrame:

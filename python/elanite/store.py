@@ -100,15 +100,6 @@ class Store:
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
         """Keep what a point gave. Returns when it is on the disk."""
-        partial = self.folder / f"{_PARTIAL}{point.id}-{os.getpid()}"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        hashes = {}
-        for table in TABLES:
-            path = partial / f"{table}.parquet"
-            _frame(records[table]).write_parquet(path, compression="zstd", statistics=False)
-            hashes[path.name] = _sha256(path)
-            _sync(path)
         data = {
             "layout": _LAYOUT,
             "id": point.id,
@@ -121,28 +112,12 @@ class Store:
             "events": records["events"],
             "simulated_ps": records["simulated_ps"],
             "peak_memory_bytes": records["peak_memory_bytes"],
-            "files": hashes,
-            "versions": {
-                "elanite": _core.VERSION,
-                "model": _core.MODEL_REVISION,
-                "python": platform.python_version(),
-                "polars": version("polars"),
-            },
+            "files": {},
+            "versions": versions(),
             "point": json.loads(point.json),
             "times": dict(times),
         }
-        path = partial / "manifest.json"
-        path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        _sync(path)
-        _sync(partial)
-        final = self.folder / point.id
-        try:
-            partial.rename(final)
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-            shutil.rmtree(partial, ignore_errors=True)  # another process was first
-        _sync(self.folder)
+        keep(self.folder, point.id, {table: frame(records[table]) for table in TABLES}, data)
         manifest = Manifest(data)
         self._known[point.id] = manifest
         return manifest
@@ -160,16 +135,61 @@ class Store:
         return None
 
 
-def _frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
+def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> None:
+    """Write a folder of tables and its manifest, whose ``files`` are filled in. Returns when it is on the disk.
+
+    A folder of the same identity that is there already stays: it has the same content.
+    """
+    partial = folder / f"{_PARTIAL}{identity}-{os.getpid()}"
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    hashes = {}
+    for name, table in tables.items():
+        path = partial / f"{name}.parquet"
+        table.write_parquet(path, compression="zstd", statistics=False)
+        hashes[path.name] = _sha256(path)
+        _sync(path)
+    data["files"] = hashes
+    path = partial / "manifest.json"
+    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _sync(path)
+    _sync(partial)
+    try:
+        partial.rename(folder / identity)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        shutil.rmtree(partial, ignore_errors=True)  # another process was first
+    _sync(folder)
+
+
+def versions() -> dict[str, str]:
+    """Of what wrote a folder."""
+    return {
+        "elanite": _core.VERSION,
+        "model": _core.MODEL_REVISION,
+        "python": platform.python_version(),
+        "polars": version("polars"),
+    }
+
+
+def frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
+    """A table that the simulator gives by columns."""
     import polars as pl
 
     # By name, so that a table without rows has the types of one with rows.
     types: dict[str, type[pl.DataType]] = {
         **dict.fromkeys(("job", "metric", "unit", "name", "from", "to", "switch_name", "role"), pl.String),
+        **dict.fromkeys(("kind", "call", "thing"), pl.String),
         **dict.fromkeys(("batch", "node", "link", "switch", "level", "slice"), pl.UInt32),
         **dict.fromkeys(("step", "source", "sequence", "first", "last", "channel"), pl.UInt32),
+        **dict.fromkeys(("destination", "rank", "id"), pl.UInt32),
         **dict.fromkeys(("holder_source", "holder_sequence", "rail"), pl.UInt32),
         **dict.fromkeys(("packets", "flits", "busy_ps", "waiting_ps", "lower_ps", "count"), pl.UInt64),
+        **dict.fromkeys(("tag", "bytes", "messages_sent", "bytes_sent"), pl.UInt64),
+        **dict.fromkeys(("messages_received", "bytes_received"), pl.UInt64),
+        **dict.fromkeys(("posted_us", "sent_us", "arrived_us", "begin_us", "end_us"), pl.Float64),
+        **dict.fromkeys(("mpi_us", "time_us", "host_s", "busy"), pl.Float64),
         **dict.fromkeys(("value", "offered", "accepted"), pl.Float64),
         "up": pl.Boolean,
     }

@@ -5,6 +5,8 @@
 //! simulated without the interpreter's lock, so that Python's threads run them in parallel.
 
 mod bridge;
+mod cancel;
+mod mpirun;
 mod records;
 
 use pyo3::pymodule;
@@ -12,9 +14,6 @@ use pyo3::pymodule;
 /// The extension module.
 #[pymodule]
 mod _core {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
-
     use config::{Override, Problems};
     use experiment::{Experiment, MachineFile, Point};
     use kernel::memory;
@@ -29,6 +28,10 @@ mod _core {
     #[pymodule_export]
     use crate::bridge::{ConfigError, RunError};
     use crate::bridge::{Failure, USAGE, guarded};
+    #[pymodule_export]
+    use crate::cancel::Cancel;
+    #[pymodule_export]
+    use crate::mpirun::MpiRun;
     use crate::records;
 
     /// Version of the package.
@@ -38,28 +41,6 @@ mod _core {
     /// Hash of the sources of the model; see `build.rs`.
     #[pymodule_export]
     const MODEL_REVISION: &str = env!("MODEL_REVISION");
-
-    /// A flag that stops every simulation that was started with it.
-    #[pyclass(frozen, module = "elanite._core")]
-    struct Cancel(Arc<AtomicBool>);
-
-    #[pymethods]
-    impl Cancel {
-        #[new]
-        fn new() -> Self {
-            Cancel(Arc::new(AtomicBool::new(false)))
-        }
-
-        /// Stop them.
-        fn set(&self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-
-        /// Whether they are to stop.
-        fn is_set(&self) -> bool {
-            self.0.load(Ordering::Relaxed)
-        }
-    }
 
     /// A machine file as JSON: name, title, and every parameter with its provenance.
     #[pyfunction]
@@ -139,7 +120,7 @@ mod _core {
         cancel: &Cancel,
     ) -> PyResult<Bound<'py, PyDict>> {
         let point = point(point_json)?;
-        let flag = Arc::clone(&cancel.0);
+        let flag = cancel.flag();
         let (records, peak) = guarded(py, move || {
             let (outcome, peak) = memory::measure(|| experiment::simulate(&point, Some(flag)));
             let records = outcome.map_err(|error| Failure::of_run(&error))?;
@@ -159,7 +140,7 @@ mod _core {
         source: &str,
         cancel: &Cancel,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let flag = Arc::clone(&cancel.0);
+        let flag = cancel.flag();
         let measurement = guarded(py, move || {
             let time = |what: &str, text: &str| {
                 let time = text.parse::<Time>();

@@ -13,7 +13,7 @@ import traceback
 
 import typer
 
-from elanite.cli import congestion, inspect, noise, results
+from elanite.cli import congestion, inspect, mpirun, noise, results
 from elanite.cli.common import about_version
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
@@ -30,6 +30,7 @@ Examples:
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
   elanite noise --seconds 5                  what the operating system of this machine takes
+  elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
 
 \b
 Exit codes:
@@ -50,6 +51,7 @@ results.register(app)
 congestion.register(app)
 inspect.register(app)
 noise.register(app)
+mpirun.register(app)
 
 
 @app.callback()

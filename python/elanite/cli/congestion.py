@@ -1,10 +1,12 @@
-"""The command ``congestion``: where packets waited, as text or as data."""
+"""The command ``congestion``: where packets waited, as text or as data, of points and of kept runs."""
 
 from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,7 +39,9 @@ def register(app: typer.Typer) -> None:
 def congestion(
     experiment: Annotated[
         str,
-        typer.Argument(metavar="EXPERIMENT", help="A shipped experiment (qsnet/congestion) or an experiment file."),
+        typer.Argument(
+            metavar="EXPERIMENT", help="A shipped experiment, an experiment file, or the folder of a kept run."
+        ),
     ],
     machine: MachineFile = None,
     set_: Set = None,
@@ -53,11 +57,12 @@ def congestion(
       elanite congestion qsnet/congestion
       elanite congestion qsnet/uniform --point 3f2a
       elanite congestion qsnet/congestion --format csv > links.csv
+      elanite congestion out/mpirun/8c960da91937d549cd1b
 
     A number is the sum of the delays that packets met on entering a link, or that of all links of a switch; the most
     loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
     parquet give one row per point and link, json the links, the switches and, for a run with slices, the delays over
-    time. Nothing is simulated: see `elanite run`.
+    time. Nothing is simulated: see `elanite run`, and for MPI programs `elanite mpirun`.
     """
     from elanite import sources
     from elanite.api import Result
@@ -65,8 +70,12 @@ def congestion(
     from elanite.errors import UsageError
     from elanite.plan import plan
     from elanite.store import Store
+    from elanite.text import plain
 
     output.refuse_terminal(format_)
+    if Path(experiment).is_dir():
+        _of_run(Path(experiment), format_)
+        return
     chosen = [sources.read("machine", machine)] if machine else []
     planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
     result = Result(planned.only(point) if point else planned, Store(out / "store"))
@@ -76,15 +85,41 @@ def congestion(
         raise UsageError(f"{experiment} has no finished points{which} in {out}; run: {command}")
     if format_ is Format.TABLE:
         for each in result.points:
-            _print(result, each)
+            heading = f"{each.experiment} {each.series}, point {each.id}, seed {each.seed}"
+            about = ", ".join(f"{key} {plain(value)}" for key, value in each.parameters.items())
+            _print(result.congestion(each), heading, about)
     elif format_ is Format.JSON:
         data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
     elif format_ is Format.CSV:
         sys.stdout.write(_links(result).write_csv())
     else:
-        buffer = io.BytesIO()
-        _links(result).write_parquet(buffer)
-        sys.stdout.buffer.write(buffer.getvalue())
+        _parquet(_links(result))
+
+
+def _of_run(folder: Path, format_: Format) -> None:
+    """Print the matrix of a run of an MPI program."""
+    from elanite.mpirun.kept import Kept
+
+    kept = Kept.load(folder)
+    about, matrix = kept.manifest, kept.congestion()
+    if format_ is Format.TABLE:
+        heading = f"{shlex.join(about['program'])}, run {about['id']}"
+        _print(matrix, heading, f"{about['options']['ranks']} ranks on {about['machine']}")
+    elif format_ is Format.JSON:
+        chosen = {key: about[key] for key in ("id", "program", "machine", "options")}
+        data(
+            json.dumps([chosen | {"links": matrix.links.to_dicts(), "switches": matrix.switches.to_dicts()}], indent=1)
+        )
+    elif format_ is Format.CSV:
+        sys.stdout.write(matrix.links.write_csv())
+    else:
+        _parquet(matrix.links)
+
+
+def _parquet(frame: pl.DataFrame) -> None:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    sys.stdout.buffer.write(buffer.getvalue())
 
 
 def _links(result: Result) -> pl.DataFrame:
@@ -107,16 +142,15 @@ def _json(point: Point, matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _print(result: Result, point: Point) -> None:
-    """The matrix of one point: the steps of the longest path, then the switches level by level."""
+def _print(matrix: Matrix, heading: str, about: str) -> None:
+    """One matrix: the steps of the longest path, then the switches level by level."""
     import polars as pl
 
-    from elanite.text import number, plain
+    from elanite.text import number
 
-    matrix = result.congestion(point)
     screen = console()
-    screen.print(f"{point.experiment} {point.series}, point {point.id}, seed {point.seed}", style="bold", markup=False)
-    screen.print(", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items()), markup=False)
+    screen.print(heading, style="bold", markup=False)
+    screen.print(about, markup=False)
     link, switch = (table.top_k(1, by="waiting_us").row(0, named=True) for table in (matrix.links, matrix.switches))
     screen.print(
         f"100 of links: {number(link['waiting_us'])} us of delays, {link['from']} to {link['to']};"

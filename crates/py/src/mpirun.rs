@@ -1,0 +1,188 @@
+//! `MpiRun`: a real MPI program on the simulated cluster, as Python sees it. See the crate `mpirun`.
+
+use std::sync::{Mutex, PoisonError};
+
+use config::Override;
+use link::Leaving;
+use machine::Machine;
+use mpirun::{Options, Outcome, Problem, Results, Run};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde_json::json;
+use units::Time;
+
+use crate::bridge::{Failure, USAGE, guarded};
+use crate::cancel::Cancel;
+use crate::records::{links, table};
+
+/// A run that ranks can attach to.
+#[pyclass(frozen, module = "elanite._core")]
+pub struct MpiRun {
+    run: Run,
+    results: Mutex<Option<Results>>,
+}
+
+fn failure(problem: &Problem) -> Failure {
+    Failure::Run(problem.to_string(), USAGE)
+}
+
+#[pymethods]
+impl MpiRun {
+    #[new]
+    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
+    fn new(
+        py: Python<'_>,
+        machine_text: &str,
+        machine_file: &str,
+        overrides: Vec<String>,
+        options_json: &str,
+    ) -> PyResult<MpiRun> {
+        let run = guarded(py, || {
+            let changes = overrides.iter().map(|text| Override::parse(text));
+            let machine = changes
+                .collect::<Result<Vec<_>, _>>()
+                .and_then(|changes| Machine::parse(machine_file, machine_text, &changes));
+            let machine = machine.map_err(|problems| Failure::of_problems(&problems))?;
+            let options: Result<Options, _> = serde_json::from_str(options_json);
+            let options = options.map_err(|error| Failure::Run(error.to_string(), USAGE))?;
+            Run::new(machine, options).map_err(|problem| failure(&problem))
+        })?;
+        Ok(MpiRun {
+            run,
+            results: Mutex::default(),
+        })
+    }
+
+    /// Variables that ranks need.
+    fn environment<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let variables = PyDict::new(py);
+        variables.set_item(link::PATH_VARIABLE, self.run.path())?;
+        Ok(variables)
+    }
+
+    /// Serves the ranks to the end; the outcome as JSON.
+    fn serve(&self, py: Python<'_>, cancel: &Cancel, launcher_pid: u32) -> PyResult<String> {
+        let flag = cancel.flag();
+        let run = &self.run;
+        let (outcome, results) = guarded(py, move || {
+            let served = run.serve(&flag, launcher_pid);
+            served.map_err(|problem| failure(&problem))
+        })?;
+        let mut kept = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(results);
+        Ok(to_json(&outcome))
+    }
+
+    /// Processes of the ranks that have attached.
+    fn pids(&self) -> Vec<Option<u32>> {
+        self.run.pids()
+    }
+
+    /// Ranks that said how they leave before they had finished, the first one first: how, and the code of `MPI_Abort`.
+    fn left(&self) -> Vec<(u32, &'static str, i32)> {
+        let left = self.run.left().into_iter();
+        left.map(|(rank, how)| match how {
+            Leaving::Abort(code) => (rank, "abort", code),
+            Leaving::Error => (rank, "error", 0),
+            Leaving::Exit => (rank, "exit", 0),
+        })
+        .collect()
+    }
+
+    /// Lets all ranks that wait leave at once.
+    fn end(&self) {
+        self.run.end();
+    }
+
+    /// The tables of the run that has been served.
+    fn records<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let results = results.as_ref();
+        let results = results.ok_or_else(|| PyRuntimeError::new_err("the run was not served"))?;
+        tables(py, results, &self.run.pids())
+    }
+}
+
+fn to_json(outcome: &Outcome) -> String {
+    let waiting = outcome.waiting.iter().map(|waiting| {
+        json!({
+            "rank": waiting.rank,
+            "pid": waiting.pid,
+            "call": link::calls::name(waiting.call),
+            "what": waiting.what.join("; "),
+            "runs": waiting.runs,
+        })
+    });
+    json!({
+        "end": outcome.end.name(),
+        "message": outcome.message,
+        "waiting": waiting.collect::<Vec<_>>(),
+        "rank": outcome.rank,
+        "time_us": outcome.time.as_us_f64(),
+        "attached": outcome.attached,
+    })
+    .to_string()
+}
+
+fn tables<'py>(
+    py: Python<'py>,
+    results: &Results,
+    pids: &[Option<u32>],
+) -> PyResult<Bound<'py, PyDict>> {
+    let time = |time: Option<Time>| time.map(Time::as_us_f64);
+    let messages = table!(py, results.messages.iter(), {
+        "source": |row| row.source,
+        "destination": |row| row.destination,
+        "bytes": |row| row.bytes.as_u64(),
+        "tag": |row| row.tag,
+        "kind": |row| row.kind.name(),
+        "posted_us": |row| row.posted.as_us_f64(),
+        "sent_us": |row| time(row.sent),
+        "arrived_us": |row| time(row.arrived),
+    });
+    let calls = table!(py, results.calls.iter(), {
+        "rank": |row| row.rank,
+        "call": |row| link::calls::name(row.call),
+        "begin_us": |row| row.begin.as_us_f64(),
+        "end_us": |row| row.end.as_us_f64(),
+    });
+    let numbered = || (0u32..).zip(&results.ranks);
+    let ranks = table!(py, numbered(), {
+        "rank": |(rank, _)| rank,
+        "node": |(rank, _)| results.nodes[rank as usize],
+        "pid": |(rank, _)| pids[rank as usize],
+        "messages_sent": |(_, row)| row.sent,
+        "bytes_sent": |(_, row)| row.bytes_sent.as_u64(),
+        "messages_received": |(_, row)| row.received,
+        "bytes_received": |(_, row)| row.bytes_received.as_u64(),
+        "mpi_us": |(_, row)| row.in_mpi.as_us_f64(),
+        "end_us": |(_, row)| row.end.as_us_f64(),
+    });
+    let series = table!(py, results.series.iter(), {
+        "time_us": |row| row.begin.as_us_f64(),
+        "end_us": |row| row.end.as_us_f64(),
+        "thing": |row| row.thing.name(),
+        "id": |row| row.id,
+        "busy": |row| row.busy.as_us_f64() / (row.end - row.begin).as_us_f64(),
+    });
+    let bytes: u64 = results.messages.iter().map(|row| row.bytes.as_u64()).sum();
+    let one = std::iter::once(results);
+    let summary = table!(py, one.clone(), {
+        "time_us": |run| run.time.as_us_f64(),
+        "messages": |run| run.messages.len(),
+        "bytes": |_| bytes,
+        "packets": |run| run.packets,
+        "events": |run| run.events,
+        "digest": |run| run.digest.as_str(),
+        "repeatable": |run| run.repeatable,
+    });
+    let all = PyDict::new(py);
+    all.set_item("messages", messages)?;
+    all.set_item("calls", calls)?;
+    all.set_item("ranks", ranks)?;
+    all.set_item("links", links(py, &results.links)?)?;
+    all.set_item("series", series)?;
+    all.set_item("summary", summary)?;
+    Ok(all)
+}

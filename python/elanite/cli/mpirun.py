@@ -1,0 +1,207 @@
+"""The command ``mpirun``: a real MPI program on a simulated machine."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotation
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import OUT, Set, console, say
+
+if TYPE_CHECKING:
+    from elanite.mpirun import Run
+    from elanite.mpirun.summary import Summary
+
+FIRST_SEED = 1
+
+WIDTH = 40
+"""Signs of the longest bar."""
+
+
+class SummaryFormat(StrEnum):
+    """How the summary is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+class Network(StrEnum):
+    """Which network messages cross."""
+
+    MACHINE = "machine"
+    IDEAL = "ideal"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    # What follows the program is the program's.
+    app.command(context_settings={"allow_interspersed_args": False})(mpirun)
+
+
+def mpirun(
+    program: Annotated[
+        list[str],
+        typer.Argument(metavar="PROGRAM", help="An MPI program, or a script; what follows it is for the program."),
+    ],
+    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")],
+    machine: Annotated[
+        str, typer.Option("--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file.")
+    ] = "es40-qsnet",
+    set_: Set = None,
+    ranks_per_node: Annotated[
+        int, typer.Option("--ranks-per-node", min=1, metavar="K", help="How many ranks a node has at most.")
+    ] = 1,
+    placement: Annotated[
+        str,
+        typer.Option(
+            "--placement", metavar="RULE|FILE", help="block, cyclic, random, or a file with the node of a rank a line."
+        ),
+    ] = "block",
+    compute: Annotated[
+        str,
+        typer.Option(
+            "--compute",
+            metavar="TIME",
+            help="Computation between calls of MPI: none, '2us per call', or measured[:FACTOR] (not repeatable).",
+        ),
+    ] = "none",
+    network: Annotated[
+        Network, typer.Option("--network", help="The machine's network, or one without contention.")
+    ] = Network.MACHINE,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, metavar="N", help="Seed of random placement, and of the machine's noise.")
+    ] = FIRST_SEED,
+    limit_time: Annotated[
+        str | None, typer.Option("--limit-time", metavar="TIME", help="End the run at this simulated time: 500us, 1s.")
+    ] = None,
+    timeline: Annotated[
+        Path | None, typer.Option("--timeline", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder below which the tables of the run are kept.")
+    ] = OUT,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            "--mpi", metavar="MPIEXEC", help="The mpiexec of an MPI.  [default: that of this Python, or PATH]"
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
+    format_: Annotated[
+        SummaryFormat, typer.Option("--format", "-f", help="How to print the summary.")
+    ] = SummaryFormat.TABLE,
+) -> None:
+    """Run a real MPI program on a simulated machine.
+
+    \b
+    Examples:
+      elanite mpirun -n 64 ./my_program --its --own --options
+      elanite mpirun -n 16 --machine opteron-qsnet2 --timeline run.perfetto python my_script.py
+      elanite mpirun -n 64 --ranks-per-node 4 --placement cyclic --compute "2us per call" ./my_program
+      elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
+
+    The program is not changed: its messages cross the simulated network, and its clock shows simulated time. Its input
+    and output are as without Elanite; the summary goes to standard error, json as one line. DIR/mpirun keeps the
+    tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a rank is killed.
+    """
+    from elanite import sources
+    from elanite.mpirun import Options, run
+    from elanite.mpirun import timeline as trace
+    from elanite.noise import prepared
+
+    options = Options(
+        ranks=ranks,
+        ranks_per_node=ranks_per_node,
+        placement=placement,
+        compute=compute,
+        network="ideal" if network is Network.IDEAL else "machine",
+        seed=seed,
+        limit_time=limit_time,
+        timeline=timeline is not None,
+    )
+    if timeline is not None:
+        trace.require()
+        prepared(timeline.parent)
+    prepared(out)
+    started = datetime.now(UTC)
+    found = run(program, sources.read("machine", machine), options, set_ or [], mpi)
+    times = {
+        "started": started.isoformat(timespec="milliseconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
+    }
+    _finish(found, timeline, out, times, None if quiet else format_)
+
+
+def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str], format_: SummaryFormat | None) -> None:
+    """Keep what there is, tell about it, and leave with the exit code of the run."""
+    from elanite.mpirun import kept, summary
+    from elanite.mpirun import timeline as trace
+
+    folder = kept.write(found, out, dict(times)) if found.ended.finished else None
+    hidden = trace.write(found, timeline) if timeline is not None and found.tables else 0
+    if format_ is SummaryFormat.JSON and found.tables:
+        say(json.dumps(summary.as_json(found, str(folder) if folder else None)))
+    elif format_ is SummaryFormat.TABLE:
+        if folder is not None:
+            _print(found, summary.summarise(found))
+            say(f"kept in {folder}")
+        if timeline is not None and found.tables:
+            others = f", without {hidden} links that were less busy" if hidden else ""
+            say(f"timeline: {timeline}{others}; open it in https://ui.perfetto.dev")
+    if found.ended.message:
+        say(f"error: {found.ended.message}")
+    if found.ended.exit_code:
+        raise typer.Exit(found.ended.exit_code)
+
+
+def _print(found: Run, figures: Summary) -> None:
+    """The summary for people."""
+    from rich.table import Table
+
+    from elanite.mpirun.summary import size
+    from elanite.text import number
+
+    screen = console(error=True)
+    nodes = len(set(found.placement))
+    words = f"{found.options.ranks:,} rank{'s' * (found.options.ranks != 1)} on {nodes:,} node{'s' * (nodes != 1)}"
+    screen.print(f"{words} of {found.cluster.name}: {shlex.join(found.words)}", style="bold", markup=False)
+    totals = figures.totals
+    others = [f"{count:,} {kind}" for kind, count in figures.kinds.items() if kind != "tagged"]
+    also = f" (of them {', '.join(others)})" if others else ""
+    lines = {
+        "simulated time": f"{number(totals['time_us'])} us",
+        "host time": f"{found.host_seconds:.2f} s",
+        "messages": f"{totals['messages']:,}{also}",
+        "payload": f"{size(totals['bytes'])} in {totals['packets']:,} packets",
+        "time in MPI": ", ".join(
+            f"{word} {number(time)} us{'' if rank is None else f' (rank {rank})'}"
+            for word, (time, rank) in figures.mpi.items()
+        ),
+    }
+    for word, text in lines.items():
+        screen.print(f"  {word:16}{text}", markup=False)
+    if figures.sizes:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        for heading in ("  message size", "messages", "bytes", ""):
+            table.add_column(heading, justify="right" if heading in ("messages", "bytes") else "left")
+        most = max(one.messages for one in figures.sizes)
+        for one in figures.sizes:
+            bar = "#" * max(round(WIDTH * one.messages / most), 1)
+            table.add_row(f"  {one.label}", f"{one.messages:,}", size(one.bytes), bar)
+        screen.print(table)
+    if figures.links:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        for heading in ("  hottest links", "busy", "packets", "mean wait, us"):
+            table.add_column(heading, justify="left" if heading == "  hottest links" else "right")
+        for link in figures.links:
+            where = f"  {link['from']} to {link['to']}"
+            table.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
+        screen.print(table)
+    why = found.unrepeatable
+    screen.print(f"  {'repeatable':16}{f'no: {why}' if why else 'yes'}", markup=False)
+    screen.print(f"  {'digest':16}{totals['digest']}", markup=False)

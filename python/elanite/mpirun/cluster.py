@@ -1,0 +1,71 @@
+"""The machine that a program runs on, as far as Python must know it: its nodes, its file as resolved.
+
+The simulator tells these of points. So there is one, of the smallest experiment that there is, which nobody simulates.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.sources import Source
+
+_EXPERIMENT = """title = "The machine itself"
+source = "none"
+machine = "none"
+[[series]]
+name = "wires"
+title = "Never simulated"
+[series.ping]
+from = 0
+to = 1
+directions = "one"
+source = "main"
+destination = "main"
+message = "0 B"
+repeats = 1
+"""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A machine with all overrides applied."""
+
+    name: str
+    argument: str
+    """What to write on the command line to mean its file."""
+    overrides: tuple[str, ...]
+    parameters: dict[str, Any] = field(repr=False)
+    """The resolved machine file."""
+    point: str = field(repr=False)
+
+    @classmethod
+    def of(cls, machine: Source, overrides: Sequence[str] = ()) -> Cluster:
+        """The machine of a file. Raises ``ConfigError`` if the file or an override is wrong."""
+        # An override of a key that no machine has would be looked for in the experiment.
+        _core.load_machine(machine.text, machine.file, list(overrides))
+        points = _core.plan(machine.text, machine.file, "mpirun", _EXPERIMENT, "mpirun", list(overrides), 1)
+        (point, _, _) = points[0]
+        parameters = json.loads(point)["machine"]
+        return cls(machine.name, machine.argument, tuple(overrides), parameters, point)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it has."""
+        nodes = self.parameters["topology"]["nodes"]["value"]
+        if not isinstance(nodes, int):
+            raise UsageError(f"{self.name}: the number of nodes is {nodes}")
+        return nodes
+
+    @property
+    def rails(self) -> int:
+        """How many adapters a node has."""
+        count = self.parameters.get("rails", {}).get("count", {}).get("value", 1)
+        return count if isinstance(count, int) else 1

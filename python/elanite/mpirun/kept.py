@@ -1,0 +1,106 @@
+"""The tables of runs on the disk: ``DIR/mpirun/<id>/``, written as the store writes points.
+
+A run is no point: what it gave cannot be had again from its description alone, since there is a program in it. So its
+identity is that of what was asked for *and* of what came out: the same command, where it is repeatable, finds the same
+folder, and what comes out differently is kept beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import UsageError
+from elanite.store import Store, keep, versions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from elanite.congestion import Matrix
+    from elanite.figures import Figure
+    from elanite.mpirun.session import Run
+
+TABLES = ("messages", "calls", "ranks", "links", "series")
+FOLDER = "mpirun"
+_LAYOUT = 1
+
+
+def write(run: Run, out: Path, times: dict[str, Any]) -> Path:
+    """Keep a run that has come to its end, below ``out``; returns its folder."""
+    folder = out / FOLDER
+    Store(folder).clean()
+    asked = {
+        "program": list(run.words),
+        "machine": run.cluster.name,
+        "overrides": list(run.cluster.overrides),
+        "options": json.loads(run.options.as_json(list(run.placement))),
+        "mpi": run.mpi.kind,
+        "digest": run.summary["digest"],
+    }
+    content = json.dumps([asked, run.cluster.parameters, _core.MODEL_REVISION], sort_keys=True)
+    identity = hashlib.sha256(content.encode()).hexdigest()[:20]
+    data = {
+        "layout": _LAYOUT,
+        "id": identity,
+        **asked,
+        "mpi": {"kind": run.mpi.kind, "version": run.mpi.version},
+        **{key: value for key, value in run.summary.items() if key != "digest"},
+        "repeatable": not run.unrepeatable,
+        "why": run.unrepeatable,
+        "exit_code": run.ended.exit_code,
+        "files": {},
+        "versions": versions(),
+        "point": json.loads(run.cluster.point),
+        "times": {**times, "host_seconds": round(run.host_seconds, 6)},
+    }
+    if not (folder / identity).exists():
+        keep(folder, identity, {name: run.tables[name] for name in TABLES}, data)
+    return folder / identity
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run on the disk."""
+
+    folder: Path
+    manifest: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def load(cls, folder: Path) -> Kept:
+        """The run of a folder that ``write`` has written. Raises ``UsageError`` if it is none."""
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            if manifest["layout"] == _LAYOUT and manifest["program"]:
+                return cls(folder, manifest)
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        raise UsageError(f"{folder} is no folder of a run; elanite mpirun says where it keeps one")
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One of the ``TABLES``."""
+        import polars as pl
+
+        return pl.read_parquet(self.folder / f"{name}.parquet")
+
+    def congestion(self) -> Matrix:
+        """Where packets waited in the whole run."""
+        import polars as pl
+
+        from elanite import congestion
+
+        none = pl.DataFrame(schema={"slice": pl.UInt32, "link": pl.UInt32, "waiting_ps": pl.UInt64})
+        window = (0.0, float(self.manifest["time_us"]))
+        return congestion.of_tables(json.dumps(self.manifest["point"]), self.table("links"), none, window, 0)
+
+    def figure(self) -> Figure:
+        """The same as a picture."""
+        from elanite.figures import matrix
+
+        words = shlex.join(self.manifest["program"])
+        return matrix.draw(self.congestion(), self.manifest["id"][:8], f"Congestion matrix: {words}")

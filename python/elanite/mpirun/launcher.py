@@ -1,0 +1,146 @@
+"""Which MPI starts the ranks, how it is told to, and the environment that ranks find.
+
+MPICH is what runs are repeatable with: its process manager hydra, its libfabric that loads our network. The package
+``mpich`` of PyPI has all of it, and is what ``pip install elanite[mpi]`` brings. Open MPI looks at the host's clock
+while it polls, so that no two runs are alike.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Kind = Literal["MPICH", "Open MPI"]
+
+LIBRARY = "libelanite-fi.so"
+"""The simulated network as ranks load it, in the folder of this package."""
+
+RUN = "ELANITE_RUN"
+"""A variable that all processes of a run have, and no others, with the name of the run."""
+
+_PATIENCE = 20
+"""Seconds in which an mpiexec must have told its version."""
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An MPI that starts processes."""
+
+    path: str
+    kind: Kind
+    version: str
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether runs with it can be repeated exactly."""
+        return self.kind == "MPICH"
+
+    def command(self, ranks: int, own: Mapping[str, str], words: Sequence[str]) -> list[str]:
+        """The command line that starts the words on so many ranks, which alone get the variables ``own``."""
+        if self.kind == "MPICH":
+            # Whatever batch system this may be in: the ranks are processes of this host.
+            line = [self.path, "-launcher", "fork", "-rmk", "user", "-hosts", "localhost", "-print-all-exitcodes"]
+            for name, value in own.items():
+                line += ["-genv", name, value]
+            return [*line, "-n", str(ranks), *words]
+        line = [self.path, "--oversubscribe", "--bind-to", "none", "--host", f"localhost:{ranks}"]
+        line += ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "elanite"]
+        line += ["--mca", "osc", "^ucx", "--mca", "btl", "self"]
+        for name, value in own.items():
+            line += ["-x", f"{name}={value}"]
+        return [*line, "-n", str(ranks), *words]
+
+
+def find(wanted: str | None = None) -> Mpi:
+    """The MPI that starts ranks: the one that is named, that of the running Python, or the first on the PATH.
+
+    Raises ``UsageError`` if there is none, or it is one that cannot do it.
+    """
+    if wanted is not None:
+        path = shutil.which(wanted)
+        if path is None:
+            raise UsageError(f"--mpi: there is no executable {wanted}; name the mpiexec of an MPICH or of an Open MPI")
+        return _identify(path)
+    own = Path(sys.prefix) / "bin" / "mpiexec"
+    path = str(own) if os.access(own, os.X_OK) else shutil.which("mpiexec")
+    if path is None:
+        raise UsageError(
+            f"there is no mpiexec in {own.parent} and none on the PATH; install one: pip install 'elanite[mpi]'"
+        )
+    return _identify(path)
+
+
+def _identify(path: str) -> Mpi:
+    try:
+        asked = subprocess.run(  # noqa: S603 - it is what the user wants to run
+            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"{path} does not answer to --version: {error}") from error
+    said = asked.stdout + asked.stderr
+    version = re.search(r"Version:\s*(\S+)", said) or re.search(r"(\d+\.\d+\S*)", said)
+    found = version[1] if version else "unknown"
+    if "HYDRA" in said:
+        device = re.search(r"--with-device=([\w:,]+)", said)
+        if device and "ofi" not in device[1]:
+            raise UsageError(
+                f"the MPICH of {path} is built without libfabric ({device[1]}), and cannot use a simulated network;"
+                " install one that can: pip install 'elanite[mpi]'"
+            )
+        return Mpi(path, "MPICH", found)
+    if re.search(r"Open ?MPI|OpenRTE|PRRTE|prterun", said):
+        return Mpi(path, "Open MPI", found)
+    first = said.strip().splitlines()[:1]
+    raise UsageError(
+        f"{path} is neither the mpiexec of an MPICH nor that of an Open MPI; it says: {' '.join(first) or 'nothing'}\n"
+        "  install one: pip install 'elanite[mpi]'"
+    )
+
+
+def library() -> Path:
+    """The shared object that ranks load."""
+    path = Path(__file__).resolve().parents[1] / LIBRARY
+    if not path.is_file():
+        raise UsageError(f"{path} is not there: this installation has no simulated network for MPI; run: make build")
+    return path
+
+
+def environment(base: Mapping[str, str], link: Mapping[str, str], name: str, network: Path) -> dict[str, str]:
+    """What mpiexec finds, and passes on to ranks: the user's variables, and those that lead to the simulator."""
+    chosen = {
+        "PYTHONHASHSEED": "0",
+        # hydra would write the topology of this host for ranks, into a file in /tmp that stays when it is killed.
+        "HWLOC_XMLFILE": "",
+        **base,
+        # MPICH: messages by libfabric, those inside a node, too; the simulator has its own shared memory path.
+        "MPIR_CVAR_CH4_NETMOD": "ofi",
+        "MPIR_CVAR_NOLOCAL": "1",
+        # libfabric: our network.
+        "FI_PROVIDER": "elanite",
+        "FI_PROVIDER_PATH": str(network.parent),
+        # UCX, which is loaded though not used, would wait at its start for a clock that stands.
+        "UCX_MEM_MMAP_HOOK_MODE": "none",
+        "UCX_MEM_EVENTS": "no",
+        **link,
+        RUN: name,
+    }
+    # Tools that the user has put into each process are for the ranks, too; see `of_ranks`.
+    chosen.pop("LD_PRELOAD", None)
+    return chosen
+
+
+def of_ranks(base: Mapping[str, str], network: Path) -> dict[str, str]:
+    """What ranks find, but neither mpiexec nor its helpers: the network, before what the user has put there."""
+    others = base.get("LD_PRELOAD", "").strip()
+    return {"LD_PRELOAD": f"{network}:{others}" if others else str(network)}

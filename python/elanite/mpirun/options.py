@@ -1,0 +1,149 @@
+"""What a run is asked for, as the command line says it and as the simulator reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from elanite import _core
+from elanite.errors import UsageError
+
+RULES = ("block", "cyclic", "random")
+"""Placements that need no file."""
+
+Network = Literal["machine", "ideal"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a program runs on a machine."""
+
+    ranks: int
+    ranks_per_node: int = 1
+    placement: str = "block"
+    """One of the ``RULES``, or the path of a file with the node of a rank on each line."""
+    compute: str = "none"
+    """What computation between calls of MPI takes: none, ``2us per call``, ``measured`` or ``measured:FACTOR``."""
+    network: Network = "machine"
+    """The machine's, or an ideal one that is the same without any contention."""
+    seed: int = 1
+    limit_time: str | None = None
+    """Simulated time after which the run is ended."""
+    timeline: bool = False
+
+    def __post_init__(self) -> None:
+        computation(self.compute)
+        if self.limit_time is not None:
+            _time("--limit-time", self.limit_time)
+
+    @property
+    def measured(self) -> bool:
+        """Whether the host's processor time enters the run."""
+        return self.compute.startswith("measured")
+
+    def nodes(self, available: int) -> list[int]:
+        """The node of each rank, on a machine with so many nodes."""
+        return places(self, available)
+
+    def as_json(self, placement: list[int]) -> str:
+        """The same as ``_core.MpiRun`` reads it."""
+        return json.dumps(
+            {
+                "ranks": self.ranks,
+                "ranks_per_node": self.ranks_per_node,
+                # With a block of ranks on each node, the simulator says best where there are too few nodes.
+                "placement": None if self.placement == "block" else placement,
+                "compute": computation(self.compute),
+                "network": self.network,
+                "seed": self.seed,
+                "limit_time": self.limit_time,
+                "timeline": self.timeline,
+                "calls": self.timeline,
+            }
+        )
+
+
+def computation(text: str) -> str:
+    """What computation takes, as the simulator reads it: ``none``, ``<time> per call`` or ``measured x <factor>``."""
+    text = text.strip()
+    if text == "none":
+        return text
+    if text.startswith("measured"):
+        factor = text.removeprefix("measured").removeprefix(":") or "1"
+        if re.fullmatch(r"\d+(\.\d+)?|\.\d+", factor) and float(factor) > 0:
+            return f"measured x {factor}"
+    else:
+        time = text.removesuffix("per call").strip()
+        quantity = _core.quantity(time)
+        if quantity is not None and quantity[1] == "us":
+            return f"{time} per call"
+    raise UsageError(
+        f"--compute: `{text}` is not understood; allowed: none, a time as in `2us per call`, measured,"
+        " or measured:FACTOR as in measured:0.5"
+    )
+
+
+def places(options: Options, available: int) -> list[int]:
+    """The node of each rank; of a rule, or as a file says."""
+    ranks, share, rule = options.ranks, options.ranks_per_node, options.placement
+    if rule not in RULES:
+        return _of_file(Path(rule), ranks, share, available)
+    needed = -(-ranks // share)
+    if rule == "cyclic":
+        return [rank % needed for rank in range(ranks)]
+    block = [rank // share for rank in range(ranks)]
+    if rule == "block" or needed > available:
+        return block  # with too few nodes, the machine's own check says so
+    chosen = _shuffled(range(available), f"nodes {options.seed}")[:needed]
+    return [chosen[place] for place in _shuffled(block, f"ranks {options.seed}")]
+
+
+def _shuffled(items: range | list[int], stream: str) -> list[int]:
+    """The items in an order that only the name of the stream decides, on any host and version of Python."""
+
+    def key(index: int) -> bytes:
+        return hashlib.sha256(f"elanite mpirun placement, {stream}, {index}".encode()).digest()
+
+    return [items[index] for index in sorted(range(len(items)), key=key)]
+
+
+def _of_file(path: Path, ranks: int, share: int, available: int) -> list[int]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not a text file in UTF-8 (byte {error.start})") from error
+    except OSError as error:
+        allowed = f"allowed: {', '.join(RULES)}, or a file with a node on each line"
+        raise UsageError(f"--placement: {path}: {error.strerror}; {allowed}") from error
+    nodes: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split("#", 1)[0].strip()
+        if not words:
+            continue
+        place = f"{path}:{number}"
+        if not re.fullmatch(r"[0-9]+", words):
+            raise UsageError(f"{place}: `{words}` is no node; write one number on each line, 0 to {available - 1}")
+        node = int(words)
+        if node >= available:
+            raise UsageError(f"{place}: there is no node {node}; the machine has the nodes 0 to {available - 1}")
+        if nodes.count(node) >= share:
+            remedy = f"raise --ranks-per-node, which is {share}"
+            raise UsageError(f"{place}: node {node} has {_ranks(share)} already; name another node, or {remedy}")
+        nodes.append(node)
+    if len(nodes) != ranks:
+        raise UsageError(f"{path}: {len(nodes)} nodes for {_ranks(ranks)}; write one line for each rank")
+    return nodes
+
+
+def _ranks(count: int) -> str:
+    return "1 rank" if count == 1 else f"{count} ranks"
+
+
+def _time(option: str, text: str) -> None:
+    quantity = _core.quantity(text)
+    if quantity is None or quantity[1] != "us":
+        raise UsageError(f"{option}: `{text}` is no time; write one as in 500us, 20ms or 1s")

@@ -1,0 +1,137 @@
+"""Whether a program can run on the simulated network, found out before anything is started.
+
+The network comes into a process by way of the dynamic linker, so that a program must have one: an ELF file with a
+``PT_INTERP`` header, for this machine and not set-user-ID, where the linker takes nothing from the environment. Of a
+script, all this holds for the interpreter that its first line names.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elanite.errors import UsageError
+from elanite.sources import did_you_mean
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+_PT_INTERP = 3
+_DEEPEST = 4
+"""Interpreters that are scripts themselves; the operating system follows no more, either."""
+
+_MACHINES = {0x03: "x86", 0x28: "Arm", 0x3E: "x86-64", 0xB7: "AArch64", 0xF3: "RISC-V", 0x15: "PowerPC"}
+"""What ELF headers call machines."""
+
+
+def check(program: str) -> Path:
+    """The file that will run, the interpreter of a script.
+
+    Raises ``UsageError`` where there is none, or it cannot run on the simulated network.
+    """
+    path = _found(program)
+    called = program
+    for _ in range(_DEEPEST):
+        head = _head(path, called)
+        if head.startswith(b"\x7fELF"):
+            _check_elf(path, called)
+            return path
+        if not head.startswith(b"#!"):
+            raise UsageError(f"{called} is neither an ELF program nor a script whose first line names its interpreter")
+        path = _interpreter(head, called)
+        called = f"{path}, which runs {program},"
+    raise UsageError(f"{program} is a script whose interpreter is a script, and so on; name the program itself")
+
+
+def _found(program: str) -> Path:
+    if "/" in program:
+        path = Path(program)
+        if not path.exists():
+            near = [entry.name for entry in _entries(path.parent)]
+            raise UsageError(f"there is no program {program}{did_you_mean(path.name, near)}")
+    else:
+        found = shutil.which(program)
+        if found is None:
+            here = f"; there is one in this folder: ./{program}" if Path(program).is_file() else ""
+            raise UsageError(f"there is no program {program} on the PATH{here}")
+        path = Path(found)
+    if path.is_dir():
+        raise UsageError(f"{program} is a folder; name a program")
+    if not os.access(path, os.X_OK):
+        raise UsageError(f"{program} is not executable; make it so: chmod +x {program}")
+    return path
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return [entry for entry in folder.iterdir() if entry.is_file()]
+    except OSError:
+        return []
+
+
+def _head(path: Path, called: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(512)
+    except OSError as error:
+        raise UsageError(f"{called} cannot be read: {error.strerror}") from error
+
+
+def _interpreter(head: bytes, called: str) -> Path:
+    """What the first line of a script names; of ``env``, the program that it looks for."""
+    words = os.fsdecode(head[2:].split(b"\n", 1)[0]).split()
+    if not words:
+        raise UsageError(f"{called} is a script whose first line names no interpreter")
+    if Path(words[0]).name == "env":
+        rest = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+        found = shutil.which(rest[0]) if rest else None
+        if found is None:
+            raise UsageError(f"{called} wants an interpreter that is not on the PATH: {' '.join(rest[:1] or words)}")
+        return Path(found)
+    if not os.access(words[0], os.X_OK):
+        raise UsageError(f"{called} wants an interpreter that is not there, or not executable: {words[0]}")
+    return Path(words[0])
+
+
+def _check_elf(path: Path, called: str) -> None:
+    with path.open("rb") as file, Path("/proc/self/exe").open("rb") as own:
+        head, reference = file.read(64), own.read(64)
+        # Class and byte order, then the machine.
+        if len(head) < 52 or head[4:6] != reference[4:6] or head[18:20] != reference[18:20]:
+            raise UsageError(f"{called} is a program for {_machine(head)}; this machine is {platform.machine()}")
+        if not _has_linker(file, head):
+            raise UsageError(
+                f"{called} is statically linked: the simulated network is loaded by the dynamic linker; link it"
+                " dynamically"
+            )
+    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+        raise UsageError(
+            f"{called} is set-user-ID or set-group-ID: the dynamic linker loads no simulated network into it; remove"
+            f" the bit: chmod ug-s {path}"
+        )
+
+
+def _machine(head: bytes) -> str:
+    order = "<" if head[5:6] == b"\x01" else ">"
+    bits = {1: "32 bits", 2: "64 bits"}.get(head[4] if len(head) > 4 else 0, "an unknown size")
+    if len(head) < 20:
+        return "no machine: its header is cut off"
+    number = struct.unpack_from(f"{order}H", head, 18)[0]
+    return f"{_MACHINES.get(number, f'machine {number} of the ELF standard')} of {bits}"
+
+
+def _has_linker(file: BinaryIO, head: bytes) -> bool:
+    """Whether one of the program headers is ``PT_INTERP``."""
+    order = "<" if head[5] == 1 else ">"
+    wide = head[4] == 2
+    start = struct.unpack_from(f"{order}Q" if wide else f"{order}I", head, 32 if wide else 28)[0]
+    size, count = struct.unpack_from(f"{order}HH", head, 54 if wide else 42)
+    file.seek(start)
+    table = file.read(size * count)
+    kinds = (struct.unpack_from(f"{order}I", table, at)[0] for at in range(0, len(table) - 3, max(size, 4)))
+    return _PT_INTERP in kinds

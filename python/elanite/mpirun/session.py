@@ -1,0 +1,162 @@
+"""One run from start to end: check, start, serve, and clear away.
+
+Whatever ends a run, an interrupt and a bug of ours included, no process of it is left when ``run`` returns or raises.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import UsageError
+from elanite.mpirun import launcher, program
+from elanite.mpirun.cluster import Cluster
+from elanite.mpirun.processes import Processes
+from elanite.mpirun.streams import Pump, Reports
+from elanite.mpirun.verdict import Ended, Evidence, judge
+from elanite.mpirun.witness import Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from elanite._core import Cancel, MpiRun
+    from elanite.mpirun.launcher import Mpi
+    from elanite.mpirun.options import Options
+    from elanite.sources import Source
+
+GRACE = 3.0
+"""Seconds in which mpiexec may say how the ranks of a failed run ended."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended, and what it left."""
+
+    words: tuple[str, ...]
+    """The program and its arguments."""
+    options: Options
+    cluster: Cluster
+    placement: tuple[int, ...]
+    """The node of each rank."""
+    mpi: Mpi
+    ended: Ended
+    host_seconds: float
+    tables: dict[str, pl.DataFrame] = field(repr=False)
+    """``messages``, ``calls``, ``ranks``, ``links``, ``series``, ``summary``; empty if no rank has attached."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The totals of the run, as the simulator counts them."""
+        return self.tables["summary"].row(0, named=True)
+
+    @property
+    def unrepeatable(self) -> str:
+        """Why the same command may give other records; empty if it gives the same."""
+        if not self.mpi.repeatable:
+            return f"{self.mpi.kind} looks at the host's clock while it polls"
+        if self.options.measured:
+            return "computation takes the time that it takes on this host"
+        return "" if self.summary["repeatable"] else "the host's timing entered the order of events"
+
+
+def run(
+    words: Sequence[str],
+    machine: Source,
+    options: Options,
+    overrides: Sequence[str] = (),
+    mpi: str | None = None,
+) -> Run:
+    """Run a program and its arguments on a machine. To be called in the main thread.
+
+    Raises ``UsageError`` or ``ConfigError`` if it cannot be started as asked; how it ended, ``Run.ended`` says.
+    """
+    chosen = launcher.find(mpi)
+    program.check(words[0])
+    network = launcher.library()
+    cluster = Cluster.of(machine, overrides)
+    placement = options.nodes(cluster.nodes)
+    core = _core.MpiRun(machine.text, machine.file, list(overrides), options.as_json(placement))
+    name = uuid.uuid4().hex
+    command = chosen.command(options.ranks, launcher.of_ranks(os.environ, network), words)
+    environment = launcher.environment(os.environ, core.environment(), name, network)
+
+    reports, processes = Reports(), Processes(name)
+    begun = time.monotonic()
+    pumps: list[Pump] = []
+    witness = Witness(core.pids)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        out, err = processes.start(command, environment)
+        pumps = [Pump(out, 1, reports), Pump(err, 2, reports)]
+        outcome = _serve(core, processes.pid)
+        leaving = core.left()
+        if outcome["end"] == "finished":
+            code = processes.wait()
+        else:
+            dead = witness.stop()
+            core.end()
+            code = processes.wait(GRACE)
+    finally:
+        left = processes.end()
+        dead = witness.stop()
+        witness.clear()
+        for pump in pumps:
+            pump.join(GRACE)
+    host_seconds = time.monotonic() - begun
+    if left:
+        raise UsageError(f"these processes of the run cannot be killed: {', '.join(map(str, left))}")
+    if any(pump.broken for pump in pumps):
+        raise BrokenPipeError
+    tables = _tables(core.records()) if outcome["attached"] else {}
+    compiler = str(Path(chosen.path).with_name("mpicc"))
+    evidence = Evidence(outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler)
+    return Run(tuple(words), options, cluster, tuple(placement), chosen, judge(evidence), host_seconds, tables)
+
+
+def _serve(core: MpiRun, pid: int) -> dict[str, Any]:
+    """Simulate until the run is over, in a thread of its own, which leaves this one to interrupts."""
+    cancel = _core.Cancel()
+    said: list[str] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            said.append(core.serve(cancel, pid))
+        except BaseException as error:  # noqa: BLE001 - it is raised again where somebody waits for it
+            failed.append(error)
+
+    thread = threading.Thread(target=work, name="simulator", daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        _stop(core, cancel, thread)
+        raise
+    if failed:
+        raise failed[0]
+    outcome: dict[str, Any] = json.loads(said[0])
+    return outcome
+
+
+def _stop(core: MpiRun, cancel: Cancel, thread: threading.Thread) -> None:
+    cancel.set()
+    core.end()
+    thread.join(GRACE)
+
+
+def _tables(records: _core.MpiRecords) -> dict[str, pl.DataFrame]:
+    from elanite.store import frame
+
+    found: Mapping[str, Any] = records
+    return {name: frame(columns) for name, columns in found.items()}

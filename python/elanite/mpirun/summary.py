@@ -1,0 +1,136 @@
+"""What a run measured, as figures: for people in the command line, as JSON for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from elanite.mpirun.session import Run
+
+SIZES = [0, 64, 1024, 16 * 1024, 256 * 1024, 4 * 1024 * 1024]
+"""Upper ends of the classes of message sizes, in bytes; the last class has none."""
+
+MOST_LINKS = 5
+"""Links that the summary shows."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Messages of one class of sizes."""
+
+    least: int
+    most: int | None
+    messages: int
+    bytes: int
+
+    @property
+    def label(self) -> str:
+        """The class for people."""
+        if self.most is None:
+            return f"above {size(self.least - 1)}"
+        return size(self.most) if self.least == self.most else f"to {size(self.most)}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of a run."""
+
+    totals: dict[str, Any]
+    """As the simulator counts them."""
+    kinds: dict[str, int]
+    """Messages of each kind."""
+    sizes: list[Sizes]
+    mpi: dict[str, tuple[float, int | None]]
+    """Time in MPI, in us, and the rank that has it: ``least``, ``mean`` (of no rank in particular) and ``most``."""
+    links: list[dict[str, Any]]
+    """The hottest links: ``from``, ``to``, ``level``, ``up``, ``busy`` (share of the run), ``packets``,
+    ``waited_us`` (a packet in the mean)."""
+
+
+def summarise(run: Run) -> Summary:
+    """The figures of a run whose ranks have attached."""
+    messages = run.tables["messages"]
+    kinds = messages.group_by("kind").len().sort("len", "kind", descending=[True, False])
+    return Summary(
+        run.summary,
+        {str(kind): int(count) for kind, count in kinds.iter_rows()},
+        _sizes(messages),
+        _in_mpi(run.tables["ranks"]),
+        hottest(run.tables["links"], run.summary["time_us"]).head(MOST_LINKS).to_dicts(),
+    )
+
+
+def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
+    """The links that were busy, the busiest first."""
+    waited = pl.col("waiting_ps") / 1e6 / pl.max_horizontal("packets", pl.lit(1, pl.UInt64))
+    return (
+        links.filter(pl.col("busy_ps") > 0)
+        .sort("busy_ps", "link", descending=[True, False])
+        .select(
+            "link",
+            "from",
+            "to",
+            "level",
+            "up",
+            "packets",
+            busy=pl.col("busy_ps") / (time_us * 1e6) if time_us else pl.lit(0.0),
+            waited_us=waited,
+        )
+    )
+
+
+def as_json(run: Run, folder: str | None) -> dict[str, Any]:
+    """The figures of a run as plain data."""
+    found = summarise(run)
+    return {
+        "program": list(run.words),
+        "machine": run.cluster.name,
+        "ranks": run.options.ranks,
+        "nodes": len(set(run.placement)),
+        "simulated_us": found.totals["time_us"],
+        "host_seconds": round(run.host_seconds, 6),
+        **{key: found.totals[key] for key in ("messages", "bytes", "packets", "events")},
+        "kinds": found.kinds,
+        "sizes": [vars(one) for one in found.sizes],
+        "mpi_us": {key: {"time": time, "rank": rank} for key, (time, rank) in found.mpi.items()},
+        "links": found.links,
+        "repeatable": not run.unrepeatable,
+        "why": run.unrepeatable,
+        "digest": found.totals["digest"],
+        "end": run.ended.end,
+        "exit_code": run.ended.exit_code,
+        "folder": folder,
+    }
+
+
+def size(count: float) -> str:
+    """A number of bytes for people, as the papers write it."""
+    for unit, scale in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if count >= scale:
+            return f"{count / scale:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{count:.0f} B"
+
+
+def _sizes(messages: pl.DataFrame) -> list[Sizes]:
+    lower = [0, *(most + 1 for most in SIZES)]
+    found = []
+    for least, most in zip(lower, [*SIZES, None], strict=True):
+        inside = pl.col("bytes") >= least
+        here = messages.filter(inside & (pl.col("bytes") <= most) if most is not None else inside)
+        if len(here):
+            found.append(Sizes(least, most, len(here), int(here["bytes"].sum())))
+    return found
+
+
+def _in_mpi(ranks: pl.DataFrame) -> dict[str, tuple[float, int | None]]:
+    times = ranks.select("rank", "mpi_us").sort("mpi_us", "rank")
+    least, most = times.row(0), times.row(-1)
+    mean = times["mpi_us"].mean()
+    return {
+        "least": (least[1], least[0]),
+        "mean": (float(mean) if isinstance(mean, float) else 0.0, None),
+        "most": (most[1], most[0]),
+    }

@@ -1,0 +1,314 @@
+"""A run as a trace that opens in Perfetto (ui.perfetto.dev): what ranks, adapters and links did, and every message.
+
+| group | tracks |
+|---|---|
+| ranks | one for each rank, with a slice for each call of MPI; messages as arrows between ranks |
+| adapters | how busy the I/O bus and the adapter's processor of each node were, in per cent |
+| links | the same of the busiest links |
+
+The ends of a message are slices of their own, inside the calls, at the moments when it was posted and when its receive
+ended: calls may begin long before, a receive even before the message was sent, and an arrow between calls would lead
+back in time. Perfetto counts nanoseconds; simulated time, which counts picoseconds, is rounded down, and stands in full
+beside each end.
+
+The format is Perfetto's own, TrackEvents in protocol buffers, one packet after the other in the order of time.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
+
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    import polars as pl
+
+    from elanite.mpirun.session import Run
+
+MOST_LINKS = 64
+"""Links that have a track: the busiest."""
+
+_GROUPS = {"ranks": 1, "adapters": 2, "links": 3}
+"""Groups of tracks as the processes that Perfetto takes them for."""
+
+_SEQUENCE = 1
+_CLEARED, _NEEDED = 1, 2
+"""Flags of packets: names may be given short numbers from here on; short numbers are used."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens on a track."""
+
+    time_us: float
+    kind: Literal["begin", "end", "instant", "counter"]
+    track: int
+    name: str = ""
+    value: float = 0.0
+    message: int = 0
+    """The message whose end it is, from 1 on."""
+    arrives: bool = False
+    notes: tuple[tuple[str, int | str | float], ...] = ()
+
+    @property
+    def time_ns(self) -> int:
+        """Rounded down, but for what floating-point numbers have lost."""
+        return int(self.time_us * 1000 + 1e-6)
+
+
+@dataclass
+class Tracks:
+    """The tracks of a trace, numbered as they are named."""
+
+    rows: list[tuple[int, str, str, bool]] = field(default_factory=list)
+    """Number, group, name, and whether it is a counter."""
+
+    def add(self, group: str, name: str, *, counter: bool = False) -> int:
+        """A new track at the end of a group."""
+        number = len(_GROUPS) + len(self.rows) + 1
+        self.rows.append((number, group, name, counter))
+        return number
+
+
+def require() -> None:
+    """Raise ``UsageError`` if the library that writes traces is not there."""
+    try:
+        import perfetto  # noqa: F401
+    except ImportError:
+        raise UsageError("--timeline needs the package perfetto; install it: pip install 'elanite[mpi]'") from None
+
+
+def write(run: Run, path: Path) -> int:
+    """Write the trace of a run; returns how many of the links that were busy have no track."""
+    from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
+
+    tracks = Tracks()
+    sources: list[Iterable[Event]] = []
+    lanes = _lanes(run, tracks)
+    sources += _ranks(run, lanes)
+    sources += _adapters(run, tracks)
+    links, hidden = _links(run, tracks)
+    sources += links
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            writer = _Writer(StreamingTraceProtoBuilder(file))
+            writer.describe(tracks, run.cluster.name)
+            for event in heapq.merge(*sources, key=lambda event: event.time_ns):
+                writer.event(event)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return hidden
+
+
+class _Writer:
+    """Writes packets."""
+
+    def __init__(self, builder: Any) -> None:
+        from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackEvent
+
+        self._builder = builder
+        self._types = {
+            "begin": TrackEvent.TYPE_SLICE_BEGIN,
+            "end": TrackEvent.TYPE_SLICE_END,
+            "instant": TrackEvent.TYPE_INSTANT,
+            "counter": TrackEvent.TYPE_COUNTER,
+        }
+        self._names: dict[str, int] = {}
+        self._notes: dict[str, int] = {}
+
+    def describe(self, tracks: Tracks, machine: str) -> None:
+        """Write which tracks there are."""
+        from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor
+
+        first = True
+        for group, number in _GROUPS.items():
+            packet = self._packet()
+            if first:
+                packet.sequence_flags = _CLEARED
+                first = False
+            descriptor = packet.track_descriptor
+            descriptor.uuid = number
+            descriptor.process.pid = number
+            descriptor.process.process_name = f"{group} of {machine}"
+            descriptor.child_ordering = TrackDescriptor.EXPLICIT
+            self._builder.write_packet(packet)
+        for number, group, name, counter in tracks.rows:
+            packet = self._packet()
+            descriptor = packet.track_descriptor
+            descriptor.uuid = number
+            descriptor.parent_uuid = _GROUPS[group]
+            descriptor.name = name
+            descriptor.sibling_order_rank = number
+            if counter:
+                descriptor.counter.unit_name = "%"
+            self._builder.write_packet(packet)
+
+    def event(self, event: Event) -> None:
+        """Write an event."""
+        packet = self._packet()
+        packet.timestamp = event.time_ns
+        packet.sequence_flags = _NEEDED
+        written = packet.track_event
+        written.type = self._types[event.kind]
+        written.track_uuid = event.track
+        if event.name:
+            written.name_iid = self._short(packet.interned_data.event_names, self._names, event.name)
+        if event.kind == "counter":
+            written.double_counter_value = event.value
+        if event.message:
+            (written.terminating_flow_ids if event.arrives else written.flow_ids).append(event.message)
+        for key, value in event.notes:
+            note = written.debug_annotations.add()
+            note.name_iid = self._short(packet.interned_data.debug_annotation_names, self._notes, key)
+            if isinstance(value, str):
+                note.string_value = value
+            elif isinstance(value, float):
+                note.double_value = value
+            else:
+                note.uint_value = value
+        self._builder.write_packet(packet)
+
+    def _packet(self) -> Any:
+        packet = self._builder.create_packet()
+        packet.trusted_packet_sequence_id = _SEQUENCE
+        return packet
+
+    @staticmethod
+    def _short(table: Any, known: dict[str, int], name: str) -> int:
+        """The short number of a name, which the packet that first uses it gives."""
+        if name not in known:
+            known[name] = len(known) + 1
+            entry = table.add()
+            entry.iid = known[name]
+            entry.name = name
+        return known[name]
+
+
+def _lanes(run: Run, tracks: Tracks) -> list[list[int]]:
+    """The tracks of each rank: one, or more if threads of it are in calls at the same time."""
+    widths = [1] * run.options.ranks
+    for rank, calls in _by_rank(run.tables["calls"]):
+        widths[rank] = max(1, 1 + max((lane for lane, _ in _in_lanes(calls)), default=0))
+    return [
+        [
+            tracks.add("ranks", f"rank {rank} on node {run.placement[rank]}{f', {lane}' if lane else ''}")
+            for lane in lanes
+        ]
+        for rank, lanes in enumerate(map(range, widths))
+    ]
+
+
+def _by_rank(calls: pl.DataFrame) -> Iterator[tuple[int, list[tuple[str, float, float]]]]:
+    """The calls of each rank, in the order of their beginnings."""
+    ordered = calls.sort("rank", "begin_us", "end_us", maintain_order=True)
+    for (rank,), rows in ordered.group_by("rank", maintain_order=True):
+        yield int(str(rank)), list(rows.select("call", "begin_us", "end_us").iter_rows())
+
+
+def _in_lanes(calls: list[tuple[str, float, float]]) -> Iterator[tuple[int, tuple[str, float, float]]]:
+    """Each call with the first lane that is free."""
+    free: list[float] = []
+    for call in calls:
+        lane = next((lane for lane, end in enumerate(free) if end <= call[1]), len(free))
+        free[lane : lane + 1] = [call[2]]
+        yield lane, call
+
+
+def _ranks(run: Run, lanes: list[list[int]]) -> list[list[Event]]:
+    """The events of each lane of each rank, in their order: calls, and the ends of messages in the first lane."""
+    slices: dict[int, list[tuple[str, float, float]]] = {}
+    for rank, calls in _by_rank(run.tables["calls"]):
+        for lane, call in _in_lanes(calls):
+            slices.setdefault(lanes[rank][lane], []).append(call)
+    ends = _ends_of_messages(run.tables["messages"], [tracks[0] for tracks in lanes])
+    return [_in_order(track, slices.get(track, []), ends.get(track, [])) for tracks in lanes for track in tracks]
+
+
+def _in_order(track: int, calls: list[tuple[str, float, float]], instants: list[Event]) -> list[Event]:
+    """Calls one after the other, each with the instants that lie in it between its beginning and its end.
+
+    What arrives between two calls that touch belongs to the first, what is sent there to the second.
+    """
+    events: list[Event] = []
+    waiting = iter(instants)
+    one = next(waiting, None)
+    for (name, begin, end), following in zip_longest(calls, [begin for _, begin, _ in calls[1:]]):
+        while one is not None and one.time_us < begin:
+            events.append(one)
+            one = next(waiting, None)
+        events.append(Event(begin, "begin", track, name))
+        while one is not None and (one.time_us < end or (one.time_us == end and (one.arrives or following != end))):
+            events.append(one)
+            one = next(waiting, None)
+        events.append(Event(end, "end", track))
+    if one is not None:
+        events += [one, *waiting]
+    return events
+
+
+def _ends_of_messages(messages: pl.DataFrame, track: list[int]) -> dict[int, list[Event]]:
+    """Both ends of each message that arrived, and the one of others, by track and in the order of time."""
+    ends: dict[int, list[Event]] = {}
+    columns = ("source", "destination", "bytes", "tag", "kind", "posted_us", "arrived_us")
+    for number, row in enumerate(messages.select(columns).iter_rows(), 1):
+        source, destination, size, tag, kind, posted, arrived = row
+        notes: tuple[tuple[str, int | str | float], ...] = (("bytes", size), ("tag", tag), ("kind", kind))
+        flow = number if arrived is not None else 0
+        start = Event(
+            posted, "instant", track[source], f"to rank {destination}", 0.0, flow, False, (*notes, ("us", posted))
+        )
+        ends.setdefault(track[source], []).append(start)
+        if arrived is not None:
+            own = (*notes, ("us", arrived), ("under way, us", arrived - posted))
+            stop = Event(arrived, "instant", track[destination], f"from rank {source}", 0.0, flow, True, own)
+            ends.setdefault(track[destination], []).append(stop)
+    for events in ends.values():
+        events.sort(key=lambda event: (event.time_us, not event.arrives))
+    return ends
+
+
+def _adapters(run: Run, tracks: Tracks) -> list[list[Event]]:
+    """How busy buses and adapters' processors were."""
+    found = []
+    names = {"bus": "I/O bus", "thread": "adapter's processor"}
+    nodes = run.cluster.nodes
+    rails = run.cluster.rails
+    series = run.tables["series"].filter(run.tables["series"]["thing"] != "link").sort("id", "thing", "time_us")
+    for (thing, number), rows in series.group_by(["thing", "id"], maintain_order=True):
+        rail, node = divmod(int(str(number)), nodes)
+        where = f"node {node}, rail {rail}" if rails > 1 else f"node {node}"
+        found.append(_counter(rows, tracks.add("adapters", f"{where}: {names[str(thing)]}", counter=True)))
+    return found
+
+
+def _links(run: Run, tracks: Tracks) -> tuple[list[list[Event]], int]:
+    """How busy the busiest links were, and how many others there are."""
+    from elanite.mpirun.summary import hottest
+
+    busy = hottest(run.tables["links"], run.summary["time_us"])
+    series = run.tables["series"].filter(run.tables["series"]["thing"] == "link")
+    found = []
+    for row in busy.head(MOST_LINKS).iter_rows(named=True):
+        rows = series.filter(series["id"] == row["link"]).sort("time_us")
+        found.append(_counter(rows, tracks.add("links", f"{row['from']} to {row['to']}", counter=True)))
+    return found, max(len(busy) - MOST_LINKS, 0)
+
+
+def _counter(rows: pl.DataFrame, track: int) -> list[Event]:
+    """A counter in per cent, which holds until the next event. Slices of time without a row were idle."""
+    events: list[Event] = []
+    idle = 0.0
+    for begin, end, busy in rows.select("time_us", "end_us", "busy").iter_rows():
+        if idle < begin:
+            events.append(Event(idle, "counter", track))
+        events.append(Event(begin, "counter", track, value=round(100 * busy, 3)))
+        idle = end
+    return [*events, Event(idle, "counter", track)]

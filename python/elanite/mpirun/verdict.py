@@ -1,0 +1,281 @@
+"""How a run ended, in words for people, and the exit code that goes with it.
+
+| end | exit code |
+|---|---|
+| all ranks ended well | 0 |
+| a rank ended with an exit code of its own, or with that of ``MPI_Abort`` | the same |
+| a rank was killed, or ended without ``MPI_Finalize``; no rank called MPI; a limit | 1 |
+| all ranks wait for each other | 3 |
+
+The simulator knows which rank went first, when, and in which call; how it went, the reports of mpiexec tell.
+"""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from elanite.errors import Exit
+from elanite.text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.mpirun.streams import Reports
+
+MOST_GROUPS = 16
+"""Lines of a table of who waits for what."""
+
+_AFTERMATH = {signal.SIGKILL, signal.SIGTERM}
+"""What ends ranks because another one has ended."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a rank was doing at the end."""
+
+    rank: int
+    call: str
+    """The call of MPI that it is in, or that it is in none."""
+    what: str
+    """What it waits for."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended."""
+
+    end: str
+    """As the simulator says it: finished, died, deadlock, launcher gone, no mpi, limit."""
+    message: str
+    """Empty if all is well."""
+    exit_code: int
+    time_us: float
+    """Simulated time."""
+    waiting: tuple[Waiting, ...] = field(default=(), repr=False)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all ranks came to their ends in MPI, so that the records are those of the whole program."""
+        return self.end == "finished"
+
+
+Left = tuple[int, Literal["abort", "error", "exit"], int]
+"""A rank that said how it leaves: it calls ``MPI_Abort``, with a code; MPI fails; it exits."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known at the end."""
+
+    outcome: dict[str, Any]
+    """What the simulator says."""
+    reports: Reports
+    """What mpiexec says."""
+    left: Sequence[Left]
+    """What ranks said before they ended, the first one first."""
+    dead: Sequence[int]
+    """Ranks whose processes ended, the first one first."""
+    code: int | None
+    """The exit code of mpiexec, or minus the signal that killed it; None if it had to be killed."""
+    placement: Sequence[int]
+    pids: Sequence[int | None]
+    program: str
+    compiler: str
+    """What would have linked the program with the right MPI."""
+
+
+def judge(evidence: Evidence) -> Ended:
+    """How the run ended."""
+    outcome, reports = evidence.outcome, evidence.reports
+    end = outcome["end"]
+    waiting = tuple(Waiting(one["rank"], one["call"], one["what"]) for one in outcome.get("waiting", []))
+    if end == "deadlock":
+        message, code = _deadlock(outcome, waiting), int(Exit.DEADLOCK)
+    elif (abort := _abort(evidence)) is not None and end != "limit":
+        message, code = _aborted(abort, evidence)
+    elif end == "finished":
+        message, code = _at_the_end(evidence)
+    elif end in ("died", "launcher gone") and evidence.code is not None and evidence.code < 0:
+        message, code = _launcher_gone(evidence), int(Exit.FAILED)  # it has taken the ranks with it
+    elif end == "died" or (end == "launcher gone" and _culprit(reports) is not None):
+        message, code = _died(evidence, waiting)
+    elif end in ("no mpi", "launcher gone") and not outcome["attached"]:
+        message, code = _no_mpi(evidence)
+    elif end == "launcher gone":
+        message, code = _launcher_gone(evidence), int(Exit.FAILED)
+    else:
+        message, code = outcome["message"] or f"the run ended: {end}", int(Exit.FAILED)
+    return Ended(end, message, code, float(outcome["time_us"]), waiting)
+
+
+def ranks(numbers: Sequence[int]) -> str:
+    """Some ranks in short: ``0, 2 to 63``."""
+    runs: list[list[int]] = []
+    for one in sorted(numbers):
+        if runs and one == runs[-1][1] + 1:
+            runs[-1][1] = one
+        else:
+            runs.append([one, one])
+    spans = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} to {b}" for a, b in runs]
+    most = 6
+    return ", ".join(spans[:most]) + (f", ... ({len(numbers)} ranks)" if len(spans) > most else "")
+
+
+def _deadlock(outcome: dict[str, Any], waiting: Sequence[Waiting]) -> str:
+    groups: dict[tuple[str, str], list[int]] = {}
+    for one in waiting:
+        groups.setdefault((one.call, one.what), []).append(one.rank)
+    rows = [(ranks(who), call, what) for (call, what), who in groups.items()]
+    shown = rows[:MOST_GROUPS] if len(rows) > MOST_GROUPS + 1 else rows
+    widths = [max(len(row[column]) for row in [("ranks", "call", ""), *shown]) for column in (0, 1)]
+    lines = [f"  {'ranks':{widths[0]}}  call"]
+    lines += [f"  {who:{widths[0]}}  {call:{widths[1]}}  {what}".rstrip() for who, call, what in shown]
+    if len(shown) < len(rows):
+        hidden = sum(len(who) for who in list(groups.values())[len(shown) :])
+        lines.append(f"  and {hidden} ranks that wait for other things")
+    head = f"deadlock at {number(outcome['time_us'])} us of simulated time: {outcome['message']}"
+    return "\n".join([head, *lines] if rows else [head])
+
+
+def _said(evidence: Evidence) -> list[Left]:
+    """What ranks said that counts: who exits, and calls MPI_Finalize only then, leaves in good order."""
+    finalizing = {one["rank"] for one in evidence.outcome["waiting"] if one["call"] == "MPI_Finalize"}
+    return [one for one in evidence.left if one[1] != "exit" or one[0] not in finalizing]
+
+
+def _abort(evidence: Evidence) -> tuple[int, int, str] | None:
+    """Who ended all ranks, with which code, and why; what the MPI library says of it may be lost with mpiexec."""
+    report, said = evidence.reports.abort, _said(evidence)
+    if not said:
+        return report
+    rank, how, code = said[0]
+    if how == "abort":
+        return rank, code, "MPI_Abort"
+    if how == "exit":
+        return None
+    if report is not None and report[0] == rank:
+        return report
+    return rank, max(evidence.code or 0, 0) or int(Exit.FAILED), ""
+
+
+def _aborted(abort: tuple[int, int, str], evidence: Evidence) -> tuple[str, int]:
+    rank, code, said = abort
+    who = _who(rank, evidence)
+    # The exit code of a process has 8 bits.
+    status = code & 0xFF or int(Exit.FAILED)
+    if "MPI_Abort" in said:
+        return f"{who} called MPI_Abort with code {code}", status
+    return f"{who} ended the run with an error of MPI{said and ': '}{said.rstrip(': ')}", status
+
+
+def _at_the_end(evidence: Evidence) -> tuple[str, int]:
+    """What is said of a run that came to its end in MPI: the program may fail after it."""
+    code = evidence.code or 0
+    culprit = _culprit(evidence.reports)
+    if culprit is not None:
+        rank, status = culprit
+        alike = [other for other, its in evidence.reports.statuses.items() if its == status]
+        who = _who(rank, evidence) if len(alike) == 1 else f"ranks {ranks(alike)}"
+        return f"{who} {_how(status)} after MPI_Finalize", _exit_code(status)
+    if code < 0:
+        return f"mpiexec was killed by {_signal(-code)} at the end of the run", int(Exit.FAILED)
+    return (f"mpiexec ended with exit code {code}", code) if code else ("", int(Exit.OK))
+
+
+def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
+    outcome, reports = evidence.outcome, evidence.reports
+    rank = _first(evidence)
+    status = reports.statuses.get(rank)
+    attached = rank < len(evidence.pids) and evidence.pids[rank] is not None
+    when = f" at {number(outcome['time_us'])} us of simulated time" if attached else " before it called MPI_Init"
+    call = next((one.call for one in waiting if one.rank == rank), "")
+    where = f" in {call}" if call.startswith("MPI_") and attached else ""
+    who = _who(rank, evidence)
+    if status is None:
+        # mpiexec passes on the code of MPI_Abort, and of an error of MPI, though not always what the rank says.
+        return f"{who} ended without MPI_Finalize{when}{where}", evidence.code or int(Exit.FAILED)
+    lacking = " without MPI_Finalize" if not status & 0x7F and attached else ""
+    return f"{who} {_how(status)}{when}{where}{lacking}", _exit_code(status)
+
+
+def _no_mpi(evidence: Evidence) -> tuple[str, int]:
+    code = evidence.code
+    if code is not None and code < 0:
+        return _launcher_gone(evidence), int(Exit.FAILED)
+    said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
+    if code:
+        return f"the program ended with exit code {code}, and no rank called MPI_Init{said}", code
+    return (
+        f"no rank of {evidence.program} called MPI_Init on the simulated network: it is no MPI program, or linked with"
+        f" another MPI than that of mpiexec; link it with {evidence.compiler}{said}",
+        int(Exit.FAILED),
+    )
+
+
+def _launcher_gone(evidence: Evidence) -> str:
+    code = evidence.code
+    when = f"at {number(evidence.outcome['time_us'])} us of simulated time, before the ranks had ended"
+    said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
+    if code is not None and code < 0:
+        return f"mpiexec was killed by {_signal(-code)} {when}"
+    return f"mpiexec ended {'' if code is None else f'with exit code {code} '}{when}{said}"
+
+
+def _culprit(reports: Reports) -> tuple[int, int] | None:
+    """The rank that failed first, and its status: one that was not only swept away with others, if there is one."""
+    failed = [(rank, status) for rank, status in reports.statuses.items() if status]
+    own = [(rank, status) for rank, status in failed if status not in _AFTERMATH]
+    return next(iter(own or failed), None)
+
+
+def _first(evidence: Evidence) -> int:
+    """The rank that ended first; mpiexec sweeps the others away, and the simulator looks later than that."""
+    reports, named = evidence.reports, evidence.outcome.get("rank")
+    culprit = _culprit(reports)
+    own = culprit is not None and culprit[1] not in _AFTERMATH
+    said = [rank for rank, _, _ in _said(evidence) if not own or reports.statuses.get(rank) not in _AFTERMATH]
+    if said:
+        return said[0]
+    if culprit is not None and own:
+        return culprit[0]
+    # Without a status, and with a code that is none of a signal, mpiexec was told to end all, which a rank does that
+    # runs; those that wait were swept away.
+    running = [one["rank"] for one in evidence.outcome["waiting"] if one["runs"]]
+    if len(running) == 1 and not reports.statuses and 0 < (evidence.code or 0) < 128:
+        return int(running[0])
+    # Who waits in MPI does not exit; where mpiexec has such a rank's status as 0, it has not waited for it.
+    blocked = {one["rank"] for one in evidence.outcome["waiting"] if one["call"].startswith("MPI_")}
+    dead = [rank for rank in evidence.dead if reports.statuses.get(rank) or rank not in blocked]
+    if dead:
+        return dead[0]
+    if evidence.dead and culprit is None:
+        return evidence.dead[0]
+    if culprit is not None and (evidence.dead or named is None):
+        return culprit[0]
+    assert named is not None  # noqa: S101 - who calls has looked
+    return int(named)
+
+
+def _who(rank: int, evidence: Evidence) -> str:
+    pid = evidence.pids[rank] if rank < len(evidence.pids) else None
+    node = f" on node {evidence.placement[rank]}" if rank < len(evidence.placement) else ""
+    return f"rank {rank}{f' (pid {pid})' if pid else ''}{node}"
+
+
+def _how(status: int) -> str:
+    if status & 0x7F:
+        return f"was killed by {_signal(status & 0x7F)}"
+    return f"exited with code {status >> 8 & 0xFF}"
+
+
+def _exit_code(status: int) -> int:
+    return status >> 8 & 0xFF or int(Exit.FAILED)
+
+
+def _signal(number_: int) -> str:
+    try:
+        return f"signal {number_} ({signal.Signals(number_).name})"
+    except ValueError:
+        return f"signal {number_}"

@@ -1,0 +1,83 @@
+"""Who died first. A thread looks at all ranks at once, through descriptors of their processes.
+
+mpiexec kills the other ranks as soon as one of them has died, within a millisecond or so, and all that is known
+afterwards is that all are dead, most of them by the same signal. Descriptors of processes become readable when these
+end, and epoll tells of them in the order in which they did. Ranks that end by themselves say so before, in the link's
+shared memory, and that counts more (``verdict``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_SHARED = Path("/dev/shm")  # noqa: S108 - MPICH's own place
+_EVERY = 0.02
+"""Seconds between two looks for ranks that have attached."""
+
+
+class Witness:
+    """Watches the ranks of a run, until it is told to stop."""
+
+    def __init__(self, pids: Callable[[], Sequence[int | None]]) -> None:
+        self._pids = pids
+        self._dead: tuple[int, ...] = ()
+        self._segments = ""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="witness", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> tuple[int, ...]:
+        """Look no more. Returns ranks that have ended, in this order; those that ended later may be missing."""
+        self._over.set()
+        self._thread.join()
+        return self._dead
+
+    def clear(self) -> None:
+        """Remove the shared memory of MPICH, which has names and stays where ranks are killed. After ``stop``."""
+        for left in _SHARED.glob(f"{self._segments}_*") if self._segments else ():
+            left.unlink(missing_ok=True)
+
+    def _watch(self) -> None:
+        known: dict[int, int] = {}
+        try:
+            with select.epoll() as poll:
+                ranks: dict[int, int] = {}
+                while not self._over.is_set() and not self._dead:
+                    for rank, pid in enumerate(self._pids()):
+                        if pid is not None and rank not in known:
+                            known[rank] = _open(pid)
+                            if known[rank] >= 0:
+                                ranks[known[rank]] = rank
+                                poll.register(known[rank], select.EPOLLIN)
+                                self._segments = self._segments or _segments(pid)
+                    self._dead = tuple(ranks[handle] for handle, _ in poll.poll(_EVERY))
+        finally:
+            for handle in known.values():
+                with suppress(OSError):
+                    os.close(handle)
+
+
+def _segments(pid: int) -> str:
+    """What the names of a run's segments of shared memory begin with, as one of its ranks has mapped them."""
+    with suppress(OSError):
+        maps = Path(f"/proc/{pid}/maps").read_text(errors="replace")
+        found = re.search(rf"{_SHARED}/(mpich_shm_[0-9a-f]+)_\d+", maps)
+        if found:
+            return found[1]
+    return ""
+
+
+def _open(pid: int) -> int:
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1  # it is gone already

@@ -1,0 +1,107 @@
+"""mpi4py's own test suite on the simulated cluster, and on this machine, with which it is compared."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import mpi4py_suite
+from conftest import command, environment
+from elanite.mpirun.launcher import LIBRARY
+from mpi4py_suite import FAILURES, FAILURES_OF_TWO, QUICK_SIMULATED, SIMULATED, TIMED
+
+BIN = Path(sys.executable).parent
+
+# Each rank only its network, as the simulated cluster does it; without the first, MPICH takes UCX and no provider.
+NETWORK = {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"}
+
+simulated = pytest.mark.skipif(
+    not (Path(__file__).parents[1] / "python" / "elanite" / LIBRARY).exists(),
+    reason="the library of ranks is not built: make build",
+)
+
+
+@pytest.fixture(scope="session")
+def tests() -> Path:
+    return mpi4py_suite.fetch()
+
+
+def run(tests: Path, ranks: int, words: list[str], limit: float, **more: str) -> mpi4py_suite.Outcome:
+    launcher = [str(BIN / "mpiexec"), "-n", str(ranks)]
+    return mpi4py_suite.run(launcher, tests, words, limit, os.environ | more)
+
+
+def simulate(tests: Path, ranks: int, words: list[str], limit: float, out: Path) -> mpi4py_suite.Outcome:
+    options = ["--machine", "es40-qsnet", "--quiet", "--out", str(out)]
+    launcher = command("mpirun", "-n", str(ranks), *options)
+    return mpi4py_suite.run(launcher, tests, words, limit, environment())
+
+
+def check(outcome: mpi4py_suite.Outcome, known: set[str] = FAILURES) -> None:
+    """It has ended, and nothing fails but what is known."""
+    assert outcome.tests, outcome.out
+    assert set(outcome.bad()) <= known | TIMED, f"{outcome.bad()}\n{outcome.out}"
+    assert outcome.code == (1 if outcome.bad() else 0), outcome.out
+
+
+def test_outcome_is_read(tests: Path) -> None:
+    """Of two modules on two ranks: what passed, and what fails in the library."""
+    outcome = run(tests, 2, mpi4py_suite.include(["test_msgzero", "test_mpiabi"]), 60)
+    assert outcome.counts() == {"ok": 10, "failure": 1}, outcome.out
+    assert set(outcome.bad()) == FAILURES
+    assert {len(ranks) for ranks in outcome.tests.values()} == {2}
+    assert outcome.code == 1
+
+
+def test_run_that_does_not_end(tests: Path, tmp_path: Path) -> None:
+    """It is ended, and its test is named."""
+    shutil.copy(tests / "main.py", tmp_path)
+    lines = ["import time, unittest", "class Test(unittest.TestCase):", "    def test_sleep(self): time.sleep(60)"]
+    (tmp_path / "test_long.py").write_text("\n".join(lines))
+    outcome = run(tmp_path, 2, mpi4py_suite.include(["test_long"]), 4)
+    assert outcome.code is None
+    assert outcome.bad() == {"test_long.Test.test_sleep": ("unfinished", "")}
+
+
+@simulated
+def test_simulated_quickly(tests: Path, tmp_path: Path) -> None:
+    """What exercises the network most."""
+    names = mpi4py_suite.chosen(tests, "|".join(QUICK_SIMULATED))
+    outcome = simulate(tests, 2, mpi4py_suite.include(names), 300, tmp_path)
+    check(outcome, set())
+    assert {name.split(".")[0] for name in outcome.tests} >= set(names)
+    assert outcome.counts()["ok"] > 800
+
+
+@simulated
+def test_simulated_message_to_itself(tests: Path, tmp_path: Path) -> None:
+    """Two ranks with MPICH's known failure: told as it is, and where the ranks wait."""
+    outcome = simulate(tests, 2, mpi4py_suite.include(["test_comm_topo"]), 120, tmp_path)
+    failure = min(FAILURES_OF_TWO)  # the first one ends the run
+    assert outcome.tests[failure][0][0] == "failure", outcome.out
+    assert "(4, 3, False) != (3, 3, False)" in outcome.tests[failure][0][1]
+    assert outcome.code == 3
+    assert "deadlock" in outcome.out
+
+
+@pytest.mark.slow
+@simulated
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_simulated(tests: Path, ranks: int, tmp_path: Path) -> None:
+    """All of it but what starts processes; test_io with four ranks takes a million messages."""
+    but = FAILURES_OF_TWO if ranks == 2 else set()
+    for name in mpi4py_suite.chosen(tests, SIMULATED):
+        check(simulate(tests, ranks, mpi4py_suite.include([name], but), 1800, tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ranks", "network"), [(2, {}), (4, {}), (2, NETWORK)], ids=["2", "4", "2, network"])
+def test_suite(tests: Path, ranks: int, network: dict[str, str]) -> None:
+    """All of it, as docs/mpi4py.md tells; through a real network, four ranks on two processors take too long."""
+    but = FAILURES_OF_TWO if network else set()
+    for name in mpi4py_suite.modules(tests):
+        check(run(tests, ranks, mpi4py_suite.include([name], but), 300, **network))

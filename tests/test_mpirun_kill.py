@@ -1,0 +1,75 @@
+"""kill -9 of whatever belongs to a run: all of it is gone soon, with its shared memory and its temporary files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import command, environment
+from elanite.mpirun import guard
+from elanite.mpirun.launcher import LIBRARY
+
+MPICC = Path(sys.executable).parent / "mpicc"
+HARNESS = Path(__file__).parent / "mpi" / "kill.py"
+
+pytestmark = pytest.mark.skipif(
+    not MPICC.exists() or not (Path(__file__).parents[1] / "python" / "elanite" / LIBRARY).exists(),
+    reason="no mpich, or the library of ranks is not built: make build",
+)
+
+
+def test_a_run_of_no_name_sweeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "SHARED", tmp_path)
+    names = {"mpich_shm_12_0", "mpich_vci_12_3", "mpich_shm_13_0", "mpich_shm_12", "other"}
+    for name in names:
+        (tmp_path / name).touch()
+    guard.sweep(frozenset({"12"}))
+    assert {path.name for path in tmp_path.iterdir()} == names - {"mpich_shm_12_0", "mpich_vci_12_3"}
+
+
+def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None:
+    """What MPICH makes is what the guard would remove. If not, it has other names in this version."""
+    words = command("mpirun", "-n", "2", str(mpi_programs / "messages"), "100000000")
+    started = int(time.time())
+    with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
+        try:
+            end = time.monotonic() + 30
+            made: set[str] = set()
+            while len(made) < 2:
+                assert time.monotonic() < end, made
+                time.sleep(0.05)
+                children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                for pid in children[:1]:  # mpiexec
+                    chosen = guard.worlds(int(pid), started)
+                    found = [guard.NAME.fullmatch(path.name) for path in guard.SHARED.iterdir()]
+                    made = {one[0] for one in found if one and one[1] in chosen}
+        finally:
+            process.kill()
+        assert len(made) == 2
+    end = time.monotonic() + 10
+    while any((guard.SHARED / name).exists() for name in made):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("rounds", [6, pytest.param(50, marks=pytest.mark.slow)])
+def test_nothing_is_left_of_a_killed_run(mpi_programs: Path, tmp_path: Path, rounds: int) -> None:
+    """At its start, and while its ranks exchange messages. Other jobs on this host may have files in /tmp."""
+    words = command("mpirun", "-n", "4", "--out", str(tmp_path / "out"), str(mpi_programs / "messages"), "100000000")
+    how = ["--rounds", str(rounds), "--latest", "2", "--words", "2", "--simulator", "elanite mpirun"]
+    how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", "^/tmp/(?!hydra)"]
+    ended = subprocess.run(
+        [sys.executable, str(HARNESS), *how, "--", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment(),
+        timeout=60 + 15 * rounds,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert not list(tmp_path.glob("out/mpirun/*"))

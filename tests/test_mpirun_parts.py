@@ -1,0 +1,242 @@
+"""Parts of ``elanite mpirun`` by themselves: filtered streams, who is to blame, where ranks go, command lines."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from elanite.errors import UsageError
+from elanite.mpirun import launcher, verdict
+from elanite.mpirun.launcher import Mpi
+from elanite.mpirun.options import Options, computation
+from elanite.mpirun.streams import Filter, Reports
+from elanite.mpirun.verdict import Evidence, Left, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RULE = "=" * 83
+
+BANNER = f"""
+{RULE}
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   PID 4711 RUNNING AT localhost
+=   EXIT CODE: 9
+=   CLEANING UP REMAINING PROCESSES
+=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES
+{RULE}
+[mpiexec@host] Exit codes: [localhost] 0,9,0,768
+YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)
+This typically refers to a problem with your application.
+Please see the FAQ page for debugging suggestions
+"""
+
+OWN = f"""one
+two
+
+{RULE}
+=   a table of the program's
+{RULE}
+{RULE}
+[mpiexec] is no line of mpiexec's
+= more
+Abortive
+last"""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_mpiexec_says_is_taken_out(seed: int) -> None:
+    """However the stream is cut, and not a byte of the program's is lost."""
+    randomly = random.Random(seed)
+    reports = Reports()
+    taken = Filter(reports)
+    text = (OWN + "\n" + BANNER + "after").encode()
+    out = []
+    while text:
+        size = randomly.choice([1, 2, 7, 83, 84, 200, 2000])
+        out.append(taken.feed(text[:size]))
+        text = text[size:]
+    out.append(taken.finish())
+    assert b"".join(out) == (OWN + "\nafter").encode()
+    assert reports.statuses == {0: 0, 1: 9, 2: 0, 3: 768}
+    assert reports.pid == 4711
+
+
+def test_nothing_is_held_back_that_cannot_be_mpiexecs() -> None:
+    taken = Filter(Reports())
+    assert taken.feed(b"name? ") == b"name? "
+    assert taken.feed(b"===") == b"==="  # within a line
+    assert taken.feed(b"\n") == b"\n"
+    assert taken.feed(b"\n") == b""
+    assert taken.holds_blank_line  # for a moment, as the next test of streams shows
+    assert taken.finish() == b"\n"
+    assert taken.feed(b"\n===") == b""
+    assert taken.feed(b"?") == b"\n===?"
+    assert taken.feed(b"\r10%\r20%") == b"\r10%\r20%"
+    assert taken.feed(b"\n" + RULE.encode() + b"\n") == b"\n"
+    assert taken.finish() == RULE.encode() + b"\n"
+
+
+def test_the_banner_leaves_no_blank_line() -> None:
+    taken = Filter(Reports())
+    assert taken.feed(f"last\n{BANNER}".encode()) == b"last\n"
+
+
+def test_complaints_of_helpers_are_kept_for_messages() -> None:
+    reports = Reports()
+    taken = Filter(reports)
+    assert taken.feed(b"[proxy:0@host] HYDU_sock_write (x.c:1): write error (Broken pipe)\nmine\n") == b"mine\n"
+    assert reports.complaints == ["[proxy:0@host] HYDU_sock_write (x.c:1): write error (Broken pipe)"]
+
+
+def evidence(outcome: dict[str, Any], statuses: list[int], *dead: int, left: Sequence[Left] = ()) -> Evidence:
+    usual = {"end": "died", "message": "", "waiting": [], "rank": None, "time_us": 1.5, "attached": 4}
+    reports = Reports(statuses=dict(enumerate(statuses)))
+    return Evidence(usual | outcome, reports, left, dead, 1, [0, 0, 1, 1], [11, 12, 13, 14], "./x", "mpicc")
+
+
+@pytest.mark.parametrize(
+    ("named", "dead", "statuses", "words", "code"),
+    [
+        (1, [1], [0, 9, 0, 0], "rank 1 (pid 12) on node 0 was killed by signal 9 (SIGKILL)", 1),
+        (0, [1, 0], [9, 9, 0, 0], "rank 1 (pid 12) on node 0 was killed by signal 9 (SIGKILL)", 1),  # 0 was swept away
+        (0, [1], [9, 0, 9, 9], "rank 1 (pid 12) on node 0 exited with code 0 at 1.5 us of simulated time without", 1),
+        (0, [0], [9, 9, 768, 9], "rank 2 (pid 13) on node 1 exited with code 3", 3),
+        (2, [], [9, 9, 9, 9], "rank 2 (pid 13) on node 1 was killed by signal 9", 1),
+        (2, [2], [0, 139, 9, 9], "rank 1 (pid 12) on node 0 was killed by signal 11 (SIGSEGV)", 1),  # with a core dump
+        (3, [3, 1], [], "rank 3 (pid 14) on node 1 ended without MPI_Finalize", 1),
+        (None, [], [0, 0, 15, 256], "rank 3 (pid 14) on node 1 exited with code 1", 1),
+    ],
+)
+def test_who_is_to_blame(named: int | None, dead: list[int], statuses: list[int], words: str, code: int) -> None:
+    end = "died" if named is not None else "launcher gone"
+    ended = judge(evidence({"end": end, "rank": named}, statuses, *dead))
+    assert ended.message.startswith(words)
+    assert ended.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("left", "running", "dead", "statuses", "report", "words"),
+    [
+        ([(1, "abort", 7)], [1], [2], [], None, "rank 1 (pid 12) on node 0 called MPI_Abort with code 7"),
+        ([(3, "exit", 0), (1, "abort", 7)], [1, 3], [2], [], 1, "rank 3 (pid 14) on node 1 ended without MPI_Finalize"),
+        ([(3, "exit", 0)], [3], [2], [9, 9, 9, 512], None, "rank 3 (pid 14) on node 1 exited with code 2"),
+        (
+            [(3, "error", 0), (1, "exit", 0)],
+            [1, 3],
+            [2],
+            [],
+            None,
+            "rank 3 (pid 14) on node 1 ended the run with an er",
+        ),
+        ([(3, "error", 0)], [3], [2], [], 3, "rank 3 (pid 14) on node 1 ended the run with an error of MPI: Fatal"),
+        ([(3, "error", 0)], [3], [2], [], 1, "rank 3 (pid 14) on node 1 ended the run with an error of MPI"),
+        ([], [3], [2], [], 1, "rank 1 (pid 12) on node 0 ended the run with an error of MPI: Fatal"),
+        ([(0, "exit", 0)], [], [2], [9, 9, 11, 9], None, "rank 2 (pid 13) on node 1 was killed by signal 11"),
+        ([], [1], [2], [], None, "rank 1 (pid 12) on node 0 ended without MPI_Finalize at 1.5 us of simulated time in"),
+        ([], [1, 3], [2], [], None, "rank 2 (pid 13) on node 1 ended without MPI_Finalize"),
+        ([], [1], [2], [9, 9, 9, 9], None, "rank 2 (pid 13) on node 1 was killed by signal 9"),
+    ],
+)
+def test_what_ranks_say_counts_most(
+    left: list[Left], running: list[int], dead: list[int], statuses: list[int], report: int | None, words: str
+) -> None:
+    waiting = [
+        {"rank": rank, "pid": 11 + rank, "call": "MPI_Send", "what": "", "runs": rank in running} for rank in range(4)
+    ]
+    told = evidence({"waiting": waiting, "rank": 0}, statuses, *dead, left=left)
+    if report is not None:
+        told.reports.abort = (report, 15, "Fatal error")
+    assert judge(told).message.startswith(words)
+
+
+def test_who_calls_finalize_at_the_exit_leaves_in_good_order() -> None:
+    """All ranks exit, and wait in MPI_Finalize, which a destructor calls; one of them then aborts."""
+    waiting = [{"rank": rank, "pid": 1, "call": "MPI_Finalize", "what": "", "runs": False} for rank in (0, 1, 3)]
+    waiting.append({"rank": 2, "pid": 1, "call": "MPI_Abort", "what": "", "runs": True})
+    left: list[Left] = [(0, "exit", 0), (1, "exit", 0), (2, "abort", 7)]
+    ended = judge(evidence({"waiting": waiting, "rank": 0}, [], 1, left=left))
+    assert ended.message == "rank 2 (pid 13) on node 1 called MPI_Abort with code 7"
+
+
+def test_a_deadlock_of_many_is_abbreviated() -> None:
+    waiting = [
+        {"rank": rank, "pid": 1, "call": "MPI_Recv", "what": f"a message of rank {rank + 1}"} for rank in range(64)
+    ]
+    ended = judge(evidence({"end": "deadlock", "message": "all wait", "waiting": waiting}, []))
+    lines = ended.message.splitlines()
+    assert len(lines) == 2 + verdict.MOST_GROUPS + 1
+    assert lines[-1] == "  and 48 ranks that wait for other things"
+    assert ended.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ([3], "3"),
+        ([1, 0], "0, 1"),
+        ([0, 2, 3, 4], "0, 2 to 4"),
+        (list(range(0, 40, 2)), "0, 2, 4, 6, 8, 10, ... (20 ranks)"),
+    ],
+)
+def test_ranks_in_short(numbers: list[int], words: str) -> None:
+    assert verdict.ranks(numbers) == words
+
+
+def test_placements(tmp_path: Path) -> None:
+    assert Options(5, 2).nodes(64) == [0, 0, 1, 1, 2]
+    assert Options(5, 2, "cyclic").nodes(64) == [0, 1, 2, 0, 1]
+    first = Options(8, 2, "random").nodes(64)
+    assert first == Options(8, 2, "random").nodes(64)
+    assert first != Options(8, 2, "random", seed=2).nodes(64)
+    assert sorted(first.count(node) for node in set(first)) == [2, 2, 2, 2]
+    assert sorted(Options(64, 1, "random").nodes(64)) == list(range(64))
+    file = tmp_path / "places"
+    file.write_text("# by hand\n7\n\n3 # the other\n", encoding="utf-8")
+    assert Options(2, 1, str(file)).nodes(64) == [7, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("none", "none"),
+        ("2us per call", "2us per call"),
+        ("2 us", "2 us per call"),
+        ("measured", "measured x 1"),
+        ("measured:.5", "measured x .5"),
+    ],
+)
+def test_computation(text: str, meaning: str) -> None:
+    assert computation(text) == meaning
+
+
+@pytest.mark.parametrize("text", ["", "some", "2 KB per call", "measured:", "measured:x", "measured:0", "measured:-1"])
+def test_no_computation(text: str) -> None:
+    if text == "measured:":
+        assert computation(text) == "measured x 1"
+    else:
+        with pytest.raises(UsageError, match="--compute"):
+            computation(text)
+
+
+def test_command_lines() -> None:
+    mpich, other = Mpi("/m/mpiexec", "MPICH", "5"), Mpi("/o/mpiexec", "Open MPI", "5")
+    line = mpich.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog", "-n", "1"])
+    assert line[0] == "/m/mpiexec"
+    assert line[-8:] == ["-genv", "LD_PRELOAD", "/x-fi.so", "-n", "3", "prog", "-n", "1"]
+    assert mpich.repeatable
+    line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"])
+    assert line[-5:] == ["-x", "LD_PRELOAD=/x-fi.so", "-n", "3", "prog"]
+    assert not other.repeatable
+
+
+def test_variables_of_the_run_go_before_those_of_the_user() -> None:
+    base = {"FI_PROVIDER": "tcp", "PYTHONHASHSEED": "7", "LD_PRELOAD": "mine.so", "HOME": "/h"}
+    found = launcher.environment(base, {"ELANITE_LINK": "/l"}, "run", Path("/lib/x-fi.so"))
+    assert (found["FI_PROVIDER"], found["PYTHONHASHSEED"], found["HOME"]) == ("elanite", "7", "/h")
+    assert (found["FI_PROVIDER_PATH"], found[launcher.RUN], found["ELANITE_LINK"]) == ("/lib", "run", "/l")
+    assert "LD_PRELOAD" not in found
+    assert launcher.of_ranks(base, Path("/lib/x-fi.so")) == {"LD_PRELOAD": "/lib/x-fi.so:mine.so"}

@@ -1,0 +1,192 @@
+"""``elanite mpirun`` with real MPI programs and the real simulator: results, repeatability, ends, what stays behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from conftest import FILES, Ended, command, environment
+from elanite.mpirun.kept import Kept
+from elanite.mpirun.launcher import LIBRARY
+from test_mpirun_timeline import Trace, check
+
+Run = Callable[..., Ended]
+
+MPICC = Path(sys.executable).parent / "mpicc"
+
+pytestmark = pytest.mark.skipif(
+    not MPICC.exists() or not (Path(__file__).parents[1] / "python" / "elanite" / LIBRARY).exists(),
+    reason="no mpich, or the library of ranks is not built: make build",
+)
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The program, whose name in the table of processes is that of no other."""
+    made = tmp_path_factory.mktemp("ends") / f"ends-{os.getpid()}"[:15]
+    subprocess.run([str(MPICC), "-O2", "-Wall", "-Werror", "-o", str(made), str(FILES / "ends.c")], check=True)
+    return str(made)
+
+
+def processes(program: str) -> dict[int, int]:
+    """The processes of a program, by rank."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "comm").read_text().strip() == Path(program).name:
+                words = (entry / "environ").read_bytes().split(b"\0")
+                found |= {int(word[9:]): int(entry.name) for word in words if word.startswith(b"PMI_RANK=")}
+        except OSError:
+            continue
+    return found
+
+
+def gone(program: str, seconds: float = 10) -> bool:
+    end = time.monotonic() + seconds
+    while processes(program):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_a_run_is_repeatable(elanite: Run, tmp_path: Path, ends: str) -> None:
+    """Output, tables and digest; one folder for both."""
+    first, second = (elanite("mpirun", "-n", "8", ends) for _ in range(2))
+    assert first.code == 0, first
+    assert (first.code, first.out) == (second.code, second.out)
+    assert re.fullmatch(r"from 7 at \d\.\d{9}\n", first.out)
+    assert "repeatable      yes" in first.err
+    (folder,) = (tmp_path / "out" / "mpirun").iterdir()
+    kept = Kept.load(folder)
+    assert kept.manifest["digest"] in first.err
+    assert kept.table("ranks")["messages_sent"].min() >= 1  # type: ignore[operator]
+    assert kept.table("messages").height == kept.manifest["messages"]
+    assert kept.congestion().links["packets"].sum() > 0
+
+
+def test_placement_changes_times(elanite: Run, ends: str) -> None:
+    outs = {
+        rule: elanite("mpirun", "-q", "-n", "8", "--ranks-per-node", "2", "--placement", rule, ends)
+        for rule in ("block", "cyclic", "random")
+    }
+    assert all(ended.code == 0 for ended in outs.values()), outs
+    assert len({ended.out for ended in outs.values()}) > 1
+
+
+def test_a_timeline(elanite: Run, tmp_path: Path, ends: str) -> None:
+    pytest.importorskip("perfetto")
+    ended = elanite("mpirun", "-n", "4", "--timeline", "run.perfetto", ends)
+    assert ended.code == 0, ended
+    trace = Trace(tmp_path / "run.perfetto")
+    check(trace)
+    names = [name for _, _, name, _ in trace.of("rank 2 on node 2")]
+    assert names[0] in ("MPI_Init", "MPI_Comm_rank", "MPI_Sendrecv")
+    assert {"MPI_Barrier", "MPI_Finalize"} <= set(names)
+    assert "from rank 1" in names
+    assert "to rank 3" in names
+    bus = [event.double_counter_value for _, event, *_ in trace.of("node 2: I/O bus")]
+    assert max(bus) > 0
+    assert bus[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ("code", 5),
+        ("signal", 1),
+        ("exit", 3),
+        ("deadlock", 3),
+        ("without", 1),
+        ("before", 6),
+    ],
+)
+def test_ends(elanite: Run, snapshot: SnapshotAssertion, ends: str, how: str, code: int) -> None:
+    ended = elanite("mpirun", "--quiet", "-n", "4", ends, how)
+    assert ended.code == code, ended
+    assert gone(ends)
+    text = ended.err.replace(ends, "ENDS").replace(str(MPICC), "MPICC")
+    text = re.sub(r"pid \d+", "pid PID", text)
+    text = re.sub(r"buf=0x[0-9a-f]+", "buf=WHERE", text)
+    assert re.sub(r"[\d.,]+ us", "SOME us", text) == snapshot
+
+
+@pytest.mark.parametrize(("how", "code"), [("abort", 7), ("error", 6)])
+def test_an_abort(elanite: Run, ends: str, how: str, code: int) -> None:
+    """The MPI library's own words on an error may be lost: mpiexec ends before it has passed them on."""
+    ended = elanite("mpirun", "--quiet", "-n", "4", ends, how)
+    assert ended.code == code, ended
+    words = "called MPI_Abort with code 7$" if how == "abort" else "ended the run with an error of MPI"
+    assert re.search(rf"^error: rank 1 \(pid \d+\) on node 1 {words}", ended.err, re.MULTILINE), ended
+    assert gone(ends)
+
+
+def test_a_limit(elanite: Run, ends: str) -> None:
+    ended = elanite("mpirun", "--quiet", "-n", "4", "--limit-time", "1ms", ends, "never")
+    assert ended.code == 1
+    assert "its bound of 1 ms of simulated time" in ended.err
+    assert gone(ends)
+
+
+def test_too_many_ranks(elanite: Run, ends: str) -> None:
+    ended = elanite("mpirun", "-n", "65", ends)
+    assert ended.code == 2
+    assert "65 ranks at 1 a node need 65 nodes, and the machine has 64" in ended.err
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
+def test_a_static_program_is_refused(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "static.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    made = subprocess.run(
+        ["gcc", "-static", "-nostartfiles", "-Wl,-e,main", "-o", "static", "static.c"], cwd=tmp_path, check=False
+    )
+    if made.returncode:
+        pytest.skip("no static libraries")
+    ended = elanite("mpirun", "-n", "2", "./static")
+    assert ended.code == 2
+    assert "./static is statically linked" in ended.err
+
+
+@pytest.mark.parametrize("whom", ["rank", "mpiexec", "simulator", "interrupt"])
+def test_nothing_is_left(tmp_path: Path, ends: str, whom: str) -> None:
+    """Whoever is killed in the middle of a run."""
+    words = command("mpirun", "-n", "4", ends, "never")
+    segments = ""
+    with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+        try:
+            end = time.monotonic() + 30
+            while len(processes(ends)) < 4:
+                assert time.monotonic() < end
+                time.sleep(0.02)
+            time.sleep(0.5)
+            maps = Path(f"/proc/{processes(ends)[0]}/maps").read_text()
+            segments = (re.findall(r"/dev/shm/(mpich_shm_[0-9a-f]+)", maps) or [""])[0]  # noqa: S108 - the same
+            if whom == "rank":
+                os.kill(processes(ends)[2], signal.SIGKILL)
+            elif whom == "mpiexec":
+                children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                os.kill(int(children[0]), signal.SIGKILL)
+            else:
+                process.send_signal(signal.SIGINT if whom == "interrupt" else signal.SIGKILL)
+            code = process.wait(10)
+            assert gone(ends)
+            assert code == {"rank": 1, "mpiexec": 1, "simulator": -9, "interrupt": 130}[whom]
+            said = process.stderr.read() if process.stderr else ""
+        finally:
+            process.kill()
+    if segments and whom != "simulator":
+        assert not list(Path("/dev/shm").glob(f"{segments}_*"))  # noqa: S108 - MPICH's own place
+    if whom == "mpiexec":
+        assert "mpiexec was killed by signal 9 (SIGKILL)" in said
+    if whom == "rank":
+        assert "was killed by signal 9 (SIGKILL)" in said
