@@ -6,9 +6,7 @@
 
 mod parts;
 
-use link::{
-    Blocked, Compute, Flags, Kind, Leaving, NEVER, Order, Phase, Settings, Simulator, calls,
-};
+use link::{Compute, Flags, Kind, Leaving, NEVER, Order, Phase, Settings, Simulator, calls};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -39,8 +37,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) 
         .expect("this program");
     let mut orders = Vec::new();
     loop {
-        let blocked = simulator.wait(Duration::from_secs(20));
-        if blocked == Blocked::NotYet {
+        if !simulator.wait(0, Duration::from_secs(20)) {
             let _ = (child.kill(), child.wait());
             panic!(
                 "{part}: the rank does not wait; it is in {}",

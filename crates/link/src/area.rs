@@ -112,12 +112,13 @@ pub(crate) struct Head {
     /// How many ranks have said that they leave.
     pub leaving: AtomicU32,
     pub settings: Raw,
-    pub running: Running,
+    pub awaited: Awaited,
 }
 
-/// How many ranks run; the simulator waits for 0. It changes all the time, so nothing else lies in its line of the cache.
+/// The rank whose turn the simulator sleeps for, or [`NOBODY`]. It changes all the time, so nothing else lies in its line of
+/// the cache.
 #[repr(C, align(128))]
-pub(crate) struct Running(pub AtomicU32);
+pub(crate) struct Awaited(pub AtomicU32);
 
 /// A rank's turn is this, or it is the simulator's.
 pub(crate) const RANK: u32 = 0;
@@ -189,7 +190,7 @@ impl Area {
             over: AtomicU32::new(0),
             leaving: AtomicU32::new(0),
             settings: settings.into(),
-            running: Running(AtomicU32::new(ranks)),
+            awaited: Awaited(AtomicU32::new(NOBODY)),
         };
         // SAFETY: the mapping is longer than a head and aligned to a page, and nobody else knows of it yet.
         unsafe { area.map.as_mut_ptr().cast::<Head>().write(head) };
@@ -239,7 +240,7 @@ impl Area {
         unsafe { &*self.map.as_ptr().add(self.place(rank)).cast::<Slot>() }
     }
 
-    /// Wakes a rank that sleeps until it has its turn.
+    /// Wakes whoever sleeps until a turn changes hands.
     pub fn wake(&self, rank: u32) {
         let turn = &self.slot(rank).turn;
         let _ = futex::wake(turn, futex::Flags::empty(), 1);

@@ -8,15 +8,15 @@
 //! real time, reads what came down and fills the area up with [`Order`]s: sends, receives, puts and gets, each with the
 //! local time at which the program gave it. It gives the turn to the simulator when it has nothing to do before something
 //! happens in simulated time; the last order says what it waits for ([`Kind::Wait`]). The simulator gives the turn back with
-//! the [`News`] that there is by then. So the two words that both sides write, the turn of a slot and the number of ranks
-//! that run, are all the synchronisation there is.
+//! the [`News`] that there is by then. So the two words that both sides write, the turn of a slot and the rank that the
+//! simulator sleeps for, are all the synchronisation there is.
 //!
 //! | who | does | wakes |
 //! |---|---|---|
-//! | a rank | writes orders, gives its turn, counts itself out of the running | the simulator, if it was the last |
-//! | the simulator | reads the orders of all ranks, simulates, writes news, counts ranks in, gives them their turns | the first of these, which wakes others in turn |
+//! | a rank | writes orders, gives its turn | the simulator, if that sleeps for this rank |
+//! | the simulator | reads the orders of ranks, simulates, writes news, gives ranks their turns | the first of those that get them together, which wakes others in turn |
 //!
-//! A rank that has not attached yet counts as running, so that time stands while processes are started and find each other.
+//! A rank that has not attached yet has its turn, so that time stands while processes are started and find each other.
 //!
 //! *Payload* follows its record in the area. What does not fit goes in [`Kind::Piece`]s before it.
 //!
@@ -33,10 +33,10 @@ pub use area::{BATCH, Leaving, LinkError, Phase};
 pub use rank::{Rank, Remarks};
 pub use record::{Flags, Kind, News, Order, Report, Status};
 pub use settings::{Compute, Settings};
-pub use simulator::{Blocked, Simulator};
+pub use simulator::Simulator;
 
 /// Version of the layout; it changes with whatever lies in the shared memory.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 
 /// The variable of the environment that names the shared memory to ranks, as a path.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

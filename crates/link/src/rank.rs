@@ -4,7 +4,7 @@ use crate::area::{Area, BUSY, Leaving, LinkError, NOBODY, Phase, RANK, SIMULATOR
 use crate::{Flags, Kind, News, Order, Settings};
 use rustix::thread::futex;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
 /// How often a rank that waits looks whether there is still a simulator.
@@ -150,9 +150,9 @@ impl Rank {
         let (slot, head) = (self.area.slot(self.number), self.area.head());
         assert_eq!(slot.turn.load(Acquire), RANK, "the turn is this rank's");
         slot.up.store(up as u64, Release);
-        slot.turn.store(SIMULATOR, Release);
-        if head.running.0.fetch_sub(1, AcqRel) == 1 {
-            let _ = futex::wake(&head.running.0, futex::Flags::empty(), 1);
+        slot.turn.store(SIMULATOR, SeqCst);
+        if head.awaited.0.load(SeqCst) == self.number {
+            self.area.wake(self.number);
         }
     }
 }

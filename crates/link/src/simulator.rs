@@ -7,7 +7,7 @@ use rustix::thread::futex;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
 /// The simulator's end of the links to all ranks.
@@ -18,15 +18,6 @@ pub struct Simulator {
     down: Vec<usize>,
     /// Ranks that get their turn next.
     turns: Vec<u32>,
-}
-
-/// How a wait for the ranks ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blocked {
-    /// None of them runs.
-    All,
-    /// The time is over, and some still run.
-    NotYet,
 }
 
 impl Simulator {
@@ -56,22 +47,27 @@ impl Simulator {
         self.area.ranks()
     }
 
-    /// Waits until no rank runs, or some time of the host is over.
-    pub fn wait(&self, patience: Duration) -> Blocked {
-        let running = &self.area.head().running.0;
+    /// Waits until a rank has given its turn away, or some time of the host is over; whether it has.
+    pub fn wait(&self, rank: u32, patience: Duration) -> bool {
+        let (turn, awaited) = (&self.area.slot(rank).turn, &self.area.head().awaited.0);
+        if self.has_turn(rank) {
+            return true;
+        }
         let end = std::time::Instant::now() + patience;
-        loop {
-            let count = running.load(Acquire);
-            if count == 0 {
-                return Blocked::All;
-            }
+        let mut given = false;
+        while !given {
+            // Either the rank sees that it is waited for, or its turn is seen here.
+            awaited.store(rank, SeqCst);
+            given = turn.load(SeqCst) == SIMULATOR;
             let left = end.saturating_duration_since(std::time::Instant::now());
-            if left.is_zero() {
-                return Blocked::NotYet;
+            if given || left.is_zero() {
+                break;
             }
             let left = rustix::time::Timespec::try_from(left).expect("a short time");
-            let _ = futex::wait(running, futex::Flags::empty(), count, Some(&left));
+            let _ = futex::wait(turn, futex::Flags::empty(), RANK, Some(&left));
         }
+        awaited.store(NOBODY, Relaxed);
+        given
     }
 
     /// Whether a rank has given its turn away.
@@ -151,8 +147,6 @@ impl Simulator {
     /// Lets all run that have got their turn. The simulator wakes the first, and each wakes two more: to wake a process takes
     /// longer than most of what it then does, and so it is done on all processors.
     pub fn release(&mut self) {
-        let running = &self.area.head().running.0;
-        running.fetch_add(self.turns.len() as u32, AcqRel);
         for (place, &rank) in self.turns.iter().enumerate() {
             let slot = self.area.slot(rank);
             for (wakes, next) in slot.wakes.iter().zip(2 * place + 1..) {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`options`] | what a run is to be: machine, ranks and their places, the time of computation |
 //! | [`run`] | a run: what it needs, how it ended, what it leaves behind |
-//! | `server` | the loop: wait until no rank runs, take their orders, simulate, let ranks go on |
+//! | `server` | the loop: simulate, let ranks go on, take their orders |
 //! | [`agent`] | one rank in the simulation: its operations under way, its news, what it waits for |
 //! | [`endpoint`] | what a network offers to an agent |
 //! | [`tports`] | that of the machine: Tports, put and get of the simulated libraries |
@@ -18,16 +18,19 @@
 //!
 //! ## Time
 //!
-//! While any rank runs, simulated time stands: what a rank does takes the host's time, and none of the cluster's unless the
-//! run says so ([`link::Compute`]). When all have given their turns away, the cluster runs to the first moment at which one
-//! of them can go on, its *wake*.
+//! A rank goes on from a moment of simulated time, its *wake*. What it then does takes the host's time, and none of the
+//! cluster's unless the run says so ([`link::Compute`]).
 //!
-//! *Windows.* All ranks whose wakes lie less than the *lookahead* after the first one go on at once, on all processors of the
-//! host. The lookahead is what a call of the library takes of the simulated processor before anything else can notice it
-//! (`host.call`): so whatever such a rank orders at its wake has its first effect when the cluster's present has not passed
-//! it, and the result is that of going on one by one. Where processors work by themselves there is no lookahead: with several
-//! ranks on a node, or where hosts match. (A rank's messages to itself are of that kind, too; MPI libraries send none.) The orders of a window are taken in the order of their moments, then of
-//! the ranks, never in the order in which the host ran them. So equal programs have equal runs.
+//! *Lookahead.* While ranks go on, the cluster is simulated on, beside them, to less than the *lookahead* after the earliest
+//! wake, and there it waits for this rank's orders. The lookahead is what a call of the library takes of the simulated
+//! processor before anything else can notice it (`host.call`): so whatever a rank orders at its wake has its first effect
+//! when the cluster's present has not passed it, and the result is that of standing still until all ranks wait. Where
+//! processors work by themselves there is no lookahead: with several ranks on a node, or where hosts match. (A rank's
+//! messages to itself are of that kind, too; MPI libraries send none.)
+//!
+//! *Order.* Orders are always taken at that moment, a lookahead after the wake, however early the rank has given them, and
+//! those that are due at once in the order of their moments, then of the ranks. So nothing depends on when the host ran
+//! which rank, and equal programs have equal runs.
 //!
 //! *Progress.* A rank takes part only while it waits in MPI: then it sees what has ended, and its processor does what the end
 //! asks of it (a call, a copy), one after the other, for all that had ended by then; it goes on with all of this. What ends

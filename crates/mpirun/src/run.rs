@@ -207,7 +207,7 @@ impl Run {
         self.serve_within(cancel, launcher, Time::MAX)
     }
 
-    /// The same with windows that are no longer than this.
+    /// The same with a lookahead that is no longer than this.
     fn serve_within(
         &self,
         cancel: &Arc<AtomicBool>,

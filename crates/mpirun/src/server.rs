@@ -9,7 +9,7 @@ use crate::run::{End, Link, Outcome, Results, Waiting};
 use crate::series::Series;
 use crate::watch::{Trouble, Watch};
 use elan::{Cluster, Node, Stop};
-use link::{Order, Phase};
+use link::Phase;
 use std::cell::RefCell;
 use std::rc::Rc;
 use turns::Turns;
@@ -24,8 +24,6 @@ pub(crate) struct Server {
     lookahead: Time,
     shared: Rc<Shared>,
     turns: Rc<Turns>,
-    /// Ranks that have had their turn, and whose orders are to be taken.
-    ran: Vec<u32>,
 }
 
 /// Why the loop ends.
@@ -54,11 +52,7 @@ impl From<Stop> for Over {
 impl Server {
     pub fn new(link: Link, cluster: Cluster, watch: Watch, lookahead: Time) -> Self {
         let ranks = link.lock().ranks();
-        let turns = Rc::new(Turns {
-            link,
-            watch: RefCell::new(watch),
-            trouble: RefCell::new(None),
-        });
+        let turns = Rc::new(Turns::new(link, watch));
         let read: Rc<dyn Reader> = Rc::clone(&turns) as _;
         Server {
             baseline: Baseline::take(&cluster),
@@ -72,7 +66,6 @@ impl Server {
                 read,
             }),
             turns,
-            ran: (0..ranks).collect(),
         }
     }
 
@@ -103,67 +96,60 @@ impl Server {
         }
     }
 
-    /// Waits until no rank runs, takes their orders, simulates until one can go on, and lets it and its like go on.
+    /// Simulates until ranks can go on, and lets them; or until orders are due, and takes them.
     fn round(&mut self) -> Result<(), Over> {
-        self.turns.until_none_runs()?;
-        self.take_orders();
-        self.simulate()?;
-        let mut ready = self.shared.ready.take();
-        if ready.is_empty() {
-            let agents = self.shared.agents.borrow();
-            let all = agents.iter().all(|agent| agent.is_finished());
-            return Err(if all { Over::Finished } else { Over::Deadlock });
+        self.turns.look_sometimes()?;
+        let ahead = self.lookahead.saturating_sub(Time::from_ps(1));
+        let first = self.turns.first_out();
+        let due = first.map_or(Time::MAX, |moment| moment + ahead);
+        let (shared, turns) = (Rc::clone(&self.shared), Rc::clone(&self.turns));
+        let stop = || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some();
+        self.run_until(due, &stop)?;
+        if stop() {
+            // The rest of this moment: those that can go on from it go on together.
+            self.run_until(self.cluster.now(), &|| false)?;
+            self.turns.trouble()?;
+            let mut ready = shared.ready.take();
+            ready.sort_unstable();
+            return self.let_go(&ready);
         }
-        ready.sort_unstable();
-        for &(moment, rank) in &ready {
+        match first {
+            Some(moment) => self.take_orders(moment),
+            None => Err(self.end()),
+        }
+    }
+
+    /// Tells ranks what there is, and lets them go on, each from its moment.
+    fn let_go(&self, ready: &[(Time, u32)]) -> Result<(), Over> {
+        for &(_, rank) in ready {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
             self.turns.deliver(&agent, true)?;
-            let mut link = self.turns.link.lock();
-            link.give_turn(rank, Some(moment.as_ps()));
-            self.ran.push(rank);
         }
-        self.turns.link.lock().release();
+        self.turns.let_go(ready);
         Ok(())
     }
 
-    /// Takes the orders of the ranks that have had their turn: in the order of their moments, then of the ranks.
-    fn take_orders(&mut self) {
-        let link = self.turns.link.lock();
-        let batch = |rank: u32| {
-            let orders = link.orders(rank);
-            let orders: Vec<(Order, Box<[u8]>)> =
-                orders.map(|(order, bytes)| (order, bytes.into())).collect();
-            let first = orders.first().map_or(0, |(order, _)| order.time);
-            (first, rank, orders)
-        };
-        let mut batches: Vec<_> = self.ran.drain(..).map(batch).collect();
-        drop(link);
-        batches.sort_unstable_by_key(|&(first, rank, _)| (first, rank));
-        for (_, rank, orders) in batches {
+    /// Takes the orders of the ranks that go on from a moment.
+    fn take_orders(&self, moment: Time) -> Result<(), Over> {
+        for (rank, orders) in self.turns.take_orders(moment)? {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
             let node = agent.node.clone();
             node.serve("orders", agent.carry_out(orders));
         }
-    }
-
-    /// Runs the cluster until ranks can go on: to the first wake, and on to the end of its window.
-    fn simulate(&mut self) -> Result<(), Over> {
-        self.turns.look_sometimes()?;
-        let shared = Rc::clone(&self.shared);
-        let turns = Rc::clone(&self.turns);
-        let stop = || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some();
-        self.run_until(Time::MAX, &stop)?;
-        self.turns.trouble()?;
-        let first = self.shared.ready.borrow().iter().map(|ready| ready.0).min();
-        if let Some(first) = first {
-            let window = self.lookahead.saturating_sub(Time::from_ps(1));
-            self.run_until(first + window, &|| false)?;
-            self.turns.trouble()?;
-        }
         Ok(())
     }
 
-    /// Runs to a moment or until something says stop, and cuts the series on the way.
+    /// Nothing happens any more, and no rank goes on.
+    fn end(&self) -> Over {
+        let agents = self.shared.agents.borrow();
+        if agents.iter().all(|agent| agent.is_finished()) {
+            Over::Finished
+        } else {
+            Over::Deadlock
+        }
+    }
+
+    /// Simulates to a moment or until something says stop, and cuts the series on the way.
     fn run_until(&mut self, end: Time, stop: &dyn Fn() -> bool) -> Result<(), Over> {
         loop {
             let next = self.series.as_ref().map_or(Time::MAX, Series::next);

@@ -5,9 +5,7 @@
 //! the rest of its events wait until it has given its turn away again.
 
 use crate::rank::{self, Asked, Doing, Envelope, Event, Key, Rank};
-use link::{
-    Blocked, Compute, Flags, Kind, NEVER, News, Order, Report, Settings, Simulator, Status,
-};
+use link::{Compute, Flags, Kind, NEVER, News, Order, Report, Settings, Simulator, Status};
 use std::time::Duration;
 
 /// How the run ended.
@@ -63,10 +61,12 @@ impl Server {
     /// Runs until all ranks have finished, or the program is gone.
     pub fn run(&mut self, mut gone: impl FnMut() -> bool) -> End {
         loop {
-            while self.link.wait(Duration::from_millis(200)) == Blocked::NotYet {
-                if gone() {
-                    self.link.end();
-                    return End::Gone;
+            for rank in 0..self.link.ranks() {
+                while !self.link.wait(rank, Duration::from_millis(200)) {
+                    if gone() {
+                        self.link.end();
+                        return End::Gone;
+                    }
                 }
             }
             self.rounds += 1;

@@ -82,10 +82,9 @@ impl Agent {
         assert!(!asked, "rank {} answers what it was not asked", self.rank);
         self.desk.borrow_mut().state = State::Waits;
         let (begin, until) = (Time::from_ps(order.time), Time::from_ps(order.key));
-        let mut moment = begin;
-        if order.has(Flags::SLEEP) {
+        let moment = if order.has(Flags::SLEEP) {
             let time = until.saturating_sub(begin);
-            moment = self.endpoint.compute(begin, time).await;
+            self.endpoint.compute(begin, time).await
         } else {
             let first = {
                 let desk = self.desk.borrow();
@@ -95,18 +94,18 @@ impl Agent {
                     Some(begin)
                 }
             };
-            match first {
-                Some(at) => moment = moment.max(at),
-                None if until <= begin => {}
-                None => moment = begin.max(self.something(order.key).await),
-            }
-            moment = self.see(moment).await;
-        }
+            let first = match first {
+                None if begin < until => self.something(order.key).await,
+                first => first,
+            };
+            // What has ended since then, but before these orders were taken, is for the next time.
+            self.see(begin.max(first.unwrap_or(until).min(until))).await
+        };
         self.shared.ready.borrow_mut().push((moment, self.rank));
     }
 
-    /// Waits until something has ended, or a moment has come; when that was.
-    async fn something(&self, until: u64) -> Time {
+    /// Waits until something has ended, or a moment has come; when the former was.
+    async fn something(&self, until: u64) -> Option<Time> {
         let bell = {
             let mut desk = self.desk.borrow_mut();
             desk.bell = Signal::new();
@@ -123,8 +122,7 @@ impl Agent {
             })
             .await;
         }
-        let first = self.desk.borrow().ended.front().map(|&(at, _)| at);
-        first.unwrap_or(self.node.now())
+        self.desk.borrow().ended.front().map(|&(at, _)| at)
     }
 
     /// The rank sees, one after the other, all that had ended by a moment. Returns when it has.

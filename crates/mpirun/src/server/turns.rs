@@ -3,8 +3,10 @@
 use crate::agent::{Agent, Reader};
 use crate::run::Link;
 use crate::watch::{PATIENCE, Trouble, Watch};
-use link::{Blocked, Kind, News, Report, Status};
+use link::{Kind, News, Order, Phase, Report, Status};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use units::Time;
 
 /// Longest part of a rank's memory that it is asked for at a time, or that is told in one piece.
 const PART: u64 = link::BATCH as u64 / 2;
@@ -12,14 +14,83 @@ const PART: u64 = link::BATCH as u64 / 2;
 /// The turns of the ranks: who gives them and waits for their end.
 pub(super) struct Turns {
     pub link: Link,
-    pub watch: RefCell<Watch>,
+    watch: RefCell<Watch>,
     pub trouble: RefCell<Option<Trouble>>,
+    /// Ranks that go on, each from its moment, and their orders if these have been taken before their time.
+    out: RefCell<BTreeMap<(Time, u32), Option<Batch>>>,
 }
 
+/// What a rank ordered in a turn.
+pub(super) type Batch = Vec<(Order, Box<[u8]>)>;
+
 impl Turns {
-    pub fn until_none_runs(&self) -> Result<(), Trouble> {
+    /// All ranks are about to attach, and to go on from the start.
+    pub fn new(link: Link, watch: Watch) -> Self {
+        let all = 0..link.lock().ranks();
+        Turns {
+            link,
+            watch: RefCell::new(watch),
+            trouble: RefCell::new(None),
+            out: RefCell::new(all.map(|rank| ((Time::ZERO, rank), None)).collect()),
+        }
+    }
+
+    /// Lets ranks go on, each from its moment.
+    pub fn let_go(&self, ready: &[(Time, u32)]) {
+        let mut link = self.link.lock();
+        for &(moment, rank) in ready {
+            link.give_turn(rank, Some(moment.as_ps()));
+            self.out.borrow_mut().insert((moment, rank), None);
+        }
+        link.release();
+    }
+
+    /// The first moment from which a rank goes on whose orders have not been taken.
+    pub fn first_out(&self) -> Option<Time> {
+        let out = self.out.borrow();
+        out.first_key_value().map(|(&(moment, _), _)| moment)
+    }
+
+    /// Takes the orders of the ranks that go on from a moment, as soon as these have given their turns away: in the order
+    /// of the moments of their first orders, then of the ranks.
+    pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Batch)>, Trouble> {
+        let mut out = Vec::new();
+        while self.first_out() == Some(moment) {
+            let ((_, rank), early) = self.out.borrow_mut().pop_first().expect("there is one");
+            out.push((rank, early));
+        }
+        // The last one was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
+        let mut batches = Vec::new();
+        for (rank, early) in out.into_iter().rev() {
+            batches.push((rank, early.map_or_else(|| self.orders(rank), Ok)?));
+        }
+        batches.reverse();
+        batches.sort_by_key(|(_, batch)| batch.first().map(|(order, _)| order.time));
+        Ok(batches)
+    }
+
+    /// The orders of a rank, as soon as it has given its turn away.
+    fn orders(&self, rank: u32) -> Result<Batch, Trouble> {
+        self.until_given(rank)?;
+        let link = self.link.lock();
+        let orders = link.orders(rank);
+        Ok(orders.map(|(order, bytes)| (order, bytes.into())).collect())
+    }
+
+    /// Takes the orders of a rank aside, if it has its turn, so that it can be asked.
+    fn interrupt(&self, rank: u32) -> Result<(), Trouble> {
+        let mut out = self.out.borrow_mut();
+        let early = out.iter_mut().find(|((_, number), _)| *number == rank);
+        if let Some((_, early @ None)) = early {
+            *early = Some(self.orders(rank)?);
+        }
+        Ok(())
+    }
+
+    /// Waits until a rank has given its turn away.
+    fn until_given(&self, rank: u32) -> Result<(), Trouble> {
         // The lock is not held for the whole wait: others may ask about the ranks.
-        while self.link.lock().wait(PATIENCE) == Blocked::NotYet {
+        while !self.link.lock().wait(rank, PATIENCE) {
             self.watch.borrow_mut().look(&self.link.lock())?;
         }
         Ok(())
@@ -81,7 +152,7 @@ impl Turns {
         link.give_turn(rank, None);
         link.release();
         drop(link);
-        self.until_none_runs()
+        self.until_given(rank)
     }
 
     /// The bytes that a rank answers with.
@@ -97,6 +168,10 @@ impl Turns {
         agent: &Agent,
         (key, offset, size): (u64, u64, u64),
     ) -> Result<Option<Box<[u8]>>, Trouble> {
+        self.interrupt(agent.rank)?;
+        if self.link.lock().phase(agent.rank) == Phase::Finished {
+            return Ok(None);
+        }
         self.deliver(agent, false)?;
         let mut bytes = Vec::new();
         let mut done = 0;
@@ -125,9 +200,6 @@ impl Turns {
 
 impl Reader for Turns {
     fn read(&self, agent: &Agent, key: u64, offset: u64, size: u64) -> Option<Box<[u8]>> {
-        if agent.is_finished() {
-            return None;
-        }
         match self.try_read(agent, (key, offset, size)) {
             Ok(bytes) => bytes,
             Err(trouble) => {

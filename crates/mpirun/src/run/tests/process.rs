@@ -141,6 +141,32 @@ impl Process {
         }
     }
 
+    /// The same by looking again and again, in steps of time.
+    pub fn looked_for_end_of(&mut self, id: u64, step: Time) -> (Status, News, Vec<u8>) {
+        while !self.has_ended(id) {
+            self.wait(self.now + step.as_ps(), Flags::default());
+        }
+        self.end_of(id)
+    }
+
+    /// Puts bytes into the memory of another rank, or gets them from there.
+    pub fn copy(
+        &mut self,
+        kind: Kind,
+        peer: u32,
+        (key, offset, size): (u64, u64, u64),
+        bytes: &[u8],
+    ) -> u64 {
+        let order = Order {
+            peer,
+            key,
+            offset,
+            size,
+            ..Order::default()
+        };
+        self.order(kind, order, bytes)
+    }
+
     pub fn has_ended(&self, id: u64) -> bool {
         self.told.contains_key(&id)
     }
