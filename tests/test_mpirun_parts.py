@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from elanite import cli
 from elanite.errors import UsageError
 from elanite.mpirun import launcher, verdict
+from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.launcher import Mpi
 from elanite.mpirun.options import Options, computation
 from elanite.mpirun.streams import Filter, Reports
@@ -240,3 +243,50 @@ def test_variables_of_the_run_go_before_those_of_the_user() -> None:
     assert (found["FI_PROVIDER_PATH"], found[launcher.RUN], found["ELANITE_LINK"]) == ("/lib", "run", "/l")
     assert "LD_PRELOAD" not in found
     assert launcher.of_ranks(base, Path("/lib/x-fi.so")) == {"LD_PRELOAD": "/lib/x-fi.so:mine.so"}
+
+
+def interrupted(times: int) -> list[bool]:
+    """Whether a run that is interrupted so often has been asked to end, after each time that it went on."""
+    found = []
+    try:
+        with Interrupts() as interrupts:
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+                found.append(interrupts.cancel.is_set())
+    except KeyboardInterrupt:
+        return found
+    raise AssertionError("it is not raised in the end")
+
+
+def test_an_interrupt_waits_for_the_end_of_the_run() -> None:
+    """The first only asks for it; the second one does not wait."""
+    assert interrupted(1) == [True]
+    assert interrupted(2) == [True]
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_interrupts_that_are_ignored_stay_so() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupts() as interrupts:
+            signal.raise_signal(signal.SIGINT)
+        assert not interrupts.cancel.is_set()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_while_a_class_is_made_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python wraps what comes up there."""
+
+    class Interrupted:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    def makes_a_class(*_: Any, **__: Any) -> None:
+        type("Made", (), {"field": Interrupted()})
+
+    monkeypatch.setattr(cli, "app", makes_a_class)
+    with pytest.raises(SystemExit) as ended:
+        cli.main([])
+    assert ended.value.code == 130

@@ -87,7 +87,9 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)
         code = Exit.FAILED
-    except Exception:
+    except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps one that comes while a class is made
+            sys.exit(Exit.INTERRUPTED)
         traceback.print_exc()
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
         print(f"This is a bug of Elanite. Please report it with the command that shows it: {words}", file=sys.stderr)

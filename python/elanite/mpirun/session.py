@@ -19,6 +19,7 @@ from elanite import _core
 from elanite.errors import UsageError
 from elanite.mpirun import launcher, program
 from elanite.mpirun.cluster import Cluster
+from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.processes import Processes
 from elanite.mpirun.streams import Pump, Reports
 from elanite.mpirun.verdict import Ended, Evidence, judge
@@ -97,9 +98,10 @@ def run(
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-        out, err = processes.start(command, environment)
-        pumps = [Pump(out, 1, reports), Pump(err, 2, reports)]
-        outcome = _serve(core, processes.pid)
+        with Interrupts() as interrupts:
+            out, err = processes.start(command, environment)
+            pumps = [Pump(out, 1, reports), Pump(err, 2, reports)]
+            outcome = _serve(core, interrupts.cancel, processes.pid)
         leaving = core.left()
         if outcome["end"] == "finished":
             code = processes.wait()
@@ -124,9 +126,8 @@ def run(
     return Run(tuple(words), options, cluster, tuple(placement), chosen, judge(evidence), host_seconds, tables)
 
 
-def _serve(core: MpiRun, pid: int) -> dict[str, Any]:
+def _serve(core: MpiRun, cancel: Cancel, pid: int) -> dict[str, Any]:
     """Simulate until the run is over, in a thread of its own, which leaves this one to interrupts."""
-    cancel = _core.Cancel()
     said: list[str] = []
     failed: list[BaseException] = []
 
@@ -138,21 +139,11 @@ def _serve(core: MpiRun, pid: int) -> dict[str, Any]:
 
     thread = threading.Thread(target=work, name="simulator", daemon=True)
     thread.start()
-    try:
-        thread.join()
-    except BaseException:
-        _stop(core, cancel, thread)
-        raise
+    thread.join()
     if failed:
         raise failed[0]
     outcome: dict[str, Any] = json.loads(said[0])
     return outcome
-
-
-def _stop(core: MpiRun, cancel: Cancel, thread: threading.Thread) -> None:
-    cancel.set()
-    core.end()
-    thread.join(GRACE)
 
 
 def _tables(records: _core.MpiRecords) -> dict[str, pl.DataFrame]:
