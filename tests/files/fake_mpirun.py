@@ -55,6 +55,8 @@ class FakeRun:
         return json.dumps(usual | outcome)
 
     def pids(self) -> list[int | None]:
+        if json.loads(os.environ.get("FAKE", "{}")).get("attached") == 0:  # only of those that have attached
+            return [None] * self.options["ranks"]
         return [self._pids.get(rank) for rank in range(self.options["ranks"])]
 
     def left(self) -> list[tuple[int, str, int]]:

@@ -108,15 +108,16 @@ impl Rank {
         self.give_turn(up);
         let slot = self.area.slot(self.number);
         let period = rustix::time::Timespec::try_from(LOOK).expect("a short time");
+        let mut late = false;
         while slot.turn.load(Acquire) == SIMULATOR {
-            let flags = futex::Flags::empty();
-            let woken = futex::wait(&slot.turn, flags, SIMULATOR, Some(&period));
-            let late = woken == Err(rustix::io::Errno::TIMEDOUT);
             if self.area.head().over.load(Acquire) != 0
                 || late && rustix::process::test_kill_process(self.simulator).is_err()
             {
                 leave();
             }
+            let flags = futex::Flags::empty();
+            let woken = futex::wait(&slot.turn, flags, SIMULATOR, Some(&period));
+            late = woken == Err(rustix::io::Errno::TIMEDOUT);
         }
         // Those that got their turns with this one; see `Simulator::release`.
         for rank in slot.wakes.each_ref().map(|rank| rank.load(Acquire)) {

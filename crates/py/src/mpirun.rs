@@ -74,14 +74,15 @@ impl MpiRun {
         Ok(to_json(&outcome))
     }
 
-    /// Processes of the ranks that have attached.
-    fn pids(&self) -> Vec<Option<u32>> {
-        self.run.pids()
+    /// Processes of the ranks that have attached. As with all that asks the link, other threads go on meanwhile: the
+    /// simulator may have it for a while.
+    fn pids(&self, py: Python<'_>) -> Vec<Option<u32>> {
+        py.detach(|| self.run.pids())
     }
 
     /// Ranks that said how they leave before they had finished, the first one first: how, and the code of `MPI_Abort`.
-    fn left(&self) -> Vec<(u32, &'static str, i32)> {
-        let left = self.run.left().into_iter();
+    fn left(&self, py: Python<'_>) -> Vec<(u32, &'static str, i32)> {
+        let left = py.detach(|| self.run.left()).into_iter();
         left.map(|(rank, how)| match how {
             Leaving::Abort(code) => (rank, "abort", code),
             Leaving::Error => (rank, "error", 0),
@@ -91,8 +92,8 @@ impl MpiRun {
     }
 
     /// Lets all ranks that wait leave at once.
-    fn end(&self) {
-        self.run.end();
+    fn end(&self, py: Python<'_>) {
+        py.detach(|| self.run.end());
     }
 
     /// The tables of the run that has been served.

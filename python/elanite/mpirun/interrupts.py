@@ -7,6 +7,7 @@ or in code whose exceptions nobody sees. So here it only asks the simulator for 
 from __future__ import annotations
 
 import signal
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
@@ -29,20 +30,29 @@ class Interrupts:
         self._handlers: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
-        for number in _NUMBERS:
-            handler = signal.getsignal(number)
-            if callable(handler):  # neither ignored nor left to the system
-                self._handlers[number] = handler
-                signal.signal(number, self._note)
+        try:
+            for number in _NUMBERS:
+                handler = signal.getsignal(number)
+                if callable(handler):  # neither ignored nor left to the system
+                    self._handlers[number] = handler
+                    signal.signal(number, self._note)
+        except BaseException:
+            self._restore()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
+        self._restore()
         if self._came is not None and kind is None:
             self._raise(*self._came)
+
+    def _restore(self) -> None:
+        # The first may bring an exception already.
+        with ExitStack() as stack:
+            for number, handler in self._handlers.items():
+                stack.callback(signal.signal, number, handler)
 
     def _note(self, number: int, frame: Any) -> None:
         again = self._came is not None
