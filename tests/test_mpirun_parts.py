@@ -287,6 +287,8 @@ def test_an_interrupt_while_a_class_is_made_is_no_bug(monkeypatch: pytest.Monkey
         type("Made", (), {"field": Interrupted()})
 
     monkeypatch.setattr(cli, "app", makes_a_class)
+    handler = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as ended:
         cli.main([])
+    signal.signal(signal.SIGTERM, handler)
     assert ended.value.code == 130

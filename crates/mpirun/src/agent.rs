@@ -30,8 +30,17 @@ pub(crate) struct Shared {
 
 /// Who can ask ranks for bytes of their memory.
 pub(crate) trait Reader {
-    /// Bytes of memory that a rank has given a key; none if it has no such memory, or is gone. Takes no simulated time.
-    fn read(&self, agent: &Agent, key: u64, offset: u64, size: u64) -> Option<Box<[u8]>>;
+    /// What is in memory of a rank at a moment; none if it has no such memory, or is gone. Takes no simulated time.
+    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<Box<[u8]>>;
+}
+
+/// A part of a rank's memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    /// The key that the rank has given the memory.
+    pub key: u64,
+    pub offset: u64,
+    pub size: u64,
 }
 
 /// What an operation is to its rank.
@@ -60,14 +69,6 @@ struct Entry {
     about: About,
 }
 
-/// What the rank has told last.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Runs,
-    Waits,
-    Finished,
-}
-
 /// The rank in the simulation.
 pub(crate) struct Agent {
     pub rank: u32,
@@ -78,11 +79,12 @@ pub(crate) struct Agent {
 }
 
 struct Desk {
-    state: State,
+    /// The rank has said that it will order no more.
+    finished: bool,
     /// By the order in which they were started.
     entries: BTreeMap<u64, Entry>,
     started: u64,
-    /// What has ended and has not been seen, and when.
+    /// What has ended and has not been seen, and when: the first one first.
     ended: VecDeque<(Time, u64)>,
     bell: Signal,
     /// What the rank is told when it goes on.
@@ -108,7 +110,7 @@ impl Agent {
             endpoint,
             shared,
             desk: RefCell::new(Desk {
-                state: State::Runs,
+                finished: false,
                 entries: BTreeMap::new(),
                 started: 0,
                 ended: VecDeque::new(),
@@ -125,7 +127,7 @@ impl Agent {
     }
 
     pub fn is_finished(&self) -> bool {
-        self.desk.borrow().state == State::Finished
+        self.desk.borrow().finished
     }
 
     /// What the rank has under way, for people.
@@ -136,16 +138,20 @@ impl Agent {
         entries.map(|entry| entry.about.to_string()).collect()
     }
 
-    /// Takes what the rank is to be told: writes only, or all.
-    pub fn next_news(&self, all: bool) -> Option<(News, Box<[u8]>)> {
-        let mut desk = self.desk.borrow_mut();
-        let write = desk.writes.pop_front();
-        write.or_else(|| if all { desk.news.pop_front() } else { None })
+    /// Takes what was written into the rank's memory by a moment.
+    pub fn next_write(&self, moment: Time) -> Option<(News, Box<[u8]>)> {
+        let writes = &mut self.desk.borrow_mut().writes;
+        let (first, _) = writes.front()?;
+        (first.time <= moment.as_ps()).then(|| writes.pop_front())?
+    }
+
+    /// Takes what the rank is told when it goes on.
+    pub fn next_news(&self) -> Option<(News, Box<[u8]>)> {
+        self.desk.borrow_mut().news.pop_front()
     }
 
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
     pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Box<[u8]>)>) {
-        self.desk.borrow_mut().state = State::Runs;
         for (order, bytes) in batch {
             self.node.sleep_until(Time::from_ps(order.time)).await;
             match order.kind() {

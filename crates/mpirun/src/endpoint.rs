@@ -91,7 +91,7 @@ pub trait Operation {
     fn finish(&self, at: Time) -> Finish;
 
     /// Takes it back, if it is a receive or probe without a message.
-    fn cancel(&self, _at: Time) {}
+    fn cancel(self: Rc<Self>, _at: Time) {}
 }
 
 /// The network as one rank sees it.

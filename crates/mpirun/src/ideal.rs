@@ -99,11 +99,15 @@ impl Operation for Pending {
         Box::pin(async move { incoming })
     }
 
-    fn cancel(&self, _at: Time) {
-        if !self.ended.is_set() {
-            self.cancelled.set(true);
-            self.end(Incoming::of(Status::Cancelled));
-        }
+    fn cancel(self: Rc<Self>, at: Time) {
+        let node = self.node.clone();
+        node.clone().serve("ideal network", async move {
+            node.sleep_until(at + CALL).await;
+            if !self.ended.is_set() {
+                self.cancelled.set(true);
+                self.end(Incoming::of(Status::Cancelled));
+            }
+        });
     }
 }
 

@@ -26,7 +26,8 @@
 //! processor before anything else can notice it (`host.call`): so whatever a rank orders at its wake has its first effect
 //! when the cluster's present has not passed it, and the result is that of standing still until all ranks wait. Where
 //! processors work by themselves there is no lookahead: with several ranks on a node, or where hosts match. (A rank's
-//! messages to itself are of that kind, too; MPI libraries send none.)
+//! messages to itself are of that kind, too; MPI libraries send none. And programs that race for a word of memory, by a get
+//! without synchronisation, may read another one than without a lookahead; the same one each time.)
 //!
 //! *Order.* Orders are always taken at that moment, a lookahead after the wake, however early the rank has given them, and
 //! those that are due at once in the order of their moments, then of the ranks. So nothing depends on when the host ran
@@ -38,7 +39,8 @@
 //!
 //! *Memory.* The bytes of a message are copied from the rank into main memory of its simulated process, travel, and are
 //! copied from the receiver's memory to the receiving rank. For gets, and into windows for puts, the simulator asks the
-//! other rank's provider in between, which happens in no simulated time.
+//! other rank's provider in between, which happens in no simulated time: what a get reads is what the memory holds when the
+//! order is taken, but for puts that have come since the get. A rank sees what was put into its memory by its wake.
 
 pub mod agent;
 pub mod chronicle;
@@ -53,5 +55,5 @@ pub mod tports;
 mod watch;
 
 pub use chronicle::{Call, Kind, Message, RankRow};
-pub use options::{Network, Options, Problem};
+pub use options::{Memory, Network, Options, Problem};
 pub use run::{End, Outcome, Results, Run, Waiting};

@@ -1,4 +1,4 @@
-//! Buffers in main memory of a simulated process, for messages on their way between it and its rank.
+//! Buffers of a simulated process, in main memory or in the adapter's, for messages on their way between it and its rank.
 //!
 //! Buffers of up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. They are not
 //! cleared: whoever takes one writes all that will be read.
@@ -24,13 +24,15 @@ impl Buffer {
 /// The buffers of one process.
 pub(crate) struct Buffers {
     node: Node,
+    placement: Placement,
     free: RefCell<BTreeMap<u64, Vec<Region>>>,
 }
 
 impl Buffers {
-    pub fn new(node: Node) -> Self {
+    pub fn new(node: Node, placement: Placement) -> Self {
         Buffers {
             node,
+            placement,
             free: RefCell::default(),
         }
     }
@@ -48,7 +50,7 @@ impl Buffers {
             return Ok(Buffer(region));
         }
         let (length, all) = (Bytes::new(length), Permissions::ALL);
-        let region = self.node.map(Placement::Main, length, all, true)?;
+        let region = self.node.map(self.placement, length, all, true)?;
         Ok(Buffer(region))
     }
 

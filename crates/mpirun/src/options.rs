@@ -17,6 +17,25 @@ pub enum Network {
     Ideal,
 }
 
+/// Where the buffers of messages lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Memory {
+    /// In main memory, across the bus, as those of a program do.
+    Main,
+    /// In the adapter's memory, as the benchmarks have it that measure the network alone (000 s4).
+    Elan,
+}
+
+impl From<Memory> for elan::Placement {
+    fn from(memory: Memory) -> Self {
+        match memory {
+            Memory::Main => elan::Placement::Main,
+            Memory::Elan => elan::Placement::Adapter,
+        }
+    }
+}
+
 /// A run, as it is asked for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +50,8 @@ pub struct Options {
     pub compute: String,
     /// Which network.
     pub network: Network,
+    /// Where the buffers of messages lie; the ideal network has no adapters.
+    pub memory: Memory,
     /// Seed of the hosts' noise.
     pub seed: u64,
     /// A bound of simulated time.

@@ -234,7 +234,7 @@ impl Run {
                 let call = nodes[0].host_config().call;
                 // Processors that work for messages of others do so between a wake and its orders: no rank may run ahead.
                 let lookahead = if apart && !by_host { call } else { Time::ZERO };
-                let processes = tports::Process::of(pes).into_iter();
+                let processes = tports::Process::of(pes, self.options.memory.into()).into_iter();
                 (lookahead, processes.map(|end| Box::new(end) as _).collect())
             }
             Network::Ideal => {

@@ -1,7 +1,7 @@
 //! How busy links, buses and thread processors were over time, for pictures of a run.
 //!
 //! The run is cut into periods. Nobody knows beforehand how long it will be: when there are [`MOST`] periods, each two
-//! become one, and later ones are twice as long. A period ends with the first event at or after its end.
+//! become one, and later ones are twice as long. A period ends with the first event, or turn of a rank, at or after its end.
 
 use elan::Cluster;
 use units::Time;

@@ -121,9 +121,10 @@ impl Server {
 
     /// Tells ranks what there is, and lets them go on, each from its moment.
     fn let_go(&self, ready: &[(Time, u32)]) -> Result<(), Over> {
-        for &(_, rank) in ready {
+        for &(moment, rank) in ready {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
-            self.turns.deliver(&agent, true)?;
+            self.turns.tell_writes(&agent, moment)?;
+            self.turns.tell_news(&agent)?;
         }
         self.turns.let_go(ready);
         Ok(())

@@ -15,6 +15,7 @@ mod operations;
 
 use crate::endpoint::{Ended, Endpoint, Operation, Outgoing, Wanted};
 use crate::memory::{Buffer, Buffers};
+use elan::Placement;
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use operations::{Arrival, Copy, Receive, Send, refused};
@@ -31,9 +32,12 @@ pub struct Process {
 }
 
 impl Process {
-    /// The processes of a job, in the order of its ranks.
-    pub fn of(pes: Vec<Pe>) -> Vec<Process> {
-        let buffers = |pe: &Pe| (Rc::new(Buffers::new(pe.node().clone())), pe.clone());
+    /// The processes of a job, in the order of its ranks, whose buffers lie there.
+    pub fn of(pes: Vec<Pe>, placement: Placement) -> Vec<Process> {
+        let buffers = |pe: &Pe| {
+            let buffers = Buffers::new(pe.node().clone(), placement);
+            (Rc::new(buffers), pe.clone())
+        };
         let all: Rc<[(Rc<Buffers>, Pe)]> = pes.iter().map(buffers).collect();
         let process = |(index, pe): (usize, Pe)| Process {
             pe,

@@ -37,6 +37,13 @@ class Network(StrEnum):
     IDEAL = "ideal"
 
 
+class Memory(StrEnum):
+    """Where the buffers of messages lie."""
+
+    MAIN = "main"
+    ELAN = "elan"
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     # What follows the program is the program's.
@@ -73,6 +80,9 @@ def mpirun(
     network: Annotated[
         Network, typer.Option("--network", help="The machine's network, or one without contention.")
     ] = Network.MACHINE,
+    memory: Annotated[
+        Memory, typer.Option("--memory", help="Where messages lie in a node: in main memory, or in the adapter's.")
+    ] = Memory.MAIN,
     seed: Annotated[
         int, typer.Option("--seed", min=0, metavar="N", help="Seed of random placement, and of the machine's noise.")
     ] = FIRST_SEED,
@@ -120,6 +130,7 @@ def mpirun(
         placement=placement,
         compute=compute,
         network="ideal" if network is Network.IDEAL else "machine",
+        memory="elan" if memory is Memory.ELAN else "main",
         seed=seed,
         limit_time=limit_time,
         timeline=timeline is not None,

@@ -16,6 +16,7 @@ RULES = ("block", "cyclic", "random")
 """Placements that need no file."""
 
 Network = Literal["machine", "ideal"]
+Memory = Literal["main", "elan"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Options:
     """What computation between calls of MPI takes: none, ``2us per call``, ``measured`` or ``measured:FACTOR``."""
     network: Network = "machine"
     """The machine's, or an ideal one that is the same without any contention."""
+    memory: Memory = "main"
+    """Where the buffers of messages lie: in main memory, across the bus, or in the adapter's."""
     seed: int = 1
     limit_time: str | None = None
     """Simulated time after which the run is ended."""
@@ -37,6 +40,8 @@ class Options:
 
     def __post_init__(self) -> None:
         computation(self.compute)
+        if self.network == "ideal" and self.memory == "elan":
+            raise UsageError("--memory elan: the ideal network has no adapters; leave out --network or --memory")
         if self.limit_time is not None:
             _time("--limit-time", self.limit_time)
 
@@ -59,6 +64,7 @@ class Options:
                 "placement": None if self.placement == "block" else placement,
                 "compute": computation(self.compute),
                 "network": self.network,
+                "memory": self.memory,
                 "seed": self.seed,
                 "limit_time": self.limit_time,
                 "timeline": self.timeline,

@@ -1,8 +1,7 @@
 //! What a rank orders, begun.
 
-use super::State;
 use super::about::About;
-use super::{Agent, Role};
+use super::{Agent, Part, Role};
 use crate::chronicle::{Call, Kind, Message};
 use crate::endpoint::{Outgoing, Wanted};
 use link::{Flags, News, Order, Report, Status};
@@ -56,7 +55,7 @@ impl Agent {
                 end: at,
             }),
             Some(link::Kind::Finish) => {
-                self.desk.borrow_mut().state = State::Finished;
+                self.desk.borrow_mut().finished = true;
                 let mut chronicle = self.shared.chronicle.borrow_mut();
                 chronicle.ranks[self.rank as usize].end = at;
             }
@@ -165,13 +164,15 @@ impl Agent {
 
     fn get(self: &Rc<Self>, order: &Order) {
         let from = Rc::clone(&self.shared.agents.borrow()[order.peer as usize]);
+        let at = Time::from_ps(order.time);
         let (size, peer) = (Bytes::new(order.size), order.peer);
         let number = self.record(order, Kind::Get, size);
-        let Some(bytes) = self
-            .shared
-            .read
-            .read(&from, order.key, order.offset, order.size)
-        else {
+        let part = Part {
+            key: order.key,
+            offset: order.offset,
+            size: order.size,
+        };
+        let Some(bytes) = self.shared.read.read(&from, at, part) else {
             let refused = News::new(Report::Got, Status::Refused, order.time, order.id);
             self.desk
                 .borrow_mut()
@@ -179,7 +180,7 @@ impl Agent {
                 .push_back((refused, Box::default()));
             return self.desk.borrow().bell.fire();
         };
-        let operation = self.endpoint.get(Time::from_ps(order.time), peer, bytes);
+        let operation = self.endpoint.get(at, peer, bytes);
         self.start(
             order.id,
             Role::Get(number),

@@ -1,7 +1,7 @@
 //! What a rank has under way: how it ends, when the rank sees it, and what it is told.
 
 use super::about::About;
-use super::{Agent, Entry, Role, State};
+use super::{Agent, Desk, Entry, Role};
 use crate::endpoint::{Finish, Incoming, Operation, Wanted};
 use kernel::Signal;
 use link::{Flags, NEVER, News, Order, Report, Status};
@@ -63,12 +63,12 @@ impl Agent {
             desk.early.insert((from, number), (now, key));
             let mut expected = desk.expected.get(&from).copied().unwrap_or_default();
             while let Some((_, key)) = desk.early.remove(&(from, expected)) {
-                desk.ended.push_back((now, key));
+                desk.has_ended(now, key);
                 expected += 1;
             }
             desk.expected.insert(from, expected);
         } else {
-            desk.ended.push_back((now, key));
+            desk.has_ended(now, key);
         }
         if !desk.ended.is_empty() {
             desk.bell.fire();
@@ -80,12 +80,13 @@ impl Agent {
     pub(super) async fn wait(self: &Rc<Self>, order: &Order) {
         let asked = order.has(Flags::STILL);
         assert!(!asked, "rank {} answers what it was not asked", self.rank);
-        self.desk.borrow_mut().state = State::Waits;
         let (begin, until) = (Time::from_ps(order.time), Time::from_ps(order.key));
         let moment = if order.has(Flags::SLEEP) {
             let time = until.saturating_sub(begin);
             self.endpoint.compute(begin, time).await
         } else {
+            // What a claim takes, or a refused operation, has ended before it was ordered: it says so now.
+            yield_now().await;
             let first = {
                 let desk = self.desk.borrow();
                 if desk.news.is_empty() {
@@ -98,8 +99,12 @@ impl Agent {
                 None if begin < until => self.something(order.key).await,
                 first => first,
             };
-            // What has ended since then, but before these orders were taken, is for the next time.
-            self.see(begin.max(first.unwrap_or(until).min(until))).await
+            match first {
+                Some(at) if at <= begin => self.see(begin).await,
+                Some(at) if at < until => self.see(at).await,
+                // What ends in that moment, or has ended since, before these orders were taken, is for the next time.
+                _ => begin.max(until),
+            }
         };
         self.shared.ready.borrow_mut().push((moment, self.rank));
     }
@@ -197,4 +202,26 @@ impl Agent {
         };
         desk.news.push_back((news, incoming.bytes));
     }
+}
+
+impl Desk {
+    /// Something has ended, which the rank may see from a moment on.
+    fn has_ended(&mut self, at: Time, key: u64) {
+        let place = self.ended.partition_point(|&(before, _)| before <= at);
+        self.ended.insert(place, (at, key));
+    }
+}
+
+/// Lets the other tasks run that are ready.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

@@ -1,6 +1,6 @@
 //! The turns of the ranks: giving them, waiting for their end, and what is told and asked with them.
 
-use crate::agent::{Agent, Reader};
+use crate::agent::{Agent, Part, Reader};
 use crate::run::Link;
 use crate::watch::{PATIENCE, Trouble, Watch};
 use link::{Kind, News, Order, Phase, Report, Status};
@@ -77,8 +77,8 @@ impl Turns {
         Ok(orders.map(|(order, bytes)| (order, bytes.into())).collect())
     }
 
-    /// Takes the orders of a rank aside, if it has its turn, so that it can be asked.
-    fn interrupt(&self, rank: u32) -> Result<(), Trouble> {
+    /// Takes the orders of a rank aside, once it has given its turn away, if it has one: then it can be asked.
+    fn take_early(&self, rank: u32) -> Result<(), Trouble> {
         let mut out = self.out.borrow_mut();
         let early = out.iter_mut().find(|((_, number), _)| *number == rank);
         if let Some((_, early @ None)) = early {
@@ -105,32 +105,42 @@ impl Turns {
         self.trouble.borrow().map_or(Ok(()), Err)
     }
 
-    /// Tells a rank what there is: what was written into its memory, and all else if it goes on. What does not fit is told
-    /// in turns of its own.
-    pub fn deliver(&self, agent: &Agent, all: bool) -> Result<(), Trouble> {
-        while let Some((news, bytes)) = agent.next_news(all) {
-            let (mut offset, length) = (0, bytes.len() as u64);
-            let write = news.report == Report::Write as u32;
-            while length - offset > PART {
-                let part = &bytes[offset as usize..(offset + PART) as usize];
+    /// Tells a rank what was written into its memory by a moment.
+    pub fn tell_writes(&self, agent: &Agent, moment: Time) -> Result<(), Trouble> {
+        while let Some((write, bytes)) = agent.next_write(moment) {
+            let mut offset = write.offset;
+            // Each part is a write of its own.
+            for part in bytes.chunks(PART as usize) {
+                let size = part.len() as u64;
+                let write = News {
+                    offset,
+                    size,
+                    payload: size,
+                    ..write
+                };
+                self.tell(agent.rank, &write, part)?;
+                offset += size;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells a rank that goes on what has ended. What does not fit is told in turns of its own.
+    pub fn tell_news(&self, agent: &Agent) -> Result<(), Trouble> {
+        while let Some((news, bytes)) = agent.next_news() {
+            let mut rest = &bytes[..];
+            while rest.len() as u64 > PART {
+                let (part, after) = rest.split_at(PART as usize);
                 let piece = News {
-                    offset: if write { news.offset + offset } else { offset },
                     size: PART,
                     payload: PART,
-                    report: if write {
-                        news.report
-                    } else {
-                        Report::Piece as u32
-                    },
+                    report: Report::Piece as u32,
                     ..news
                 };
                 self.tell(agent.rank, &piece, part)?;
-                offset += PART;
+                rest = after;
             }
-            let rest = &bytes[offset as usize..];
             let last = News {
-                offset: if write { news.offset + offset } else { offset },
-                size: if write { rest.len() as u64 } else { news.size },
                 payload: rest.len() as u64,
                 ..news
             };
@@ -166,13 +176,14 @@ impl Turns {
     fn try_read(
         &self,
         agent: &Agent,
-        (key, offset, size): (u64, u64, u64),
+        at: Time,
+        Part { key, offset, size }: Part,
     ) -> Result<Option<Box<[u8]>>, Trouble> {
-        self.interrupt(agent.rank)?;
+        self.take_early(agent.rank)?;
         if self.link.lock().phase(agent.rank) == Phase::Finished {
             return Ok(None);
         }
-        self.deliver(agent, false)?;
+        self.tell_writes(agent, at)?;
         let mut bytes = Vec::new();
         let mut done = 0;
         while done < size || (size == 0 && done == 0) {
@@ -199,8 +210,8 @@ impl Turns {
 }
 
 impl Reader for Turns {
-    fn read(&self, agent: &Agent, key: u64, offset: u64, size: u64) -> Option<Box<[u8]>> {
-        match self.try_read(agent, (key, offset, size)) {
+    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<Box<[u8]>> {
+        match self.try_read(agent, at, part) {
             Ok(bytes) => bytes,
             Err(trouble) => {
                 self.trouble.replace(Some(trouble));

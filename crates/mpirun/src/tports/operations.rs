@@ -97,7 +97,7 @@ impl Operation for Receive {
         })
     }
 
-    fn cancel(&self, at: Time) {
+    fn cancel(self: Rc<Self>, at: Time) {
         if let Some(rx) = &*self.rx.borrow() {
             let tport = self.pe.elan().tport();
             self.pe.given(at, || tport.rx_cancel(rx));

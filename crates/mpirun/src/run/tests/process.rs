@@ -1,6 +1,6 @@
 //! Ranks as threads of the test: they speak the link as the provider does.
 
-use crate::{Network, Options, Outcome, Results, Run};
+use crate::{Memory, Network, Options, Outcome, Results, Run};
 use link::{Flags, Kind, NEVER, News, Order, Rank, Report, Status};
 use machine::Machine;
 use std::collections::BTreeMap;
@@ -141,12 +141,29 @@ impl Process {
         }
     }
 
-    /// The same by looking again and again, in steps of time.
-    pub fn looked_for_end_of(&mut self, id: u64, step: Time) -> (Status, News, Vec<u8>) {
-        while !self.has_ended(id) {
-            self.wait(self.now + step.as_ps(), Flags::default());
+    /// Looks whether something has ended by the end of a step of time.
+    pub fn step(&mut self, step: Time) {
+        self.wait(self.now + step.as_ps(), Flags::default());
+    }
+
+    /// Looks for a message until it has come, and keeps it: the order that receives it.
+    pub fn found(&mut self, from: u32, tag: u64, step: Time) -> Order {
+        let mut order = Order {
+            peer: from,
+            tag,
+            mask: u64::MAX,
+            flags: Flags::CLAIM.0,
+            ..Order::default()
+        };
+        loop {
+            order.id = self.order(Kind::Peek, Order { id: 0, ..order }, &[]);
+            let (status, news, _) = self.end_of(order.id);
+            if status == Status::Done {
+                (order.size, order.flags) = (news.size, 0);
+                return order;
+            }
+            self.step(step);
         }
-        self.end_of(id)
     }
 
     /// Puts bytes into the memory of another rank, or gets them from there.
@@ -189,6 +206,7 @@ pub fn options(ranks: u32) -> Options {
         placement: None,
         compute: "none".into(),
         network: Network::Machine,
+        memory: Memory::Main,
         seed: 1,
         limit_time: None,
         timeline: false,
