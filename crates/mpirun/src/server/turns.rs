@@ -129,19 +129,23 @@ impl Turns {
     pub fn tell_news(&self, agent: &Agent) -> Result<(), Trouble> {
         while let Some((news, bytes)) = agent.next_news() {
             let mut rest = &bytes[..];
+            let mut offset = 0;
             while rest.len() as u64 > PART {
                 let (part, after) = rest.split_at(PART as usize);
                 let piece = News {
                     size: PART,
+                    offset,
                     payload: PART,
                     report: Report::Piece as u32,
                     ..news
                 };
                 self.tell(agent.rank, &piece, part)?;
                 rest = after;
+                offset += PART;
             }
             let last = News {
                 payload: rest.len() as u64,
+                offset,
                 ..news
             };
             self.tell(agent.rank, &last, rest)?;
