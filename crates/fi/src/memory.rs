@@ -117,6 +117,23 @@ impl Buffer {
         std::iter::once(&self.first).chain(&self.more)
     }
 
+    /// A part of its bytes, piece by piece.
+    ///
+    /// # Panics
+    /// If it has no such part.
+    pub fn bytes(&self, mut at: usize, mut length: usize) -> impl Iterator<Item = &[u8]> {
+        let end = at.checked_add(length);
+        let inside = end.is_some_and(|end| end <= self.length());
+        assert!(inside, "bytes beyond the end of a buffer");
+        self.spans().map(move |span| {
+            let from = at.min(span.length);
+            let now = length.min(span.length - from);
+            at -= from;
+            length -= now;
+            &span.bytes()[from..][..now]
+        })
+    }
+
     /// Stores bytes at a place in it.
     pub fn store(&self, mut at: usize, mut bytes: &[u8]) {
         for span in self.spans() {

@@ -41,6 +41,7 @@ fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Re
     };
     let desk = &mut call.state.desk;
     desk.untagged.post(posted, &mut desk.ends);
+    desk.check_untagged();
     Ok(())
 }
 

@@ -121,7 +121,7 @@ fn order_peek(peer: u64, tag: u64, ignore: u64, context: Address, flags: u64) ->
         None
     };
     if let Some(news) = known {
-        call.state.desk.news(&news, &[]);
+        call.state.desk.told(&news);
     } else {
         call.say(order);
         call.wait(id);

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // memory that other processes write to
 #![allow(clippy::cast_ptr_alignment)] // slots begin at pages
 
+use crate::part::{Part, Payload};
 use crate::settings::{Raw, Settings};
 use crate::{ABI, News};
 use bytemuck::Pod;
@@ -20,8 +21,12 @@ const PAGE: usize = 4096;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"elanite\0");
 
-// A record with no payload must fit, and with a good deal of it.
-const _: () = assert!(BATCH > 1000 * size_of::<News>() && BATCH.is_multiple_of(PAGE));
+/// A payload is not cut into parts shorter than this, but for the last one.
+const LEAST: usize = 1 << 16;
+
+// Many records must fit, and one with a good deal of payload.
+const _: () =
+    assert!(BATCH > 1000 * frame::<News>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
 
 /// Why a rank cannot attach.
 #[derive(Debug, Error)]
@@ -282,69 +287,58 @@ impl Area {
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(place), length) }
     }
 
-    /// The records of an area and their payload.
-    pub fn records<R: Record>(
+    /// The records of an area, each with a part of its payload.
+    pub fn records<R: Pod>(
         &self,
         rank: u32,
         way: Way,
         length: usize,
-    ) -> impl Iterator<Item = (R, &[u8])> {
+    ) -> impl Iterator<Item = (R, Part, &[u8])> {
         let mut at = 0;
         std::iter::from_fn(move || {
-            if at + size_of::<R>() > length {
+            if at + frame::<R>() > length {
                 return None;
             }
-            let head = self.read(rank, way, at, size_of::<R>());
-            let record: R = bytemuck::pod_read_unaligned(head);
-            let payload = record.payload() as usize;
-            let from = at + size_of::<R>();
-            at = (from + payload).next_multiple_of(8);
-            Some((record, self.read(rank, way, from, payload)))
+            let head = self.read(rank, way, at, frame::<R>());
+            let (part, record) = head.split_at(size_of::<Part>());
+            let part: Part = bytemuck::pod_read_unaligned(part);
+            let from = at + frame::<R>();
+            at = (from + part.length()).next_multiple_of(8);
+            let bytes = self.read(rank, way, from, part.length());
+            Some((bytemuck::pod_read_unaligned(record), part, bytes))
         })
     }
 
-    /// Appends a record and its payload to what lies in an area already; how much lies there now, or nothing if it does
-    /// not fit.
-    pub fn append<R: Record>(
+    /// Appends a record with as much of its payload as there is room for, to what lies in an area already; how much lies
+    /// there now, or nothing if there is no room for the record and at least [`LEAST`] of what is left of the payload.
+    /// So many bytes at the end of the area stay free.
+    pub fn append<R: Pod>(
         &self,
-        rank: u32,
-        way: Way,
+        (rank, way): (u32, Way),
         at: usize,
         record: &R,
-        payload: &[&[u8]],
+        payload: &mut Payload,
+        free: usize,
     ) -> Option<usize> {
-        let length: usize = payload.iter().map(|part| part.len()).sum();
-        assert_eq!(
-            record.payload(),
-            length as u64,
-            "a record tells what follows"
-        );
-        if at + size_of::<R>() + length > BATCH {
+        let room = (BATCH - free).checked_sub(at + frame::<R>())?;
+        let part = payload.next(room);
+        if !part.is_last() && room < LEAST {
             return None;
         }
-        self.write(rank, way, at, bytemuck::bytes_of(record));
-        let mut place = at + size_of::<R>();
-        for part in payload {
-            self.write(rank, way, place, part);
-            place += part.len();
+        self.write(rank, way, at, bytemuck::bytes_of(&part));
+        let record = bytemuck::bytes_of(record);
+        self.write(rank, way, at + size_of::<Part>(), record);
+        let mut place = at + frame::<R>();
+        for bytes in payload.bytes(part) {
+            self.write(rank, way, place, bytes);
+            place += bytes.len();
         }
+        payload.written(part);
         Some(place.next_multiple_of(8))
     }
 }
 
-/// What lies in areas.
-pub(crate) trait Record: Pod {
-    fn payload(&self) -> u64;
-}
-
-impl Record for crate::Order {
-    fn payload(&self) -> u64 {
-        self.payload
-    }
-}
-
-impl Record for News {
-    fn payload(&self) -> u64 {
-        self.payload
-    }
+/// Bytes that a record without payload takes.
+pub(crate) const fn frame<R>() -> usize {
+    size_of::<Part>() + size_of::<R>()
 }

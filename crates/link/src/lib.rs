@@ -18,25 +18,32 @@
 //!
 //! A rank that has not attached yet has its turn, so that time stands while processes are started and find each other.
 //!
-//! *Payload* follows its record in the area. What does not fit goes in [`Kind::Piece`]s before it.
+//! *Payload* follows its record in the area. What does not fit goes in [parts](Part), each of which says where it belongs.
+//! A rank whose area is full gives its turn away and wants it back at once ([`Kind::More`]).
+//!
+//! *Checksums.* Who sends bytes says their [`checksum`], which travels beside them, and who has stored them compares.
 //!
 //! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
 
 mod area;
 pub mod calls;
+mod checksum;
+mod part;
 mod rank;
 mod record;
 mod settings;
 mod simulator;
 
 pub use area::{BATCH, Leaving, LinkError, Phase};
+pub use checksum::{Checksum, checksum};
+pub use part::{Part, Payload};
 pub use rank::{Rank, Remarks};
 pub use record::{Flags, Kind, News, Order, Report, Status};
 pub use settings::{Compute, Settings};
 pub use simulator::Simulator;
 
 /// Version of the layout; it changes with whatever lies in the shared memory.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// The variable of the environment that names the shared memory to ranks, as a path.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

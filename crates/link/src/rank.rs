@@ -1,7 +1,8 @@
 //! The side of a rank.
 
-use crate::area::{Area, BUSY, Leaving, LinkError, NOBODY, Phase, RANK, SIMULATOR, Way};
-use crate::{Flags, Kind, News, Order, Settings};
+use crate::area::{Area, BUSY, Leaving, LinkError, NOBODY, Phase, RANK, SIMULATOR, Way, frame};
+use crate::part::{Joint, Payload};
+use crate::{Flags, Kind, News, Order, Part, Settings};
 use rustix::thread::futex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -16,6 +17,7 @@ pub struct Rank {
     number: u32,
     /// Bytes of orders so far in this turn.
     up: usize,
+    joint: Joint<News>,
     settings: Settings,
     /// Who watches over the simulator's life.
     simulator: rustix::process::Pid,
@@ -49,6 +51,7 @@ impl Rank {
             area: Arc::new(area),
             number: rank,
             up: 0,
+            joint: Joint::default(),
         })
     }
 
@@ -75,19 +78,21 @@ impl Rank {
         }
     }
 
-    /// Adds an order to those of this turn; false, and nothing done, if it does not fit. Then the turn has to be given away
-    /// ([`Rank::hand_over`], until now) before it is tried again; what fits in no turn goes in pieces.
-    #[must_use]
-    pub fn order(&mut self, order: &Order, payload: &[&[u8]]) -> bool {
-        // A wait must fit behind it.
-        let up = self
-            .area
-            .append(self.number, Way::Up, self.up, order, payload)
-            .filter(|up| up + size_of::<Order>() <= crate::BATCH);
-        if let Some(up) = up {
-            self.up = up;
+    /// Gives an order with its payload, which may lie in several pieces. When there is no room for more, the simulator takes
+    /// what there is, in no simulated time, and gives the turn back at once.
+    pub fn order(&mut self, order: &Order, payload: &[&[u8]]) {
+        let mut payload = Payload::new(payload);
+        while !payload.is_written() {
+            // What gives the turn away must fit behind it.
+            let (way, free) = ((self.number, Way::Up), frame::<Order>());
+            let up = self.area.append(way, self.up, order, &mut payload, free);
+            if let Some(up) = up {
+                self.up = up;
+            } else {
+                self.end_turn(&Order::new(Kind::More, order.time));
+                self.await_turn();
+            }
         }
-        up.is_some()
     }
 
     /// Gives the turn to the simulator and waits until it comes back; the last order says for what. Returns the local time
@@ -96,16 +101,18 @@ impl Rank {
     ///
     /// When the run is over, or the simulator is gone, this process ends.
     pub fn hand_over(&mut self, time: u64, until: u64, flags: Flags) -> Option<u64> {
-        let wait = Order {
+        self.end_turn(&Order {
             key: until,
             flags: flags.0,
             ..Order::new(Kind::Wait, time)
-        };
-        let up = self
-            .area
-            .append(self.number, Way::Up, self.up, &wait, &[])
-            .expect("room was left for it");
-        self.give_turn(up);
+        });
+        self.await_turn();
+        let slot = self.area.slot(self.number);
+        (slot.resume.load(Acquire) != 0).then(|| slot.now.load(Acquire))
+    }
+
+    /// Waits until the turn comes back.
+    fn await_turn(&mut self) {
         let slot = self.area.slot(self.number);
         let period = rustix::time::Timespec::try_from(LOOK).expect("a short time");
         let mut late = false;
@@ -126,28 +133,28 @@ impl Rank {
             }
         }
         self.up = 0;
-        (slot.resume.load(Acquire) != 0).then(|| slot.now.load(Acquire))
     }
 
-    /// The news that came with the turn.
-    pub fn news(&self) -> impl Iterator<Item = (News, &[u8])> {
+    /// The news that came with the turn, each with a part of its payload: those of one payload one after the other.
+    pub fn news(&mut self) -> impl Iterator<Item = (News, Part, &[u8])> {
         let down = self.area.slot(self.number).down.load(Acquire) as usize;
-        self.area.records(self.number, Way::Down, down)
+        let records = self.area.records(self.number, Way::Down, down);
+        let joint = &mut self.joint;
+        records.inspect(move |(news, part, _)| joint.join(news, *part))
     }
 
     /// Says that this rank will say no more.
     pub fn finish(&mut self, time: u64) {
-        let finish = Order::new(Kind::Finish, time);
-        let up = self
-            .area
-            .append(self.number, Way::Up, self.up, &finish, &[])
-            .expect("room was left for it");
         let slot = self.area.slot(self.number);
         slot.phase.store(Phase::Finished as u32, Release);
-        self.give_turn(up);
+        self.end_turn(&Order::new(Kind::Finish, time));
     }
 
-    fn give_turn(&self, up: usize) {
+    /// Gives the turn to the simulator, with a last order that says why.
+    fn end_turn(&self, last: &Order) {
+        let (way, mut nothing) = ((self.number, Way::Up), Payload::new(&[]));
+        let up = self.area.append(way, self.up, last, &mut nothing, 0);
+        let up = up.expect("room was left for it");
         let (slot, head) = (self.area.slot(self.number), self.area.head());
         assert_eq!(slot.turn.load(Acquire), RANK, "the turn is this rank's");
         slot.up.store(up as u64, Release);

@@ -2,7 +2,7 @@
 //!
 //! One form serves all kinds; a table says which fields have a meaning in which kind. What has none is 0.
 //!
-//! | order | `id` | `peer` | `tag`, `mask` | `data` | `key`, `offset` | `size` | payload |
+//! | order | `id` | `peer` | `tag`, `mask` | `data` | `key`, `offset` | `size` | payload, and its `checksum` |
 //! |---|---|---|---|---|---|---|---|
 //! | `Send` | of the send; 0: nobody waits | to whom | tag | the label | | bytes | all bytes |
 //! | `Receive` | of the receive | from whom, or [`ANYBODY`](Order::ANYBODY) | tag, bits that count | | | room | |
@@ -13,25 +13,28 @@
 //! | `Get` | of the get | from whom | | | the same | bytes | |
 //! | `Reply` | of the `Read` | | | | | bytes | all bytes |
 //! | `Called` | which call | | | | `key`: when it began | | |
-//! | `Piece` | | | | | | | bytes that come before those of the next order |
 //! | `Wait` | | | | | `key`: until when at most | | |
+//! | `More` | | | | | | | |
+//! | `Differs` | the news' `message` | | | | | bytes | what was stored |
 //! | `Finish` | | | | | | | |
 //!
 //! | news | `id` | `peer` | `tag` | `data` | `key`, `offset` | `size` | payload |
 //! |---|---|---|---|---|---|---|---|
 //! | `Sent` | of the send | | | | | | |
-//! | `Received` | of the receive | who sent it | tag | label | `offset` of the bytes that follow | of the message | its bytes, or the last of them |
-//! | `Message` | | who sent it | | label | the same | of the message | the same |
+//! | `Received` | of the receive | who sent it | tag | label | | of the message | its bytes |
+//! | `Message` | | who sent it | | label | | of the message | its bytes |
 //! | `Found` | of the peek | who sent it | tag | label | | of the message | |
 //! | `Stored` | of the put | | | | | | |
-//! | `Got` | of the get | | | | `offset` | of the get | its bytes, or the last of them |
+//! | `Got` | of the get | | | | | of the get | its bytes |
 //! | `Write` | | | | | which memory, where in it | bytes | all bytes |
 //! | `Read` | of the request | | | | which memory, where in it | bytes | |
-//! | `Piece` | of what it belongs to | | | | `offset` | | bytes |
+//!
+//! News with payload also say which `message` of the run it is, and the `checksum` ([`crate::checksum`]) that its sender gave.
+//! A payload that does not fit into an area comes in [parts](crate::Part), each with its record.
 //!
 //! A `Peek` with [`Flags::BLOCKING`] is a *probe*: it ends when there is such a message, and claims none.
 //!
-//! `Message` is an untagged one. Pieces of a `Message` have the id 0: such messages come one at a time.
+//! `Message` is an untagged one.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -58,12 +61,14 @@ pub enum Kind {
     Reply = 8,
     /// An MPI call has ended: for the record.
     Called = 9,
-    /// Bytes of the next order.
-    Piece = 10,
+    /// The area is full, and there are more orders: the turn is wanted back at once.
+    More = 10,
     /// The turn is over: go on when there are news, but at the latest at a moment. With [`Flags::SLEEP`] not before it.
     Wait = 11,
     /// The rank will say no more.
     Finish = 12,
+    /// What was stored has another checksum than what was sent: here it is.
+    Differs = 13,
 }
 
 /// What a rank is told.
@@ -86,8 +91,6 @@ pub enum Report {
     Write = 7,
     /// Reply with bytes of this rank's memory: another one gets them.
     Read = 8,
-    /// Bytes that belong to the next news of this id.
-    Piece = 9,
 }
 
 /// How something ended.
@@ -155,8 +158,7 @@ pub struct Order {
     pub size: u64,
     pub peer: u32,
     pub data: u32,
-    /// How many bytes follow.
-    pub payload: u64,
+    pub checksum: u64,
 }
 
 impl Order {
@@ -175,10 +177,12 @@ impl Order {
     /// Its kind.
     pub fn kind(&self) -> Option<Kind> {
         use Kind::{
-            Called, Cancel, Claim, Finish, Get, Peek, Piece, Put, Receive, Reply, Send, Wait,
+            Called, Cancel, Claim, Differs, Finish, Get, More, Peek, Put, Receive, Reply, Send,
+            Wait,
         };
         let kinds = [
-            Send, Receive, Peek, Claim, Cancel, Put, Get, Reply, Called, Piece, Wait, Finish,
+            Send, Receive, Peek, Claim, Cancel, Put, Get, Reply, Called, More, Wait, Finish,
+            Differs,
         ];
         kinds.into_iter().find(|&kind| kind as u32 == self.kind)
     }
@@ -205,8 +209,8 @@ pub struct News {
     pub size: u64,
     pub peer: u32,
     pub data: u32,
-    /// How many bytes follow.
-    pub payload: u64,
+    pub checksum: u64,
+    pub message: u64,
 }
 
 impl News {
@@ -223,10 +227,8 @@ impl News {
 
     /// What it reports.
     pub fn report(&self) -> Option<Report> {
-        use Report::{Found, Got, Message, Piece, Read, Received, Sent, Stored, Write};
-        let reports = [
-            Sent, Received, Message, Found, Stored, Got, Write, Read, Piece,
-        ];
+        use Report::{Found, Got, Message, Read, Received, Sent, Stored, Write};
+        let reports = [Sent, Received, Message, Found, Stored, Got, Write, Read];
         reports
             .into_iter()
             .find(|&report| report as u32 == self.report)

@@ -26,6 +26,8 @@ pub struct Settings {
     pub epoch: u64,
     /// Whether each MPI call is reported ([`crate::Kind::Called`]).
     pub calls: bool,
+    /// Whether payloads have checksums, which ranks compare ([`crate::checksum`]).
+    pub checksums: bool,
 }
 
 /// The same as they lie in memory.
@@ -38,6 +40,7 @@ pub(crate) struct Raw {
     longest_tick: u64,
     epoch: u64,
     calls: u64,
+    checksums: u64,
 }
 
 impl From<Settings> for Raw {
@@ -54,6 +57,7 @@ impl From<Settings> for Raw {
             longest_tick: settings.longest_tick,
             epoch: settings.epoch,
             calls: settings.calls.into(),
+            checksums: settings.checksums.into(),
         }
     }
 }
@@ -70,6 +74,7 @@ impl From<Raw> for Settings {
             longest_tick: raw.longest_tick,
             epoch: raw.epoch,
             calls: raw.calls != 0,
+            checksums: raw.checksums != 0,
         }
     }
 }

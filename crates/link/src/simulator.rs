@@ -1,7 +1,8 @@
 //! The side of the simulator.
 
 use crate::area::{Area, BUSY, Leaving, NOBODY, Phase, RANK, SIMULATOR, Way};
-use crate::{News, Order, Settings};
+use crate::part::{Joint, Payload};
+use crate::{Kind, News, Order, Settings};
 use rustix::fs::MemfdFlags;
 use rustix::thread::futex;
 use std::fs::File;
@@ -16,8 +17,17 @@ pub struct Simulator {
     file: File,
     /// Bytes of news for each rank so far.
     down: Vec<usize>,
+    /// What has come of the last order of each rank.
+    up: Vec<Coming>,
     /// Ranks that get their turn next.
     turns: Vec<u32>,
+}
+
+/// An order whose payload comes in parts.
+#[derive(Default)]
+struct Coming {
+    joint: Joint<Order>,
+    bytes: Vec<u8>,
 }
 
 impl Simulator {
@@ -33,6 +43,7 @@ impl Simulator {
             area: Area::create(&file, ranks, settings)?,
             file,
             down: vec![0; ranks as usize],
+            up: (0..ranks).map(|_| Coming::default()).collect(),
             turns: Vec::new(),
         })
     }
@@ -112,23 +123,49 @@ impl Simulator {
             .collect()
     }
 
-    /// The orders of a rank that has given its turn away.
-    pub fn orders(&self, rank: u32) -> impl Iterator<Item = (Order, &[u8])> {
+    /// Takes the orders of a rank that has given its turn away, each with all bytes that belong to it, and appends them to
+    /// others. False if the rank has more to order ([`Kind::More`]): it is to get its turn back, with nothing new
+    /// ([`Simulator::give_turn`]), and its orders are to be taken again.
+    #[must_use]
+    pub fn take_orders(&mut self, rank: u32, orders: &mut Vec<(Order, Vec<u8>)>) -> bool {
         assert!(self.has_turn(rank), "rank {rank} runs");
-        let up = self.area.slot(rank).up.load(Acquire) as usize;
-        self.area.records(rank, Way::Up, up)
+        let length = self.area.slot(rank).up.load(Acquire) as usize;
+        let up = &mut self.up[rank as usize];
+        let mut all = true;
+        for (order, part, bytes) in self.area.records::<Order>(rank, Way::Up, length) {
+            if order.kind() == Some(Kind::More) {
+                all = false;
+                continue;
+            }
+            up.joint.join(&order, part);
+            if part.at() == 0 {
+                up.bytes.reserve_exact(part.whole());
+            }
+            up.bytes.extend_from_slice(bytes);
+            if part.is_last() {
+                orders.push((order, std::mem::take(&mut up.bytes)));
+            }
+        }
+        assert!(
+            !all || up.joint.is_closed(),
+            "rank {rank} gave its turn away within an order"
+        );
+        all
     }
 
-    /// Adds to the news that a rank finds in its next turn; false, and nothing done, if they do not fit.
+    /// Adds to the news that a rank finds in its next turn; false if there was no room for all of the payload. Then the rank
+    /// has to get its turn, to take in what there is, before the rest of the payload is told by another call.
     #[must_use]
-    pub fn tell(&mut self, rank: u32, news: &News, payload: &[u8]) -> bool {
+    pub fn tell(&mut self, rank: u32, news: &News, payload: &mut Payload) -> bool {
         assert!(self.has_turn(rank), "rank {rank} runs");
-        let down = self.down[rank as usize];
-        let down = self.area.append(rank, Way::Down, down, news, &[payload]);
-        if let Some(down) = down {
-            self.down[rank as usize] = down;
+        let (way, down) = ((rank, Way::Down), &mut self.down[rank as usize]);
+        while !payload.is_written() {
+            match self.area.append(way, *down, news, payload, 0) {
+                Some(end) => *down = end,
+                None => return false,
+            }
         }
-        down.is_some()
+        true
     }
 
     /// Gives a rank its turn at the next [`Simulator::release`]: to go on with this local time, or only to take in the news

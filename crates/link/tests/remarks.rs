@@ -10,6 +10,7 @@ fn the_first_word_of_a_rank_counts_and_so_does_their_order() {
         longest_tick: 1,
         epoch: 0,
         calls: false,
+        checksums: true,
     };
     let simulator = Simulator::new(4, settings).expect("there is memory");
     let path = simulator.path();

@@ -9,8 +9,10 @@ mod orders;
 mod progress;
 
 use crate::chronicle::Chronicle;
-use crate::endpoint::{Endpoint, Operation, Wanted};
+use crate::endpoint::{Endpoint, Number, Operation, Wanted};
+use crate::sent::InFlight;
 use about::About;
+pub(crate) use about::tagged;
 use elan::Node;
 use kernel::Signal;
 use link::{News, Order};
@@ -25,13 +27,15 @@ pub(crate) struct Shared {
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
     pub chronicle: RefCell<Chronicle>,
+    pub in_flight: InFlight,
     pub read: Rc<dyn Reader>,
 }
 
 /// Who can ask ranks for bytes of their memory.
 pub(crate) trait Reader {
-    /// What is in memory of a rank at a moment; none if it has no such memory, or is gone. Takes no simulated time.
-    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<Box<[u8]>>;
+    /// What is in memory of a rank at a moment, and its checksum; none if it has no such memory, or is gone. Takes no
+    /// simulated time.
+    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<(Vec<u8>, u64)>;
 }
 
 /// A part of a rank's memory.
@@ -53,11 +57,11 @@ enum Role {
     Peek(bool),
     /// A peek that waits.
     Probe,
-    /// An untagged message on its way here: its sender, its number among those of this sender, and its label.
-    Untagged(u32, u64, u32),
-    /// A put or get, by its number.
-    Put(usize, u32, u64, u64),
-    Get(usize),
+    /// An untagged message on its way here: its sender, its place among those of this sender, and its number.
+    Untagged(u32, u64, Number),
+    /// A put or get, by its number in the chronicle.
+    Put(usize),
+    Get(usize, Number),
 }
 
 /// An operation under way.
@@ -90,11 +94,11 @@ struct Desk {
     /// What the rank is told when it goes on.
     news: VecDeque<(News, Box<[u8]>)>,
     /// What others have put into its memory, which it is told in its next turn.
-    writes: VecDeque<(News, Box<[u8]>)>,
+    writes: VecDeque<(News, Rc<Vec<u8>>)>,
+    /// Messages that it was told since its last orders were carried out.
+    told: Vec<Number>,
     /// Receives of messages that peeks have found and kept, by the peeks' ids.
     kept: BTreeMap<u64, (Rc<dyn Operation>, Wanted)>,
-    /// Bytes of the next order.
-    pieces: Vec<u8>,
     /// Untagged messages that were sent to each rank.
     messages: BTreeMap<u32, u64>,
     /// The next one of each sender that may be seen, and those that have overtaken it: when, and which operation.
@@ -117,8 +121,8 @@ impl Agent {
                 bell: Signal::new(),
                 news: VecDeque::new(),
                 writes: VecDeque::new(),
+                told: Vec::new(),
                 kept: BTreeMap::new(),
-                pieces: Vec::new(),
                 messages: BTreeMap::new(),
                 expected: BTreeMap::new(),
                 early: BTreeMap::new(),
@@ -139,10 +143,15 @@ impl Agent {
     }
 
     /// Takes what was written into the rank's memory by a moment.
-    pub fn next_write(&self, moment: Time) -> Option<(News, Box<[u8]>)> {
-        let writes = &mut self.desk.borrow_mut().writes;
-        let (first, _) = writes.front()?;
-        (first.time <= moment.as_ps()).then(|| writes.pop_front())?
+    pub fn next_write(&self, moment: Time) -> Option<(News, Rc<Vec<u8>>)> {
+        let desk = &mut *self.desk.borrow_mut();
+        let (first, _) = desk.writes.front()?;
+        if first.time > moment.as_ps() {
+            return None;
+        }
+        let next = desk.writes.pop_front()?;
+        desk.told.push(Number(next.0.message as u32));
+        Some(next)
     }
 
     /// Takes what the rank is told when it goes on.
@@ -151,12 +160,15 @@ impl Agent {
     }
 
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
-    pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Box<[u8]>)>) {
+    pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Vec<u8>)>) {
+        // With its turn it has had what it was told, and has not complained.
+        for number in std::mem::take(&mut self.desk.borrow_mut().told) {
+            self.shared.in_flight.confirm(number);
+        }
         for (order, bytes) in batch {
             self.node.sleep_until(Time::from_ps(order.time)).await;
             match order.kind() {
                 Some(link::Kind::Wait) => self.wait(&order).await,
-                Some(link::Kind::Piece) => self.desk.borrow_mut().pieces.extend(&bytes[..]),
                 _ => self.begin(&order, bytes),
             }
         }

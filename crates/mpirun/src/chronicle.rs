@@ -1,7 +1,6 @@
 //! The record of a run: every message, every call of MPI, what each rank did, and a digest of all of it.
 
 use kernel::Digest;
-use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
 /// What a message is.
@@ -87,8 +86,6 @@ pub(crate) struct Chronicle {
     pub ranks: Vec<RankRow>,
     /// Whether calls are kept, and not only counted.
     pub keep_calls: bool,
-    /// Messages that nobody has received yet, by sender and receiver, in the order of sending.
-    open: BTreeMap<(u32, u32), VecDeque<usize>>,
 }
 
 impl Chronicle {
@@ -98,7 +95,6 @@ impl Chronicle {
             calls: Vec::new(),
             ranks: vec![RankRow::default(); ranks as usize],
             keep_calls: false,
-            open: BTreeMap::new(),
         }
     }
 
@@ -112,10 +108,6 @@ impl Chronicle {
         let row = &mut self.ranks[by as usize];
         row.sent += 1;
         row.bytes_sent += message.bytes;
-        if matches!(message.kind, Kind::Tagged | Kind::Untagged) {
-            let pair = (message.source, message.destination);
-            self.open.entry(pair).or_default().push_back(number);
-        }
         self.messages.push(message);
         number
     }
@@ -130,19 +122,13 @@ impl Chronicle {
         (message.sent, message.arrived) = (Some(at), Some(at));
     }
 
-    /// A rank has received a message. Those of one tag are received in the order in which they were sent.
-    pub fn received(&mut self, (source, destination): (u32, u32), tag: u64, size: Bytes, at: Time) {
-        let row = &mut self.ranks[destination as usize];
+    /// A message has been received.
+    pub fn received(&mut self, number: usize, at: Time) {
+        let message = &mut self.messages[number];
+        message.arrived = Some(at);
+        let row = &mut self.ranks[message.destination as usize];
         row.received += 1;
-        row.bytes_received += size;
-        let Some(open) = self.open.get_mut(&(source, destination)) else {
-            return;
-        };
-        let messages = &mut self.messages;
-        if let Some(place) = open.iter().position(|&number| messages[number].tag == tag) {
-            let number = open.remove(place).expect("it was found");
-            messages[number].arrived = Some(at);
-        }
+        row.bytes_received += message.bytes;
     }
 
     pub fn called(&mut self, call: Call) {

@@ -7,20 +7,24 @@ use std::pin::Pin;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
+/// The number of a message on its way; it is used again when nobody needs it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number(pub u32);
+
 /// A message to be sent.
 pub struct Outgoing {
     /// To which rank.
     pub to: u32,
     /// Its tag.
     pub tag: u64,
-    /// Its label: what MPI adds to it.
-    pub data: u32,
+    /// Its number, by which it is known where it arrives.
+    pub number: Number,
     /// Whether the send ends no sooner than it is matched.
     pub synchronous: bool,
     /// Whether the program gave it in a call that makes a request.
     pub request: bool,
     /// Its bytes.
-    pub bytes: Box<[u8]>,
+    pub bytes: Rc<Vec<u8>>,
 }
 
 /// Which message a receive takes.
@@ -54,8 +58,8 @@ pub struct Incoming {
     pub from: u32,
     /// Its tag.
     pub tag: u64,
-    /// Its label.
-    pub data: u32,
+    /// Its number.
+    pub number: Option<Number>,
     /// Its length.
     pub size: Bytes,
     /// Its bytes, or those of a get.
@@ -69,7 +73,7 @@ impl Incoming {
             status,
             from: 0,
             tag: 0,
-            data: 0,
+            number: None,
             size: Bytes::ZERO,
             bytes: Box::default(),
         }
@@ -113,11 +117,11 @@ pub trait Endpoint {
 
     /// Sends a message without a tag, of the MPI library to itself: the send here, and the arrival at the other rank. Those of
     /// one rank to another may overtake each other.
-    fn message(&self, at: Time, to: u32, bytes: Box<[u8]>) -> [Rc<dyn Operation>; 2];
+    fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn Operation>; 2];
 
     /// Sends bytes into the memory of a rank. The operation has ended when they are there.
-    fn put(&self, at: Time, to: u32, bytes: Box<[u8]>) -> Rc<dyn Operation>;
+    fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation>;
 
     /// Fetches these bytes from the memory of a rank.
-    fn get(&self, at: Time, from: u32, bytes: Box<[u8]>) -> Rc<dyn Operation>;
+    fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation>;
 }

@@ -4,7 +4,7 @@
 //! after its call. There are no adapters, buses or links; matching takes no time; a send has ended when its call has taken
 //! effect, a synchronous one when it is matched.
 
-use crate::endpoint::{Ended, Endpoint, Finish, Incoming, Operation, Outgoing, Wanted};
+use crate::endpoint::{Ended, Endpoint, Finish, Incoming, Number, Operation, Outgoing, Wanted};
 use elan::Node;
 use kernel::Signal;
 use link::Status;
@@ -23,8 +23,8 @@ pub const LATENCY: Time = Time::from_us(1);
 struct Message {
     from: u32,
     tag: u64,
-    data: u32,
-    bytes: Box<[u8]>,
+    number: Number,
+    bytes: Rc<Vec<u8>>,
     /// Fired when it is matched, for a synchronous send.
     matched: Option<Signal>,
 }
@@ -34,7 +34,7 @@ impl Message {
         Incoming {
             from: self.from,
             tag: self.tag,
-            data: self.data,
+            number: Some(self.number),
             size: Bytes::new(self.bytes.len() as u64),
             bytes,
             ..Incoming::of(Status::Done)
@@ -127,7 +127,7 @@ impl Inbox {
         };
         let mut posted = self.posted.iter();
         if let Some(place) = posted.position(|receive| takes(receive, Manner::Takes)) {
-            return give(&self.posted.remove(place), message);
+            return give(&self.posted.remove(place), &message);
         }
         self.posted.retain(|probe| {
             let told = takes(probe, Manner::Probes);
@@ -149,7 +149,7 @@ impl Inbox {
             }
             Some(place) => {
                 let message = self.unexpected.remove(place).expect("it is there");
-                give(&receive, message);
+                give(&receive, &message);
             }
             None if manner == Manner::Peeks => receive.end(Incoming::of(Status::Nothing)),
             None => self.posted.push(receive),
@@ -157,7 +157,7 @@ impl Inbox {
     }
 }
 
-fn give(receive: &Pending, message: Message) {
+fn give(receive: &Pending, message: &Message) {
     if let Some(matched) = &message.matched {
         matched.fire();
     }
@@ -169,7 +169,7 @@ fn give(receive: &Pending, message: Message) {
         });
     } else {
         let mut incoming = message.found(Box::default());
-        incoming.bytes = message.bytes;
+        incoming.bytes = message.bytes[..].into();
         receive.end(incoming);
     }
 }
@@ -213,6 +213,7 @@ impl End {
         receive
     }
 
+    /// Lets bytes be there after the latency; whoever waits for them is told them.
     fn copy(&self, at: Time, bytes: Box<[u8]>) -> Rc<dyn Operation> {
         let copy = Pending::new(&self.node, None);
         let done = Rc::clone(&copy);
@@ -244,7 +245,7 @@ impl Endpoint for End {
         let sent = Message {
             from: self.rank,
             tag: message.tag,
-            data: message.data,
+            number: message.number,
             bytes: message.bytes,
             matched: matched.clone(),
         };
@@ -274,18 +275,18 @@ impl Endpoint for End {
         self.post(at, wanted, Manner::Probes)
     }
 
-    fn message(&self, at: Time, _to: u32, bytes: Box<[u8]>) -> [Rc<dyn Operation>; 2] {
+    fn message(&self, at: Time, _to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn Operation>; 2] {
         let sent = Pending::new(&self.node, None);
         let ended = Rc::clone(&sent);
         self.after(at + CALL, move || ended.end(Incoming::of(Status::Done)));
-        [sent, self.copy(at, bytes)]
+        [sent, self.copy(at, bytes[..].into())]
     }
 
-    fn put(&self, at: Time, _to: u32, bytes: Box<[u8]>) -> Rc<dyn Operation> {
-        self.copy(at, bytes)
+    fn put(&self, at: Time, _to: u32, _bytes: Rc<Vec<u8>>) -> Rc<dyn Operation> {
+        self.copy(at, Box::default())
     }
 
-    fn get(&self, at: Time, _from: u32, bytes: Box<[u8]>) -> Rc<dyn Operation> {
-        self.copy(at, bytes)
+    fn get(&self, at: Time, _from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation> {
+        self.copy(at, bytes[..].into())
     }
 }

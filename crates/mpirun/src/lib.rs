@@ -14,6 +14,7 @@
 //! | [`tports`] | that of the machine: Tports, put and get of the simulated libraries |
 //! | [`ideal`] | one without adapters and without contention, to compare with |
 //! | [`chronicle`] | the record of all messages and calls |
+//! | `sent` | messages on their way, and whether what arrives is what was sent |
 //! | [`series`] | how busy links, buses and thread processors were over time |
 //!
 //! ## Time
@@ -49,6 +50,7 @@ pub mod ideal;
 mod memory;
 pub mod options;
 pub mod run;
+mod sent;
 pub mod series;
 mod server;
 pub mod tports;

@@ -60,6 +60,8 @@ pub struct Options {
     pub timeline: bool,
     /// Whether every call of MPI is kept.
     pub calls: bool,
+    /// Whether what ranks store is compared with the checksum of what was sent.
+    pub checksums: bool,
 }
 
 /// Why there is no such run.

@@ -43,6 +43,8 @@ pub enum End {
     Cancelled,
     /// A bound was passed.
     Limit,
+    /// A rank has stored other bytes than were sent: the simulator is wrong.
+    Corrupted,
 }
 
 impl End {
@@ -56,6 +58,7 @@ impl End {
             End::NoMpi => "no mpi",
             End::Cancelled => "cancelled",
             End::Limit => "limit",
+            End::Corrupted => "corrupted",
         }
     }
 }
@@ -157,6 +160,7 @@ impl Run {
             longest_tick: LONGEST_TICK.as_ps(),
             epoch: EPOCH,
             calls: true,
+            checksums: options.checksums,
         };
         Ok(Run {
             link: Link(Arc::new(Mutex::new(Simulator::new(

@@ -6,6 +6,7 @@ use crate::agent::{Agent, Reader, Shared};
 use crate::chronicle::Chronicle;
 use crate::endpoint::Endpoint;
 use crate::run::{End, Link, Outcome, Results, Waiting};
+use crate::sent::InFlight;
 use crate::series::Series;
 use crate::watch::{Trouble, Watch};
 use elan::{Cluster, Node, Stop};
@@ -63,6 +64,7 @@ impl Server {
                 agents: RefCell::default(),
                 ready: RefCell::default(),
                 chronicle: RefCell::new(Chronicle::new(ranks)),
+                in_flight: InFlight::default(),
                 read,
             }),
             turns,
@@ -190,6 +192,13 @@ impl Server {
             ),
             Over::Trouble(Trouble::Cancelled) => {
                 (End::Cancelled, "the run was cancelled".to_string())
+            }
+            Over::Trouble(Trouble::Corrupted) => {
+                let wrong = self.turns.wrong.borrow();
+                let wrong = wrong.as_ref().expect("somebody has complained");
+                let chronicle = self.shared.chronicle.borrow();
+                let said = self.shared.in_flight.complaint(&chronicle, wrong);
+                (End::Corrupted, said)
             }
             Over::Stop(stop @ Stop::Deadlock { .. }) => (End::Deadlock, stop.to_string()),
             Over::Stop(stop) => (End::Limit, stop.to_string()),

@@ -84,7 +84,7 @@ impl Endpoint for Process {
         } else {
             Mode::Standard
         };
-        let label = (message.data, message.tag);
+        let label = (message.number.0, message.tag);
         let tx = self.call(at, message.request, |pe| {
             let tport = pe.elan().tport();
             tport.tx_start(mode, message.to, label, buffer.at(), size)
@@ -115,7 +115,7 @@ impl Endpoint for Process {
         self.post(at, &wanted, Room::Probe, None)
     }
 
-    fn message(&self, at: Time, to: u32, bytes: Box<[u8]>) -> [Rc<dyn Operation>; 2] {
+    fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn Operation>; 2] {
         let size = Bytes::new(bytes.len() as u64);
         let (theirs, pe) = (&self.all[to as usize].0, self.all[to as usize].1.clone());
         let (Ok(here), Ok(there)) = (self.buffers.take(size), theirs.take(size)) else {
@@ -149,11 +149,11 @@ impl Endpoint for Process {
         [Rc::new(sent), Rc::new(arrival)]
     }
 
-    fn put(&self, at: Time, to: u32, bytes: Box<[u8]>) -> Rc<dyn Operation> {
+    fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation> {
         self.copy(at, to, &bytes, false)
     }
 
-    fn get(&self, at: Time, from: u32, bytes: Box<[u8]>) -> Rc<dyn Operation> {
+    fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation> {
         self.copy(at, from, &bytes, true)
     }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Trouble {
     LauncherGone,
     /// Somebody asked for the end.
     Cancelled,
+    /// Bytes have changed on their way.
+    Corrupted,
 }
 
 pub(crate) struct Watch {

@@ -101,6 +101,10 @@ def mpirun(
             "--mpi", metavar="MPIEXEC", help="The mpiexec of an MPI.  [default: that of this Python, or PATH]"
         ),
     ] = None,
+    checksums: Annotated[
+        bool,
+        typer.Option("--checksums/--no-checksums", help="Compare what every message brings with what its sender gave."),
+    ] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
     format_: Annotated[
         SummaryFormat, typer.Option("--format", "-f", help="How to print the summary.")
@@ -117,7 +121,8 @@ def mpirun(
 
     The program is not changed: its messages cross the simulated network, and its clock shows simulated time. Its input
     and output are as without Elanite; the summary goes to standard error, json as one line. DIR/mpirun keeps the
-    tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a rank is killed.
+    tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a rank is killed, 4 if a message
+    arrives with other bytes than it was sent with, which is a defect of Elanite.
     """
     from elanite import sources
     from elanite.mpirun import Options, run
@@ -134,6 +139,7 @@ def mpirun(
         seed=seed,
         limit_time=limit_time,
         timeline=timeline is not None,
+        checksums=checksums,
     )
     if timeline is not None:
         trace.require()

@@ -37,6 +37,8 @@ class Options:
     limit_time: str | None = None
     """Simulated time after which the run is ended."""
     timeline: bool = False
+    checksums: bool = True
+    """Whether what ranks store is compared with the checksum of what was sent."""
 
     def __post_init__(self) -> None:
         computation(self.compute)
@@ -69,6 +71,7 @@ class Options:
                 "limit_time": self.limit_time,
                 "timeline": self.timeline,
                 "calls": self.timeline,
+                "checksums": self.checksums,
             }
         )
 

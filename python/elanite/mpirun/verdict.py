@@ -93,6 +93,8 @@ def judge(evidence: Evidence) -> Ended:
     waiting = tuple(Waiting(one["rank"], one["call"], one["what"]) for one in outcome.get("waiting", []))
     if end == "deadlock":
         message, code = _deadlock(outcome, waiting), int(Exit.DEADLOCK)
+    elif end == "corrupted":
+        message, code = outcome["message"], int(Exit.BROKEN)
     elif (abort := _abort(evidence)) is not None and end != "limit":
         message, code = _aborted(abort, evidence)
     elif end == "finished":

@@ -9,6 +9,7 @@ pub struct Envelope {
     pub from: u32,
     pub tag: u64,
     pub label: u32,
+    pub checksum: u64,
     pub bytes: Vec<u8>,
     pub untagged: bool,
     /// The send, if it ends when this is matched.
@@ -33,12 +34,8 @@ pub struct Asked {
     /// Who gets, and which of his gets it is.
     pub from: u32,
     pub id: u64,
-    /// When it came here.
-    pub time: u64,
     /// What the rank is asked for.
     pub news: link::News,
-    /// What it has answered so far.
-    pub bytes: Vec<u8>,
 }
 
 /// When, by whom, and which of his: the order of events.
@@ -68,10 +65,6 @@ pub struct Rank {
     pub probes: Vec<Order>,
     pub unexpected: Vec<Envelope>,
     pub claimed: BTreeMap<u64, Envelope>,
-    /// Bytes of the next order.
-    pub pieces: Vec<u8>,
-    /// Gets of other ranks that it has to answer, by our number.
-    pub asked: BTreeMap<u64, Asked>,
 }
 
 impl Default for Rank {
@@ -84,8 +77,6 @@ impl Default for Rank {
             probes: Vec::new(),
             unexpected: Vec::new(),
             claimed: BTreeMap::new(),
-            pieces: Vec::new(),
-            asked: BTreeMap::new(),
         }
     }
 }

@@ -5,7 +5,9 @@
 //! the rest of its events wait until it has given its turn away again.
 
 use crate::rank::{self, Asked, Doing, Envelope, Event, Key, Rank};
-use link::{Compute, Flags, Kind, NEVER, News, Order, Report, Settings, Simulator, Status};
+use link::{
+    Compute, Flags, Kind, NEVER, News, Order, Payload, Report, Settings, Simulator, Status,
+};
 use std::time::Duration;
 
 /// How the run ended.
@@ -16,9 +18,6 @@ pub enum End {
     Gone,
     Deadlock,
 }
-
-/// Bytes of news at once.
-const PIECE: usize = link::BATCH / 2;
 
 pub struct Server {
     link: Simulator,
@@ -41,6 +40,7 @@ impl Server {
             longest_tick: 10_000_000,
             epoch: 1_000_000_000,
             calls: false,
+            checksums: true,
         };
         Server {
             link: Simulator::new(ranks, settings).expect("shared memory"),
@@ -100,66 +100,75 @@ impl Server {
 
     /// Takes the orders of a rank.
     fn collect(&mut self, number: u32) {
-        let orders: Vec<(Order, Vec<u8>)> = self
-            .link
-            .orders(number)
-            .map(|(order, bytes)| (order, bytes.to_vec()))
-            .collect();
-        for (order, bytes) in orders {
-            let kind = order.kind().expect("an order of this build");
+        for (order, bytes) in self.orders(number) {
             let rank = &mut self.ranks[number as usize];
-            if kind == Kind::Piece {
-                rank.pieces.extend(bytes);
-                continue;
-            }
-            let bytes = if rank.pieces.is_empty() || kind == Kind::Wait {
-                bytes
-            } else {
-                let mut whole = std::mem::take(&mut rank.pieces);
-                whole.extend(bytes);
-                whole
-            };
-            match kind {
+            match order.kind().expect("an order of this build") {
                 Kind::Wait => rank.waits(&order),
                 Kind::Finish => {
                     rank.doing = Doing::Finished;
                     rank.events.clear();
                 }
-                Kind::Reply => {
-                    let asked = rank.asked.remove(&order.id).expect("it was asked for this");
-                    self.replied(number, asked, bytes);
-                }
                 Kind::Called => (),
+                Kind::Differs => panic!("rank {number} has stored other bytes than were sent"),
                 _ => self.put(number, order.time, number, Event::Order(order, bytes)),
             }
         }
     }
 
-    /// A rank has answered with bytes of its memory.
-    fn replied(&mut self, number: u32, mut asked: Asked, bytes: Vec<u8>) {
-        let more = !bytes.is_empty() && asked.bytes.len() + bytes.len() < asked.news.size as usize;
-        asked.bytes.extend(bytes);
-        if more {
-            // The rest is another question, at the same time.
-            self.put(number, asked.time, asked.from, Event::Read(asked));
-        } else {
-            let Asked {
-                from,
-                id,
-                news,
-                time,
-                bytes,
-            } = asked;
-            self.got(from, id, news.size, time + self.latency, bytes);
+    /// The orders of a rank, as soon as it has given its turn away and all has come.
+    fn orders(&mut self, number: u32) -> Vec<(Order, Vec<u8>)> {
+        let mut orders = Vec::new();
+        loop {
+            let given = self.link.wait(number, Duration::from_secs(60));
+            assert!(given, "rank {number} does not give its turn away");
+            if self.link.take_orders(number, &mut orders) {
+                return orders;
+            }
+            self.link.give_turn(number, None);
+            self.link.release();
         }
     }
 
+    /// Gives a rank the turn to take in what it has been told, and to answer; what it answers.
+    fn serve(&mut self, number: u32) -> Vec<(Order, Vec<u8>)> {
+        self.link.give_turn(number, None);
+        self.link.release();
+        self.orders(number)
+    }
+
+    /// Tells a rank something; what does not fit, in turns of its own.
+    fn tell_now(&mut self, number: u32, news: &News, bytes: &[u8]) {
+        let pieces = [bytes];
+        let mut payload = Payload::new(&pieces);
+        while !self.link.tell(number, news, &mut payload) {
+            self.serve(number);
+        }
+    }
+
+    /// Asks a rank for bytes of its memory, which go back to who gets them.
+    fn read(&mut self, number: u32, time: u64, asked: &Asked) {
+        self.tell_now(number, &asked.news, &[]);
+        let mut answers = self.serve(number).into_iter();
+        let reply = answers.find(|(order, _)| order.kind() == Some(Kind::Reply));
+        let (order, bytes) = reply.expect("it was asked for this");
+        let later = time + self.latency;
+        self.got(
+            asked.from,
+            asked.id,
+            asked.news.size,
+            later,
+            bytes,
+            order.checksum,
+        );
+    }
+
     /// The bytes of a get have come back.
-    fn got(&mut self, rank: u32, id: u64, size: u64, time: u64, bytes: Vec<u8>) {
+    fn got(&mut self, rank: u32, id: u64, size: u64, time: u64, bytes: Vec<u8>, checksum: u64) {
         let whole = bytes.len() as u64 == size;
         let status = if whole { Status::Done } else { Status::Refused };
         let news = News {
             size,
+            checksum,
             ..News::new(Report::Got, status, time, id)
         };
         self.tell(rank, rank, news, bytes);
@@ -174,34 +183,9 @@ impl Server {
         }
     }
 
-    /// Lets a rank know something, in pieces if it is long.
+    /// Lets a rank know something.
     fn tell(&mut self, rank: u32, by: u32, news: News, bytes: Vec<u8>) {
-        let mut at = 0;
-        while bytes.len() - at > PIECE {
-            let report = match news.report() {
-                Some(Report::Write) => Report::Write,
-                _ => Report::Piece,
-            };
-            let piece = News {
-                report: report as u32,
-                offset: news.offset + at as u64,
-                payload: PIECE as u64,
-                ..news
-            };
-            let part = bytes[at..at + PIECE].to_vec();
-            self.put(rank, news.time, by, Event::News(piece, part));
-            at += PIECE;
-        }
-        let last = News {
-            offset: news.offset + at as u64,
-            payload: (bytes.len() - at) as u64,
-            ..news
-        };
-        let rest = match at {
-            0 => bytes,
-            _ => bytes[at..].to_vec(),
-        };
-        self.put(rank, news.time, by, Event::News(last, rest));
+        self.put(rank, news.time, by, Event::News(news, bytes));
     }
 
     /// Does what happens to a rank before a moment, until it goes on.
@@ -228,11 +212,6 @@ impl Server {
                         Effect::None => (),
                         Effect::News if sleeps => (),
                         Effect::News => self.ranks[number as usize].wakes = Some(key.0),
-                        Effect::Turn => {
-                            self.link.give_turn(number, None);
-                            self.ranks[number as usize].doing = Doing::Runs;
-                            return;
-                        }
                     }
                     continue;
                 }
@@ -257,34 +236,18 @@ impl Server {
             Event::Order(order, bytes) => self.carry_out(number, time, order, bytes),
             Event::Arrive(message) => self.arrive(number, time, message),
             Event::News(news, bytes) => {
-                if !self.link.tell(number, &news, &bytes) {
-                    // There is no room before it has taken in the rest.
-                    let rank = &mut self.ranks[number as usize];
-                    rank.events.insert(key, Event::News(news, bytes));
-                    return Effect::Turn;
-                }
+                self.tell_now(number, &news, &bytes);
                 for word in [time, number.into(), news.report.into(), news.id, news.size] {
                     self.digest = (self.digest ^ word).wrapping_mul(0x0100_0000_01b3);
                 }
                 match news.report() {
-                    Some(Report::Piece | Report::Write) => Effect::None,
+                    Some(Report::Write) => Effect::None,
                     _ => Effect::News,
                 }
             }
             Event::Read(asked) => {
-                let had = asked.bytes.len() as u64;
-                let part = News {
-                    offset: asked.news.offset + had,
-                    size: (asked.news.size - had).min(PIECE as u64),
-                    ..asked.news
-                };
-                let rank = &mut self.ranks[number as usize];
-                if self.link.tell(number, &part, &[]) {
-                    rank.asked.insert(part.id, asked);
-                } else {
-                    rank.events.insert(key, Event::Read(asked));
-                }
-                Effect::Turn
+                self.read(number, time, &asked);
+                Effect::None
             }
         }
     }
@@ -300,6 +263,7 @@ impl Server {
                     from: number,
                     tag: order.tag,
                     label: order.data,
+                    checksum: order.checksum,
                     bytes,
                     untagged: order.has(Flags::UNTAGGED),
                     waits: synchronous.then_some(order.id),
@@ -343,6 +307,7 @@ impl Server {
                     key: order.key,
                     offset: order.offset,
                     size: order.size,
+                    checksum: order.checksum,
                     ..News::new(Report::Write, Status::Done, later, 0)
                 };
                 self.tell(order.peer, number, news, bytes);
@@ -361,19 +326,17 @@ impl Server {
                 };
                 if self.ranks[order.peer as usize].doing == Doing::Finished {
                     let back = later + self.latency;
-                    self.got(number, order.id, order.size, back, Vec::new());
+                    self.got(number, order.id, order.size, back, Vec::new(), 0);
                 }
                 let asked = Asked {
                     from: number,
                     id: order.id,
-                    time: later,
                     news,
-                    bytes: Vec::new(),
                 };
                 self.put(order.peer, later, number, Event::Read(asked));
             }
-            Kind::Reply | Kind::Called | Kind::Piece | Kind::Wait | Kind::Finish => {
-                unreachable!("not put into a queue")
+            other => {
+                unreachable!("{other:?} is not put into a queue")
             }
         }
         Effect::None
@@ -386,6 +349,7 @@ impl Server {
                 peer: message.from,
                 data: message.label,
                 size: message.bytes.len() as u64,
+                checksum: message.checksum,
                 ..News::new(Report::Message, Status::Done, time, 0)
             };
             self.tell(number, message.from, news, message.bytes);
@@ -438,6 +402,7 @@ impl Server {
             peer: message.from,
             tag: message.tag,
             data: message.label,
+            checksum: message.checksum,
             size,
             ..News::new(Report::Received, status, time, order.id)
         };
@@ -459,6 +424,4 @@ enum Effect {
     None,
     /// There are news for it to go on with.
     News,
-    /// It must take in what there is, and answer.
-    Turn,
 }

@@ -33,7 +33,7 @@ use crate::abi::{
 };
 use crate::memory::Buffer;
 use ends::{Ends, Goal};
-use link::{News, Order, Report, Status};
+use link::{Kind, News, Order, Part, Report, Status};
 use probe::Probe;
 use std::collections::BTreeMap;
 use untagged::Untagged;
@@ -73,6 +73,18 @@ pub struct Desk {
     pub endpoint: Option<crate::endpoint::Endpoint>,
     /// Tables of addresses: the rank of each entry.
     pub vectors: Vec<Vec<u32>>,
+    /// What was stored and differs, as an order to the simulator: the first of its kind ends the run.
+    pub wrong: Option<(Order, Vec<u8>)>,
+}
+
+/// The order that says what was stored instead of the bytes of some news.
+fn differs(news: &News, stored: Vec<u8>) -> (Order, Vec<u8>) {
+    let order = Order {
+        id: news.message,
+        size: stored.len() as u64,
+        ..Order::new(Kind::Differs, 0)
+    };
+    (order, stored)
 }
 
 impl Desk {
@@ -140,31 +152,60 @@ impl Desk {
         place.map_or(FI_ADDR_NOTAVAIL, |place| place as u64)
     }
 
-    /// Takes in news with their payload; the reply, if they want one ([`link::Report::Read`]).
-    pub fn news(&mut self, news: &News, payload: &[u8]) -> Option<(Order, Vec<u8>)> {
+    /// Takes in news with a part of their payload; the reply, if they want one ([`link::Report::Read`]). What news report has
+    /// happened when the last part of their payload is there.
+    pub fn news(&mut self, news: &News, part: Part, bytes: &[u8]) -> Option<(Order, Vec<u8>)> {
         match news.report().expect("news of this build") {
             Report::Read => return Some(self.windows.read(news)),
-            Report::Write => self.windows.write(news, payload),
+            Report::Write => {
+                let came = self.windows.write(news, part, bytes);
+                if came.is_some_and(|checksum| checksum != news.checksum) && self.wrong.is_none() {
+                    // The memory may be changed by other threads meanwhile, so that it is what came that counts.
+                    let stored = self.windows.content(news);
+                    self.wrong = Some(differs(news, stored));
+                }
+            }
             Report::Message => {
                 let source = self.address_of(news.peer);
-                self.untagged.arrive(news, payload, source, &mut self.ends);
-            }
-            Report::Piece if news.id == 0 => self.untagged.piece(news.offset as usize, payload),
-            Report::Piece => {
-                if let Some(operation) = self.under_way.get(&news.id) {
-                    operation.buffer.store(news.offset as usize, payload);
-                }
+                let untagged = &mut self.untagged;
+                untagged.arrive(news, part, bytes, source, &mut self.ends);
+                self.check_untagged();
             }
             Report::Found if self.probe.ended(news) => (),
             Report::Sent | Report::Received | Report::Found | Report::Stored | Report::Got => {
-                self.end(news, payload);
+                if let Some(operation) = self.under_way.get(&news.id) {
+                    operation.buffer.store(part.at(), bytes);
+                }
+                if part.is_last() {
+                    self.end(news, part.whole());
+                }
             }
         }
         None
     }
 
+    /// Takes in news that have no payload.
+    pub fn told(&mut self, news: &News) {
+        self.end(news, 0);
+    }
+
+    /// Takes note of an untagged message that was stored wrongly.
+    pub fn check_untagged(&mut self) {
+        if let Some((news, stored)) = self.untagged.wrong.take() {
+            self.wrong.get_or_insert_with(|| differs(&news, stored));
+        }
+    }
+
+    /// Compares what the buffer of an operation holds with what was sent.
+    fn check(&mut self, news: &News, buffer: &Buffer, size: usize) {
+        if news.checksum != 0 && link::checksum(buffer.bytes(0, size)) != news.checksum {
+            let stored = buffer.bytes(0, size).collect::<Vec<_>>().concat();
+            self.wrong.get_or_insert_with(|| differs(news, stored));
+        }
+    }
+
     /// An operation has ended. One that nobody knows was of an endpoint that has been closed.
-    fn end(&mut self, news: &News, payload: &[u8]) {
+    fn end(&mut self, news: &News, size: usize) {
         let Some(operation) = self.under_way.remove(&news.id) else {
             return;
         };
@@ -200,7 +241,10 @@ impl Desk {
         };
         let failed = match news.status() {
             Status::Done => {
-                buffer.store(news.offset as usize, payload);
+                if matches!(report, Some(Report::Received | Report::Got)) {
+                    assert_eq!(size as u64, news.size, "the payload of {news:?}");
+                    self.check(news, &buffer, size);
+                }
                 if report == Some(Report::Found) && flags & FI_CLAIM != 0 {
                     self.claimed.push((context, news.id, entry.len));
                 }

@@ -64,7 +64,7 @@ impl Probe {
     /// What takes messages or looks for them goes first, and when the call is over that waits for the probe, so does all else.
     pub fn give_up(&mut self, order: &Order, waits: bool) -> Option<u64> {
         let stays = match order.kind() {
-            Some(Kind::Called | Kind::Reply | Kind::Piece) => true,
+            Some(Kind::Called | Kind::Reply) => true,
             Some(Kind::Receive | Kind::Peek | Kind::Claim) => false,
             _ => waits,
         };

@@ -6,7 +6,7 @@ use crate::abi::{
 };
 use crate::memory::Span;
 use ends::Item;
-use link::Kind;
+use link::{Kind, Payload};
 
 /// A buffer of a test, which lives as long as the test.
 fn buffer(length: usize) -> (&'static [u8], Span) {
@@ -62,6 +62,76 @@ fn received(id: u64, status: Status, size: u64) -> News {
     }
 }
 
+/// The parts of a payload, none longer than so many bytes.
+fn parts(bytes: &[u8], most: usize) -> Vec<(Part, Vec<u8>)> {
+    let pieces = [bytes];
+    let mut payload = Payload::new(&pieces);
+    std::iter::from_fn(|| payload.take(most)).collect()
+}
+
+/// Tells news with a payload in one part.
+fn tell(desk: &mut Desk, news: &News, bytes: &[u8]) -> Option<(Order, Vec<u8>)> {
+    let parts = parts(bytes, usize::MAX);
+    desk.news(news, parts[0].0, bytes)
+}
+
+#[test]
+fn what_is_stored_and_differs_is_kept_for_the_simulator() {
+    let sent = b"what was sent";
+    let news = |report, id| News {
+        size: sent.len() as u64,
+        message: 30 + id,
+        key: 5,
+        checksum: link::checksum([&sent[..]]),
+        ..News::new(report, Status::Done, 0, id)
+    };
+    for report in [
+        Report::Received,
+        Report::Got,
+        Report::Message,
+        Report::Write,
+    ] {
+        for (bytes, most) in [
+            (b"what was sent", 99),
+            (b"what was sent", 4),
+            (b"what was cent", 5),
+        ] {
+            let (mut desk, goal) = desk();
+            let (_memory, span) = buffer(13);
+            let operation = Operation {
+                context: 7,
+                buffer: span.into(),
+                flags: 0,
+                goal,
+            };
+            let id = desk.begin(operation);
+            assert!(desk.windows.open(5, span, FI_REMOTE_WRITE));
+            for (part, bytes) in parts(bytes, most) {
+                desk.news(&news(report, id), part, &bytes);
+            }
+            if report == Report::Message {
+                // It has come early.
+                let Desk { untagged, ends, .. } = &mut desk;
+                let posted = Posted {
+                    context: 8,
+                    buffer: span.into(),
+                    source: FI_ADDR_UNSPEC,
+                    several: None,
+                    goal,
+                };
+                untagged.post(posted, ends);
+                desk.check_untagged();
+            }
+            let wrong = desk.wrong.take();
+            assert_eq!(wrong.is_some(), bytes != sent, "{report:?}");
+            if let Some((order, stored)) = wrong {
+                assert_eq!((order.kind(), order.id), (Some(Kind::Differs), 30 + id));
+                assert_eq!(stored, bytes);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_receive_is_filled_in_pieces() {
     let (mut desk, goal) = desk();
@@ -80,18 +150,16 @@ fn a_receive_is_filled_in_pieces() {
         flags: FI_TAGGED | FI_RECV,
         goal,
     });
-    let piece = News {
-        offset: 0,
-        ..News::new(Report::Piece, Status::Done, 0, id)
-    };
-    desk.news(&piece, b"abcd");
-    assert_eq!(next(&mut desk), None);
-    let last = News {
-        offset: 4,
+    let news = News {
         data: 9,
+        checksum: link::checksum([&b"abcdefg"[..]]),
         ..received(id, Status::Done, 7)
     };
-    desk.news(&last, b"efg");
+    let parts = parts(b"abcdefg", 4);
+    desk.news(&news, parts[0].0, &parts[0].1);
+    assert_eq!(next(&mut desk), None);
+    desk.news(&news, parts[1].0, &parts[1].1);
+    assert!(desk.wrong.is_none());
     assert_eq!((first, second), (&b"abc"[..], &b"defg\0"[..]));
     let entry = done(&mut desk);
     assert_eq!((entry.op_context, entry.len, entry.tag), (77, 7, 5));
@@ -120,12 +188,12 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     ] {
         let id = desk.begin(operation.clone());
         let size = if status == Status::Truncated { 6 } else { 0 };
-        desk.news(&received(id, status, size), &[]);
+        tell(&mut desk, &received(id, status, size), &[]);
         let entry = failed(&mut desk);
         assert_eq!((entry.err, entry.olen, entry.len), (error, olen, 0));
     }
     let id = desk.begin(operation);
-    desk.news(&received(id, Status::Done, 1), b"x");
+    tell(&mut desk, &received(id, Status::Done, 1), b"x");
     assert_eq!(next(&mut desk), None, "it is quiet");
     assert_eq!(desk.ends.count(0), (1, 2));
 }
@@ -144,7 +212,7 @@ fn a_peek_finds_and_claims() {
             report: Report::Found as u32,
             ..received(id, status, 40)
         };
-        desk.news(&news, &[]);
+        tell(desk, &news, &[]);
         id
     };
     let id = peek(&mut desk, Status::Nothing);
@@ -188,18 +256,22 @@ fn a_probe_answers_looks_for_the_same() {
     assert_eq!(desk.probe.answer(&look(91, 8), false), None, "another one");
     let vain = desk.probe.answer(&look(92, 7), false).expect("it waits");
     assert_eq!((vain.id, vain.status()), (92, Status::Nothing));
-    desk.news(&found(id), &[]);
+    tell(&mut desk, &found(id), &[]);
     let seen = desk.probe.answer(&look(93, 7), false);
     assert_eq!(seen, Some(found(93)));
     assert!(!desk.probe.is_there(), "it answers once");
     // What is to be claimed, the simulator is asked for.
     let id = begin(&mut desk);
-    desk.news(&found(id), &[]);
+    tell(&mut desk, &found(id), &[]);
     assert_eq!(desk.probe.answer(&look(94, 7), true), None);
     assert!(!desk.probe.is_there());
     // One that was refused answers nothing.
     let id = begin(&mut desk);
-    desk.news(&News::new(Report::Found, Status::Refused, 0, id), &[]);
+    tell(
+        &mut desk,
+        &News::new(Report::Found, Status::Refused, 0, id),
+        &[],
+    );
     assert!(!desk.probe.is_there());
 }
 
@@ -235,7 +307,11 @@ fn a_probe_is_given_up_for_what_it_does_not_agree_with() {
         assert_eq!(desk.probe.is_there(), stays, "{kind:?}");
         // One that has ended need not be taken back.
         if stays {
-            desk.news(&News::new(Report::Found, Status::Done, 0, id), &[]);
+            tell(
+                &mut desk,
+                &News::new(Report::Found, Status::Done, 0, id),
+                &[],
+            );
             assert_eq!(give_up(&mut desk, Kind::Receive, true), None);
             assert!(!desk.probe.is_there());
         }
@@ -252,7 +328,7 @@ fn untagged_messages_share_a_buffer() {
         ..News::new(Report::Message, Status::Done, 0, 0)
     };
     // The first comes before there is a buffer.
-    desk.news(&message(10), &[1; 10]);
+    tell(&mut desk, &message(10), &[1; 10]);
     let (bytes, span) = buffer(64);
     let post = |context| Posted {
         context,
@@ -265,20 +341,20 @@ fn untagged_messages_share_a_buffer() {
     untagged.post(post(1), ends);
     let first = done(&mut desk);
     assert_eq!((first.len, first.flags), (10, FI_MSG | FI_RECV));
-    desk.news(&message(5), &[2; 5]);
+    tell(&mut desk, &message(5), &[2; 5]);
     let second = done(&mut desk);
     assert_eq!(second.buf, first.buf + 16, "aligned");
     assert_eq!((bytes[9], bytes[15], bytes[20]), (1, 0, 2));
     // What is left after this one is less than 20 bytes: the buffer goes back.
-    desk.news(&message(1), &[3]);
+    tell(&mut desk, &message(1), &[3]);
     assert_eq!(done(&mut desk).flags, FI_MSG | FI_RECV | FI_MULTI_RECV);
     // The next one does not fit into the rest of a buffer: that goes back without it.
     let Desk { untagged, ends, .. } = &mut desk;
     untagged.post(post(2), ends);
     untagged.post(post(3), ends);
-    desk.news(&message(10), &[4; 10]);
+    tell(&mut desk, &message(10), &[4; 10]);
     assert_eq!(done(&mut desk).op_context, 2);
-    desk.news(&message(60), &[5; 60]);
+    tell(&mut desk, &message(60), &[5; 60]);
     let back = done(&mut desk);
     assert_eq!(
         (back.op_context, back.flags, back.len),
@@ -293,13 +369,9 @@ fn untagged_messages_share_a_buffer() {
     // In pieces, and longer than a whole buffer.
     let Desk { untagged, ends, .. } = &mut desk;
     untagged.post(post(4), ends);
-    let piece = News::new(Report::Piece, Status::Done, 0, 0);
-    desk.news(&piece, &[6; 40]);
-    let rest = News {
-        offset: 40,
-        ..message(70)
-    };
-    desk.news(&rest, &[6; 30]);
+    for (part, bytes) in parts(&[6; 70], 40) {
+        desk.news(&message(70), part, &bytes);
+    }
     let error = failed(&mut desk);
     assert_eq!((error.err, error.olen), (FI_ETRUNC, 6));
 }
@@ -317,20 +389,18 @@ fn memory_is_reached_by_key_and_place() {
         size,
         ..News::new(report, Status::Done, 0, 8)
     };
-    desk.news(&news(Report::Write, 5, 7, 3), b"abc");
+    tell(&mut desk, &news(Report::Write, 5, 7, 3), b"abc");
     assert_eq!(&bytes[6..], b"\0abc");
-    let (order, reply) = desk.news(&news(Report::Read, 5, 8, 2), &[]).expect("asked");
+    let (order, reply) = tell(&mut desk, &news(Report::Read, 5, 8, 2), &[]).expect("asked");
     assert_eq!((order.id, order.size, &reply[..]), (8, 2, &b"bc"[..]));
     for (key, offset) in [(6, 0), (5, 9), (5, u64::MAX)] {
-        let (_, reply) = desk
-            .news(&news(Report::Read, key, offset, 2), &[])
-            .expect("asked");
+        let (_, reply) = tell(&mut desk, &news(Report::Read, key, offset, 2), &[]).expect("asked");
         assert_eq!(reply, b"", "key {key}, place {offset}");
-        desk.news(&news(Report::Write, key, offset, 2), b"xx");
+        tell(&mut desk, &news(Report::Write, key, offset, 2), b"xx");
     }
     assert_eq!(&bytes[6..], b"\0abc");
     desk.windows.close(5);
-    let (_, reply) = desk.news(&news(Report::Read, 5, 0, 1), &[]).expect("asked");
+    let (_, reply) = tell(&mut desk, &news(Report::Read, 5, 0, 1), &[]).expect("asked");
     assert_eq!(reply, b"");
 }
 
@@ -347,7 +417,11 @@ fn counters_wait_only_while_something_is_under_way() {
         goal,
     });
     assert!(desk.ends.looks_again(0));
-    desk.news(&News::new(Report::Stored, Status::Refused, 0, id), &[]);
+    tell(
+        &mut desk,
+        &News::new(Report::Stored, Status::Refused, 0, id),
+        &[],
+    );
     assert_eq!(failed(&mut desk).err, FI_EKEYREJECTED);
     assert!(!desk.ends.looks_again(0));
 }
@@ -363,6 +437,6 @@ fn what_ends_after_its_endpoint_is_forgotten() {
         goal,
     });
     desk.close_endpoint();
-    desk.news(&received(id, Status::Done, 4), b"abcd");
+    tell(&mut desk, &received(id, Status::Done, 4), b"abcd");
     assert_eq!((bytes, next(&mut desk)), (&[0; 4][..], None));
 }

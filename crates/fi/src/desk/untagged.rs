@@ -13,7 +13,7 @@ use crate::abi::{
     FI_REMOTE_CQ_DATA,
 };
 use crate::memory::Buffer;
-use link::News;
+use link::{News, Part};
 use std::collections::VecDeque;
 
 /// Messages lie in buffers at multiples of this.
@@ -35,7 +35,7 @@ pub struct Posted {
 #[derive(Debug)]
 struct Early {
     source: u64,
-    label: u32,
+    news: News,
     bytes: Vec<u8>,
 }
 
@@ -46,29 +46,30 @@ pub struct Untagged {
     early: VecDeque<Early>,
     /// What has come of the next message.
     begun: Vec<u8>,
+    /// A message whose bytes in its buffer have another checksum than it was sent with, and these bytes.
+    pub wrong: Option<(News, Vec<u8>)>,
 }
 
 impl Untagged {
     /// A part of the next message.
-    pub fn piece(&mut self, at: usize, bytes: &[u8]) {
-        assert_eq!(at, self.begun.len(), "pieces come in order");
-        self.begun.extend_from_slice(bytes);
-    }
-
-    /// A message, or the last part of it.
-    pub fn arrive(&mut self, news: &News, payload: &[u8], source: u64, ends: &mut Ends) {
-        let begun = std::mem::take(&mut self.begun);
-        let whole;
-        let bytes = if begun.is_empty() {
-            payload
+    pub fn arrive(&mut self, news: &News, part: Part, bytes: &[u8], source: u64, ends: &mut Ends) {
+        let mut whole = std::mem::take(&mut self.begun);
+        let bytes = if part.at() == 0 && part.is_last() {
+            bytes
         } else {
-            whole = [&begun, payload].concat();
+            assert_eq!(part.at(), whole.len(), "parts come in their order");
+            whole.extend_from_slice(bytes);
+            if !part.is_last() {
+                self.begun = whole;
+                return;
+            }
             &whole
         };
-        if !self.store(source, news.data, bytes, ends) {
+        assert_eq!(bytes.len() as u64, news.size, "the payload of {news:?}");
+        if !self.store(source, news, bytes, ends) {
             self.early.push_back(Early {
                 source,
-                label: news.data,
+                news: *news,
                 bytes: bytes.to_vec(),
             });
         }
@@ -80,7 +81,7 @@ impl Untagged {
         self.posted.push_back(posted);
         let mut left = VecDeque::new();
         for early in std::mem::take(&mut self.early) {
-            if !self.store(early.source, early.label, &early.bytes, ends) {
+            if !self.store(early.source, &early.news, &early.bytes, ends) {
                 left.push_back(early);
             }
         }
@@ -105,7 +106,7 @@ impl Untagged {
     }
 
     /// Puts a message into the first buffer for it; whether there is one.
-    fn store(&mut self, source: u64, label: u32, bytes: &[u8], ends: &mut Ends) -> bool {
+    fn store(&mut self, source: u64, news: &News, bytes: &[u8], ends: &mut Ends) -> bool {
         loop {
             let fits = |posted: &Posted| posted.source == FI_ADDR_UNSPEC || posted.source == source;
             let Some(place) = self.posted.iter().position(fits) else {
@@ -121,9 +122,9 @@ impl Untagged {
                 buf: posted.buffer.address() + filled,
                 ..FiCqTaggedEntry::default()
             };
-            if label != NO_LABEL {
+            if news.data != NO_LABEL {
                 entry.flags |= FI_REMOTE_CQ_DATA;
-                entry.data = label.into();
+                entry.data = news.data.into();
             }
             if bytes.len() > room && filled > 0 {
                 // The next one must have it; this one goes back with nothing in its rest.
@@ -149,6 +150,11 @@ impl Untagged {
                 return true;
             }
             posted.buffer.store(filled, bytes);
+            let stored = || posted.buffer.bytes(filled, bytes.len());
+            if news.checksum != 0 && link::checksum(stored()) != news.checksum {
+                let stored = stored().collect::<Vec<_>>().concat();
+                self.wrong.get_or_insert((*news, stored));
+            }
             let filled = (filled + bytes.len()).next_multiple_of(ALIGNMENT);
             let left = posted.buffer.length().saturating_sub(filled);
             let goal = posted.goal;

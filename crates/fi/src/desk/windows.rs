@@ -3,13 +3,15 @@
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
 use crate::memory::Span;
-use link::{Kind, News, Order};
+use link::{Checksum, Kind, News, Order, Part};
 use std::collections::BTreeMap;
 
 /// What is registered, by key.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Windows {
     all: BTreeMap<u64, (Span, u64)>,
+    /// Of what has come of a put.
+    coming: Checksum,
 }
 
 impl Windows {
@@ -35,18 +37,40 @@ impl Windows {
         part.filter(|_| allowed & access != 0)
     }
 
-    /// Another rank has put bytes here.
-    pub fn write(&self, news: &News, bytes: &[u8]) {
-        match self.memory(news, bytes.len() as u64, FI_REMOTE_WRITE) {
+    /// A part of what another rank has put here; with the last one, the checksum of all that came,
+    /// if the news have one.
+    pub fn write(&mut self, news: &News, part: Part, bytes: &[u8]) -> Option<u64> {
+        let place = News {
+            offset: news.offset.wrapping_add(part.at() as u64),
+            ..*news
+        };
+        match self.memory(&place, bytes.len() as u64, FI_REMOTE_WRITE) {
             Some(memory) => memory.store(0, bytes),
             None => eprintln!(
                 "elanite: rank {} puts {} bytes to place {} of memory {:#x}, which this rank does not offer",
                 news.peer,
                 bytes.len(),
-                news.offset,
+                place.offset,
                 news.key,
             ),
         }
+        if news.checksum == 0 {
+            return None;
+        }
+        if part.at() == 0 && part.is_last() {
+            return Some(link::checksum([bytes]));
+        }
+        if part.at() == 0 {
+            self.coming = Checksum::default();
+        }
+        self.coming.add(bytes);
+        part.is_last().then(|| self.coming.value())
+    }
+
+    /// What the memory holds that some news have written.
+    pub fn content(&self, news: &News) -> Vec<u8> {
+        let memory = self.memory(news, news.size, FI_REMOTE_WRITE);
+        memory.map_or(Vec::new(), |memory| memory.bytes().to_vec())
     }
 
     /// Another rank gets bytes from here: the reply with them, or one with none.

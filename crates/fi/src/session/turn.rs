@@ -18,9 +18,6 @@ const ONE_SIDED_STEPS: u32 = 4096;
 /// memory by calling what has nothing to do.
 const IDLE: u32 = 1024;
 
-/// Longest piece of a message that does not fit.
-const PIECE: usize = link::BATCH / 2;
-
 impl Session {
     /// There are news or orders.
     fn happened(&self) {
@@ -28,7 +25,8 @@ impl Session {
         self.idle.store(0, Ordering::Relaxed);
     }
 
-    /// Gives an order at the present, with all bytes that belong to it. `time` is filled in, and `payload`.
+    /// Gives an order at the present, with all bytes that belong to it. `time` and `checksum`
+    /// are filled in.
     pub fn order(&self, state: &mut State, order: Order, payload: &[&[u8]]) {
         clock::noted();
         self.happened();
@@ -39,35 +37,22 @@ impl Session {
             };
             self.order(state, cancel, &[]);
         }
-        let length: usize = payload.iter().map(|part| part.len()).sum();
+        let kind = order.kind();
+        let carries = matches!(kind, Some(Kind::Send | Kind::Put | Kind::Reply));
+        let checksum = if carries && self.settings.checksums {
+            link::checksum(payload.iter().copied())
+        } else {
+            0
+        };
         let order = Order {
             time: self.now(),
-            payload: length as u64,
+            checksum,
             ..order
         };
-        if order.kind() != Some(Kind::Called) {
+        if kind != Some(Kind::Called) {
             self.at_work.store(true, Ordering::Relaxed);
         }
-        if state.link.order(&order, payload) {
-            return;
-        }
-        // It does not fit: the simulator takes what there is, and then the bytes in pieces.
-        for piece in payload.iter().flat_map(|part| part.chunks(PIECE)) {
-            let head = Order {
-                payload: piece.len() as u64,
-                ..Order::new(Kind::Piece, self.now())
-            };
-            while !state.link.order(&head, &[piece]) {
-                self.wait(state, 0, Flags::default());
-            }
-        }
-        let last = Order {
-            payload: 0,
-            ..order
-        };
-        while !state.link.order(&last, &[]) {
-            self.wait(state, 0, Flags::default());
-        }
+        state.link.order(&order, payload);
     }
 
     /// Waits in simulated time: for news, at most until a moment. All news that there are by then have gone to the desk. With
@@ -80,10 +65,17 @@ impl Session {
         loop {
             let resumed = state.link.hand_over(self.now(), until, flags);
             let mut replies = Vec::new();
-            for (news, payload) in state.link.news() {
+            for (news, part, bytes) in state.link.news() {
                 self.look_anew();
                 self.happened();
-                replies.extend(state.desk.news(&news, payload));
+                replies.extend(state.desk.news(&news, part, bytes));
+            }
+            if let Some((order, bytes)) = state.desk.wrong.take() {
+                self.order(state, order, &[&bytes]);
+                loop {
+                    // The simulator ends the run, and with it this process.
+                    state.link.hand_over(self.now(), NEVER, Flags::BLOCKING);
+                }
             }
             if let Some(now) = resumed {
                 assert!(replies.is_empty(), "who goes on is asked nothing");

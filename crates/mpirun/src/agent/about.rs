@@ -16,7 +16,7 @@ pub(super) enum About {
 }
 
 /// The tag as a program knows it: the low bits are its own, the others the library's.
-fn tagged(tag: u64) -> String {
+pub(crate) fn tagged(tag: u64) -> String {
     format!(", tag {}", tag & PROGRAM)
 }
 

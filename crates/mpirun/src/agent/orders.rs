@@ -3,14 +3,14 @@
 use super::about::About;
 use super::{Agent, Part, Role};
 use crate::chronicle::{Call, Kind, Message};
-use crate::endpoint::{Outgoing, Wanted};
+use crate::endpoint::{Number, Outgoing, Wanted};
 use link::{Flags, News, Order, Report, Status};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
 impl Agent {
     /// Begins what an order says.
-    pub(super) fn begin(self: &Rc<Self>, order: &Order, bytes: Box<[u8]>) {
+    pub(super) fn begin(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         let at = Time::from_ps(order.time);
         match order.kind() {
             Some(link::Kind::Send) => self.send(order, bytes),
@@ -59,20 +59,12 @@ impl Agent {
                 let mut chronicle = self.shared.chronicle.borrow_mut();
                 chronicle.ranks[self.rank as usize].end = at;
             }
-            Some(link::Kind::Reply | link::Kind::Wait | link::Kind::Piece) | None => {
+            None
+            | Some(link::Kind::Reply | link::Kind::Wait | link::Kind::More | link::Kind::Differs) =>
+            {
                 panic!("rank {} ordered {order:?}", self.rank)
             }
         }
-    }
-
-    /// All bytes of an order: those in pieces before it, and those with it.
-    fn whole(&self, bytes: Box<[u8]>) -> Box<[u8]> {
-        let mut pieces = std::mem::take(&mut self.desk.borrow_mut().pieces);
-        if pieces.is_empty() {
-            return bytes;
-        }
-        pieces.extend(&bytes[..]);
-        pieces.into()
     }
 
     fn record(&self, order: &Order, kind: Kind, bytes: Bytes) -> usize {
@@ -92,87 +84,86 @@ impl Agent {
         })
     }
 
-    fn send(self: &Rc<Self>, order: &Order, bytes: Box<[u8]>) {
-        let bytes = self.whole(bytes);
+    fn send(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         if order.has(Flags::UNTAGGED) {
             return self.message(order, bytes);
         }
         let size = Bytes::new(bytes.len() as u64);
-        let number = self.record(order, Kind::Tagged, size);
+        let record = self.record(order, Kind::Tagged, size);
+        let bytes = Rc::new(bytes);
         let outgoing = Outgoing {
             to: order.peer,
             tag: order.tag,
-            data: order.data,
+            number: self.sent(order, record, &bytes),
             synchronous: order.has(Flags::SYNCHRONOUS),
             request: order.has(Flags::REQUEST),
             bytes,
         };
         let operation = self.endpoint.send(Time::from_ps(order.time), outgoing);
         let about = About::Sends(size, order.peer, order.tag);
-        self.start(order.id, Role::Send(number), operation, about);
+        self.start(order.id, Role::Send(record), operation, about);
     }
 
-    fn message(self: &Rc<Self>, order: &Order, bytes: Box<[u8]>) {
+    fn message(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         let (size, to) = (Bytes::new(bytes.len() as u64), order.peer);
-        let number = self.record(order, Kind::Untagged, size);
+        let record = self.record(order, Kind::Untagged, size);
+        let bytes = Rc::new(bytes);
+        let number = self.sent(order, record, &bytes);
         let at = Time::from_ps(order.time);
         let [sent, arrival] = self.endpoint.message(at, to, bytes);
         let about = About::Messages(size, to);
-        self.start(order.id, Role::Send(number), sent, about);
+        self.start(order.id, Role::Send(record), sent, about);
         let sequence = {
             let mut desk = self.desk.borrow_mut();
             let messages = desk.messages.entry(to).or_default();
             *messages += 1;
             *messages - 1
         };
-        let role = Role::Untagged(self.rank, sequence, order.data);
+        let role = Role::Untagged(self.rank, sequence, number);
         let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
         other.start(0, role, arrival, about);
     }
 
-    fn put(self: &Rc<Self>, order: &Order, bytes: Box<[u8]>) {
-        let bytes = self.whole(bytes);
+    fn put(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         let (size, to) = (Bytes::new(bytes.len() as u64), order.peer);
-        let number = self.record(order, Kind::Put, size);
-        let role = Role::Put(number, to, order.key, order.offset);
-        let operation = self
-            .endpoint
-            .put(Time::from_ps(order.time), to, bytes.clone());
-        let key = self.start(order.id, role, operation, About::Puts(size, to));
+        let record = self.record(order, Kind::Put, size);
+        let bytes = Rc::new(bytes);
+        let number = self.sent(order, record, &bytes);
+        let at = Time::from_ps(order.time);
+        let operation = self.endpoint.put(at, to, Rc::clone(&bytes));
+        let about = About::Puts(size, to);
+        let key = self.start(order.id, Role::Put(record), operation, about);
+        let write = News {
+            key: order.key,
+            offset: order.offset,
+            size: size.as_u64(),
+            peer: self.rank,
+            checksum: order.checksum,
+            message: number.0.into(),
+            ..News::new(Report::Write, Status::Done, 0, 0)
+        };
         // The other rank's memory has them as soon as the adapter there does.
         let (agent, ended) = (Rc::clone(self), self.operation(key).ended());
         self.node.serve("put", async move {
             ended.await;
-            agent.written(&role, bytes);
+            let time = agent.node.now().as_ps();
+            let other = Rc::clone(&agent.shared.agents.borrow()[to as usize]);
+            let writes = &mut other.desk.borrow_mut().writes;
+            writes.push_back((News { time, ..write }, bytes));
         });
-    }
-
-    fn written(&self, role: &Role, bytes: Box<[u8]>) {
-        let &Role::Put(_, to, key, offset) = role else {
-            unreachable!("it is a put")
-        };
-        let write = News {
-            key,
-            offset,
-            size: bytes.len() as u64,
-            payload: bytes.len() as u64,
-            ..News::new(Report::Write, Status::Done, self.node.now().as_ps(), 0)
-        };
-        let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
-        other.desk.borrow_mut().writes.push_back((write, bytes));
     }
 
     fn get(self: &Rc<Self>, order: &Order) {
         let from = Rc::clone(&self.shared.agents.borrow()[order.peer as usize]);
         let at = Time::from_ps(order.time);
         let (size, peer) = (Bytes::new(order.size), order.peer);
-        let number = self.record(order, Kind::Get, size);
+        let record = self.record(order, Kind::Get, size);
         let part = Part {
             key: order.key,
             offset: order.offset,
             size: order.size,
         };
-        let Some(bytes) = self.shared.read.read(&from, at, part) else {
+        let Some((bytes, checksum)) = self.shared.read.read(&from, at, part) else {
             let refused = News::new(Report::Got, Status::Refused, order.time, order.id);
             self.desk
                 .borrow_mut()
@@ -180,13 +171,18 @@ impl Agent {
                 .push_back((refused, Box::default()));
             return self.desk.borrow().bell.fire();
         };
+        let bytes = Rc::new(bytes);
+        let in_flight = &self.shared.in_flight;
+        let number = in_flight.send(record, 0, checksum, &bytes);
         let operation = self.endpoint.get(at, peer, bytes);
-        self.start(
-            order.id,
-            Role::Get(number),
-            operation,
-            About::Gets(size, peer),
-        );
+        let role = Role::Get(record, number);
+        self.start(order.id, role, operation, About::Gets(size, peer));
+    }
+
+    /// Gives a message its number.
+    fn sent(&self, order: &Order, record: usize, bytes: &Rc<Vec<u8>>) -> Number {
+        let in_flight = &self.shared.in_flight;
+        in_flight.send(record, order.data, order.checksum, bytes)
     }
 }
 

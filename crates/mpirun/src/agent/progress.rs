@@ -166,10 +166,17 @@ impl Agent {
             Role::Peek(_) | Role::Probe => Report::Found,
             Role::Untagged(..) => Report::Message,
             Role::Put(..) => Report::Stored,
-            Role::Get(_) => Report::Got,
+            Role::Get(..) => Report::Got,
         };
+        let number = match entry.role {
+            Role::Get(_, number) | Role::Untagged(.., number) => Some(number),
+            _ => incoming.number,
+        };
+        let in_flight = &self.shared.in_flight;
+        let sent = number
+            .map(|number| in_flight.get(number, |sent| (sent.record, sent.data, sent.checksum)));
         match entry.role {
-            Role::Put(number, ..) | Role::Get(number) => chronicle.copied(number, at),
+            Role::Put(record) | Role::Get(record, _) => chronicle.copied(record, at),
             Role::Peek(true) if incoming.status == Status::Done => {
                 // No other receive may take it from now on.
                 let wanted = Wanted {
@@ -182,22 +189,28 @@ impl Agent {
                 let operation = self.endpoint.receive(at, wanted);
                 desk.kept.insert(entry.id, (operation, wanted));
             }
-            Role::Receive if incoming.status == Status::Done => {
-                let pair = (incoming.from, self.rank);
-                chronicle.received(pair, incoming.tag, incoming.size, at);
-            }
-            Role::Untagged(from, _, data) => {
-                (incoming.from, incoming.data) = (from, data);
-                chronicle.received((from, self.rank), 0, incoming.size, at);
+            Role::Receive | Role::Untagged(..) => {
+                if let Some((record, ..)) = sent {
+                    incoming.from = chronicle.messages[record].source;
+                    if incoming.status == Status::Done {
+                        chronicle.received(record, at);
+                    }
+                }
             }
             _ => {}
+        }
+        let (_, data, checksum) = sent.unwrap_or_default();
+        // Those that only look leave the message where it is.
+        if !matches!(entry.role, Role::Peek(_) | Role::Probe) {
+            desk.told.extend(number);
         }
         let news = News {
             tag: incoming.tag,
             size: incoming.size.as_u64(),
             peer: incoming.from,
-            data: incoming.data,
-            payload: incoming.bytes.len() as u64,
+            data,
+            checksum,
+            message: number.map_or(0, |number| number.0.into()),
             ..News::new(report, incoming.status, at.as_ps(), entry.id)
         };
         desk.news.push_back((news, incoming.bytes));

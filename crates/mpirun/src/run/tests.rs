@@ -334,6 +334,81 @@ fn what_is_too_long_is_told_and_not_stored() {
 }
 
 #[test]
+fn long_payloads_come_as_they_were_sent() {
+    for (name, network) in networks() {
+        for ranks_per_node in [1, 2] {
+            let mut options = options(2);
+            (options.network, options.ranks_per_node) = (network, ranks_per_node);
+            let (outcome, _) = play(machine(name), options, WHOLE, |process| {
+                let other = 1 - process.rank();
+                for (tag, length) in (0..).zip([1 << 19, (1 << 20) - 1, 1 << 20, (5 << 20) + 3]) {
+                    let bytes: Vec<u8> = (0..length).map(|at| (at * 7 + at / 509) as u8).collect();
+                    let send = process.send(other, tag, &bytes);
+                    let receive = process.receive(other, tag, length as u64);
+                    assert!(process.end_of(receive).2 == bytes, "{length} B");
+                    process.end_of(send);
+                    let untagged = Order {
+                        peer: other,
+                        flags: Flags::UNTAGGED.0,
+                        ..Order::default()
+                    };
+                    let send = process.order(Kind::Send, untagged, &bytes);
+                    while process.messages.is_empty() {
+                        process.wait(link::NEVER, Flags::BLOCKING);
+                    }
+                    assert!(process.messages.remove(0) == bytes, "{length} B, untagged");
+                    process.end_of(send);
+                }
+            });
+            assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+        }
+    }
+}
+
+#[test]
+fn a_wrong_byte_ends_the_run_with_its_place() {
+    for (name, network) in networks() {
+        let mut options = options(2);
+        options.network = network;
+        let (outcome, _) = play(machine(name), options, WHOLE, |process| {
+            if process.rank() == 0 {
+                for length in [10, 3 << 20] {
+                    let send = process.send(1, 5, &vec![3; length]);
+                    process.end_of(send);
+                }
+            } else {
+                let receive = process.receive(0, 5, 10);
+                process.end_of(receive);
+                process.spoils = true;
+                let receive = process.receive(0, 5, 3 << 20);
+                process.end_of(receive);
+            }
+        });
+        assert_eq!(outcome.end, End::Corrupted, "{}", outcome.message);
+        assert_eq!(
+            outcome.message,
+            "rank 1 has stored other bytes than rank 0 sent: tagged message of 3 MB, tag 5: the first wrong byte is at \
+             1572864; this is a defect of Elanite, not of the program"
+        );
+    }
+}
+
+#[test]
+fn a_payload_that_changes_before_it_is_sent_is_found() {
+    let (outcome, _) = play(machine("es40-qsnet"), options(1), WHOLE, |process| {
+        process.misquotes = true;
+        process.send(0, 5, &[1; 300]);
+        process.wait(0, Flags::default());
+    });
+    assert_eq!(outcome.end, End::Corrupted, "{}", outcome.message);
+    assert_eq!(
+        outcome.message,
+        "rank 0 gave a payload of 300 B that reached the simulator with another checksum; this is a defect of Elanite, \
+         not of the program"
+    );
+}
+
+#[test]
 fn too_many_ranks_are_a_problem() {
     let problem = |options| match Run::new(machine("es40-qsnet"), options) {
         Ok(_) => panic!("there is no room"),

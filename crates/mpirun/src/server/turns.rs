@@ -1,27 +1,28 @@
 //! The turns of the ranks: giving them, waiting for their end, and what is told and asked with them.
 
 use crate::agent::{Agent, Part, Reader};
+use crate::endpoint::Number;
 use crate::run::Link;
+use crate::sent::Wrong;
 use crate::watch::{PATIENCE, Trouble, Watch};
-use link::{Kind, News, Order, Phase, Report, Status};
+use link::{Kind, News, Order, Payload, Phase, Report, Status};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use units::Time;
-
-/// Longest part of a rank's memory that it is asked for at a time, or that is told in one piece.
-const PART: u64 = link::BATCH as u64 / 2;
+use units::{Bytes, Time};
 
 /// The turns of the ranks: who gives them and waits for their end.
 pub(super) struct Turns {
     pub link: Link,
     watch: RefCell<Watch>,
     pub trouble: RefCell<Option<Trouble>>,
+    /// What differs from what was sent, if [`Trouble::Corrupted`] is the trouble.
+    pub wrong: RefCell<Option<Wrong>>,
     /// Ranks that go on, each from its moment, and their orders if these have been taken before their time.
     out: RefCell<BTreeMap<(Time, u32), Option<Batch>>>,
 }
 
 /// What a rank ordered in a turn.
-pub(super) type Batch = Vec<(Order, Box<[u8]>)>;
+pub(super) type Batch = Vec<(Order, Vec<u8>)>;
 
 impl Turns {
     /// All ranks are about to attach, and to go on from the start.
@@ -31,6 +32,7 @@ impl Turns {
             link,
             watch: RefCell::new(watch),
             trouble: RefCell::new(None),
+            wrong: RefCell::new(None),
             out: RefCell::new(all.map(|rank| ((Time::ZERO, rank), None)).collect()),
         }
     }
@@ -69,12 +71,31 @@ impl Turns {
         Ok(batches)
     }
 
-    /// The orders of a rank, as soon as it has given its turn away.
+    /// The orders of a rank, as soon as it has given its turn away, and all that it has to say has come.
     fn orders(&self, rank: u32) -> Result<Batch, Trouble> {
-        self.until_given(rank)?;
-        let link = self.link.lock();
-        let orders = link.orders(rank);
-        Ok(orders.map(|(order, bytes)| (order, bytes.into())).collect())
+        let mut orders = Batch::new();
+        loop {
+            self.until_given(rank)?;
+            let mut link = self.link.lock();
+            if link.take_orders(rank, &mut orders) {
+                break;
+            }
+            link.give_turn(rank, None);
+            link.release();
+        }
+        for (order, bytes) in &mut orders {
+            let size = Bytes::new(bytes.len() as u64);
+            let wrong = if order.kind() == Some(Kind::Differs) {
+                Wrong::Stored(Number(order.id as u32), std::mem::take(bytes))
+            } else if order.checksum != 0 && link::checksum([&bytes[..]]) != order.checksum {
+                Wrong::Given(rank, size)
+            } else {
+                continue;
+            };
+            self.wrong.replace(Some(wrong));
+            return Err(Trouble::Corrupted);
+        }
+        Ok(orders)
     }
 
     /// Takes the orders of a rank aside, once it has given its turn away, if it has one: then it can be asked.
@@ -108,73 +129,36 @@ impl Turns {
     /// Tells a rank what was written into its memory by a moment.
     pub fn tell_writes(&self, agent: &Agent, moment: Time) -> Result<(), Trouble> {
         while let Some((write, bytes)) = agent.next_write(moment) {
-            let mut offset = write.offset;
-            // Each part is a write of its own.
-            for part in bytes.chunks(PART as usize) {
-                let size = part.len() as u64;
-                let write = News {
-                    offset,
-                    size,
-                    payload: size,
-                    ..write
-                };
-                self.tell(agent.rank, &write, part)?;
-                offset += size;
-            }
+            self.tell(agent.rank, &write, &bytes)?;
         }
         Ok(())
     }
 
-    /// Tells a rank that goes on what has ended. What does not fit is told in turns of its own.
+    /// Tells a rank that goes on what has ended.
     pub fn tell_news(&self, agent: &Agent) -> Result<(), Trouble> {
         while let Some((news, bytes)) = agent.next_news() {
-            let mut rest = &bytes[..];
-            let mut offset = 0;
-            while rest.len() as u64 > PART {
-                let (part, after) = rest.split_at(PART as usize);
-                let piece = News {
-                    size: PART,
-                    offset,
-                    payload: PART,
-                    report: Report::Piece as u32,
-                    ..news
-                };
-                self.tell(agent.rank, &piece, part)?;
-                rest = after;
-                offset += PART;
-            }
-            let last = News {
-                payload: rest.len() as u64,
-                offset,
-                ..news
-            };
-            self.tell(agent.rank, &last, rest)?;
+            self.tell(agent.rank, &news, &bytes)?;
         }
         Ok(())
     }
 
+    /// Tells a rank news; what does not fit, in turns of its own.
     fn tell(&self, rank: u32, news: &News, bytes: &[u8]) -> Result<(), Trouble> {
-        while !self.link.lock().tell(rank, news, bytes) {
+        let bytes = [bytes];
+        let mut payload = Payload::new(&bytes);
+        while !self.link.lock().tell(rank, news, &mut payload) {
             self.serve_turn(rank)?;
         }
         Ok(())
     }
 
-    /// Gives a rank the turn to take in what it has been told, and to answer.
-    fn serve_turn(&self, rank: u32) -> Result<(), Trouble> {
+    /// Gives a rank the turn to take in what it has been told, and to answer; what it answers.
+    fn serve_turn(&self, rank: u32) -> Result<Batch, Trouble> {
         let mut link = self.link.lock();
         link.give_turn(rank, None);
         link.release();
         drop(link);
-        self.until_given(rank)
-    }
-
-    /// The bytes that a rank answers with.
-    fn answer(&self, rank: u32) -> Option<Box<[u8]>> {
-        let link = self.link.lock();
-        let mut orders = link.orders(rank);
-        let reply = orders.find(|(order, _)| order.kind() == Some(Kind::Reply));
-        reply.map(|(_, bytes)| bytes.into())
+        self.orders(rank)
     }
 
     fn try_read(
@@ -182,39 +166,29 @@ impl Turns {
         agent: &Agent,
         at: Time,
         Part { key, offset, size }: Part,
-    ) -> Result<Option<Box<[u8]>>, Trouble> {
+    ) -> Result<Option<(Vec<u8>, u64)>, Trouble> {
         self.take_early(agent.rank)?;
         if self.link.lock().phase(agent.rank) == Phase::Finished {
             return Ok(None);
         }
         self.tell_writes(agent, at)?;
-        let mut bytes = Vec::new();
-        let mut done = 0;
-        while done < size || (size == 0 && done == 0) {
-            let part = (size - done).min(PART);
-            let read = News {
-                key,
-                offset: offset + done,
-                size: part,
-                ..News::new(Report::Read, Status::Done, 0, 1)
-            };
-            self.tell(agent.rank, &read, &[])?;
-            self.serve_turn(agent.rank)?;
-            match self.answer(agent.rank) {
-                Some(answer) if answer.len() as u64 == part => bytes.extend(&answer[..]),
-                _ => return Ok(None),
-            }
-            if size == 0 {
-                break;
-            }
-            done += part;
-        }
-        Ok(Some(bytes.into()))
+        let read = News {
+            key,
+            offset,
+            size,
+            ..News::new(Report::Read, Status::Done, 0, 1)
+        };
+        self.tell(agent.rank, &read, &[])?;
+        let mut answers = self.serve_turn(agent.rank)?.into_iter();
+        let reply = answers.find(|(order, _)| order.kind() == Some(Kind::Reply));
+        // One of another length says that there is no such memory.
+        let whole = reply.filter(|(_, bytes)| bytes.len() as u64 == size);
+        Ok(whole.map(|(order, bytes)| (bytes, order.checksum)))
     }
 }
 
 impl Reader for Turns {
-    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<Box<[u8]>> {
+    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<(Vec<u8>, u64)> {
         match self.try_read(agent, at, part) {
             Ok(bytes) => bytes,
             Err(trouble) => {

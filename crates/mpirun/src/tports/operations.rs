@@ -1,6 +1,6 @@
 //! What a process has under way: when it ends, and what its processor does then.
 
-use crate::endpoint::{Ended, Finish, Incoming, Operation};
+use crate::endpoint::{Ended, Finish, Incoming, Number, Operation};
 use crate::memory::{Buffer, Buffers};
 use elan::EventId;
 use libelan::Pe;
@@ -82,7 +82,10 @@ impl Operation for Receive {
             let incoming = match pe.given(at, || tport.rx_wait(rx)).await {
                 Ok(received) => message(&buffers, &received, buffer),
                 Err(TportError::Nothing) => Incoming::of(Status::Nothing),
-                Err(TportError::Truncated { tag, size, .. }) => Incoming {
+                Err(TportError::Truncated {
+                    sender, tag, size, ..
+                }) => Incoming {
+                    number: Some(Number(sender)),
                     tag,
                     size,
                     ..Incoming::of(Status::Truncated)
@@ -112,7 +115,7 @@ fn message(buffers: &Buffers, received: &Received, buffer: Option<Buffer>) -> In
         status: Status::Done,
         from: received.process,
         tag: received.tag,
-        data: received.sender,
+        number: Some(Number(received.sender)),
         size: received.size,
         bytes: bytes.unwrap_or_default(),
     }

@@ -18,7 +18,12 @@ pub struct Process {
     told: BTreeMap<u64, (News, Vec<u8>)>,
     /// Untagged messages.
     pub messages: Vec<Vec<u8>>,
-    pieces: BTreeMap<u64, Vec<u8>>,
+    /// What has come of the payload of some news.
+    coming: Vec<u8>,
+    /// Whether it stores a wrong bit of the next payload, and says so.
+    pub spoils: bool,
+    /// Whether it gives wrong checksums.
+    pub misquotes: bool,
     /// Memory that others reach, by its key.
     pub memory: BTreeMap<u64, Vec<u8>>,
 }
@@ -33,7 +38,9 @@ impl Process {
             ids: 0,
             told: BTreeMap::new(),
             messages: Vec::new(),
-            pieces: BTreeMap::new(),
+            coming: Vec::new(),
+            spoils: false,
+            misquotes: false,
             memory: BTreeMap::new(),
         }
     }
@@ -45,24 +52,14 @@ impl Process {
     pub fn order(&mut self, kind: Kind, order: Order, bytes: &[u8]) -> u64 {
         self.ids += 1;
         let id = if order.id == 0 { self.ids } else { order.id };
-        for piece in bytes.chunks(link::BATCH / 4) {
-            let head = Order {
-                payload: piece.len() as u64,
-                ..Order::new(Kind::Piece, self.now)
-            };
-            while !self.link.order(&head, &[piece]) {
-                self.wait(0, Flags::default());
-            }
-        }
         let order = Order {
             id,
             kind: kind as u32,
             time: self.now,
+            checksum: link::checksum([bytes]) ^ u64::from(self.misquotes),
             ..order
         };
-        while !self.link.order(&order, &[]) {
-            self.wait(0, Flags::default());
-        }
+        self.link.order(&order, &[bytes]);
         id
     }
 
@@ -91,12 +88,11 @@ impl Process {
     pub fn wait(&mut self, until: u64, mut flags: Flags) {
         loop {
             let resumed = self.link.hand_over(self.now, until, flags);
-            let mut replies = Vec::new();
-            for (news, bytes) in self.link.news() {
-                let at = news.offset as usize;
-                match news.report().expect("it is known") {
-                    Report::Piece => self.pieces.entry(news.id).or_default().extend(bytes),
-                    Report::Message => self.messages.push(bytes.to_vec()),
+            let (mut replies, mut wrong) = (Vec::new(), None);
+            for (news, part, bytes) in self.link.news() {
+                let at = news.offset as usize + part.at();
+                let report = news.report().expect("it is known");
+                match report {
                     Report::Write => {
                         let memory = self.memory.get_mut(&news.key).expect("it has a key");
                         memory[at..at + bytes.len()].copy_from_slice(bytes);
@@ -107,11 +103,35 @@ impl Process {
                         replies.push((news.id, part));
                     }
                     _ => {
-                        let mut whole = self.pieces.remove(&news.id).unwrap_or_default();
-                        whole.extend(bytes);
-                        self.told.insert(news.id, (news, whole));
+                        self.coming.extend(bytes);
+                        if !part.is_last() {
+                            continue;
+                        }
+                        let mut whole = std::mem::take(&mut self.coming);
+                        if self.spoils && !whole.is_empty() {
+                            whole[news.size as usize / 2] ^= 1;
+                        }
+                        let carries = [Report::Received, Report::Got, Report::Message];
+                        let done = news.status() == Status::Done && carries.contains(&report);
+                        if done && link::checksum([&whole[..]]) != news.checksum {
+                            wrong = Some((news.message, whole.clone()));
+                        }
+                        if report == Report::Message {
+                            self.messages.push(whole);
+                        } else {
+                            self.told.insert(news.id, (news, whole));
+                        }
                     }
                 }
+            }
+            if let Some((message, whole)) = wrong {
+                let order = Order {
+                    id: message,
+                    ..Order::default()
+                };
+                self.spoils = false;
+                self.order(Kind::Differs, order, &whole);
+                self.link.hand_over(self.now, NEVER, Flags::BLOCKING);
             }
             if let Some(now) = resumed {
                 assert!(now >= self.now, "time goes on");
@@ -122,10 +142,9 @@ impl Process {
                 let order = Order {
                     id,
                     size: part.len() as u64,
-                    payload: part.len() as u64,
-                    ..Order::new(Kind::Reply, self.now)
+                    ..Order::default()
                 };
-                assert!(self.link.order(&order, &[&part]), "an answer has room");
+                self.order(Kind::Reply, order, &part);
             }
             flags = flags.with(Flags::STILL);
         }
@@ -211,6 +230,7 @@ pub fn options(ranks: u32) -> Options {
         limit_time: None,
         timeline: false,
         calls: true,
+        checksums: true,
     }
 }
 

@@ -1,0 +1,151 @@
+//! Payload in parts: how bytes of any length cross an area of fixed length, and cannot end up in the wrong place.
+//!
+//! A record's payload is written to an area in as many parts as it takes, one after the other, each behind a copy of its
+//! record and behind its [`Part`]: where the bytes belong, and how long the whole is. Only [`Payload`], which counts what has
+//! been written, makes a `Part`; nobody else can build one, and so nobody can forget the place. The side that reads passes
+//! every part through a [`Joint`]. The joint asserts that the parts of a record are the whole, each byte once: each part begins
+//! where the one before ended, all of them bear the same record and the same length, and no other record comes between them.
+//!
+//! A record without payload has one part of no bytes.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Where some bytes of a payload belong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Part {
+    at: u64,
+    length: u64,
+    whole: u64,
+}
+
+impl Part {
+    /// The place of its first byte in the whole.
+    pub fn at(self) -> usize {
+        self.at as usize
+    }
+
+    /// How many bytes it has.
+    pub fn length(self) -> usize {
+        self.length as usize
+    }
+
+    /// How many bytes the whole payload has.
+    pub fn whole(self) -> usize {
+        self.whole as usize
+    }
+
+    /// Whether the payload ends with it.
+    pub fn is_last(self) -> bool {
+        self.at + self.length == self.whole
+    }
+}
+
+/// Bytes that are on their way into an area: the pieces of memory that hold them, and how many have been written.
+pub struct Payload<'a> {
+    pieces: &'a [&'a [u8]],
+    whole: usize,
+    gone: usize,
+    /// Whether any part has been written: there is one even of no bytes.
+    begun: bool,
+}
+
+impl<'a> Payload<'a> {
+    /// The bytes of several pieces of memory, one after the other.
+    pub fn new(pieces: &'a [&'a [u8]]) -> Self {
+        Payload {
+            pieces,
+            whole: pieces.iter().map(|piece| piece.len()).sum(),
+            gone: 0,
+            begun: false,
+        }
+    }
+
+    /// Whether all of it has been written.
+    pub fn is_written(&self) -> bool {
+        self.begun && self.gone == self.whole
+    }
+
+    /// The next part, of so many bytes at most.
+    pub(crate) fn next(&self, most: usize) -> Part {
+        Part {
+            at: self.gone as u64,
+            length: (self.whole - self.gone).min(most) as u64,
+            whole: self.whole as u64,
+        }
+    }
+
+    /// The pieces of memory that hold the bytes of the next part.
+    pub(crate) fn bytes(&self, part: Part) -> impl Iterator<Item = &'a [u8]> {
+        let (mut skip, mut left) = (part.at(), part.length());
+        self.pieces.iter().map(move |piece| {
+            let from = skip.min(piece.len());
+            let bytes = &piece[from..][..left.min(piece.len() - from)];
+            skip -= from;
+            left -= bytes.len();
+            bytes
+        })
+    }
+
+    /// Takes the next part out, of so many bytes at most: for those who pass a payload on without an area, as tests do.
+    pub fn take(&mut self, most: usize) -> Option<(Part, Vec<u8>)> {
+        if self.is_written() {
+            return None;
+        }
+        let part = self.next(most);
+        let bytes = self.bytes(part).collect::<Vec<_>>().concat();
+        self.written(part);
+        Some((part, bytes))
+    }
+
+    /// The next part has been written.
+    pub(crate) fn written(&mut self, part: Part) {
+        assert_eq!(part.at(), self.gone, "parts are written in their order");
+        self.begun = true;
+        self.gone += part.length();
+    }
+}
+
+/// What the reading side knows of a payload whose last part has not come: its record, and the part that came last.
+pub(crate) struct Joint<R> {
+    open: Option<(R, Part)>,
+}
+
+impl<R> Default for Joint<R> {
+    fn default() -> Self {
+        Joint { open: None }
+    }
+}
+
+impl<R: Copy + PartialEq + std::fmt::Debug> Joint<R> {
+    /// Takes note of a part of a record's payload.
+    ///
+    /// # Panics
+    /// If it is not what must come next: a broken invariant of the link.
+    pub fn join(&mut self, record: &R, part: Part) {
+        let begins = match self.open {
+            None => part.at == 0,
+            Some((open, before)) => {
+                open == *record
+                    && before.whole == part.whole
+                    && before.at + before.length == part.at
+            }
+        };
+        let fits = part.at.checked_add(part.length);
+        let fits = fits.is_some_and(|end| end <= part.whole);
+        let open = self.open;
+        assert!(
+            begins && fits,
+            "{part:?} of {record:?} cannot follow {open:?}"
+        );
+        self.open = (!part.is_last()).then_some((*record, part));
+    }
+
+    /// Whether the parts so far are wholes.
+    pub fn is_closed(&self) -> bool {
+        self.open.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+use super::*;
+use crate::{Kind, Order};
+
+/// The parts of a payload whose next part has at most so many bytes, as the reading side finds them.
+fn cut(pieces: &[&[u8]], most: impl Fn(usize) -> usize) -> Vec<(Part, Vec<u8>)> {
+    let mut payload = Payload::new(pieces);
+    let mut parts = Vec::new();
+    while let Some((part, bytes)) = payload.take(most(parts.len())) {
+        assert_eq!(bytes.len(), part.length());
+        parts.push((part, bytes));
+    }
+    parts
+}
+
+#[test]
+fn parts_are_the_whole_however_it_is_cut() {
+    let bytes: Vec<u8> = (0..100).collect();
+    for step in 1..=101 {
+        for split in [0, 1, 50, 99, 100] {
+            let (head, tail) = bytes.split_at(split);
+            let parts = cut(&[head, &[], tail], |number| step + number % 3);
+            let mut joint = Joint::default();
+            let mut whole: Vec<u8> = Vec::new();
+            for (part, bytes) in &parts {
+                assert_eq!((part.at(), part.whole()), (whole.len(), 100));
+                joint.join(&Order::new(Kind::Send, 7), *part);
+                whole.extend(bytes);
+                assert_eq!(part.is_last(), joint.is_closed());
+            }
+            assert_eq!(whole, bytes);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_one_part_of_nothing() {
+    for pieces in [&[][..], &[&[][..]], &[&[][..], &[]]] {
+        let parts = cut(pieces, |_| 10);
+        assert_eq!(parts.len(), 1);
+        assert!(parts[0].0.is_last() && parts[0].1.is_empty());
+    }
+}
+
+/// What the joint makes of parts of ten bytes in an order, each with the time of its record.
+fn join(parts: &[(usize, u64)]) -> std::thread::Result<()> {
+    let bytes = [0; 30];
+    let all = cut(&[&bytes], |_| 10);
+    std::panic::catch_unwind(|| {
+        let mut joint = Joint::default();
+        for &(number, time) in parts {
+            joint.join(&Order::new(Kind::Put, time), all[number].0);
+        }
+        assert!(joint.is_closed());
+    })
+}
+
+#[test]
+fn a_part_that_is_lost_or_comes_twice_or_early_or_with_another_record_is_found() {
+    assert!(join(&[(0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2)]).is_ok());
+    for wrong in [
+        &[(0, 1), (2, 1)][..],
+        &[(1, 1), (2, 1)],
+        &[(0, 1), (0, 1), (1, 1), (2, 1)],
+        &[(0, 1), (1, 1), (1, 1), (2, 1)],
+        &[(0, 1), (2, 1), (1, 1)],
+        &[(0, 1), (1, 2), (2, 1)],
+        &[(0, 1), (0, 2), (1, 1), (1, 2)],
+        &[(0, 1), (1, 1)],
+    ] {
+        assert!(join(wrong).is_err(), "{wrong:?}");
+    }
+}

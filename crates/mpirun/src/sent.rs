@@ -1,0 +1,101 @@
+//! What ranks have sent and nobody has confirmed: who a message is when it arrives, and with which bytes.
+//!
+//! A message crosses the simulated network under a number that the simulator gives it, and what the MPI library adds to it
+//! stays here; so the message that arrives is known, whatever has overtaken it. Beside that lies its checksum, as its sender's
+//! library has given it, which goes to the receiver's library, and the bytes themselves: if the receiver's library has stored
+//! others, they tell which one is the first wrong one. All of it goes when the receiver has taken its next turn without
+//! a complaint.
+
+use crate::chronicle::{Chronicle, Message};
+use crate::endpoint::Number;
+use slab::Slab;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A message on its way.
+pub(crate) struct Sent {
+    /// Its place in the chronicle.
+    pub record: usize,
+    /// Its label: what MPI adds to it.
+    pub data: u32,
+    /// What its sender's library has computed, or 0 if nothing is to be compared.
+    pub checksum: u64,
+    /// What was sent, if there is a checksum.
+    bytes: Option<Rc<Vec<u8>>>,
+}
+
+/// All messages on their way.
+#[derive(Default)]
+pub(crate) struct InFlight(RefCell<Slab<Sent>>);
+
+impl InFlight {
+    /// A message has been sent.
+    pub fn send(&self, record: usize, data: u32, checksum: u64, bytes: &Rc<Vec<u8>>) -> Number {
+        let mut all = self.0.borrow_mut();
+        let number = all.insert(Sent {
+            record,
+            data,
+            checksum,
+            bytes: (checksum != 0).then(|| Rc::clone(bytes)),
+        });
+        Number(u32::try_from(number).expect("fewer messages at a time"))
+    }
+
+    /// What is known of a message.
+    pub fn get<R>(&self, number: Number, of: impl FnOnce(&Sent) -> R) -> R {
+        of(&self.0.borrow()[number.0 as usize])
+    }
+
+    /// The receiver has what was sent.
+    pub fn confirm(&self, number: Number) {
+        self.0.borrow_mut().remove(number.0 as usize);
+    }
+
+    /// What there is to say of a message of which a rank has stored other bytes.
+    pub fn complaint(&self, chronicle: &Chronicle, wrong: &Wrong) -> String {
+        let all = self.0.borrow();
+        let sent = match wrong {
+            Wrong::Stored(number, _) => all.get(number.0 as usize),
+            Wrong::Given(rank, size) => {
+                return format!(
+                    "rank {rank} gave a payload of {size} that reached the simulator with another checksum; \
+                     this is a defect of Elanite, not of the program"
+                );
+            }
+        };
+        let (Some(sent), Wrong::Stored(_, stored)) = (sent, wrong) else {
+            return "a rank complains of a message that nobody sent".to_string();
+        };
+        let Message {
+            kind,
+            source,
+            destination,
+            bytes: size,
+            tag,
+            ..
+        } = chronicle.messages[sent.record];
+        let given = sent.bytes.as_ref().map_or(&[][..], |bytes| &bytes[..]);
+        let place = given.iter().zip(stored).position(|(a, b)| a != b);
+        let place = place.or((given.len() != stored.len()).then(|| given.len().min(stored.len())));
+        let place = match place {
+            Some(place) => format!("the first wrong byte is at {place}"),
+            None => {
+                "its checksum is another one, and its bytes are those that the simulator has".into()
+            }
+        };
+        format!(
+            "rank {destination} has stored other bytes than rank {source} sent: {} message of {size}{}: {place}; \
+             this is a defect of Elanite, not of the program",
+            kind.name(),
+            crate::agent::tagged(tag),
+        )
+    }
+}
+
+/// What differs from what was sent.
+pub(crate) enum Wrong {
+    /// What a rank has stored of a message.
+    Stored(Number, Vec<u8>),
+    /// What has come of a payload from a rank, and its length.
+    Given(u32, units::Bytes),
+}
