@@ -131,6 +131,18 @@ def test_an_abort(elanite: Run, ends: str, how: str, code: int) -> None:
     assert gone(ends)
 
 
+@pytest.mark.parametrize("network", ["machine", "ideal"])
+@pytest.mark.parametrize("machine", ["es40-qsnet", "opteron-qsnet2"])
+def test_messages_too_long_are_errors_of_their_receives(
+    elanite: Run, mpi_programs: Path, machine: str, network: str
+) -> None:
+    """Received in every way that MPI has, short and long: see ``truncated.c``."""
+    words = ("--machine", machine, "--network", network, str(mpi_programs / "truncated"))
+    ended = elanite("mpirun", "--quiet", "-n", "3", *words)
+    assert ended.code == 0, ended
+    assert ended.out.startswith("176 messages too long\n")
+
+
 def test_a_limit(elanite: Run, ends: str) -> None:
     ended = elanite("mpirun", "--quiet", "-n", "4", "--limit-time", "1ms", ends, "never")
     assert ended.code == 1

@@ -36,7 +36,15 @@ const IOV_LIMIT: usize = 8;
 /// Sizes that nothing in the simulation limits.
 const PLENTY: usize = 1 << 16;
 
+/// The longest message, if nobody says how long it is.
 const MAX_MSG_SIZE: usize = 1 << 40;
+
+/// The longest message: the MPI library cuts longer ones.
+fn longest() -> usize {
+    let said = std::env::var(link::LONGEST_VARIABLE).ok();
+    let said = said.and_then(|bytes| bytes.parse().ok());
+    said.unwrap_or(MAX_MSG_SIZE).min(MAX_MSG_SIZE)
+}
 
 const TX_CAPS: u64 = FI_TAGGED | FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE;
 
@@ -119,7 +127,7 @@ unsafe fn suits(hints: Option<&FiInfo>) -> bool {
     hints.caps & !CAPS == 0
         && [FI_FORMAT_UNSPEC, FI_ADDR_STR].contains(&hints.addr_format)
         && [FI_EP_UNSPEC, FI_EP_RDM].contains(&kind)
-        && endpoint.is_none_or(|endpoint| endpoint.max_msg_size <= MAX_MSG_SIZE)
+        && endpoint.is_none_or(|endpoint| endpoint.max_msg_size <= longest())
         && domain.is_none_or(|domain| {
             // SAFETY: a name is null or a string.
             domain.cq_data_size <= size_of::<u32>() && unsafe { is_named(domain.name, DOMAIN) }
@@ -174,7 +182,7 @@ unsafe fn describe(hints: Option<&FiInfo>, rank: u32) -> *mut FiInfo {
         kind: FI_EP_RDM,
         protocol: 0,
         protocol_version: 1,
-        max_msg_size: MAX_MSG_SIZE,
+        max_msg_size: longest(),
         msg_prefix_size: 0,
         max_order_raw_size: 0,
         max_order_war_size: 0,

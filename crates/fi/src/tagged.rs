@@ -144,24 +144,22 @@ fn order_peek(peer: u64, tag: u64, ignore: u64, context: Address, flags: u64) ->
 /// Receives a message that a peek claimed, or does away with it.
 fn order_claim(buffer: Buffer, context: Address, flags: u64, quietly: bool) -> Result<(), c_int> {
     let mut call = call(crate::abi::FI_ADDR_UNSPEC)?;
+    let discards = quietly || flags & FI_DISCARD != 0;
+    // There is no room for what nobody wants.
+    let buffer = if discards { Buffer::default() } else { buffer };
     let room = buffer.length();
     let goal = call.endpoint().goal(Sort::Receive, Some(flags));
     let receive = Operation {
         context,
         buffer,
-        flags: FI_TAGGED | FI_RECV,
+        flags: FI_TAGGED | FI_RECV | if discards { FI_DISCARD } else { 0 },
         goal: if quietly { Goal::default() } else { goal },
     };
     let claimed = call.state.desk.claim(context, receive);
-    let (id, size) = claimed.ok_or(-FI_ENOMSG)?;
-    let size = if flags & FI_DISCARD != 0 || quietly {
-        size
-    } else {
-        room
-    };
+    let id = claimed.ok_or(-FI_ENOMSG)?;
     let order = Order {
         id,
-        size: size as u64,
+        size: room as u64,
         ..Order::new(Kind::Claim, 0)
     };
     call.say(order);

@@ -48,5 +48,8 @@ pub const ABI: u32 = 4;
 /// The variable of the environment that names the shared memory to ranks, as a path.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";
 
+/// The variable of the environment that tells ranks the longest message that crosses the network as one, in bytes.
+pub const LONGEST_VARIABLE: &str = "ELANITE_LONGEST";
+
 /// A moment that never comes.
 pub const NEVER: u64 = u64::MAX;

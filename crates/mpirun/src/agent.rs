@@ -19,7 +19,7 @@ use link::{News, Order};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
-use units::Time;
+use units::{Bytes, Time};
 
 /// What all agents share.
 pub(crate) struct Shared {
@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     pub ready: RefCell<Vec<(Time, u32)>>,
     pub chronicle: RefCell<Chronicle>,
     pub in_flight: InFlight,
+    /// What a rank does for which a node has no room; it ends the run.
+    pub no_room: RefCell<Option<String>>,
     pub read: Rc<dyn Reader>,
 }
 
@@ -53,6 +55,8 @@ enum Role {
     /// A send, by its number in the chronicle.
     Send(usize),
     Receive,
+    /// That of a message which a peek has kept, all of which is here: its room.
+    Claim(Bytes),
     /// Whether the message is to be kept.
     Peek(bool),
     /// A peek that waits.

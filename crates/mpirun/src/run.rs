@@ -3,7 +3,7 @@
 use crate::chronicle::{Call, Message, RankRow};
 use crate::endpoint::Endpoint;
 use crate::ideal;
-use crate::options::{Network, Options, Problem};
+use crate::options::{Memory, Network, Options, Problem};
 use crate::series::SeriesRow;
 use crate::server::Server;
 use crate::tports;
@@ -16,12 +16,15 @@ use machine::Machine;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use units::Time;
+use units::{Bytes, Time};
 use workload::records::LinkRow;
 
 /// The first and the longest step of time of a program that looks and does not wait.
 const TICK: Time = Time::from_ns(100);
 const LONGEST_TICK: Time = Time::from_us(20);
+
+/// The longest message that is not cut: two of them fit into the 4 GB of a process that an adapter reaches.
+const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
 
 /// What the real-time clocks show at time 0: the first second of 2001, so that all runs see the same.
 const EPOCH: u64 = 978_307_200;
@@ -178,6 +181,37 @@ impl Run {
         self.link.lock().path()
     }
 
+    /// The longest message that crosses the network as one: the value of [`link::LONGEST_VARIABLE`]. The MPI library cuts
+    /// longer ones into gets.
+    pub fn longest(&self) -> Bytes {
+        match (self.options.network, self.options.memory) {
+            (Network::Ideal, _) => Bytes::new(u64::MAX / 2),
+            (Network::Machine, Memory::Main) => LONGEST,
+            (Network::Machine, Memory::Elan) => {
+                // Several have room beside each other.
+                Bytes::new(self.adapter_memory().as_u64() / 8).min(LONGEST)
+            }
+        }
+    }
+
+    fn adapter_memory(&self) -> Bytes {
+        self.machine.cluster_config().adapter.memory
+    }
+
+    /// What limits the room for messages in a node, for people.
+    fn room(&self) -> String {
+        match self.options.memory {
+            Memory::Main => format!(
+                "an adapter reaches {} of main memory for each process",
+                Bytes::new(1 << 32)
+            ),
+            Memory::Elan => format!(
+                "messages lie in the adapter's memory (--memory elan), which has {}",
+                self.adapter_memory()
+            ),
+        }
+    }
+
     /// The processes of the ranks that have attached.
     pub fn pids(&self) -> Vec<Option<u32>> {
         let link = self.link.lock();
@@ -249,6 +283,7 @@ impl Run {
         let watch = Watch::new(Arc::clone(cancel), launcher);
         let mut server = Server::new(self.link.clone(), cluster, watch, lookahead.min(longest));
         server.keep(self.options.calls, self.options.timeline);
+        server.memory = self.room();
         server.attach(nodes, endpoints);
         let outcome = server.run();
         let repeatable = !matches!(self.options.compute()?, Compute::Measured(_));

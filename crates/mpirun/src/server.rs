@@ -25,12 +25,15 @@ pub(crate) struct Server {
     lookahead: Time,
     shared: Rc<Shared>,
     turns: Rc<Turns>,
+    /// Where messages lie and what limits that, for people.
+    pub memory: String,
 }
 
 /// Why the loop ends.
 enum Over {
     Finished,
     Deadlock,
+    NoRoom,
     Trouble(Trouble),
     Stop(Stop),
 }
@@ -65,9 +68,11 @@ impl Server {
                 ready: RefCell::default(),
                 chronicle: RefCell::new(Chronicle::new(ranks)),
                 in_flight: InFlight::default(),
+                no_room: RefCell::default(),
                 read,
             }),
             turns,
+            memory: String::new(),
         }
     }
 
@@ -105,12 +110,17 @@ impl Server {
         let first = self.turns.first_out();
         let due = first.map_or(Time::MAX, |moment| moment + ahead);
         let (shared, turns) = (Rc::clone(&self.shared), Rc::clone(&self.turns));
-        let stop = || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some();
+        let no_room = || shared.no_room.borrow().is_some();
+        let stop =
+            || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some() || no_room();
         self.run_until(due, &stop)?;
         if stop() {
             // The rest of this moment: those that can go on from it go on together.
             self.run_until(self.cluster.now(), &|| false)?;
             self.turns.trouble()?;
+            if no_room() {
+                return Err(Over::NoRoom);
+            }
             let mut ready = shared.ready.take();
             ready.sort_unstable();
             return self.let_go(&ready);
@@ -178,6 +188,12 @@ impl Server {
                 End::Deadlock,
                 "every rank waits for something that cannot happen any more".to_string(),
             ),
+            Over::NoRoom => {
+                let about = self.shared.no_room.borrow();
+                let about = about.as_deref().unwrap_or_default();
+                let message = format!("{about}, for which there is no room: {}", self.memory);
+                (End::Limit, message)
+            }
             Over::Trouble(Trouble::Died(which)) => {
                 rank = Some(*which);
                 (End::Died, format!("rank {which} died"))

@@ -58,6 +58,8 @@ impl MpiRun {
     fn environment<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let variables = PyDict::new(py);
         variables.set_item(link::PATH_VARIABLE, self.run.path())?;
+        let longest = self.run.longest().as_u64().to_string();
+        variables.set_item(link::LONGEST_VARIABLE, longest)?;
         Ok(variables)
     }
 

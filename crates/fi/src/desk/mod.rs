@@ -28,8 +28,8 @@ pub mod windows;
 
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
-    Address, FI_ADDR_NOTAVAIL, FI_CLAIM, FI_ECANCELED, FI_EIO, FI_EKEYREJECTED, FI_ENOMSG,
-    FI_ETRUNC, FI_REMOTE_CQ_DATA,
+    Address, FI_ADDR_NOTAVAIL, FI_CLAIM, FI_DISCARD, FI_ECANCELED, FI_EIO, FI_EKEYREJECTED,
+    FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA,
 };
 use crate::memory::Buffer;
 use ends::{Ends, Goal};
@@ -61,8 +61,8 @@ pub struct Desk {
     /// The latest number.
     latest: u64,
     under_way: BTreeMap<u64, Operation>,
-    /// Messages that peeks claimed: the peek's context, its number, and the size.
-    claimed: Vec<(Address, u64, usize)>,
+    /// Messages that peeks claimed: the peek's context and its number.
+    claimed: Vec<(Address, u64)>,
     /// The latest peek that found nothing.
     missed: u64,
     pub ends: Ends,
@@ -114,15 +114,15 @@ impl Desk {
         found.map(|(&id, _)| id)
     }
 
-    /// The message that the peek of a context claimed: the peek's number, and the size. From now on an operation of this
-    /// number is under way: the receive.
-    pub fn claim(&mut self, context: Address, receive: Operation) -> Option<(u64, usize)> {
+    /// The message that the peek of a context claimed: the peek's number. From now on an operation of this number is under
+    /// way: the receive.
+    pub fn claim(&mut self, context: Address, receive: Operation) -> Option<u64> {
         let mut all = self.claimed.iter();
         let place = all.position(|claimed| claimed.0 == context)?;
-        let (_, id, size) = self.claimed.remove(place);
+        let (_, id) = self.claimed.remove(place);
         self.ends.begin(receive.goal);
         self.under_way.insert(id, receive);
-        Some((id, size))
+        Some(id)
     }
 
     /// Whether the peek of a number, which has ended, found nothing.
@@ -221,7 +221,7 @@ impl Desk {
         let room = buffer.length();
         let mut entry = FiCqTaggedEntry {
             op_context: context,
-            flags: flags & !FI_CLAIM,
+            flags: flags & !(FI_CLAIM | FI_DISCARD),
             len: room,
             buf: buffer.address(),
             data: 0,
@@ -246,10 +246,14 @@ impl Desk {
                     self.check(news, &buffer, size);
                 }
                 if report == Some(Report::Found) && flags & FI_CLAIM != 0 {
-                    self.claimed.push((context, news.id, entry.len));
+                    self.claimed.push((context, news.id));
                 }
                 self.ends.done(goal, entry, source);
                 return;
+            }
+            // The program wanted nothing of it.
+            Status::Truncated if flags & FI_DISCARD != 0 => {
+                return self.ends.done(goal, entry, source);
             }
             Status::Truncated => FI_ETRUNC,
             Status::Cancelled => FI_ECANCELED,

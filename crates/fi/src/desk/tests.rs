@@ -229,9 +229,36 @@ fn a_peek_finds_and_claims() {
         goal,
     };
     assert_eq!(desk.claim(4, receive.clone()), None, "another context");
-    assert_eq!(desk.claim(3, receive.clone()), Some((id, 40)));
+    assert_eq!(desk.claim(3, receive.clone()), Some(id));
     assert_eq!(desk.claim(3, receive), None, "only once");
     assert!(desk.is_under_way(id));
+}
+
+/// One that is too long for its receive is the error of that receive; one that is discarded is none.
+#[test]
+fn a_claimed_message_may_find_no_room() {
+    for (wish, error) in [(0, Some(FI_ETRUNC)), (FI_DISCARD, None)] {
+        let (mut desk, goal) = desk();
+        let operation = |flags, room| Operation {
+            context: 3,
+            buffer: buffer(room).1.into(),
+            flags: FI_TAGGED | FI_RECV | flags,
+            goal,
+        };
+        let id = desk.begin(operation(FI_CLAIM, 0));
+        let found = News {
+            report: Report::Found as u32,
+            ..received(id, Status::Done, 40)
+        };
+        tell(&mut desk, &found, &[]);
+        done(&mut desk);
+        assert_eq!(desk.claim(3, operation(wish, 0)), Some(id));
+        tell(&mut desk, &received(id, Status::Truncated, 40), &[]);
+        match error {
+            Some(error) => assert_eq!((failed(&mut desk).err, desk.ends.count(0)), (error, (1, 1))),
+            None => assert_eq!(done(&mut desk).len, 40),
+        }
+    }
 }
 
 #[test]

@@ -32,7 +32,8 @@ impl Agent {
             Some(link::Kind::Claim) => {
                 let kept = self.desk.borrow_mut().kept.remove(&order.id);
                 let (operation, wanted) = kept.expect("a peek has kept it");
-                self.start(order.id, Role::Receive, operation, About::Receives(wanted));
+                let role = Role::Claim(Bytes::new(order.size));
+                self.start(order.id, role, operation, About::Receives(wanted));
             }
             Some(link::Kind::Cancel) => {
                 let desk = self.desk.borrow();

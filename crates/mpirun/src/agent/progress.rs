@@ -162,7 +162,7 @@ impl Agent {
         let mut chronicle = self.shared.chronicle.borrow_mut();
         let report = match entry.role {
             Role::Send(_) => Report::Sent,
-            Role::Receive => Report::Received,
+            Role::Receive | Role::Claim(_) => Report::Received,
             Role::Peek(_) | Role::Probe => Report::Found,
             Role::Untagged(..) => Report::Message,
             Role::Put(..) => Report::Stored,
@@ -175,6 +175,12 @@ impl Agent {
         let in_flight = &self.shared.in_flight;
         let sent = number
             .map(|number| in_flight.get(number, |sent| (sent.record, sent.data, sent.checksum)));
+        if let Role::Claim(room) = entry.role
+            && incoming.status == Status::Done
+            && incoming.size > room
+        {
+            (incoming.status, incoming.bytes) = (Status::Truncated, Box::default());
+        }
         match entry.role {
             Role::Put(record) | Role::Get(record, _) => chronicle.copied(record, at),
             Role::Peek(true) if incoming.status == Status::Done => {
@@ -189,15 +195,19 @@ impl Agent {
                 let operation = self.endpoint.receive(at, wanted);
                 desk.kept.insert(entry.id, (operation, wanted));
             }
-            Role::Receive | Role::Untagged(..) => {
-                if let Some((record, ..)) = sent {
-                    incoming.from = chronicle.messages[record].source;
-                    if incoming.status == Status::Done {
-                        chronicle.received(record, at);
-                    }
-                }
+            // What is too long for its receive counts as received.
+            Role::Receive | Role::Claim(_) | Role::Untagged(..)
+                if matches!(incoming.status, Status::Done | Status::Truncated) =>
+            {
+                let (record, ..) = sent.expect("it came with its number");
+                incoming.from = chronicle.messages[record].source;
+                chronicle.received(record, at);
             }
             _ => {}
+        }
+        if incoming.status == Status::Refused {
+            let about = format!("rank {} {}", self.rank, entry.about);
+            self.shared.no_room.borrow_mut().get_or_insert(about);
         }
         let (_, data, checksum) = sent.unwrap_or_default();
         // Those that only look leave the message where it is.

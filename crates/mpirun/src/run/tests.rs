@@ -333,6 +333,61 @@ fn what_is_too_long_is_told_and_not_stored() {
     assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
 }
 
+/// Also where a peek has kept it; and it is taken away, so that the next of its tag is the next.
+#[test]
+fn what_is_too_long_says_whose_it_is_and_is_gone() {
+    for (name, network) in networks() {
+        let run = Options {
+            network,
+            ..options(3)
+        };
+        let (outcome, results) = play(machine(name), run, WHOLE, |process| {
+            if process.rank() == 2 {
+                for length in [500, 200_000, 500, 200_000, 7] {
+                    let send = process.send(0, 1, &vec![1; length]);
+                    process.end_of(send);
+                }
+            } else if process.rank() == 0 {
+                for length in [500, 200_000] {
+                    let receive = process.receive(2, 1, length - 1);
+                    let (status, news, bytes) = process.end_of(receive);
+                    assert_eq!((status, news.size), (Status::Truncated, length));
+                    assert_eq!((news.peer, news.data, news.tag, bytes.len()), (2, 2, 1, 0));
+                }
+                for length in [500, 200_000] {
+                    let peek = Order {
+                        peer: ANYBODY,
+                        flags: Flags::CLAIM.0,
+                        ..Order::default()
+                    };
+                    let id = loop {
+                        let id = process.order(Kind::Peek, peek, &[]);
+                        match process.end_of(id).0 {
+                            Status::Done => break id,
+                            _ => process.sleep(Time::from_us(50)),
+                        }
+                    };
+                    let claim = Order {
+                        id,
+                        size: length - 1,
+                        ..Order::default()
+                    };
+                    process.order(Kind::Claim, claim, &[]);
+                    let (status, news, bytes) = process.end_of(id);
+                    assert_eq!((status, news.size), (Status::Truncated, length));
+                    assert_eq!((news.peer, news.data, news.tag, bytes.len()), (2, 2, 1, 0));
+                }
+                let receive = process.receive(2, 1, 7);
+                assert_eq!(process.end_of(receive).2, [1; 7]);
+            }
+        });
+        assert_eq!(outcome.end, End::Finished, "{name}: {}", outcome.message);
+        let arrivals: Vec<_> = results.messages.iter().map(|one| one.arrived).collect();
+        assert!(arrivals.iter().all(Option::is_some), "{name}: {arrivals:?}");
+        assert!(arrivals.is_sorted(), "{name}: {arrivals:?}");
+    }
+}
+
 #[test]
 fn long_payloads_come_as_they_were_sent() {
     for (name, network) in networks() {
