@@ -143,6 +143,35 @@ def test_messages_too_long_are_errors_of_their_receives(
     assert ended.out.startswith("176 messages too long\n")
 
 
+@pytest.mark.parametrize(
+    ("how", "first"),
+    [("rounds", 1), ("overlap", 1), ("world", 9), ("some", 1), ("late", 0)],
+)
+def test_mpi_begins_again(elanite: Run, mpi_programs: Path, how: str, first: int) -> None:
+    """By sessions, in all ways that MPI allows; the same each time."""
+    runs = [elanite("mpirun", "-n", "4", str(mpi_programs / "sessions"), how) for _ in range(2)]
+    assert runs[0].code == 0, runs[0]
+    rounds = [first, 1, 2, 3] if first == 9 else [0, 1] if how == "late" else [1, 2, 3]
+    assert runs[0].out.split() == [word for number in rounds for word in ("round", str(number))]
+    digests = [re.findall(r"digest +(\w+)", ended.err) for ended in runs]
+    assert digests[0] == digests[1] != []
+
+
+def test_a_later_session_ends_as_the_first(elanite: Run, mpi_programs: Path) -> None:
+    """Who has left MPI for good is missed by nobody, and who may come back is waited for."""
+    stuck = elanite("mpirun", "--quiet", "-n", "4", str(mpi_programs / "sessions"), "deadlock")
+    assert stuck.code == 3, stuck
+    assert re.search(
+        r"^error: deadlock at [\d,.]+ us.*\n.*\n  0 +MPI_Recv +receives a message of rank 1, tag 7",
+        stuck.err,
+        re.MULTILINE,
+    ), stuck
+    assert len(stuck.err.splitlines()) == 3, stuck
+    left = elanite("mpirun", "--quiet", "-n", "4", str(mpi_programs / "sessions"), "exit")
+    assert left.code == 5, left
+    assert re.search(r"^error: rank 1 .* exited with code 5 at .* without MPI_Finalize$", left.err, re.MULTILINE), left
+
+
 def test_a_limit(elanite: Run, ends: str) -> None:
     ended = elanite("mpirun", "--quiet", "-n", "4", "--limit-time", "1ms", ends, "never")
     assert ended.code == 1

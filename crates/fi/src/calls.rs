@@ -192,7 +192,8 @@ fn enter(thread: &Thread, call: u32) {
     thread.drives.set(Some(true));
     match session::get() {
         Some(session) => begin(session, thread, call),
-        None => thread.began.set(0),
+        // The call that begins a session, or the first one, began outside the simulation.
+        None => thread.began.set(session::shown().map_or(0, Session::now)),
     }
 }
 

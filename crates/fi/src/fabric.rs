@@ -1,5 +1,5 @@
 //! The fabric and the domain, and with them this process' part in the simulation: opening a domain makes the process a
-//! rank, closing it ends that. There is one domain at a time, and one endpoint in it, as a rank is one.
+//! rank, closing it ends that, until it is opened once more. There is one domain at a time, and one endpoint in it, as a rank is one.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -123,11 +123,6 @@ fn join() -> Result<(), String> {
         .map_err(|_| format!("{} is not set", link::PATH_VARIABLE))?;
     let rank = rank().ok_or_else(|| format!("none of {} is set", RANKS.join(", ")))?;
     session::attach(&path, rank).map_err(|error| error.to_string())?;
-    if session::get().is_none() {
-        return Err(format!(
-            "rank {rank} has left the simulation, and MPI cannot be initialised once more"
-        ));
-    }
     leave_children_alone();
     Ok(())
 }

@@ -1,4 +1,8 @@
-//! What the rank says to the process manager: that all ranks be ended.
+//! What the rank says to the process manager: that all ranks be ended, and that it waits for them.
+//!
+//! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the host's.
+//! Some may first have things to do that take simulated time. So whoever enters such a barrier waits for the others in the
+//! simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it goes on.
 //!
 //! An error of MPI ends the program without any call that is known here, and the process manager then kills all ranks within
 //! a fraction of a millisecond, often before the one with the error has exited, and before its words have been passed on. So
@@ -20,6 +24,13 @@ static MANAGER: AtomicI32 = AtomicI32::new(-1);
 const ABORT: &[u8] = b"cmd=abort";
 const LENGTH: usize = 6;
 
+/// How barriers begin, in both versions, and what names those that not all ranks enter, or that have a tag.
+const BARRIERS: [&[u8]; 2] = [b"cmd=barrier_in", b"cmd=kvs-fence"];
+const GROUP: &[u8] = b"group=";
+
+/// A request is no longer than that, but for its group.
+const REQUEST: usize = 1 << 16;
+
 static WRITE: Next = Next::new(
     c"write",
     if cfg!(target_arch = "x86_64") {
@@ -38,23 +49,46 @@ pub fn attached() {
     WRITE.get();
 }
 
-/// Notes requests to the process manager that all be ended, and passes everything on.
+/// A barrier of the process manager's that a request enters: its name, and how many of so many ranks meet there.
+fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
+    let start = request.iter().position(|&byte| byte == b'c')?;
+    let request = &request[start.min(LENGTH)..];
+    BARRIERS.iter().find(|start| request.starts_with(start))?;
+    let mut words = request.split(|byte| b" ;\n".contains(byte));
+    let group = words.find_map(|word| word.strip_prefix(GROUP));
+    let group = group.unwrap_or_default();
+    // FNV-1a; the same for the same group in all processes.
+    let name = group
+        .iter()
+        .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+        });
+    // A list of ranks, with a tag behind it; without a list, it is all of them.
+    let list = group.split(|&byte| byte == b':').next().unwrap_or_default();
+    let listed = list.first().is_some_and(u8::is_ascii_digit);
+    let count = list.split(|&byte| byte == b',').count() as u32;
+    Some((name, if listed { count } else { ranks }))
+}
+
+/// Notes requests to the process manager that all be ended, and passes everything on. Who enters a barrier there waits until
+/// all others have.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_t) -> ssize_t {
+    let mut meeting = None;
     if file >= 0
         && file == MANAGER.load(Ordering::Relaxed)
         && !data.is_null()
         && let Some(session) = session::get()
     {
-        let start = count.min(LENGTH + ABORT.len());
         // SAFETY: the caller wants as many bytes written, and more.
-        let start = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), start) };
+        let start = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), count.min(REQUEST)) };
+        meeting = barrier(start, session.rank().1).map(|barrier| (session, barrier));
         let second = start.get(LENGTH..).unwrap_or_default();
         if start.starts_with(ABORT) || second.starts_with(ABORT) {
             session.leaves(Leaving::Error);
         }
     }
-    match WRITE.get() {
+    let written = match WRITE.get() {
         Some(next) => {
             type Write = unsafe extern "C-unwind" fn(c_int, *const c_void, size_t) -> ssize_t;
             // SAFETY: it is the function of this name.
@@ -64,5 +98,11 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
         }
         // SAFETY: the kernel checks the address.
         None => (unsafe { libc::syscall(libc::SYS_write, file, data, count) }) as ssize_t,
+    };
+    if let Some((session, (which, ranks))) = meeting
+        && written.cast_unsigned() == count
+    {
+        session.meet(which, ranks);
     }
+    written
 }

@@ -3,7 +3,8 @@
 //! Local time goes on in three ways: the simulator gives it with a turn; the rank's own computation adds to it
 //! ([`Session::compute`]); nothing else. Reading it takes no lock, as clocks are read anywhere. When the rank has left the
 //! simulation, its clocks still show local time, so that what a program measures around its end is no nonsense; nobody
-//! simulates then, and sleeping just adds to it.
+//! simulates then, and sleeping just adds to it. The program may initialise MPI once more, as sessions allow it to: then the
+//! rank comes back, at its local time or, if the simulation is ahead of that, at the simulation's.
 
 #![allow(unsafe_code)] // a function of C
 
@@ -79,15 +80,16 @@ static SESSION: OnceLock<Session> = OnceLock::new();
 /// Set in children of the process, which are no ranks.
 static CHILD: AtomicBool = AtomicBool::new(false);
 
-/// Set when the rank has left the simulation.
+/// Set while the rank has left the simulation.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Attaches the process; once it is attached, nothing more happens.
+/// Attaches the process, or lets it come back if it has left the simulation.
 ///
 /// # Errors
 /// See [`LinkError`].
 pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
-    if let Some(session) = SESSION.get() {
+    if let Some(session) = shown() {
+        session.come_back()?;
         return Ok(session);
     }
     let link = Rank::attach(path, rank)?;
@@ -119,10 +121,12 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
     Ok(SESSION.get_or_init(|| session))
 }
 
-/// The process exits, and has not left the simulation before.
+/// The process exits: a rank that is in the simulation leaves it so, one that has left it will not come back.
 extern "C" fn exits() {
     if let Some(session) = get() {
         session.leaves(Leaving::Exit);
+    } else if let Some(session) = shown() {
+        session.remarks.exits();
     }
 }
 

@@ -19,6 +19,12 @@ const SETTINGS: Settings = Settings {
     checksums: true,
 };
 
+/// After which all others have come to where they meet, in picoseconds.
+const MEETING: u64 = 5_000_000;
+
+/// Where the simulation is when a rank comes back, in picoseconds.
+const RETURN: u64 = 40_000_000;
+
 /// Runs a part as a rank and returns its orders.
 fn rank(part: &str, settings: Settings) -> Vec<Order> {
     watched(part, settings).0
@@ -51,13 +57,23 @@ fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) 
             "there is room for all"
         );
         orders.extend(batch.into_iter().map(|(order, _)| order));
-        if simulator.phase(0) == Phase::Finished {
-            break;
+        if simulator.phase(0).is_out() {
+            if simulator.wait_for_return(0, Duration::from_secs(20)) != Phase::Returning {
+                break;
+            }
+            simulator.comes_back(0);
+            simulator.give_turn(0, Some(RETURN));
+            simulator.release();
+            continue;
         }
         let wait = orders.last().expect("a wait");
         assert_eq!(wait.kind(), Some(Kind::Wait));
-        assert_ne!(wait.key, NEVER, "{part}: nothing will happen");
-        let now = wait.key.max(wait.time);
+        let now = if wait.has(Flags::MEETING) {
+            wait.time + MEETING
+        } else {
+            assert_ne!(wait.key, NEVER, "{part}: nothing will happen");
+            wait.key.max(wait.time)
+        };
         simulator.give_turn(0, Some(now));
         simulator.release();
     }
@@ -79,6 +95,19 @@ fn who_has_all_ended_is_noted() {
         assert_eq!(watched(part, SETTINGS).1, [(0, Leaving::Error)], "{part}");
     }
     assert_eq!(watched("words", SETTINGS).1, []);
+}
+
+/// With how many others, the request says: all, or those of a list.
+#[test]
+fn who_enters_a_barrier_waits_there_in_the_simulation() {
+    let orders = waits(&rank("barriers", SETTINGS));
+    let sizes: Vec<u64> = orders.iter().map(|wait| wait.size).collect();
+    assert_eq!(sizes, [1, 1, 1, 3]);
+    assert!(orders.iter().all(|wait| wait.has(Flags::MEETING)));
+    let times: Vec<u64> = orders.iter().map(|wait| wait.time / MEETING).collect();
+    assert_eq!(times, [0, 1, 2, 3]);
+    assert_eq!(orders[0].id, orders[1].id);
+    assert!(orders[2].id != orders[0].id && orders[3].id != orders[2].id);
 }
 
 #[test]
@@ -150,6 +179,16 @@ fn a_timeout_takes_as_much_simulated_time() {
 #[test]
 fn after_the_end_time_goes_on_alone() {
     assert_eq!(waits(&rank("end", SETTINGS)), []);
+}
+
+#[test]
+fn who_comes_back_is_not_behind_the_simulation() {
+    let orders = rank("again", SETTINGS);
+    let kinds: Vec<Option<Kind>> = orders.iter().map(Order::kind).collect();
+    let round = [Some(Kind::Finish), Some(Kind::Wait)];
+    assert_eq!(kinds, [&round[..], &round, &round[..1]].concat());
+    let times: Vec<u64> = waits(&orders).iter().map(|wait| wait.time).collect();
+    assert_eq!(times, [RETURN, RETURN + 2 * 1_000_000 + 60_000_000]);
 }
 
 #[test]

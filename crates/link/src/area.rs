@@ -59,6 +59,12 @@ pub enum LinkError {
         /// The rank.
         rank: u32,
     },
+    /// The rank has left MPI, and comes back when the simulation has ended: its process was about to exit.
+    #[error("the simulation has ended: rank {rank} cannot initialise MPI while its process exits")]
+    Over {
+        /// The rank.
+        rank: u32,
+    },
 }
 
 /// How far a rank has come.
@@ -69,8 +75,30 @@ pub enum Phase {
     Absent = 0,
     /// It has.
     Attached = 1,
-    /// It has said that it will say no more.
+    /// It has left MPI; its process goes on, and may come back.
     Finished = 2,
+    /// It comes back, and waits for its turn.
+    Returning = 3,
+    /// It has left MPI, and its process exits.
+    Gone = 4,
+}
+
+impl Phase {
+    /// What lies in a slot.
+    pub(crate) fn of_word(word: u32) -> Phase {
+        match word {
+            0 => Phase::Absent,
+            1 => Phase::Attached,
+            2 => Phase::Finished,
+            3 => Phase::Returning,
+            _ => Phase::Gone,
+        }
+    }
+
+    /// Whether it has left MPI and is not back.
+    pub fn is_out(self) -> bool {
+        matches!(self, Phase::Finished | Phase::Returning | Phase::Gone)
+    }
 }
 
 /// What a rank says, by itself, before its process ends.
@@ -249,6 +277,12 @@ impl Area {
     pub fn wake(&self, rank: u32) {
         let turn = &self.slot(rank).turn;
         let _ = futex::wake(turn, futex::Flags::empty(), 1);
+    }
+
+    /// Wakes who waits for a rank to come back.
+    pub fn wake_phase(&self, rank: u32) {
+        let phase = &self.slot(rank).phase;
+        let _ = futex::wake(phase, futex::Flags::empty(), 1);
     }
 
     fn place(&self, rank: u32) -> usize {

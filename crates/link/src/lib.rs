@@ -18,6 +18,10 @@
 //!
 //! A rank that has not attached yet has its turn, so that time stands while processes are started and find each other.
 //!
+//! A rank that leaves MPI ([`Rank::finish`]) leaves its turn with the simulator. Its process may initialise MPI once more: then
+//! it says so, and waits for its turn ([`Rank::come_back`]). That it will not, its process says when it exits
+//! ([`Remarks::exits`]), or shows by its end.
+//!
 //! *Payload* follows its record in the area. What does not fit goes in [parts](Part), each of which says where it belongs.
 //! A rank whose area is full gives its turn away and wants it back at once ([`Kind::More`]).
 //!

@@ -101,11 +101,16 @@ impl Rank {
     ///
     /// When the run is over, or the simulator is gone, this process ends.
     pub fn hand_over(&mut self, time: u64, until: u64, flags: Flags) -> Option<u64> {
-        self.end_turn(&Order {
+        self.hand_over_by(&Order {
             key: until,
             flags: flags.0,
             ..Order::new(Kind::Wait, time)
-        });
+        })
+    }
+
+    /// The same by a wait of any kind.
+    pub fn hand_over_by(&mut self, wait: &Order) -> Option<u64> {
+        self.end_turn(wait);
         self.await_turn();
         let slot = self.area.slot(self.number);
         (slot.resume.load(Acquire) != 0).then(|| slot.now.load(Acquire))
@@ -143,11 +148,26 @@ impl Rank {
         records.inspect(move |(news, part, _)| joint.join(news, *part))
     }
 
-    /// Says that this rank will say no more.
+    /// Says that this rank will say no more, unless it comes back.
     pub fn finish(&mut self, time: u64) {
         let slot = self.area.slot(self.number);
         slot.phase.store(Phase::Finished as u32, Release);
         self.end_turn(&Order::new(Kind::Finish, time));
+    }
+
+    /// Comes back after [`Rank::finish`]: waits for the turn, and returns the time that it is in the simulation.
+    ///
+    /// # Errors
+    /// [`LinkError::Over`].
+    pub fn come_back(&mut self) -> Result<u64, LinkError> {
+        let slot = self.area.slot(self.number);
+        slot.phase.store(Phase::Returning as u32, SeqCst);
+        if self.area.head().over.load(SeqCst) != 0 {
+            return Err(LinkError::Over { rank: self.number });
+        }
+        self.area.wake_phase(self.number);
+        self.await_turn();
+        Ok(self.area.slot(self.number).now.load(Acquire))
     }
 
     /// Gives the turn to the simulator, with a last order that says why.
@@ -175,6 +195,18 @@ impl Remarks {
     /// Says which MPI call the rank is in, by its number ([`crate::calls`]); 0 for none.
     pub fn in_call(&self, call: u32) {
         self.area.slot(self.number).call.store(call, Relaxed);
+    }
+
+    /// Says that the rank's process exits: if it has left MPI, it will not come back.
+    pub fn exits(&self) {
+        let (finished, gone) = (Phase::Finished as u32, Phase::Gone as u32);
+        let phase = &self.area.slot(self.number).phase;
+        if phase
+            .compare_exchange(finished, gone, AcqRel, Relaxed)
+            .is_ok()
+        {
+            self.area.wake_phase(self.number);
+        }
     }
 
     /// Says that the rank's process is about to end, and how. Only the first word of a rank counts.

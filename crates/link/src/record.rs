@@ -13,7 +13,7 @@
 //! | `Get` | of the get | from whom | | | the same | bytes | |
 //! | `Reply` | of the `Read` | | | | | bytes | all bytes |
 //! | `Called` | which call | | | | `key`: when it began | | |
-//! | `Wait` | | | | | `key`: until when at most | | |
+//! | `Wait` | with [`Flags::MEETING`]: which meeting | | | | `key`: until when at most | ranks that meet | |
 //! | `More` | | | | | | | |
 //! | `Differs` | the news' `message` | | | | | bytes | what was stored |
 //! | `Finish` | | | | | | | |
@@ -65,7 +65,7 @@ pub enum Kind {
     More = 10,
     /// The turn is over: go on when there are news, but at the latest at a moment. With [`Flags::SLEEP`] not before it.
     Wait = 11,
-    /// The rank will say no more.
+    /// The rank has left MPI: it will say no more, unless it comes back.
     Finish = 12,
     /// What was stored has another checksum than what was sent: here it is.
     Differs = 13,
@@ -128,6 +128,8 @@ impl Flags {
     pub const BLOCKING: Flags = Flags(32);
     /// The wait that was is still on: the turn only came to do what the simulator wanted.
     pub const STILL: Flags = Flags(64);
+    /// The rank waits until other ranks wait for the same: outside the simulation, they wait for each other.
+    pub const MEETING: Flags = Flags(128);
 
     /// Whether all marks of another set are here.
     pub const fn has(self, other: Flags) -> bool {

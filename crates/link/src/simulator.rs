@@ -88,11 +88,22 @@ impl Simulator {
 
     /// How far a rank has come.
     pub fn phase(&self, rank: u32) -> Phase {
-        match self.area.slot(rank).phase.load(Acquire) {
-            0 => Phase::Absent,
-            1 => Phase::Attached,
-            _ => Phase::Finished,
+        let slot = self.area.slot(rank);
+        match Phase::of_word(slot.phase.load(Acquire)) {
+            // A program may call MPI_Finalize when it exits already.
+            Phase::Finished if slot.leaves.load(Acquire) != 0 => Phase::Gone,
+            phase => phase,
         }
+    }
+
+    /// Waits until a rank that has left MPI comes back or says that it exits, or some time of the host is over; its phase.
+    pub fn wait_for_return(&self, rank: u32, patience: Duration) -> Phase {
+        if self.phase(rank) == Phase::Finished {
+            let (phase, finished) = (&self.area.slot(rank).phase, Phase::Finished as u32);
+            let patience = rustix::time::Timespec::try_from(patience).expect("a short time");
+            let _ = futex::wait(phase, futex::Flags::empty(), finished, Some(&patience));
+        }
+        self.phase(rank)
     }
 
     /// The process of a rank that has attached.
@@ -168,6 +179,12 @@ impl Simulator {
         true
     }
 
+    /// Takes a rank back that [`Phase::Returning`] says it of; it waits for its turn.
+    pub fn comes_back(&self, rank: u32) {
+        let phase = &self.area.slot(rank).phase;
+        phase.store(Phase::Attached as u32, Release);
+    }
+
     /// Gives a rank its turn at the next [`Simulator::release`]: to go on with this local time, or only to take in the news
     /// and to answer.
     pub fn give_turn(&mut self, rank: u32, resume: Option<u64>) {
@@ -203,7 +220,7 @@ impl Simulator {
 
     /// The run is over before its end: all ranks that wait, or will, end their processes.
     pub fn end(&self) {
-        self.area.head().over.store(1, Release);
+        self.area.head().over.store(1, SeqCst);
         for rank in 0..self.ranks() {
             self.area.wake(rank);
         }

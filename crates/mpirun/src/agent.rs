@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub agents: RefCell<Vec<Rc<Agent>>>,
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
+    /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when.
+    pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub chronicle: RefCell<Chronicle>,
     pub in_flight: InFlight,
     /// What a rank does for which a node has no room; it ends the run.
@@ -87,7 +89,7 @@ pub(crate) struct Agent {
 }
 
 struct Desk {
-    /// The rank has said that it will order no more.
+    /// The rank has left MPI, and has not come back.
     finished: bool,
     /// By the order in which they were started.
     entries: BTreeMap<u64, Entry>,
@@ -138,12 +140,22 @@ impl Agent {
         self.desk.borrow().finished
     }
 
+    /// The rank, which has left MPI, is back.
+    pub fn comes_back(&self) {
+        self.desk.borrow_mut().finished = false;
+    }
+
     /// What the rank has under way, for people.
     pub fn under_way(&self) -> Vec<String> {
         let desk = self.desk.borrow();
         let own = |entry: &&Entry| !matches!(entry.role, Role::Untagged(..));
         let entries = desk.entries.values().filter(own);
-        entries.map(|entry| entry.about.to_string()).collect()
+        let meetings = self.shared.meetings.borrow();
+        let mut all = meetings.values().flatten();
+        let meets = all.any(|&(_, rank)| rank == self.rank);
+        let meets = meets.then(|| "waits for other ranks at the process manager".to_string());
+        let entries = entries.map(|entry| entry.about.to_string());
+        meets.into_iter().chain(entries).collect()
     }
 
     /// Takes what was written into the rank's memory by a moment.

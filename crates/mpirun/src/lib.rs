@@ -38,6 +38,13 @@
 //! asks of it (a call, a copy), one after the other, for all that had ended by then; it goes on with all of this. What ends
 //! while the program sleeps or computes is seen later; what the adapter does needs no rank.
 //!
+//! *Coming and going.* A rank that leaves MPI may come back: sessions may be begun again and again. What it does meanwhile is
+//! nobody's business, but when it comes back it has a moment in simulated time, which must not depend on the host. So nobody
+//! waits for it for a while of simulated time (a millisecond), as the process manager of a real machine takes some to let
+//! it in; then time stands until it has come back, at that moment, or its process exits. All that leave together go on
+//! together: that one exits costs the others nothing. While ranks wait for each other in the process manager, they have no
+//! turn, and all go on from the moment at which the last one came.
+//!
 //! *Memory.* The bytes of a message are copied from the rank into main memory of its simulated process, travel, and are
 //! copied from the receiver's memory to the receiving rank. For gets, and into windows for puts, the simulator asks the
 //! other rank's provider in between, which happens in no simulated time: what a get reads is what the memory holds when the

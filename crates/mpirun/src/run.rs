@@ -11,7 +11,7 @@ use crate::watch::Watch;
 use elan::{Cluster, Matching, Node};
 use kernel::Limits;
 use libelan::Job;
-use link::{Compute, Leaving, Phase, Settings, Simulator};
+use link::{Compute, Leaving, Settings, Simulator};
 use machine::Machine;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -223,7 +223,7 @@ impl Run {
         let link = self.link.lock();
         let mut said = link.leaving();
         // A program may call MPI_Finalize when it exits already.
-        said.retain(|&(rank, _)| link.phase(rank) != Phase::Finished);
+        said.retain(|&(rank, _)| !link.phase(rank).is_out());
         said
     }
 
@@ -286,6 +286,10 @@ impl Run {
         server.memory = self.room();
         server.attach(nodes, endpoints);
         let outcome = server.run();
+        if outcome.end == End::Finished {
+            // Who would come back now, while its process exits, must not wait.
+            self.end();
+        }
         let repeatable = !matches!(self.options.compute()?, Compute::Measured(_));
         Ok((outcome, server.results(places, repeatable)))
     }

@@ -66,6 +66,7 @@ impl Server {
             shared: Rc::new(Shared {
                 agents: RefCell::default(),
                 ready: RefCell::default(),
+                meetings: RefCell::default(),
                 chronicle: RefCell::new(Chronicle::new(ranks)),
                 in_flight: InFlight::default(),
                 no_room: RefCell::default(),
@@ -108,15 +109,20 @@ impl Server {
         self.turns.look_sometimes()?;
         let ahead = self.lookahead.saturating_sub(Time::from_ps(1));
         let first = self.turns.first_out();
-        let due = first.map_or(Time::MAX, |moment| moment + ahead);
+        let gate = self.turns.is_gate();
+        let due = match first {
+            Some(moment) if gate => moment,
+            Some(moment) => moment + ahead,
+            None => Time::MAX,
+        };
         let (shared, turns) = (Rc::clone(&self.shared), Rc::clone(&self.turns));
         let no_room = || shared.no_room.borrow().is_some();
         let stop =
             || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some() || no_room();
-        self.run_until(due, &stop)?;
+        self.run_until(due, !gate, &stop)?;
         if stop() {
             // The rest of this moment: those that can go on from it go on together.
-            self.run_until(self.cluster.now(), &|| false)?;
+            self.run_until(self.cluster.now(), true, &|| false)?;
             self.turns.trouble()?;
             if no_room() {
                 return Err(Over::NoRoom);
@@ -126,6 +132,7 @@ impl Server {
             return self.let_go(&ready);
         }
         match first {
+            Some(_) if gate => self.open_gate(),
             Some(moment) => self.take_orders(moment),
             None => Err(self.end()),
         }
@@ -139,6 +146,14 @@ impl Server {
             self.turns.tell_news(&agent)?;
         }
         self.turns.let_go(ready);
+        Ok(())
+    }
+
+    /// Lets a rank come back that left MPI a while ago; or nobody, if its process exits.
+    fn open_gate(&self) -> Result<(), Over> {
+        if let Some(rank) = self.turns.open_gate()? {
+            self.shared.agents.borrow()[rank as usize].comes_back();
+        }
         Ok(())
     }
 
@@ -162,12 +177,18 @@ impl Server {
         }
     }
 
-    /// Simulates to a moment or until something says stop, and cuts the series on the way.
-    fn run_until(&mut self, end: Time, stop: &dyn Fn() -> bool) -> Result<(), Over> {
+    /// Simulates to a moment or until something says stop, and cuts the series on the way. Whether the moment is the present
+    /// then, though nothing was due, is for the caller to say.
+    fn run_until(&mut self, end: Time, arrive: bool, stop: &dyn Fn() -> bool) -> Result<(), Over> {
         loop {
             let next = self.series.as_ref().map_or(Time::MAX, Series::next);
             let cluster = &mut self.cluster;
-            let due = cluster.run_while(end, |now| !stop() && now < next)?;
+            let go_on = |now| !stop() && now < next;
+            let due = if arrive {
+                cluster.run_while(end, go_on)?
+            } else {
+                cluster.run_due(end, go_on)?
+            };
             if !due || stop() {
                 return Ok(());
             }

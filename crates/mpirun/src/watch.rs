@@ -1,6 +1,6 @@
 //! Who watches over the processes of a run, while the simulator waits for them.
 
-use link::{Phase, Simulator};
+use link::Simulator;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -54,17 +54,23 @@ impl Watch {
             return Err(Trouble::Cancelled);
         }
         for rank in 0..link.ranks() {
-            let dead = link.pid(rank).is_some_and(|pid| !lives(pid));
-            if dead && link.phase(rank) != Phase::Finished {
+            if is_dead(link, rank) && !link.phase(rank).is_out() {
                 return Err(Trouble::Died(rank));
             }
         }
-        if lives(self.launcher) {
+        // It goes when all ranks have.
+        let all_out = || (0..link.ranks()).all(|rank| link.phase(rank).is_out());
+        if lives(self.launcher) || all_out() {
             Ok(())
         } else {
             Err(Trouble::LauncherGone)
         }
     }
+}
+
+/// Whether a rank has attached, and its process has ended.
+pub(crate) fn is_dead(link: &Simulator, rank: u32) -> bool {
+    link.pid(rank).is_some_and(|pid| !lives(pid))
 }
 
 /// Whether a process runs; one that has ended and that nobody has waited for does not.

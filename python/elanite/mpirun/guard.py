@@ -30,6 +30,9 @@ NAME = re.compile(r"mpich_(?:shm|vci)_([0-9a-f]+)_\d+")
 SECONDS = 30
 """In which mpiexec has given the run its name, from its start on."""
 
+TIMES = 64
+"""How often, by sessions, a program may initialise MPI with nothing left behind if it is killed then."""
+
 PATIENCE = 8.0
 """Seconds in which all of a run must be gone."""
 
@@ -42,15 +45,14 @@ def worlds(pid: int, started: int) -> frozenset[str]:
     host, found = socket.gethostname(), set()
     for second in range(started, started + SECONDS):
         libc.srand(ctypes.c_uint(second))
-        name = f"kvs_{pid}_0_{libc.rand()}_{host}"
-        # Later versions count how often a process has initialised MPI: a second time for sessions.
-        found |= {f"{_fnv(name + times):x}" for times in ("", "-1", "-2")}
+        hashed = _fnv(f"kvs_{pid}_0_{libc.rand()}_{host}")
+        # Later versions count how often a process has initialised MPI.
+        found |= {f"{hashed:x}"} | {f"{_fnv(f'-{times}', hashed):x}" for times in range(1, TIMES)}
     return frozenset(found)
 
 
-def _fnv(name: str) -> int:
-    """FNV-1a of 32 bits."""
-    hashed = 2166136261
+def _fnv(name: str, hashed: int = 2166136261) -> int:
+    """FNV-1a of 32 bits, of a name that goes on from one with this hash."""
     for byte in name.encode():
         hashed = (hashed ^ byte) * 16777619 & 0xFFFFFFFF
     return hashed

@@ -223,15 +223,24 @@ impl Cluster {
     /// # Errors
     /// As [`Cluster::run_until`].
     pub fn run_while(&mut self, end: Time, go_on: impl Fn(Time) -> bool) -> Result<bool, Stop> {
+        let due = self.run_due(end, go_on)?;
+        if !due && end < Time::MAX {
+            self.world.borrow_mut().advance_clock(end);
+        }
+        Ok(due)
+    }
+
+    /// The same, but that the present stays at what was the last to be due.
+    ///
+    /// # Errors
+    /// As [`Cluster::run_until`].
+    pub fn run_due(&mut self, end: Time, go_on: impl Fn(Time) -> bool) -> Result<bool, Stop> {
         loop {
             self.executor.run_ready();
             if !go_on(self.now()) {
                 return Ok(true);
             }
             if !self.step(end)? {
-                if end < Time::MAX {
-                    self.world.borrow_mut().advance_clock(end);
-                }
                 return Ok(false);
             }
         }

@@ -94,9 +94,15 @@ impl Rank {
 
     /// It waits, as its last order says.
     pub fn waits(&mut self, order: &Order) {
+        // In a barrier of the process manager's it waits there, in no simulated time.
+        let until = if order.has(Flags::MEETING) {
+            order.time
+        } else {
+            order.key
+        };
         self.doing = Doing::Waits {
             since: order.time,
-            until: order.key,
+            until,
             sleeps: order.has(Flags::SLEEP),
         };
     }

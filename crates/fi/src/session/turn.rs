@@ -2,7 +2,7 @@
 
 use super::{HOLDS, LEFT, Session, State};
 use crate::{calls, clock};
-use link::{Flags, Kind, NEVER, Order};
+use link::{Flags, Kind, LinkError, NEVER, Order};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it is taken to wait: it looks
@@ -57,13 +57,43 @@ impl Session {
 
     /// Waits in simulated time: for news, at most until a moment. All news that there are by then have gone to the desk. With
     /// [`Flags::SLEEP`] it is until that moment, and news stay where they are.
-    pub fn wait(&self, state: &mut State, until: u64, mut flags: Flags) {
+    pub fn wait(&self, state: &mut State, until: u64, flags: Flags) {
+        let wait = Order {
+            key: until,
+            flags: flags.0,
+            ..Order::new(Kind::Wait, 0)
+        };
+        self.wait_by(state, wait);
+    }
+
+    /// Waits, outside the simulation, for other ranks that do the same: so many of them, at a meeting of this name. All of
+    /// them go on from the moment at which the last one has come.
+    pub fn meet(&self, which: u64, ranks: u32) {
+        if HOLDS.get() {
+            return;
+        }
+        let wait = Order {
+            id: which,
+            key: NEVER,
+            size: ranks.into(),
+            flags: Flags::MEETING.0,
+            ..Order::new(Kind::Wait, 0)
+        };
+        self.wait_by(&mut self.lock(), wait);
+    }
+
+    fn wait_by(&self, state: &mut State, wait: Order) {
+        let mut flags = Flags(wait.flags);
         self.at_work.store(false, Ordering::Relaxed);
         if !flags.has(Flags::SLEEP) {
             self.slept.store(false, Ordering::Relaxed);
         }
         loop {
-            let resumed = state.link.hand_over(self.now(), until, flags);
+            let resumed = state.link.hand_over_by(&Order {
+                time: self.now(),
+                flags: flags.0,
+                ..wait
+            });
             let mut replies = Vec::new();
             for (news, part, bytes) in state.link.news() {
                 self.look_anew();
@@ -170,5 +200,18 @@ impl Session {
         let mut state = self.lock();
         LEFT.store(true, Ordering::Relaxed);
         state.link.finish(self.now());
+    }
+
+    /// The rank comes back, if it has left.
+    pub(super) fn come_back(&self) -> Result<(), LinkError> {
+        let mut state = self.lock();
+        if LEFT.load(Ordering::Relaxed) {
+            let now = state.link.come_back()?;
+            self.now.fetch_max(now, Ordering::AcqRel);
+            self.look_anew();
+            self.happened();
+            LEFT.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }

@@ -40,6 +40,13 @@ fn run() {
         "spawn" => spawn(),
         "abort" => tell("cmd=abort exitcode=6 message=abort\n"),
         "abort in version 2" => tell("    43cmd=abort;isworld=TRUE;msg=internal;"),
+        "again" => again(session),
+        "barriers" => {
+            tell("cmd=barrier_in\n");
+            tell("    20cmd=kvs-fence;");
+            tell("cmd=barrier_in group=WORLD:7\n");
+            tell("cmd=barrier_in group=0,2,4:7\n");
+        }
         "words" => {
             tell("cmd=get_maxes\n");
             tell("a");
@@ -272,6 +279,19 @@ fn end(session: &Session) {
     assert_eq!((time.tv_sec, time.tv_nsec), (1, 5000));
     let began = session.now();
     while clocks::reading().expect("time is still shown") < began + MICROSECOND {}
+}
+
+/// Twice outside: for less time than passes in the simulation, and for more.
+fn again(session: &Session) {
+    let path = std::env::var(link::PATH_VARIABLE).expect("there is a simulator");
+    for outside in [1, 60] {
+        session.finish();
+        // SAFETY: without pointers.
+        unsafe { libc::usleep(outside) };
+        session::attach(&path, 0).expect("the simulation goes on");
+        // SAFETY: as above.
+        unsafe { libc::usleep(2) };
+    }
 }
 
 /// A library as small as possible, which the process loads as interpreters do: out of sight of others.

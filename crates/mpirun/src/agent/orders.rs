@@ -1,7 +1,7 @@
 //! What a rank orders, begun.
 
 use super::about::About;
-use super::{Agent, Part, Role};
+use super::{Agent, Entry, Part, Role};
 use crate::chronicle::{Call, Kind, Message};
 use crate::endpoint::{Number, Outgoing, Wanted};
 use link::{Flags, News, Order, Report, Status};
@@ -57,6 +57,7 @@ impl Agent {
             }),
             Some(link::Kind::Finish) => {
                 self.desk.borrow_mut().finished = true;
+                self.take_back(at);
                 let mut chronicle = self.shared.chronicle.borrow_mut();
                 chronicle.ranks[self.rank as usize].end = at;
             }
@@ -65,6 +66,18 @@ impl Agent {
             {
                 panic!("rank {} ordered {order:?}", self.rank)
             }
+        }
+    }
+
+    /// Takes back what the rank has left behind: it would take messages of a later session.
+    fn take_back(&self, at: Time) {
+        let desk = self.desk.borrow();
+        let waits = |entry: &&Entry| matches!(entry.role, Role::Receive | Role::Probe);
+        let left = desk.entries.values().filter(waits);
+        let left: Vec<_> = left.map(|entry| Rc::clone(&entry.operation)).collect();
+        drop(desk);
+        for operation in left {
+            operation.cancel(at);
         }
     }
 

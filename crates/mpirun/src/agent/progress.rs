@@ -80,6 +80,9 @@ impl Agent {
     pub(super) async fn wait(self: &Rc<Self>, order: &Order) {
         let asked = order.has(Flags::STILL);
         assert!(!asked, "rank {} answers what it was not asked", self.rank);
+        if order.has(Flags::MEETING) {
+            return self.meet(order);
+        }
         let (begin, until) = (Time::from_ps(order.time), Time::from_ps(order.key));
         let moment = if order.has(Flags::SLEEP) {
             let time = until.saturating_sub(begin);
@@ -107,6 +110,19 @@ impl Agent {
             }
         };
         self.shared.ready.borrow_mut().push((moment, self.rank));
+    }
+
+    /// The rank waits for others outside the simulation. All go on when the last one has come.
+    fn meet(&self, order: &Order) {
+        let mut meetings = self.shared.meetings.borrow_mut();
+        let there = meetings.entry(order.id).or_default();
+        there.push((Time::from_ps(order.time), self.rank));
+        if there.len() as u64 >= order.size {
+            let all = meetings.remove(&order.id).unwrap_or_default();
+            let last = all.iter().map(|&(at, _)| at).max().unwrap_or_default();
+            let all = all.into_iter().map(|(_, rank)| (last, rank));
+            self.shared.ready.borrow_mut().extend(all);
+        }
     }
 
     /// Waits until something has ended, or a moment has come; when the former was.

@@ -388,6 +388,64 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
     }
 }
 
+/// A rank that leaves and comes back finds no time passed but what is always taken for it, or what others were ahead.
+#[test]
+fn ranks_leave_and_come_back() {
+    for (name, network) in networks() {
+        let run = Options {
+            network,
+            ..options(3)
+        };
+        let play = || {
+            let program = |process: &mut Process| {
+                for round in 0..3 {
+                    // The last one leaves much later than the others, and the first one stays outside for longest.
+                    process.sleep(Time::from_us(u64::from(process.rank()) * 700));
+                    let before = process.now;
+                    let outside = if process.rank() == 0 { 5000 } else { 3 };
+                    process.come_back_after(Time::from_us(outside));
+                    let away = Time::from_ps(process.now - before);
+                    assert_eq!(away, Time::from_us(outside.max(1000)), "round {round}");
+                    process.meet(round, 3);
+                    let (next, last) = ((process.rank() + 1) % 3, (process.rank() + 2) % 3);
+                    let receive = process.receive(last, round, 8);
+                    process.send(next, round, &[round as u8; 8]);
+                    assert_eq!(process.end_of(receive).2, [round as u8; 8]);
+                }
+            };
+            play(machine(name), run.clone(), WHOLE, program)
+        };
+        let (outcome, results) = play();
+        assert_eq!(outcome.end, End::Finished, "{name}: {}", outcome.message);
+        assert_eq!(results.messages.len(), 9);
+        assert_eq!(results.digest, play().1.digest, "{name}");
+        // Three rounds of five milliseconds: the end is that of the last rank, with nothing for its leaving.
+        let end = results.time.as_us_f64();
+        assert!((15_000.0..15_500.0).contains(&end), "{name}: {end}");
+    }
+}
+
+/// Who meets others that never come waits for ever, unless one of them may still come back.
+#[test]
+fn who_is_not_met_is_in_a_deadlock() {
+    let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
+        if process.rank() == 0 {
+            process.come_back_after(Time::from_us(1));
+            process.meet(1, 2);
+        } else {
+            process.sleep(Time::from_us(50));
+        }
+    });
+    assert_eq!(outcome.end, End::Deadlock, "{}", outcome.message);
+    let what = outcome
+        .waiting
+        .iter()
+        .map(|one| (one.rank, one.what.join("; ")));
+    let expected = "waits for other ranks at the process manager".to_string();
+    assert_eq!(what.collect::<Vec<_>>(), [(0, expected)]);
+    assert!(outcome.time < Time::from_us(1100), "{}", outcome.time);
+}
+
 #[test]
 fn long_payloads_come_as_they_were_sent() {
     for (name, network) in networks() {

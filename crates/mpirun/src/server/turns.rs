@@ -4,7 +4,7 @@ use crate::agent::{Agent, Part, Reader};
 use crate::endpoint::Number;
 use crate::run::Link;
 use crate::sent::Wrong;
-use crate::watch::{PATIENCE, Trouble, Watch};
+use crate::watch::{PATIENCE, Trouble, Watch, is_dead};
 use link::{Kind, News, Order, Payload, Phase, Report, Status};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,9 +17,21 @@ pub(super) struct Turns {
     pub trouble: RefCell<Option<Trouble>>,
     /// What differs from what was sent, if [`Trouble::Corrupted`] is the trouble.
     pub wrong: RefCell<Option<Wrong>>,
-    /// Ranks that go on, each from its moment, and their orders if these have been taken before their time.
-    out: RefCell<BTreeMap<(Time, u32), Option<Batch>>>,
+    /// Ranks that the simulation must not leave behind, each with a moment.
+    out: RefCell<BTreeMap<(Time, u32), Out>>,
 }
+
+/// Why simulated time may not pass a rank's moment.
+enum Out {
+    /// The rank goes on from it; its orders, if these have been taken before their time.
+    Runs(Option<Batch>),
+    /// The rank has left MPI a while before, and may come back at it.
+    Away,
+}
+
+/// How long a rank is away from MPI at least, whenever it comes back: what the process manager takes to let it in. Too long
+/// would only let ranks that come back at once wait; if it were short, ranks would exit one after the other.
+const AWAY: Time = Time::from_ms(1);
 
 /// What a rank ordered in a turn.
 pub(super) type Batch = Vec<(Order, Vec<u8>)>;
@@ -33,7 +45,10 @@ impl Turns {
             watch: RefCell::new(watch),
             trouble: RefCell::new(None),
             wrong: RefCell::new(None),
-            out: RefCell::new(all.map(|rank| ((Time::ZERO, rank), None)).collect()),
+            out: RefCell::new(
+                all.map(|rank| ((Time::ZERO, rank), Out::Runs(None)))
+                    .collect(),
+            ),
         }
     }
 
@@ -42,24 +57,57 @@ impl Turns {
         let mut link = self.link.lock();
         for &(moment, rank) in ready {
             link.give_turn(rank, Some(moment.as_ps()));
-            self.out.borrow_mut().insert((moment, rank), None);
+            let runs = Out::Runs(None);
+            self.out.borrow_mut().insert((moment, rank), runs);
         }
         link.release();
     }
 
-    /// The first moment from which a rank goes on whose orders have not been taken.
+    /// The first moment from which a rank goes on whose orders have not been taken, or at which one may come back.
     pub fn first_out(&self) -> Option<Time> {
         let out = self.out.borrow();
         out.first_key_value().map(|(&(moment, _), _)| moment)
+    }
+
+    /// Whether at the first moment a rank may come back.
+    pub fn is_gate(&self) -> bool {
+        let out = self.out.borrow();
+        let first = out.first_key_value();
+        matches!(first, Some((_, Out::Away)))
+    }
+
+    /// Waits until the first rank that may come back has done it, or its process exits. One that comes back goes on.
+    pub fn open_gate(&self) -> Result<Option<u32>, Trouble> {
+        let first = self.out.borrow_mut().pop_first();
+        let Some(((moment, rank), Out::Away)) = first else {
+            unreachable!("a rank is away")
+        };
+        loop {
+            let link = self.link.lock();
+            let dead = is_dead(&link, rank);
+            match link.phase(rank) {
+                Phase::Returning => break,
+                Phase::Finished if !dead => {
+                    self.watch.borrow_mut().look(&link)?;
+                    link.wait_for_return(rank, PATIENCE);
+                }
+                _ => return Ok(None),
+            }
+        }
+        self.link.lock().comes_back(rank);
+        self.let_go(&[(moment, rank)]);
+        Ok(Some(rank))
     }
 
     /// Takes the orders of the ranks that go on from a moment, as soon as these have given their turns away: in the order
     /// of the moments of their first orders, then of the ranks.
     pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Batch)>, Trouble> {
         let mut out = Vec::new();
-        while self.first_out() == Some(moment) {
-            let ((_, rank), early) = self.out.borrow_mut().pop_first().expect("there is one");
-            out.push((rank, early));
+        while self.first_out() == Some(moment) && !self.is_gate() {
+            let first = self.out.borrow_mut().pop_first();
+            if let Some(((_, rank), Out::Runs(early))) = first {
+                out.push((rank, early));
+            }
         }
         // The last one was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
         let mut batches = Vec::new();
@@ -67,6 +115,14 @@ impl Turns {
             batches.push((rank, early.map_or_else(|| self.orders(rank), Ok)?));
         }
         batches.reverse();
+        for (rank, batch) in &batches {
+            if let Some((last, _)) = batch.last()
+                && last.kind() == Some(Kind::Finish)
+            {
+                let gate = Time::from_ps(last.time) + AWAY;
+                self.out.borrow_mut().insert((gate, *rank), Out::Away);
+            }
+        }
         batches.sort_by_key(|(_, batch)| batch.first().map(|(order, _)| order.time));
         Ok(batches)
     }
@@ -102,7 +158,7 @@ impl Turns {
     fn take_early(&self, rank: u32) -> Result<(), Trouble> {
         let mut out = self.out.borrow_mut();
         let early = out.iter_mut().find(|((_, number), _)| *number == rank);
-        if let Some((_, early @ None)) = early {
+        if let Some((_, Out::Runs(early @ None))) = early {
             *early = Some(self.orders(rank)?);
         }
         Ok(())
@@ -168,7 +224,7 @@ impl Turns {
         Part { key, offset, size }: Part,
     ) -> Result<Option<(Vec<u8>, u64)>, Trouble> {
         self.take_early(agent.rank)?;
-        if self.link.lock().phase(agent.rank) == Phase::Finished {
+        if self.link.lock().phase(agent.rank).is_out() {
             return Ok(None);
         }
         self.tell_writes(agent, at)?;

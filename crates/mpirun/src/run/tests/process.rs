@@ -150,6 +150,25 @@ impl Process {
         }
     }
 
+    /// Leaves, is outside for so long, and comes back.
+    pub fn come_back_after(&mut self, time: Time) {
+        self.link.finish(self.now);
+        let now = self.link.come_back().expect("the simulation goes on");
+        self.now = now.max(self.now + time.as_ps());
+    }
+
+    /// Waits until so many ranks do.
+    pub fn meet(&mut self, which: u64, ranks: u64) {
+        let wait = Order {
+            id: which,
+            key: NEVER,
+            size: ranks,
+            flags: Flags::MEETING.0,
+            ..Order::new(Kind::Wait, self.now)
+        };
+        self.now = self.link.hand_over_by(&wait).expect("it is asked nothing");
+    }
+
     /// Waits for the end of something.
     pub fn end_of(&mut self, id: u64) -> (Status, News, Vec<u8>) {
         loop {
@@ -254,6 +273,7 @@ pub fn play(
                 program(&mut process);
                 let now = process.now;
                 process.link.finish(now);
+                process.link.remarks().exits();
             };
             if std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)).is_err() {
                 cancel.store(true, Ordering::Relaxed);
