@@ -96,7 +96,7 @@ def test_complaints_of_helpers_are_kept_for_messages() -> None:
 
 
 def evidence(outcome: dict[str, Any], statuses: list[int], *dead: int, left: Sequence[Left] = ()) -> Evidence:
-    usual = {"end": "died", "message": "", "waiting": [], "rank": None, "time_us": 1.5, "attached": 4}
+    usual = {"end": "died", "message": "", "waiting": [], "rank": None, "dead": [], "time_us": 1.5, "attached": 4}
     reports = Reports(statuses=dict(enumerate(statuses)))
     return Evidence(usual | outcome, reports, left, dead, 1, [0, 0, 1, 1], [11, 12, 13, 14], "./x", "mpicc")
 
@@ -119,6 +119,23 @@ def test_who_is_to_blame(named: int | None, dead: list[int], statuses: list[int]
     ended = judge(evidence({"end": end, "rank": named}, statuses, *dead))
     assert ended.message.startswith(words)
     assert ended.exit_code == code
+
+
+def test_who_ended_early_while_others_went_on() -> None:
+    dead = [{"rank": 2, "call": "MPI_Abort", "time_us": 3}, {"rank": 1, "call": "MPI_Recv", "time_us": 4}]
+    early = evidence({"dead": dead, "rank": 2}, [0, 768, 1792, 0], left=[(2, "abort", 7)])
+    ended = judge(early)
+    assert ended.message.splitlines() == [
+        "rank 2 (pid 13) on node 1 called MPI_Abort with code 7 at 3 us of simulated time",
+        "  rank 1 (pid 12) on node 0 exited with code 3 at 4 us of simulated time in MPI_Recv without MPI_Finalize",
+        "  the other ranks went on to their ends",
+    ]
+    assert (ended.exit_code, ended.finished) == (1, False)  # that of mpiexec
+    all_four = [{"rank": rank, "call": "MPI_Barrier", "time_us": 5} for rank in range(4)]
+    swept = judge(evidence({"dead": all_four, "rank": 0}, [9, 9, 11, 9]))
+    assert swept.message.startswith("rank 2 (pid 13) on node 1 was killed by signal 11 (SIGSEGV) at 5 us")
+    assert swept.message.endswith("in MPI_Barrier")
+    assert judge(evidence({"dead": all_four}, [], left=[(3, "abort", 6)])).exit_code == 6
 
 
 @pytest.mark.parametrize(
@@ -231,6 +248,10 @@ def test_command_lines() -> None:
     assert line[0] == "/m/mpiexec"
     assert line[-8:] == ["-genv", "LD_PRELOAD", "/x-fi.so", "-n", "3", "prog", "-n", "1"]
     assert mpich.repeatable
+    assert "-disable-auto-cleanup" not in line
+    assert "-disable-auto-cleanup" in mpich.command(3, {}, ["prog"], cleanup=False)
+    with pytest.raises(UsageError, match="--disable-auto-cleanup: ranks of Open MPI"):
+        other.command(3, {}, ["prog"], cleanup=False)
     line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"])
     assert line[-5:] == ["-x", "LD_PRELOAD=/x-fi.so", "-n", "3", "prog"]
     assert not other.repeatable

@@ -172,6 +172,41 @@ def test_a_later_session_ends_as_the_first(elanite: Run, mpi_programs: Path) -> 
     assert re.search(r"^error: rank 1 .* exited with code 5 at .* without MPI_Finalize$", left.err, re.MULTILINE), left
 
 
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("abort", "called MPI_Abort with code 7 at "),
+        ("exit", "exited with code 7 at "),
+        ("busy", "exited with code 7 at "),
+    ],
+)
+def test_ranks_go_on_without_one(elanite: Run, mpi_programs: Path, how: str, words: str) -> None:
+    """As natively: the others come to their ends, and the exit code is mpiexec's."""
+    program = str(mpi_programs / "leaver")
+    ended = elanite("mpirun", "--quiet", "--disable-auto-cleanup", "-n", "4", program, how)
+    assert ended.code == 7, ended
+    assert ended.out == "3 ranks went on\n", ended
+    assert re.search(rf"^error: rank 3 \(pid \d+\) on node 3 {words}", ended.err, re.MULTILINE), ended
+    assert ended.err.endswith("the other ranks went on to their ends\n"), ended
+    ended = elanite("mpirun", "--quiet", "-n", "4", program, how)
+    assert (ended.code, ended.out) == (7, ""), ended
+
+
+def test_ranks_that_go_on_without_one_end_as_ever(elanite: Run, mpi_programs: Path) -> None:
+    """By a deadlock, if they need it; all together by MPI_Abort of all, and by a signal, as mpiexec has it."""
+    program, words = str(mpi_programs / "leaver"), ("mpirun", "--quiet", "--disable-auto-cleanup", "-n", "4")
+    stuck = elanite(*words, program, "needed")
+    assert stuck.code == 3, stuck
+    assert re.search(r"^  0 +MPI_Recv +receives a message of rank 3, tag 5$", stuck.err, re.MULTILINE), stuck
+    assert re.search(r"^rank 3 .* exited with code 7 at .* without MPI_Finalize$", stuck.err, re.MULTILINE), stuck
+    every = elanite(*words, program, "world")
+    assert (every.code, every.out) == (7, ""), every
+    assert re.search(r"^error: rank 3 .* called MPI_Abort with code 7$", every.err, re.MULTILINE), every
+    killed = elanite(*words, program, "signal")
+    assert (killed.code, killed.out) == (1, ""), killed
+    assert re.search(r"^error: rank 3 .* was killed by signal 11 \(SIGSEGV\)", killed.err, re.MULTILINE), killed
+
+
 def test_a_limit(elanite: Run, ends: str) -> None:
     ended = elanite("mpirun", "--quiet", "-n", "4", "--limit-time", "1ms", ends, "never")
     assert ended.code == 1

@@ -38,7 +38,7 @@ class FakeRun:
 
     def serve(self, cancel: _core.Cancel, launcher_pid: int) -> str:
         outcome = json.loads(os.environ.get("FAKE", "{}"))
-        usual = {"end": "finished", "message": "", "waiting": [], "rank": None, "time_us": 12.345}
+        usual = {"end": "finished", "message": "", "waiting": [], "rank": None, "dead": [], "time_us": 12.345}
         usual["attached"] = self.options["ranks"]
         for_ranks = time.monotonic() + 20
         while outcome.get("end") and len(self._ranks()) < self.options["ranks"] and time.monotonic() < for_ranks:

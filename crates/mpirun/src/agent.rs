@@ -140,6 +140,13 @@ impl Agent {
         self.desk.borrow().finished
     }
 
+    /// The rank's process has ended.
+    pub fn dies(&self, at: Time) {
+        self.desk.borrow_mut().finished = true;
+        self.take_back(at);
+        self.shared.chronicle.borrow_mut().ranks[self.rank as usize].end = at;
+    }
+
     /// The rank, which has left MPI, is back.
     pub fn comes_back(&self) {
         self.desk.borrow_mut().finished = false;

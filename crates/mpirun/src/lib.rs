@@ -45,6 +45,10 @@
 //! together: that one exits costs the others nothing. While ranks wait for each other in the process manager, they have no
 //! turn, and all go on from the moment at which the last one came.
 //!
+//! *Deaths.* A rank that ends without having left MPI ends the run, unless the others are to go on
+//! ([`Options::keep_going`]). Then it orders no more from the moment on from which it ran, and what it had ordered is carried out
+//! by its adapter. Who waits for it waits for ever.
+//!
 //! *Memory.* The bytes of a message are copied from the rank into main memory of its simulated process, travel, and are
 //! copied from the receiver's memory to the receiving rank. For gets, and into windows for puts, the simulator asks the
 //! other rank's provider in between, which happens in no simulated time: what a get reads is what the memory holds when the
@@ -65,4 +69,4 @@ mod watch;
 
 pub use chronicle::{Call, Kind, Message, RankRow};
 pub use options::{Memory, Network, Options, Problem};
-pub use run::{End, Outcome, Results, Run, Waiting};
+pub use run::{Dead, End, Outcome, Results, Run, Waiting};

@@ -62,6 +62,8 @@ pub struct Options {
     pub calls: bool,
     /// Whether what ranks store is compared with the checksum of what was sent.
     pub checksums: bool,
+    /// Whether the others go on when a rank ends that has not left MPI.
+    pub keep_going: bool,
 }
 
 /// Why there is no such run.

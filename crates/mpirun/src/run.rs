@@ -34,7 +34,7 @@ const EPOCH: u64 = 978_307_200;
 pub enum End {
     /// All ranks have left MPI.
     Finished,
-    /// A rank died before it had.
+    /// A rank died before it had; where the others go on then, these have ended, too.
     Died,
     /// All ranks wait, and nothing will happen any more.
     Deadlock,
@@ -81,6 +81,17 @@ pub struct Waiting {
     pub runs: bool,
 }
 
+/// A rank that ended without having left MPI, in a run whose other ranks go on then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dead {
+    /// The rank.
+    pub rank: u32,
+    /// The call of MPI that it was in.
+    pub call: u32,
+    /// When it was last seen.
+    pub time: Time,
+}
+
 /// How a run ended, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -92,6 +103,8 @@ pub struct Outcome {
     pub waiting: Vec<Waiting>,
     /// The rank that died.
     pub rank: Option<u32>,
+    /// Ranks that died while others went on, the first one first.
+    pub dead: Vec<Dead>,
     /// Simulated time.
     pub time: Time,
     /// Ranks that attached.
@@ -280,7 +293,7 @@ impl Run {
                 (ideal::CALL, ends.map(|end| Box::new(end) as _).collect())
             }
         };
-        let watch = Watch::new(Arc::clone(cancel), launcher);
+        let watch = Watch::new(Arc::clone(cancel), launcher, self.options.keep_going);
         let mut server = Server::new(self.link.clone(), cluster, watch, lookahead.min(longest));
         server.keep(self.options.calls, self.options.timeline);
         server.memory = self.room();

@@ -5,7 +5,7 @@ mod turns;
 use crate::agent::{Agent, Reader, Shared};
 use crate::chronicle::Chronicle;
 use crate::endpoint::Endpoint;
-use crate::run::{End, Link, Outcome, Results, Waiting};
+use crate::run::{Dead, End, Link, Outcome, Results, Waiting};
 use crate::sent::InFlight;
 use crate::series::Series;
 use crate::watch::{Trouble, Watch};
@@ -27,11 +27,14 @@ pub(crate) struct Server {
     turns: Rc<Turns>,
     /// Where messages lie and what limits that, for people.
     pub memory: String,
+    /// Ranks that have died while the others go on.
+    dead: RefCell<Vec<Dead>>,
 }
 
 /// Why the loop ends.
 enum Over {
     Finished,
+    Died,
     Deadlock,
     NoRoom,
     Trouble(Trouble),
@@ -74,6 +77,7 @@ impl Server {
             }),
             turns,
             memory: String::new(),
+            dead: RefCell::default(),
         }
     }
 
@@ -164,16 +168,41 @@ impl Server {
             let node = agent.node.clone();
             node.serve("orders", agent.carry_out(orders));
         }
+        self.bury(moment);
         Ok(())
+    }
+
+    /// Takes the ranks out of the simulation whose processes have ended since the last time; whether there are some.
+    fn bury(&self, at: Time) -> bool {
+        let ranks = self.turns.new_dead.take();
+        let link = self.turns.link.lock();
+        let mut dead = self.dead.borrow_mut();
+        for &rank in &ranks {
+            self.shared.agents.borrow()[rank as usize].dies(at);
+            let call = link.call(rank);
+            dead.push(Dead {
+                rank,
+                call,
+                time: at,
+            });
+        }
+        !ranks.is_empty()
     }
 
     /// Nothing happens any more, and no rank goes on.
     fn end(&self) -> Over {
-        let agents = self.shared.agents.borrow();
-        if agents.iter().all(|agent| agent.is_finished()) {
+        let finished = |agent: &Rc<Agent>| agent.is_finished();
+        if !self.shared.agents.borrow().iter().all(finished) {
+            // Others may have died while they waited.
+            self.turns.look_for_dead();
+            self.bury(self.cluster.now());
+        }
+        if !self.shared.agents.borrow().iter().all(finished) {
+            Over::Deadlock
+        } else if self.dead.borrow().is_empty() {
             Over::Finished
         } else {
-            Over::Deadlock
+            Over::Died
         }
     }
 
@@ -215,6 +244,10 @@ impl Server {
                 let message = format!("{about}, for which there is no room: {}", self.memory);
                 (End::Limit, message)
             }
+            Over::Died => {
+                rank = self.dead.borrow().first().map(|dead| dead.rank);
+                (End::Died, "ranks died, and the others ended".to_string())
+            }
             Over::Trouble(Trouble::Died(which)) => {
                 rank = Some(*which);
                 (End::Died, format!("rank {which} died"))
@@ -254,6 +287,7 @@ impl Server {
             message,
             waiting: waiting.collect(),
             rank,
+            dead: self.dead.borrow().clone(),
             time: self.time(),
             attached,
         }

@@ -25,14 +25,17 @@ pub(crate) enum Trouble {
 }
 
 pub(crate) struct Watch {
+    /// Whether a rank that ends is no trouble: the others go on.
+    pub keep_going: bool,
     pub cancel: Arc<AtomicBool>,
     pub launcher: u32,
     last: Instant,
 }
 
 impl Watch {
-    pub fn new(cancel: Arc<AtomicBool>, launcher: u32) -> Self {
+    pub fn new(cancel: Arc<AtomicBool>, launcher: u32, keep_going: bool) -> Self {
         Watch {
+            keep_going,
             cancel,
             launcher,
             last: Instant::now(),
@@ -54,12 +57,13 @@ impl Watch {
             return Err(Trouble::Cancelled);
         }
         for rank in 0..link.ranks() {
-            if is_dead(link, rank) && !link.phase(rank).is_out() {
+            if !self.keep_going && is_dead(link, rank) && !link.phase(rank).is_out() {
                 return Err(Trouble::Died(rank));
             }
         }
         // It goes when all ranks have.
-        let all_out = || (0..link.ranks()).all(|rank| link.phase(rank).is_out());
+        let is_gone = |rank| link.phase(rank).is_out() || self.keep_going && is_dead(link, rank);
+        let all_out = || (0..link.ranks()).all(is_gone);
         if lives(self.launcher) || all_out() {
             Ok(())
         } else {

@@ -117,8 +117,16 @@ fn to_json(outcome: &Outcome) -> String {
             "runs": waiting.runs,
         })
     });
+    let dead = outcome.dead.iter().map(|dead| {
+        json!({
+            "rank": dead.rank,
+            "call": link::calls::name(dead.call),
+            "time_us": dead.time.as_us_f64(),
+        })
+    });
     json!({
         "end": outcome.end.name(),
+        "dead": dead.collect::<Vec<_>>(),
         "message": outcome.message,
         "waiting": waiting.collect::<Vec<_>>(),
         "rank": outcome.rank,

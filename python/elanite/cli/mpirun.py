@@ -105,6 +105,10 @@ def mpirun(
         bool,
         typer.Option("--checksums/--no-checksums", help="Compare what every message brings with what its sender gave."),
     ] = True,
+    disable_auto_cleanup: Annotated[
+        bool,
+        typer.Option("--disable-auto-cleanup", help="Let ranks go on when one ends early, as MPICH's mpiexec has it."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
     format_: Annotated[
         SummaryFormat, typer.Option("--format", "-f", help="How to print the summary.")
@@ -140,6 +144,7 @@ def mpirun(
         limit_time=limit_time,
         timeline=timeline is not None,
         checksums=checksums,
+        cleanup=not disable_auto_cleanup,
     )
     if timeline is not None:
         trace.require()

@@ -46,11 +46,20 @@ class Mpi:
         """Whether runs with it can be repeated exactly."""
         return self.kind == "MPICH"
 
-    def command(self, ranks: int, own: Mapping[str, str], words: Sequence[str]) -> list[str]:
-        """The command line that starts the words on so many ranks, which alone get the variables ``own``."""
+    def command(self, ranks: int, own: Mapping[str, str], words: Sequence[str], *, cleanup: bool = True) -> list[str]:
+        """The command line that starts the words on so many ranks, which alone get the variables ``own``.
+
+        Without ``cleanup`` ranks go on when one of them ends. Raises ``UsageError`` if this MPI cannot do that.
+        """
+        if not cleanup and self.kind != "MPICH":
+            raise UsageError(
+                f"--disable-auto-cleanup: ranks of {self.kind} ({self.path}) cannot go on without one of them; leave"
+                " the option out, or name the mpiexec of an MPICH: --mpi"
+            )
         if self.kind == "MPICH":
             # Whatever batch system this may be in: the ranks are processes of this host.
             line = [self.path, "-launcher", "fork", "-rmk", "user", "-hosts", "localhost", "-print-all-exitcodes"]
+            line += [] if cleanup else ["-disable-auto-cleanup"]
             for name, value in own.items():
                 line += ["-genv", name, value]
             return [*line, "-n", str(ranks), *words]

@@ -39,6 +39,8 @@ class Options:
     timeline: bool = False
     checksums: bool = True
     """Whether what ranks store is compared with the checksum of what was sent."""
+    cleanup: bool = True
+    """Whether all ranks are ended when one of them ends that has not left MPI, as mpiexec does it."""
 
     def __post_init__(self) -> None:
         computation(self.compute)
@@ -72,6 +74,7 @@ class Options:
                 "timeline": self.timeline,
                 "calls": self.timeline,
                 "checksums": self.checksums,
+                "keep_going": not self.cleanup,
             }
         )
 

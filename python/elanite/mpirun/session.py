@@ -88,7 +88,7 @@ def run(
     placement = options.nodes(cluster.nodes)
     core = _core.MpiRun(machine.text, machine.file, list(overrides), options.as_json(placement))
     name = uuid.uuid4().hex
-    command = chosen.command(options.ranks, launcher.of_ranks(os.environ, network), words)
+    command = chosen.command(options.ranks, launcher.of_ranks(os.environ, network), words, cleanup=options.cleanup)
     environment = launcher.environment(os.environ, core.environment(), name, network)
 
     reports, processes = Reports(), Processes(name)

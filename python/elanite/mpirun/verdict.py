@@ -5,7 +5,9 @@
 | all ranks ended well | 0 |
 | a rank ended with an exit code of its own, or with that of ``MPI_Abort`` | the same |
 | a rank was killed, or ended without ``MPI_Finalize``; no rank called MPI; a limit | 1 |
+| ranks ended early, and the others went on to their ends, as they were asked to | that of mpiexec, or 1 |
 | all ranks wait for each other | 3 |
+| a message arrived with other bytes than it was sent with | 4 |
 
 The simulator knows which rank went first, when, and in which call; how it went, the reports of mpiexec tell.
 """
@@ -92,9 +94,11 @@ def judge(evidence: Evidence) -> Ended:
     end = outcome["end"]
     waiting = tuple(Waiting(one["rank"], one["call"], one["what"]) for one in outcome.get("waiting", []))
     if end == "deadlock":
-        message, code = _deadlock(outcome, waiting), int(Exit.DEADLOCK)
+        message, code = "\n".join([_deadlock(outcome, waiting), *_early(evidence)]), int(Exit.DEADLOCK)
     elif end == "corrupted":
         message, code = outcome["message"], int(Exit.BROKEN)
+    elif end == "died" and 0 < len(outcome["dead"]) < len(evidence.placement):
+        message, code = _went_on(evidence)
     elif (abort := _abort(evidence)) is not None and end != "limit":
         message, code = _aborted(abort, evidence)
     elif end == "finished":
@@ -191,15 +195,50 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
     rank = _first(evidence)
     status = reports.statuses.get(rank)
     attached = rank < len(evidence.pids) and evidence.pids[rank] is not None
-    when = f" at {number(outcome['time_us'])} us of simulated time" if attached else " before it called MPI_Init"
-    call = next((one.call for one in waiting if one.rank == rank), "")
-    where = f" in {call}" if call.startswith("MPI_") and attached else ""
+    times = {one["rank"]: one["time_us"] for one in outcome["dead"]}
+    time = number(times.get(rank, outcome["time_us"]))
+    when = f" at {time} us of simulated time" if attached else " before it called MPI_Init"
+    calls = {one.rank: one.call for one in waiting} | {one["rank"]: one["call"] for one in outcome["dead"]}
+    where = _in(calls.get(rank, "")) if attached else ""
     who = _who(rank, evidence)
     if status is None:
         # mpiexec passes on the code of MPI_Abort, and of an error of MPI, though not always what the rank says.
         return f"{who} ended without MPI_Finalize{when}{where}", evidence.code or int(Exit.FAILED)
     lacking = " without MPI_Finalize" if not status & 0x7F and attached else ""
     return f"{who} {_how(status)}{when}{where}{lacking}", _exit_code(status)
+
+
+def _early(evidence: Evidence) -> list[str]:
+    """How each of the ranks ended that ended while others went on."""
+    aborts = {rank: code for rank, how, code in evidence.left if how == "abort"}
+    lines = []
+    for one in evidence.outcome["dead"]:
+        rank, status = one["rank"], evidence.reports.statuses.get(one["rank"])
+        when = f" at {number(one['time_us'])} us of simulated time"
+        where, lacking = _in(one["call"]), " without MPI_Finalize"
+        if rank in aborts:
+            how, where, lacking = f"called MPI_Abort with code {aborts[rank]}", "", ""
+        elif status is None:
+            how = "ended"
+        else:
+            how, lacking = _how(status), "" if status & 0x7F else lacking
+        lines.append(f"{_who(rank, evidence)} {how}{when}{where}{lacking}")
+    return lines
+
+
+def _in(call: str) -> str:
+    return f" in {call}" if call.startswith("MPI_") else ""
+
+
+def _went_on(evidence: Evidence) -> tuple[str, int]:
+    """What is said of a run whose ranks went on without some of them."""
+    early = _early(evidence)
+    shown = early[:MOST_GROUPS] if len(early) > MOST_GROUPS + 1 else early
+    if len(shown) < len(early):
+        shown.append(f"and {len(early) - len(shown)} other ranks ended early")
+    return "\n  ".join([*shown, "the other ranks went on to their ends"]), max(evidence.code or 0, 0) or int(
+        Exit.FAILED
+    )
 
 
 def _no_mpi(evidence: Evidence) -> tuple[str, int]:

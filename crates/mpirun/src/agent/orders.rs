@@ -70,7 +70,7 @@ impl Agent {
     }
 
     /// Takes back what the rank has left behind: it would take messages of a later session.
-    fn take_back(&self, at: Time) {
+    pub(super) fn take_back(&self, at: Time) {
         let desk = self.desk.borrow();
         let waits = |entry: &&Entry| matches!(entry.role, Role::Receive | Role::Probe);
         let left = desk.entries.values().filter(waits);

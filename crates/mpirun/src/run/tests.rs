@@ -446,6 +446,19 @@ fn who_is_not_met_is_in_a_deadlock() {
     assert!(outcome.time < Time::from_us(1100), "{}", outcome.time);
 }
 
+/// That of a rank whose process is gone is told with the end; ranks of this test have processes that live.
+#[test]
+fn nobody_dies_in_a_run_that_would_go_on() {
+    let run = Options {
+        keep_going: true,
+        ..options(2)
+    };
+    let (outcome, _) = play(machine("es40-qsnet"), run, WHOLE, |process| {
+        process.sleep(Time::from_us(5));
+    });
+    assert_eq!((outcome.end, outcome.dead), (End::Finished, Vec::new()));
+}
+
 #[test]
 fn long_payloads_come_as_they_were_sent() {
     for (name, network) in networks() {

@@ -7,7 +7,7 @@ use crate::sent::Wrong;
 use crate::watch::{PATIENCE, Trouble, Watch, is_dead};
 use link::{Kind, News, Order, Payload, Phase, Report, Status};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
 /// The turns of the ranks: who gives them and waits for their end.
@@ -19,6 +19,9 @@ pub(super) struct Turns {
     pub wrong: RefCell<Option<Wrong>>,
     /// Ranks that the simulation must not leave behind, each with a moment.
     out: RefCell<BTreeMap<(Time, u32), Out>>,
+    /// Ranks whose processes have ended, where that is no trouble; and those of them that nobody has taken note of.
+    dead: RefCell<BTreeSet<u32>>,
+    pub new_dead: RefCell<Vec<u32>>,
 }
 
 /// Why simulated time may not pass a rank's moment.
@@ -45,6 +48,8 @@ impl Turns {
             watch: RefCell::new(watch),
             trouble: RefCell::new(None),
             wrong: RefCell::new(None),
+            dead: RefCell::default(),
+            new_dead: RefCell::default(),
             out: RefCell::new(
                 all.map(|rank| ((Time::ZERO, rank), Out::Runs(None)))
                     .collect(),
@@ -127,11 +132,14 @@ impl Turns {
         Ok(batches)
     }
 
-    /// The orders of a rank, as soon as it has given its turn away, and all that it has to say has come.
+    /// The orders of a rank, as soon as it has given its turn away, and all that it has to say has come; none of one that has
+    /// died before.
     fn orders(&self, rank: u32) -> Result<Batch, Trouble> {
         let mut orders = Batch::new();
         loop {
-            self.until_given(rank)?;
+            if !self.until_given(rank)? {
+                return Ok(Batch::new());
+            }
             let mut link = self.link.lock();
             if link.take_orders(rank, &mut orders) {
                 break;
@@ -164,13 +172,36 @@ impl Turns {
         Ok(())
     }
 
-    /// Waits until a rank has given its turn away.
-    fn until_given(&self, rank: u32) -> Result<(), Trouble> {
+    /// Waits until a rank has given its turn away; false if it has died before, where that is no trouble.
+    fn until_given(&self, rank: u32) -> Result<bool, Trouble> {
         // The lock is not held for the whole wait: others may ask about the ranks.
         while !self.link.lock().wait(rank, PATIENCE) {
-            self.watch.borrow_mut().look(&self.link.lock())?;
+            let link = self.link.lock();
+            let mut watch = self.watch.borrow_mut();
+            watch.look(&link)?;
+            // It may have given its turn away before.
+            if watch.keep_going && is_dead(&link, rank) && !link.has_turn(rank) {
+                self.note_dead(rank);
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    fn note_dead(&self, rank: u32) {
+        if self.dead.borrow_mut().insert(rank) {
+            self.new_dead.borrow_mut().push(rank);
+        }
+    }
+
+    /// Looks whether ranks have died that have not left MPI, where that is no trouble.
+    pub fn look_for_dead(&self) {
+        let link = self.link.lock();
+        if self.watch.borrow().keep_going {
+            let all = 0..link.ranks();
+            let dead = all.filter(|&rank| is_dead(&link, rank) && !link.phase(rank).is_out());
+            dead.for_each(|rank| self.note_dead(rank));
+        }
     }
 
     pub fn look_sometimes(&self) -> Result<(), Trouble> {
@@ -198,14 +229,18 @@ impl Turns {
         Ok(())
     }
 
-    /// Tells a rank news; what does not fit, in turns of its own.
+    /// Tells a rank news; what does not fit, in turns of its own. One that has died is told nothing.
     fn tell(&self, rank: u32, news: &News, bytes: &[u8]) -> Result<(), Trouble> {
         let bytes = [bytes];
         let mut payload = Payload::new(&bytes);
-        while !self.link.lock().tell(rank, news, &mut payload) {
+        while !self.is_dead(rank) && !self.link.lock().tell(rank, news, &mut payload) {
             self.serve_turn(rank)?;
         }
         Ok(())
+    }
+
+    fn is_dead(&self, rank: u32) -> bool {
+        self.dead.borrow().contains(&rank)
     }
 
     /// Gives a rank the turn to take in what it has been told, and to answer; what it answers.
@@ -235,6 +270,9 @@ impl Turns {
             ..News::new(Report::Read, Status::Done, 0, 1)
         };
         self.tell(agent.rank, &read, &[])?;
+        if self.is_dead(agent.rank) {
+            return Ok(None);
+        }
         let mut answers = self.serve_turn(agent.rank)?.into_iter();
         let reply = answers.find(|(order, _)| order.kind() == Some(Kind::Reply));
         // One of another length says that there is no such memory.

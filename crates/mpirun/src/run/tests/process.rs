@@ -250,6 +250,7 @@ pub fn options(ranks: u32) -> Options {
         timeline: false,
         calls: true,
         checksums: true,
+        keep_going: false,
     }
 }
 
