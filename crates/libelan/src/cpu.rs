@@ -24,22 +24,42 @@ struct State {
     node: Node,
     host: RefCell<HostCpu>,
     /// The end of what was asked for last.
-    last: RefCell<Option<Signal>>,
+    last: RefCell<Option<Rc<End>>>,
     /// When the turn ended that was the last to end.
     free: Cell<Time>,
     /// When the program gave the calls that it makes now, if it makes them late.
     given: Cell<Option<Time>>,
 }
 
+/// The end of a turn.
+#[derive(Default)]
+struct End {
+    signal: Signal,
+    /// The turn before, if that had not ended: who comes next waits for it instead.
+    before: RefCell<Option<Rc<End>>>,
+}
+
+impl End {
+    /// Whether the turn has ended, and all before it.
+    fn is_over(&self) -> bool {
+        self.signal.is_set()
+            && self
+                .before
+                .borrow()
+                .as_ref()
+                .is_none_or(|before| before.is_over())
+    }
+}
+
 /// A place in the order. The processor is free again when it is dropped.
 pub(crate) struct Turn {
     state: Rc<State>,
-    before: Option<Signal>,
+    before: RefCell<Option<Rc<End>>>,
     /// When the program gave its call, until the turn has worked.
     given: Cell<Option<Time>>,
     /// The end of its work, if that was past already.
     past: Cell<Option<Time>>,
-    end: Signal,
+    end: Rc<End>,
 }
 
 impl Cpu {
@@ -63,11 +83,11 @@ impl Cpu {
 
     /// Takes the next place for a call that was given at a moment, or is given now.
     pub fn turn_since(&self, given: Option<Time>) -> Turn {
-        let end = Signal::new();
-        let before = self.state.last.replace(Some(end.clone()));
+        let end = Rc::<End>::default();
+        let before = self.state.last.replace(Some(Rc::clone(&end)));
         Turn {
             state: Rc::clone(&self.state),
-            before,
+            before: RefCell::new(before),
             given: Cell::new(given),
             past: Cell::new(None),
             end,
@@ -96,8 +116,12 @@ impl Cpu {
 impl Turn {
     /// Waits for the turn and works for a while; the turn goes on. When the work ended, which may be past if it was given late.
     pub async fn work(&self, node: &Node, time: Time) -> Time {
-        if let Some(before) = &self.before {
-            before.wait().await;
+        loop {
+            let Some(before) = self.before.borrow().clone() else {
+                break;
+            };
+            before.signal.wait().await;
+            self.before.replace(before.before.take());
         }
         let now = node.now();
         let given = self.given.take();
@@ -111,8 +135,14 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
+        let before = self.before.take();
+        if before.as_ref().is_some_and(|before| !before.is_over()) {
+            // It has not worked, as of a call that fails at once.
+            self.end.before.replace(before);
+            return self.end.signal.fire();
+        }
         let free = self.past.get().unwrap_or_else(|| self.state.node.now());
         self.state.free.set(free);
-        self.end.fire();
+        self.end.signal.fire();
     }
 }

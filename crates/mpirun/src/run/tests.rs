@@ -547,3 +547,32 @@ fn too_many_ranks_are_a_problem() {
     let problems = [problem(options(65)), problem(crowded), problem(wrong)].join("\n");
     insta::assert_snapshot!(problems);
 }
+
+#[test]
+fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
+    // Both ranks on one node, whose messages their processes copy.
+    let mut options = options(2);
+    options.ranks_per_node = 2;
+    let (outcome, _) = play(machine("opteron-qsnet2"), options, WHOLE, |process| {
+        let other = 1 - process.rank();
+        // The message that is too long comes at any moment of the calls after its receive.
+        for step in 0..40 {
+            let meet = process.receive(other, 1, 0);
+            process.send(other, 1, &[]);
+            assert_eq!(process.end_of(meet).0, Status::Done);
+            if process.rank() == 1 {
+                process.sleep(Time::from_ns(25 * step));
+                let send = process.send(0, 2, &[1; 3]);
+                process.end_of(send);
+            } else {
+                let short = process.receive(1, 2, 1);
+                let sends: Vec<u64> = (0..8).map(|_| process.send(1, 3, &[1; 9])).collect();
+                assert_eq!(process.end_of(short).0, Status::Truncated);
+                for send in sends {
+                    process.end_of(send);
+                }
+            }
+        }
+    });
+    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+}
