@@ -3,6 +3,7 @@
 # make build       leaves .venv/bin/elanite
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
 # make fuzz        the worm mover against the flit mover, SECONDS=60 from SEED=0 on; RUNS=100 of production size, too
+# make fuzz-mpi    random MPI programs natively and simulated, SECONDS=60 from SEED=0 on
 # make bench       packets per processor-second and peak memory, in bench.json
 # make speed       the same, and the tables of docs/speed.md from it
 # make docs        docs/validation.md from the scoreboard, and the figure of the README
@@ -29,7 +30,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-all fuzz bench speed lint docs lock clean tools
+.PHONY: build reproduce test test-all fuzz fuzz-mpi bench speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite $(NETWORK)
@@ -50,6 +51,9 @@ fuzz: tools
 	ELANITE_FUZZ_SECONDS=$(SECONDS) ELANITE_FUZZ_SEED=$(SEED) ELANITE_PRODUCTION_RUNS=$(RUNS) \
 		cargo test --release --locked --quiet --package elanite-fabric \
 		--test differential $(if $(RUNS),--test production) -- --include-ignored --nocapture
+
+fuzz-mpi: build
+	$(BIN)/python -m tests.mpi_fuzz --seconds $(SECONDS) --seed $(SEED)
 
 bench: tools
 	$(PYTHON) benches/bench.py bench.json

@@ -564,6 +564,10 @@ fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
                 process.sleep(Time::from_ns(25 * step));
                 let send = process.send(0, 2, &[1; 3]);
                 process.end_of(send);
+                for _ in 0..8 {
+                    let receive = process.receive(0, 3, 9);
+                    process.end_of(receive);
+                }
             } else {
                 let short = process.receive(1, 2, 1);
                 let sends: Vec<u64> = (0..8).map(|_| process.send(1, 3, &[1; 9])).collect();
