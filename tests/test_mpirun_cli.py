@@ -186,6 +186,7 @@ def test_options_reach_the_simulator(mpirun: Run, tmp_path: Path) -> None:
         "limit_time": "1ms",
         "timeline": True,
         "calls": True,
+        "checksums": True,
         "keep_going": False,
     }
 

@@ -39,6 +39,7 @@ impl From<Memory> for elan::Placement {
 /// A run, as it is asked for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // each is one of the command line
 pub struct Options {
     /// How many ranks.
     pub ranks: u32,
