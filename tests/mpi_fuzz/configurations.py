@@ -1,0 +1,116 @@
+"""How the programs of a batch run: natively, and on which simulated machines in which ways.
+
+MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is left out: by default libfabric gets messages of all
+lengths, and where it is asked for, MPICH 5.0.2 fails natively, too: beside windows, and for receives from any source
+of data with holes.
+
+All of it follows from the number of the batch. What a batch cannot have is not drawn: more ranks than nodes, messages
+longer than an adapter's memory holds.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from .draw import ranks_of, small
+
+NODES = {"es40-qsnet": 64, "opteron-qsnet2": 8, "smart-multirail": 128}
+PROCESSORS = {"es40-qsnet": 4, "opteron-qsnet2": 2, "smart-multirail": 4}
+"""Of a node, and so how many ranks it may have."""
+
+RAILS = {
+    "rails.count": ("2", "3", "4"),
+    "rails.policy": ("basic", "local-dynamic", "dynamic", "hybrid"),
+    "rails.striping": ("0", "0.5", "1"),
+    "rails.threshold": ("1KB", "8KB", "32KB"),
+    "rails.handle": ("200",),
+    "rails.poll": ("1us",),
+}
+"""Keys of several rails, and what they may be. "static" needs more rails, the more nodes there are."""
+
+BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A way to run: the words before the program, and variables of the environment."""
+
+    name: str
+    words: tuple[str, ...]
+    variables: dict[str, str] = field(default_factory=dict)
+    simulated: bool = True
+
+    def command(self, program: str, out: str) -> list[str]:
+        """The whole command line, with a folder for what a simulated run leaves."""
+        return [*self.words, "--out", out, "--quiet", program] if self.simulated else [*self.words, program]
+
+    def shown(self, program: str) -> str:
+        """As a user types it."""
+        variables = [f"{name}={value}" for name, value in sorted(self.variables.items())]
+        return shlex.join([*variables, *self.words, program])
+
+
+def native(ranks: int) -> Configuration:
+    """MPICH's shared memory on this machine, with the network layer that the simulated runs have."""
+    words = (str(BIN / "mpiexec"), "-n", str(ranks))
+    variables = {
+        "MPIR_CVAR_CH4_NETMOD": "ofi",
+        "FI_PROVIDER": "tcp",
+        # There are more ranks than processors: who finds nothing to do leaves its own to others.
+        "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+        "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
+    }
+    return Configuration("native", words, variables, simulated=False)
+
+
+def network(ranks: int) -> Configuration:
+    """MPICH's messages over libfabric and TCP: what differs there, too, is not the simulator's fault."""
+    shared = native(ranks)
+    return replace(shared, name="tcp", variables=shared.variables | {"MPIR_CVAR_NOLOCAL": "1"})
+
+
+def executable() -> str:
+    """The command under test; ``ELANITE_FUZZ_COMMAND`` names another one."""
+    return os.environ.get("ELANITE_FUZZ_COMMAND") or str(BIN / "elanite")
+
+
+def simulated(batch: int) -> list[Configuration]:
+    """Two simulated ways for the programs of a batch: on each machine of the papers, or a third one instead."""
+    rng = random.Random(f"configurations {batch}")
+    machines = ["es40-qsnet", "opteron-qsnet2"]
+    if rng.random() < 0.25:
+        machines[rng.randrange(2)] = "smart-multirail"
+    return [_drawn(rng, batch, machine) for machine in machines]
+
+
+def _drawn(rng: random.Random, batch: int, machine: str) -> Configuration:
+    ranks = ranks_of(batch)
+    words = [executable(), "mpirun", "-n", str(ranks), "--machine", machine]
+    fitting = [one for one in (1, 1, 1, 2, 2, 4, 4) if one <= PROCESSORS[machine]]
+    per_node = rng.choice([one for one in fitting if -(-ranks // one) <= NODES[machine]])
+    name = machine
+    if per_node > 1:
+        words += ["--ranks-per-node", str(per_node)]
+        name += f", {per_node} a node"
+    place = rng.choice(("block", "block", "cyclic", "random"))
+    if place != "block":
+        words += ["--placement", place, "--seed", str(1 + batch % 97)]
+    way = rng.random()
+    if way < 0.12:
+        words += ["--network", "ideal"]
+        name += ", ideal"
+    elif small(batch) and way < 0.6:
+        words += ["--memory", "elan"]
+        name += ", memory elan"
+    elif way < 0.75 or machine == "smart-multirail":
+        count, policy = rng.choice(RAILS["rails.count"]), rng.choice(RAILS["rails.policy"])
+        own = {"rails.count": count, "rails.policy": policy}
+        for key, values in RAILS.items():
+            words += ["--set", f"{key}={own.get(key) or rng.choice(values)}"]
+        name += f", {count} rails {policy}"
+    return Configuration(name, tuple(words))

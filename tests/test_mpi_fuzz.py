@@ -1,0 +1,258 @@
+"""Random MPI programs: 60 seconds of them natively and simulated, and all parts of the fuzz."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mpi_fuzz import communicators, configurations
+from mpi_fuzz.draw import BATCH, draw, ranks_of
+from mpi_fuzz.emit import emit
+from mpi_fuzz.fit import fit
+from mpi_fuzz.fuzz import Options, batches
+from mpi_fuzz.layouts import BASIC, KINDS, UNIT_KINDS, shape
+from mpi_fuzz.runs import LAST, Ended, Workshop, differ, first_unlike
+from mpi_fuzz.shrink import shrink
+from mpi_fuzz.steps import Collective, Layout, Messages, Program, Window, kind_of
+
+ROOT = Path(__file__).parents[1]
+
+MANY = range(3000)
+
+
+@pytest.fixture(scope="module")
+def programs() -> list[Program]:
+    return [draw(seed) for seed in MANY]
+
+
+def test_nothing_differs(tmp_path: Path) -> None:
+    """The fuzz itself. More of it: make fuzz-mpi SECONDS=600 SEED=1000."""
+    seconds, seed = os.environ.get("ELANITE_MPI_FUZZ_SECONDS", "60"), os.environ.get("ELANITE_MPI_FUZZ_SEED", "0")
+    words = [sys.executable, "-m", "tests.mpi_fuzz", "--seconds", seconds, "--seed", seed, "--keep", str(tmp_path)]
+    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=float(seconds) + 900, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.match(r"[1-9]\d* programs in ", ended.stdout), ended.stdout
+
+
+def test_a_seed_is_a_program(programs: list[Program]) -> None:
+    assert [draw(seed) for seed in range(64)] == programs[:64]
+    words = [sys.executable, "-m", "tests.mpi_fuzz", "--seed", "17", "--show"]
+    shown = [
+        subprocess.run(
+            words, cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": salt}, capture_output=True, check=True
+        ).stdout
+        for salt in ("1", "2")
+    ]
+    assert shown[0] == shown[1]
+    assert len({emit([program]) for program in programs[:64]}) == 64
+
+
+def test_ranks(programs: list[Program]) -> None:
+    assert {program.ranks for program in programs} == set(range(2, 17))
+    assert sum(program.ranks <= 6 for program in programs) > len(programs) / 2
+    assert all(program.ranks == ranks_of(program.seed // BATCH) for program in programs)
+
+
+def test_all_kinds_of_steps_occur(programs: list[Program]) -> None:
+    steps = [step for program in programs for step in program.steps]
+    kinds = {kind_of(step) for step in steps}
+    makes = ("dup", "idup", "split", "create", "group", "inter", "merge", "cart", "graph")
+    assert {f"make {how}" for how in makes} <= kinds
+    assert {"messages", "persistent messages", "cancels", "nobody"} <= kinds
+    names = ["Barrier", "Bcast", "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"]
+    names += [
+        "Gather",
+        "Gatherv",
+        "Scatter",
+        "Scatterv",
+        "Allgather",
+        "Allgatherv",
+        "Alltoall",
+        "Alltoallv",
+        "Alltoallw",
+    ]
+    names += [f"Neighbor_{one}" for one in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")]
+    assert {f"{form}{name}" for form in ("", "I", "persistent ") for name in names} <= kinds
+    windows = [step for step in steps if isinstance(step, Window)]
+    assert {step.how for step in windows} == {"create", "allocate", "dynamic"}
+    epochs = {epoch.how for step in windows for epoch in step.epochs}
+    assert epochs >= {"fence", "groups", "groups test", "lock", "lock exclusive", "lock_all", "lock_all flush"}
+    assert epochs >= {"lock flush_local", "tickets", "counter", "swap"}
+    accesses = [one for step in windows for epoch in step.epochs for one in epoch.accesses]
+    assert {one.call for one in accesses if one.request} == {"Put", "Get", "Accumulate", "Get_accumulate"}
+    assert {one.call for one in accesses} >= {"Fetch_and_op", "Compare_and_swap"}
+
+
+def test_all_kinds_of_messages_occur(programs: list[Program]) -> None:
+    steps = [step for program in programs for step in program.steps if isinstance(step, Messages)]
+    messages = [one for step in steps for one in step.messages]
+    sends = {
+        f"{mode}{kind}" for kind in ("send", "send_init") for mode in ("", "S", "B", "R", "P", "I", "Is", "Ib", "Ir")
+    }
+    sends = {one.capitalize() for one in sends} - {"Psend", "Isend_init", "Issend_init", "Ibsend_init", "Irsend_init"}
+    both = {"Sendrecv", "Isendrecv", "Sendrecv_replace", "Isendrecv_replace"}
+    assert {one.send for one in messages} == sends | both
+    receives = {"Recv", "Irecv", "Recv_init", "Precv_init", "Probe", "Iprobe", "Mprobe", "Improbe"}
+    assert {one.receive for one in messages} == receives | both
+    assert {one.wild for one in messages} == {"", "any source", "any tag", "any"}
+    assert {one.into.kind for one in messages} == set(KINDS)
+    assert any(one.room < one.elements for one in messages)
+    assert any(step.lag for step in steps)
+    assert {how for step in steps for how in step.finish} >= {"Waitall", "Waitany", "Waitsome", "Testall", "Test"}
+    sizes = {one.elements * BASIC[one.basic] for one in messages}
+    assert sizes >= {0, 1, 255, 256, 257, 16384, 65535, 65536, 65537, 524288, 1048576}
+    assert max(sizes) >= 32 << 20
+
+
+def test_what_is_drawn_fits(programs: list[Program]) -> None:
+    """Nothing is left to repair; and each step is in a communicator that there is."""
+    for program in programs[:500]:
+        assert fit(program) == program
+        for number, step in enumerate(program.steps):
+            if isinstance(step, (Messages, Collective, Window)):
+                assert step.comm in communicators.known(program.ranks, program.steps[:number])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_layouts(kind: str) -> None:
+    """All elements have a place, and no two the same one."""
+    for salt in range(40):
+        for elements in (0, 1, 2, 5, 24, 60, 97, 1000):
+            made = shape(Layout(kind, salt), "MPI_INT", elements)
+            assert made.size * made.count == 4 * elements
+            places = [
+                at + time * step + element * made.extent + byte
+                for element in range(made.count)
+                for at, length, times, step in made.runs
+                for time in range(times)
+                for byte in range(length)
+            ]
+            assert len(set(places)) == 4 * elements
+            if kind in UNIT_KINDS:
+                assert made.single().size == 4 * elements
+
+
+def test_configurations() -> None:
+    drawn = [one for batch in range(600) for one in configurations.simulated(batch)]
+    text = [" ".join(one.words) for one in drawn]
+    for machine in configurations.NODES:
+        assert any(f"--machine {machine}" in one for one in text)
+    for words in (
+        "--ranks-per-node 2",
+        "--ranks-per-node 4",
+        "--memory elan",
+        "--network ideal",
+        "rails.policy=dynamic",
+    ):
+        assert any(words in one for one in text), words
+
+
+def test_batches() -> None:
+    seeds = [list(one) for one in batches(Options(seed=14, programs=20))]
+    assert seeds == [[14, 15], list(range(16, 32)), [32, 33]]
+
+
+def test_emitted_programs_compile(tmp_path: Path) -> None:
+    """Without a warning: sixteen with the prelude beside them, and one that is a file of its own."""
+    shop = Workshop(tmp_path)
+    assert shop.build([draw(seed) for seed in range(16)]).exists()
+    alone = tmp_path / "alone.c"
+    alone.write_text(emit([draw(3)], "It ends /* here.".replace("/*", ""), whole=True), encoding="utf-8")
+    words = [configurations.BIN / "mpicc", "-Wall", "-Wextra", "-Werror", "-o", tmp_path / "alone", alone]
+    subprocess.run(words, check=True)
+
+
+def ended(*lines: str, code: int | None = 0) -> Ended:
+    return Ended(code, tuple(f"program 7\n{line}\n{LAST}" for line in lines), "words")
+
+
+def test_differences_are_seen() -> None:
+    native = ended("a", "b")
+    assert differ(native, ended("a", "b")) == ""
+    assert differ(native, ended("a", "c")) == "rank 1: natively 'b', simulated 'c'"
+    assert differ(native, ended("a", "b", code=None)) == "did not end in time"
+    assert differ(native, ended("a", "b", code=3)) == "exit code 3: words"
+    assert differ(native, ended("a", "wrong: x")) == "rank 1: wrong: x"
+    assert differ(native, Ended(0, ("program 7\na\n" + LAST, ""), "")) == "not all ranks have come to their end"
+    assert "2 lines" in differ(native, ended("a", "b\nd")) or "natively" in differ(native, ended("a", "b\nd"))
+
+
+def test_the_program_of_a_difference_is_found() -> None:
+    three = [Program(seed, 1) for seed in (5, 6, 7)]
+    text = "program 5\na\nprogram 6\nb\nprogram 7\nc\n" + LAST
+    native = Ended(0, (text,), "")
+    assert first_unlike(native, Ended(0, (text.replace("b", "x"),), ""), three).seed == 6
+    assert first_unlike(native, Ended(None, ("program 5\na\nprogram 6\n",), ""), three).seed == 6
+    assert first_unlike(native, Ended(0, (text.replace("c", "wrong: c"),), ""), three).seed == 7
+
+
+def test_shrinking(programs: list[Program]) -> None:
+    """An injected difference: messages of more than 1,000 bytes to rank 0 or 1. One is left, and nothing else."""
+
+    def fails(program: Program) -> bool:
+        known = communicators.known(program.ranks, program.steps)
+        return any(
+            known[step.comm].world(1 - one.side, one.to) < 2 and one.elements * BASIC[one.basic] > 1000
+            for step in program.steps
+            if isinstance(step, Messages)
+            for one in step.messages
+        )
+
+    found = [program for program in programs if fails(program) and len(program.steps) > 4][:8]
+    assert found
+    for program in found:
+        small = shrink(program, fails, 60)
+        (step,) = small.steps
+        assert isinstance(step, Messages)
+        (message,) = step.messages
+        assert small.ranks == 2
+        assert (message.wild, message.shift, message.out.kind, step.rounds) == ("", 0, "plain", 1)
+        assert message.elements * BASIC[message.basic] <= 8192
+        assert fit(small) == small
+
+
+def test_shrinking_ends_in_time(programs: list[Program]) -> None:
+    assert shrink(programs[0], lambda _: True, 0) == programs[0]
+
+
+def test_usage() -> None:
+    words = [sys.executable, "-m", "tests.mpi_fuzz", "--seed", "-1"]
+    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "--seed is 0 or more" in ended.stderr
+
+
+def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:
+    """One that runs programs natively and changes a record: the program is shrunk and printed, the exit code is 1."""
+    fake = tmp_path / "elanite"
+    fake.write_text(
+        f"#!{sys.executable}\n"
+        "import os, subprocess, sys\n"
+        "words = sys.argv[1:]\n"
+        "ranks = words[words.index('-n') + 1]\n"
+        "native = {'MPIR_CVAR_CH4_PROGRESS_THROTTLE': '1', 'MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT': '64'}\n"
+        f"words = [{str(configurations.BIN / 'mpiexec')!r}, '-n', ranks, words[-1]]\n"
+        "subprocess.run(words, env=os.environ | native, check=True)\n"
+        "path = os.environ['FUZZ_RECORDS'] + '/1'\n"
+        "text = open(path).read()\n"
+        "open(path, 'w').write(text.replace(' done', ' gone', 1) if 'message' in text else text)\n",
+        encoding="utf-8",
+    )
+    fake.chmod(0o755)
+    seed = next(
+        seed for seed in MANY if draw(seed).ranks == 2 and any(isinstance(one, Messages) for one in draw(seed).steps)
+    )
+    words = [sys.executable, "-m", "tests.mpi_fuzz", "--seed", str(seed), "--programs", "16", "--shrink-seconds", "15"]
+    environment = os.environ | {"ELANITE_FUZZ_COMMAND": str(fake)}
+    ended = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "done', simulated" in ended.stdout
+    assert "int main(int argc, char **argv)" in ended.stdout
+    assert "1 difference" in ended.stdout.splitlines()[-1]
+    assert replace(draw(seed), steps=()) != draw(seed)
