@@ -2,6 +2,10 @@
 //!
 //! Buffers of up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. They are not
 //! cleared: whoever takes one writes all that will be read.
+//!
+//! What a put writes to is of another kind ([`Use::Sink`]): a put has ended for its sender when the other adapter has accepted
+//! its bytes, which may still lie there in its input buffers and come to main memory later. Nobody reads a sink, and nothing
+//! else is ever kept in one, so that bytes that come late harm nobody.
 
 use elan::{ElanAddr, MemoryError, Node, Permissions, Placement, Region};
 use std::cell::RefCell;
@@ -11,9 +15,18 @@ use units::Bytes;
 const SMALL: u64 = 64;
 const LARGE: u64 = 1 << 20;
 
+/// What a buffer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Use {
+    /// Bytes that are read: by an adapter, or by the process.
+    Message,
+    /// Bytes of puts.
+    Sink,
+}
+
 /// A buffer.
 #[derive(Clone, Copy)]
-pub(crate) struct Buffer(Region);
+pub(crate) struct Buffer(Region, Use);
 
 impl Buffer {
     pub fn at(self) -> ElanAddr {
@@ -25,7 +38,7 @@ impl Buffer {
 pub(crate) struct Buffers {
     node: Node,
     placement: Placement,
-    free: RefCell<BTreeMap<u64, Vec<Region>>>,
+    free: RefCell<BTreeMap<(Use, u64), Vec<Region>>>,
 }
 
 impl Buffers {
@@ -39,19 +52,28 @@ impl Buffers {
 
     /// A buffer of at least so many bytes.
     pub fn take(&self, size: Bytes) -> Result<Buffer, MemoryError> {
+        self.take_for(Use::Message, size)
+    }
+
+    /// A buffer of at least so many bytes, for a use.
+    pub fn take_for(&self, what: Use, size: Bytes) -> Result<Buffer, MemoryError> {
         let length = size.as_u64().max(SMALL);
         let length = if length <= LARGE {
             length.next_power_of_two()
         } else {
             length
         };
-        let kept = self.free.borrow_mut().get_mut(&length).and_then(Vec::pop);
+        let kept = self
+            .free
+            .borrow_mut()
+            .get_mut(&(what, length))
+            .and_then(Vec::pop);
         if let Some(region) = kept {
-            return Ok(Buffer(region));
+            return Ok(Buffer(region, what));
         }
         let (length, all) = (Bytes::new(length), Permissions::ALL);
         let region = self.node.map(self.placement, length, all, true)?;
-        Ok(Buffer(region))
+        Ok(Buffer(region, what))
     }
 
     /// Fills the first bytes of a buffer.
@@ -66,12 +88,12 @@ impl Buffers {
         bytes.expect("the buffer is long enough")
     }
 
-    pub fn give_back(&self, Buffer(region): Buffer) {
+    pub fn give_back(&self, Buffer(region, what): Buffer) {
         let length = region.len().as_u64();
         if length <= LARGE {
             self.free
                 .borrow_mut()
-                .entry(length)
+                .entry((what, length))
                 .or_default()
                 .push(region);
         } else {

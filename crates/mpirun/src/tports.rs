@@ -14,7 +14,7 @@
 mod operations;
 
 use crate::endpoint::{Ended, Endpoint, Operation, Outgoing, Wanted};
-use crate::memory::{Buffer, Buffers};
+use crate::memory::{Buffer, Buffers, Use};
 use elan::Placement;
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
@@ -181,7 +181,8 @@ impl Process {
     fn copy(&self, at: Time, other: u32, bytes: &[u8], get: bool) -> Rc<dyn Operation> {
         let size = Bytes::new(bytes.len() as u64);
         let theirs = &self.all[other as usize].0;
-        let (Ok(here), Ok(there)) = (self.buffers.take(size), theirs.take(size)) else {
+        let what = if get { Use::Message } else { Use::Sink };
+        let (Ok(here), Ok(there)) = (self.buffers.take(size), theirs.take_for(what, size)) else {
             return refused(at);
         };
         let remote = if get {

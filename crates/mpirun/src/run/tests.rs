@@ -580,3 +580,23 @@ fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
     });
     assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
 }
+
+#[test]
+fn a_get_after_a_put_reads_no_late_bytes_of_the_put() {
+    // With several rails a put has ended for its sender while its bytes wait for the bus of the other node.
+    let (outcome, _) = play(machine("smart-multirail"), options(2), WHOLE, |process| {
+        process.memory.insert(7, vec![process.rank() as u8; 4096]);
+        let other = 1 - process.rank();
+        for round in 0..100 {
+            let put = process.copy(Kind::Put, other, (7, 1000, 320), &[100 + round; 320]);
+            assert_eq!(process.end_of(put).0, Status::Done);
+            let get = process.copy(Kind::Get, other, (7, 0, 272), &[]);
+            assert_eq!(process.end_of(get).2, vec![other as u8; 272]);
+        }
+        let send = process.send(other, 1, &[]);
+        let receive = process.receive(other, 1, 0);
+        process.end_of(send);
+        process.end_of(receive);
+    });
+    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+}
