@@ -119,7 +119,7 @@ def mpirun(
     \b
     Examples:
       elanite mpirun -n 64 ./my_program --its --own --options
-      elanite mpirun -n 16 --machine opteron-qsnet2 --timeline run.perfetto python my_script.py
+      elanite mpirun -n 8 --machine opteron-qsnet2 --timeline run.perfetto python my_script.py
       elanite mpirun -n 64 --ranks-per-node 4 --placement cyclic --compute "2us per call" ./my_program
       elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
 
