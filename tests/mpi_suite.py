@@ -47,6 +47,7 @@ from pathlib import Path
 
 ENDED = ("ok", "skip", "failure", "unfinished", "missing")
 LISTS = ("testlist", "testlist.dtp")
+COUNTED = ("tests", "native", "simulated", "differs")
 NONE_IN_TIME = None
 
 FINE = re.compile(r"\s*No [Ee]rrors\s*$")
@@ -191,15 +192,17 @@ def results(path: Path) -> dict[str, dict[str, object]]:
 def compare(native: dict[str, dict[str, object]], simulated: dict[str, dict[str, object]]) -> list[str]:
     """A table of counts a folder, and every test that is fine in the one and not in the other, with its last lines."""
     both = [(native[name], simulated[name]) for name in native if name in simulated]
-    lines = ["| folder | tests | ok natively | of these ok simulated |", "|---|---|---|---|"]
+    lines = ["| folder | tests | ok natively | ok simulated | ok natively only |", "|---|---|---|---|---|"]
     counts: dict[str, Counter[str]] = {}
     for one, other in both:
-        fine = (one["ended"] == "ok", one["ended"] == other["ended"] == "ok")
-        for folder in (str(one["folder"]), "all"):
-            counts.setdefault(folder, Counter()).update({"tests": 1, "native": fine[0], "simulated": fine[1]})
-    for folder in [*sorted(set(counts) - {"all"}), *(["all"] if counts else [])]:
+        fine, well = one["ended"] == "ok", other["ended"] == "ok"
+        for folder in (str(one["folder"]).split("/")[0], "all"):
+            count = counts.setdefault(folder, Counter())
+            count.update(name for name, holds in (("native", fine), ("simulated", well)) if holds)
+            count.update(["tests", *(["differs"] if fine and not well else [])])
+    for folder in sorted(counts, key=lambda name: (name == "all", name)):
         count = counts[folder]
-        lines.append(f"| {folder} | {count['tests']} | {count['native']} | {count['simulated']} |")
+        lines.append(f"| {' | '.join([folder, *(str(count[what]) for what in COUNTED)])} |")
     for one, other in both:
         if one["ended"] == "ok" != other["ended"]:
             times = f"{one['seconds']} s natively, {other['seconds']} s simulated"
