@@ -173,6 +173,18 @@ def test_a_later_session_ends_as_the_first(elanite: Run, mpi_programs: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("how", "ranks"), [("join", 2), ("connect", 2), ("file", 4), ("threads", 1), ("threads", 2), ("window", 2)]
+)
+def test_mpi_waits_outside_of_the_network(
+    elanite: Run, mpi_programs: Path, tmp_path: Path, how: str, ranks: int
+) -> None:
+    """For a socket, the clock, a file, threads and its own memory: no deadlock; see ``outside.c``."""
+    program = str(mpi_programs / "outside")
+    ended = elanite("mpirun", "--quiet", "-n", str(ranks), program, how, cwd=tmp_path)
+    assert (ended.code, ended.out) == (0, f"{how}: ended\n"), ended
+
+
+@pytest.mark.parametrize(
     ("how", "words"),
     [
         ("abort", "called MPI_Abort with code 7 at "),

@@ -26,7 +26,7 @@ use link::calls::CallKind;
 use link::{Compute, Kind, Order};
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 /// What is known of a thread.
 struct Thread {
@@ -34,6 +34,8 @@ struct Thread {
     depth: Cell<u32>,
     /// The number of the outermost one.
     call: Cell<u32>,
+    /// Whether it counts among the threads in calls.
+    counted: Cell<bool>,
     /// When that began, in local time; 0 if there was no session yet.
     began: Cell<u64>,
     /// Its processor time at the end of the last call, in nanoseconds, if that is measured.
@@ -46,6 +48,7 @@ thread_local! {
     static THREAD: Thread = const { Thread {
         depth: Cell::new(0),
         call: Cell::new(0),
+        counted: Cell::new(false),
         began: Cell::new(0),
         computed: Cell::new(None),
         drives: Cell::new(None),
@@ -64,6 +67,11 @@ fn thread() -> &'static Thread {
 /// Whether the rank is in a call of MPI that blocks, so that it does nothing before something happens.
 pub fn blocks() -> bool {
     kind() == Some(CallKind::Blocks)
+}
+
+/// Whether it is in a call that waits for others, but not for ever.
+pub fn times_out() -> bool {
+    kind() == Some(CallKind::TimesOut)
 }
 
 /// Whether it is in a call that sends one message and ends when its buffer is free.
@@ -122,8 +130,11 @@ pub fn attached() {
     thread().drives.set(Some(true));
 }
 
-/// Set when MPI lets several threads call it at a time.
+/// Set when MPI lets several threads call it at a time, or when they do.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
+
+/// How many threads are in calls, of a process that has several.
+static IN_CALLS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether several threads may call MPI, so that what one waits for may depend on what another does. Many programs, all of
 /// some languages, ask for that and then have one thread only.
@@ -190,6 +201,13 @@ fn around(call: u32, pass: impl FnOnce() -> c_int) -> c_int {
 fn enter(thread: &Thread, call: u32) {
     thread.call.set(call);
     thread.drives.set(Some(true));
+    if !one_thread() {
+        thread.counted.set(true);
+        // MPICH's ranks that are threads (MPIX_Threadcomm) need no level of threads.
+        if IN_CALLS.fetch_add(1, Ordering::Relaxed) > 0 {
+            MULTIPLE.store(true, Ordering::Relaxed);
+        }
+    }
     match session::get() {
         Some(session) => begin(session, thread, call),
         // The call that begins a session, or the first one, began outside the simulation.
@@ -201,6 +219,9 @@ fn enter(thread: &Thread, call: u32) {
 #[inline]
 fn leave(thread: &Thread) {
     let call = thread.call.replace(0);
+    if thread.counted.replace(false) {
+        IN_CALLS.fetch_sub(1, Ordering::Relaxed);
+    }
     if let Some(session) = session::get() {
         end(session, thread, call);
     }

@@ -11,13 +11,15 @@ pub enum CallKind {
     Blocks,
     /// It starts something and makes a request of it.
     Request,
+    /// The same, but MPI gives up after a time by the clock.
+    TimesOut,
     /// It only looks whether something has happened; programs call it again and again.
     Looks,
     /// It does something and ends at once, even where MPI looks after other things in it.
     Other,
 }
 
-use CallKind::{Blocks, Looks, Other, Request};
+use CallKind::{Blocks, Looks, Other, Request, TimesOut};
 
 /// How many calls there are.
 pub const COUNT: usize = CALLS.len();
@@ -93,7 +95,7 @@ const CALLS: [(&str, CallKind); 299] = [
     ("MPI_Cart_create", Blocks),
     ("MPI_Cart_sub", Blocks),
     ("MPI_Comm_accept", Blocks),
-    ("MPI_Comm_connect", Blocks),
+    ("MPI_Comm_connect", TimesOut),
     ("MPI_Comm_create", Blocks),
     ("MPI_Comm_create_from_group", Blocks),
     ("MPI_Comm_create_group", Blocks),
@@ -107,7 +109,8 @@ const CALLS: [(&str, CallKind); 299] = [
     ("MPI_Comm_idup", Request),
     ("MPI_Comm_idup_with_info", Request),
     ("MPI_Comm_iflush_buffer", Request),
-    ("MPI_Comm_join", Blocks),
+    // Most of it goes over a socket of the program's own, which no message wakes.
+    ("MPI_Comm_join", Other),
     ("MPI_Comm_spawn", Other),
     ("MPI_Comm_spawn_multiple", Other),
     ("MPI_Comm_split", Blocks),

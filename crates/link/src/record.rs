@@ -130,6 +130,8 @@ impl Flags {
     pub const STILL: Flags = Flags(64);
     /// The rank waits until other ranks wait for the same: outside the simulation, they wait for each other.
     pub const MEETING: Flags = Flags(128);
+    /// Other threads of the rank's process run, one of which may do what the rank waits for.
+    pub const THREADS: Flags = Flags(256);
 
     /// Whether all marks of another set are here.
     pub const fn has(self, other: Flags) -> bool {

@@ -16,7 +16,7 @@ pub(crate) use about::tagged;
 use elan::Node;
 use kernel::Signal;
 use link::{News, Order};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub agents: RefCell<Vec<Rc<Agent>>>,
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
+    /// How many orders have been carried out but those to wait.
+    pub deeds: Cell<u64>,
     /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub chronicle: RefCell<Chronicle>,
@@ -97,6 +99,10 @@ struct Desk {
     /// What has ended and has not been seen, and when: the first one first.
     ended: VecDeque<(Time, u64)>,
     bell: Signal,
+    /// The rank waits for news, and threads of its own may let it go on.
+    has_threads: bool,
+    /// It shall look after its threads, from this moment.
+    nudged: Option<Time>,
     /// What the rank is told when it goes on.
     news: VecDeque<(News, Box<[u8]>)>,
     /// What others have put into its memory, which it is told in its next turn.
@@ -125,6 +131,8 @@ impl Agent {
                 started: 0,
                 ended: VecDeque::new(),
                 bell: Signal::new(),
+                has_threads: false,
+                nudged: None,
                 news: VecDeque::new(),
                 writes: VecDeque::new(),
                 told: Vec::new(),
@@ -150,6 +158,17 @@ impl Agent {
     /// The rank, which has left MPI, is back.
     pub fn comes_back(&self) {
         self.desk.borrow_mut().finished = false;
+    }
+
+    /// Lets the rank look after its threads, if it waits and has some; whether it does.
+    pub fn nudge(&self, now: Time) -> bool {
+        let mut desk = self.desk.borrow_mut();
+        if !desk.has_threads {
+            return false;
+        }
+        desk.nudged = Some(now);
+        desk.bell.fire();
+        true
     }
 
     /// What the rank has under way, for people.
@@ -190,9 +209,11 @@ impl Agent {
         }
         for (order, bytes) in batch {
             self.node.sleep_until(Time::from_ps(order.time)).await;
-            match order.kind() {
-                Some(link::Kind::Wait) => self.wait(&order).await,
-                _ => self.begin(&order, bytes),
+            if order.kind() == Some(link::Kind::Wait) {
+                self.wait(&order).await;
+            } else {
+                self.shared.deeds.update(|deeds| deeds + 1);
+                self.begin(&order, bytes);
             }
         }
     }

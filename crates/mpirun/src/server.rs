@@ -11,8 +11,9 @@ use crate::series::Series;
 use crate::watch::{Trouble, Watch};
 use elan::{Cluster, Node, Stop};
 use link::Phase;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 use turns::Turns;
 use units::Time;
 use workload::records::Baseline;
@@ -29,7 +30,13 @@ pub(crate) struct Server {
     pub memory: String,
     /// Ranks that have died while the others go on.
     dead: RefCell<Vec<Dead>>,
+    /// Since when, in real time, nothing has happened but nudges: the present, and the number of deeds.
+    still: Option<((Time, u64), Instant)>,
 }
+
+/// How long all ranks may wait, in real time, for threads of their own; and how often they look after them.
+const THREADS_PATIENCE: Duration = Duration::from_secs(2);
+const THREADS_STEP: Duration = Duration::from_millis(1);
 
 /// Why the loop ends.
 enum Over {
@@ -71,6 +78,7 @@ impl Server {
                 ready: RefCell::default(),
                 meetings: RefCell::default(),
                 chronicle: RefCell::new(Chronicle::new(ranks)),
+                deeds: Cell::default(),
                 in_flight: InFlight::default(),
                 no_room: RefCell::default(),
                 read,
@@ -78,6 +86,7 @@ impl Server {
             turns,
             memory: String::new(),
             dead: RefCell::default(),
+            still: None,
         }
     }
 
@@ -138,7 +147,10 @@ impl Server {
         match first {
             Some(_) if gate => self.open_gate(),
             Some(moment) => self.take_orders(moment),
-            None => Err(self.end()),
+            None => match self.end() {
+                Over::Deadlock if self.nudge()? => Ok(()),
+                over => Err(over),
+            },
         }
     }
 
@@ -204,6 +216,29 @@ impl Server {
         } else {
             Over::Died
         }
+    }
+
+    /// Lets ranks look whether threads of their own have done what they wait for, which takes real time: those of the C
+    /// library that access files, or of a program. Whether there are such ranks, and still hope.
+    fn nudge(&mut self) -> Result<bool, Over> {
+        let now = (self.cluster.now(), self.shared.deeds.get());
+        let since = match self.still {
+            Some((then, since)) if then == now => since,
+            _ => {
+                self.still = Some((now, Instant::now()));
+                Instant::now()
+            }
+        };
+        if since.elapsed() > THREADS_PATIENCE {
+            return Ok(false);
+        }
+        let agents = self.shared.agents.borrow();
+        let nudged = agents.iter().filter(|agent| agent.nudge(now.0)).count();
+        if nudged > 0 {
+            self.turns.look_sometimes()?;
+            std::thread::sleep(THREADS_STEP);
+        }
+        Ok(nudged > 0)
     }
 
     /// Simulates to a moment or until something says stop, and cuts the series on the way. Whether the moment is the present

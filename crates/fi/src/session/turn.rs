@@ -18,6 +18,9 @@ const ONE_SIDED_STEPS: u32 = 4096;
 /// memory by calling what has nothing to do.
 const IDLE: u32 = 1024;
 
+/// The longest step of time in a call that gives up after a time, of seconds as a rule, in picoseconds.
+const LONGEST_OF_TIMED: u64 = 10_000_000_000;
+
 impl Session {
     /// There are news or orders.
     fn happened(&self) {
@@ -28,8 +31,12 @@ impl Session {
     /// Gives an order at the present, with all bytes that belong to it. `time` and `checksum`
     /// are filled in.
     pub fn order(&self, state: &mut State, order: Order, payload: &[&[u8]]) {
-        clock::noted();
-        self.happened();
+        let kind = order.kind();
+        // The record of a call is none of its deeds: a program may call again and again, and nothing happens.
+        if kind != Some(Kind::Called) {
+            clock::noted();
+            self.happened();
+        }
         if let Some(id) = state.desk.probe.give_up(&order, calls::probes()) {
             let cancel = Order {
                 id,
@@ -37,7 +44,6 @@ impl Session {
             };
             self.order(state, cancel, &[]);
         }
-        let kind = order.kind();
         let carries = matches!(kind, Some(Kind::Send | Kind::Put | Kind::Reply));
         let checksum = if carries && self.settings.checksums {
             link::checksum(payload.iter().copied())
@@ -141,7 +147,12 @@ impl Session {
             }
             let hears = !calls::probes() || state.desk.probe.is_there();
             if looks >= glances + steps && hears {
-                return self.wait(state, NEVER, Flags::BLOCKING);
+                let flags = if calls::one_thread() {
+                    Flags::BLOCKING
+                } else {
+                    Flags::BLOCKING.with(Flags::THREADS)
+                };
+                return self.wait(state, NEVER, flags);
             }
         }
         self.step(state);
@@ -170,7 +181,12 @@ impl Session {
 
     fn step_by(&self, state: &mut State, flags: Flags) {
         let tick = self.tick.load(Ordering::Relaxed);
-        let longer = (2 * tick).min(self.settings.longest_tick);
+        let longest = if calls::times_out() {
+            LONGEST_OF_TIMED
+        } else {
+            self.settings.longest_tick
+        };
+        let longer = (2 * tick).min(longest);
         if LEFT.load(Ordering::Relaxed) {
             self.compute(tick);
         } else {

@@ -99,10 +99,16 @@ impl Agent {
                 }
             };
             let first = match first {
-                None if begin < until => self.something(order.key).await,
+                None if begin < until => {
+                    self.desk.borrow_mut().has_threads = order.has(Flags::THREADS);
+                    let first = self.something(order.key).await;
+                    self.desk.borrow_mut().has_threads = false;
+                    first
+                }
                 first => first,
             };
-            match first {
+            let nudged = self.desk.borrow_mut().nudged.take();
+            match first.or(nudged) {
                 Some(at) if at <= begin => self.see(begin).await,
                 Some(at) if at < until => self.see(at).await,
                 // What ends in that moment, or has ended since, before these orders were taken, is for the next time.
