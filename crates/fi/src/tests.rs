@@ -2,6 +2,10 @@
 //! happen. The process is this test program again, told to run one part; there, too, the functions of the C library are
 //! those of this crate.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "sleeps of real processes are timed"
+)]
 #![allow(unsafe_code)]
 
 mod parts;

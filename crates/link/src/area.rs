@@ -5,13 +5,16 @@
 
 use crate::part::{Part, Payload};
 use crate::settings::{Raw, Settings};
+use crate::turn::{NOBODY, Word};
 use crate::{ABI, News};
 use bytemuck::Pod;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::thread::futex;
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::sync::atomic::{AtomicU32, AtomicU64, fence};
+use std::time::Duration;
 use thiserror::Error;
 
 /// Bytes of a slot's area in each direction; pages that nobody uses take no memory.
@@ -153,15 +156,8 @@ pub(crate) struct Head {
 #[repr(C, align(128))]
 pub(crate) struct Awaited(pub AtomicU32);
 
-/// A rank's turn is this, or it is the simulator's.
-pub(crate) const RANK: u32 = 0;
-pub(crate) const SIMULATOR: u32 = 1;
-
 /// A rank is about to say how it leaves.
 pub(crate) const BUSY: u32 = u32::MAX;
-
-/// No rank.
-pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// What the simulator and one rank share beside the two areas.
 #[repr(C)]
@@ -190,6 +186,31 @@ pub(crate) struct Slot {
 }
 
 const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);
+
+/// Processes sleep on it in the kernel.
+impl Word for AtomicU32 {
+    fn take(&self) -> u32 {
+        self.load(Acquire)
+    }
+
+    fn give(&self, value: u32) {
+        self.store(value, Release);
+    }
+
+    fn fence() {
+        fence(SeqCst);
+    }
+
+    fn sleep(&self, value: u32, at_most: Duration) -> bool {
+        let time = rustix::time::Timespec::try_from(at_most).expect("a short time");
+        let woken = futex::wait(self, futex::Flags::empty(), value, Some(&time));
+        woken != Err(rustix::io::Errno::TIMEDOUT)
+    }
+
+    fn wake(&self) {
+        let _ = futex::wake(self, futex::Flags::empty(), 1);
+    }
+}
 
 /// One direction.
 #[derive(Clone, Copy)]
@@ -271,18 +292,6 @@ impl Area {
     pub fn slot(&self, rank: u32) -> &Slot {
         // SAFETY: the place is within the mapping and aligned to a page; zeros are a valid slot, and all of it is atomic.
         unsafe { &*self.map.as_ptr().add(self.place(rank)).cast::<Slot>() }
-    }
-
-    /// Wakes whoever sleeps until a turn changes hands.
-    pub fn wake(&self, rank: u32) {
-        let turn = &self.slot(rank).turn;
-        let _ = futex::wake(turn, futex::Flags::empty(), 1);
-    }
-
-    /// Wakes who waits for a rank to come back.
-    pub fn wake_phase(&self, rank: u32) {
-        let phase = &self.slot(rank).phase;
-        let _ = futex::wake(phase, futex::Flags::empty(), 1);
     }
 
     fn place(&self, rank: u32) -> usize {

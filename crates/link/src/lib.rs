@@ -37,6 +37,7 @@ mod rank;
 mod record;
 mod settings;
 mod simulator;
+pub mod turn;
 
 pub use area::{BATCH, Leaving, LinkError, Phase};
 pub use checksum::{Checksum, checksum};

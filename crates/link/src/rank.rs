@@ -1,9 +1,9 @@
 //! The side of a rank.
 
-use crate::area::{Area, BUSY, Leaving, LinkError, NOBODY, Phase, RANK, SIMULATOR, Way, frame};
+use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Way, frame};
 use crate::part::{Joint, Payload};
+use crate::turn::{self, RANK, Word};
 use crate::{Flags, Kind, News, Order, Part, Settings};
-use rustix::thread::futex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
@@ -119,24 +119,14 @@ impl Rank {
     /// Waits until the turn comes back.
     fn await_turn(&mut self) {
         let slot = self.area.slot(self.number);
-        let period = rustix::time::Timespec::try_from(LOOK).expect("a short time");
-        let mut late = false;
-        while slot.turn.load(Acquire) == SIMULATOR {
+        turn::await_rank(&slot.turn, LOOK, |late| {
             if self.area.head().over.load(Acquire) != 0
                 || late && rustix::process::test_kill_process(self.simulator).is_err()
             {
                 leave();
             }
-            let flags = futex::Flags::empty();
-            let woken = futex::wait(&slot.turn, flags, SIMULATOR, Some(&period));
-            late = woken == Err(rustix::io::Errno::TIMEDOUT);
-        }
-        // Those that got their turns with this one; see `Simulator::release`.
-        for rank in slot.wakes.each_ref().map(|rank| rank.load(Acquire)) {
-            if rank != NOBODY {
-                self.area.wake(rank);
-            }
-        }
+        });
+        turn::pass_on(&slot.wakes, |rank| &self.area.slot(rank).turn);
         self.up = 0;
     }
 
@@ -165,7 +155,7 @@ impl Rank {
         if self.area.head().over.load(SeqCst) != 0 {
             return Err(LinkError::Over { rank: self.number });
         }
-        self.area.wake_phase(self.number);
+        slot.phase.wake();
         self.await_turn();
         Ok(self.area.slot(self.number).now.load(Acquire))
     }
@@ -176,12 +166,9 @@ impl Rank {
         let up = self.area.append(way, self.up, last, &mut nothing, 0);
         let up = up.expect("room was left for it");
         let (slot, head) = (self.area.slot(self.number), self.area.head());
-        assert_eq!(slot.turn.load(Acquire), RANK, "the turn is this rank's");
+        assert_eq!(slot.turn.take(), RANK, "the turn is this rank's");
         slot.up.store(up as u64, Release);
-        slot.turn.store(SIMULATOR, SeqCst);
-        if head.awaited.0.load(SeqCst) == self.number {
-            self.area.wake(self.number);
-        }
+        turn::to_simulator(&slot.turn, &head.awaited.0, self.number);
     }
 }
 
@@ -205,7 +192,7 @@ impl Remarks {
             .compare_exchange(finished, gone, AcqRel, Relaxed)
             .is_ok()
         {
-            self.area.wake_phase(self.number);
+            phase.wake();
         }
     }
 

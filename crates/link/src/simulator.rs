@@ -1,15 +1,15 @@
 //! The side of the simulator.
 
-use crate::area::{Area, BUSY, Leaving, NOBODY, Phase, RANK, SIMULATOR, Way};
+use crate::area::{Area, BUSY, Leaving, Phase, Way};
 use crate::part::{Joint, Payload};
+use crate::turn::{self, SIMULATOR, Word};
 use crate::{Kind, News, Order, Settings};
 use rustix::fs::MemfdFlags;
-use rustix::thread::futex;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::time::Duration;
+use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::time::{Duration, Instant};
 
 /// The simulator's end of the links to all ranks.
 pub struct Simulator {
@@ -59,31 +59,22 @@ impl Simulator {
     }
 
     /// Waits until a rank has given its turn away, or some time of the host is over; whether it has.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long real processes may take"
+    )]
     pub fn wait(&self, rank: u32, patience: Duration) -> bool {
         let (turn, awaited) = (&self.area.slot(rank).turn, &self.area.head().awaited.0);
-        if self.has_turn(rank) {
-            return true;
-        }
-        let end = std::time::Instant::now() + patience;
-        let mut given = false;
-        while !given {
-            // Either the rank sees that it is waited for, or its turn is seen here.
-            awaited.store(rank, SeqCst);
-            given = turn.load(SeqCst) == SIMULATOR;
-            let left = end.saturating_duration_since(std::time::Instant::now());
-            if given || left.is_zero() {
-                break;
-            }
-            let left = rustix::time::Timespec::try_from(left).expect("a short time");
-            let _ = futex::wait(turn, futex::Flags::empty(), RANK, Some(&left));
-        }
-        awaited.store(NOBODY, Relaxed);
-        given
+        let mut since = None;
+        turn::await_simulator(turn, awaited, rank, || {
+            let since = since.get_or_insert_with(Instant::now);
+            patience.saturating_sub(since.elapsed())
+        })
     }
 
     /// Whether a rank has given its turn away.
     pub fn has_turn(&self, rank: u32) -> bool {
-        self.area.slot(rank).turn.load(Acquire) == SIMULATOR
+        self.area.slot(rank).turn.take() == SIMULATOR
     }
 
     /// How far a rank has come.
@@ -99,9 +90,8 @@ impl Simulator {
     /// Waits until a rank that has left MPI comes back or says that it exits, or some time of the host is over; its phase.
     pub fn wait_for_return(&self, rank: u32, patience: Duration) -> Phase {
         if self.phase(rank) == Phase::Finished {
-            let (phase, finished) = (&self.area.slot(rank).phase, Phase::Finished as u32);
-            let patience = rustix::time::Timespec::try_from(patience).expect("a short time");
-            let _ = futex::wait(phase, futex::Flags::empty(), finished, Some(&patience));
+            let phase = &self.area.slot(rank).phase;
+            phase.sleep(Phase::Finished as u32, patience);
         }
         self.phase(rank)
     }
@@ -198,23 +188,14 @@ impl Simulator {
         self.turns.push(rank);
     }
 
-    /// Lets all run that have got their turn. The simulator wakes the first, and each wakes two more: to wake a process takes
-    /// longer than most of what it then does, and so it is done on all processors.
+    /// Lets all run that have got their turn.
     pub fn release(&mut self) {
-        for (place, &rank) in self.turns.iter().enumerate() {
-            let slot = self.area.slot(rank);
-            for (wakes, next) in slot.wakes.iter().zip(2 * place + 1..) {
-                let next = self.turns.get(next).copied();
-                wakes.store(next.unwrap_or(NOBODY), Release);
-            }
-        }
-        // All of it is written before anybody runs.
-        for &rank in &self.turns {
-            self.area.slot(rank).turn.store(RANK, Release);
-        }
-        if let Some(&first) = self.turns.first() {
-            self.area.wake(first);
-        }
+        let slot = |rank| self.area.slot(rank);
+        turn::to_ranks(
+            &self.turns,
+            |rank| &slot(rank).turn,
+            |rank| &slot(rank).wakes,
+        );
         self.turns.clear();
     }
 
@@ -222,7 +203,7 @@ impl Simulator {
     pub fn end(&self) {
         self.area.head().over.store(1, SeqCst);
         for rank in 0..self.ranks() {
-            self.area.wake(rank);
+            self.area.slot(rank).turn.wake();
         }
     }
 }

@@ -220,6 +220,10 @@ impl Server {
 
     /// Lets ranks look whether threads of their own have done what they wait for, which takes real time: those of the C
     /// library that access files, or of a program. Whether there are such ranks, and still hope.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "threads of real processes take real time"
+    )]
     fn nudge(&mut self) -> Result<bool, Over> {
         let now = (self.cluster.now(), self.shared.deeds.get());
         let since = match self.still {

@@ -1,5 +1,7 @@
 //! Who watches over the processes of a run, while the simulator waits for them.
 
+#![expect(clippy::disallowed_methods, reason = "processes live in real time")]
+
 use link::Simulator;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,10 @@
 //! The calibrated loop.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the noise of this computer is what is measured"
+)]
+
 use crate::Measurement;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};

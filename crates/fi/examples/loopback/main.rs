@@ -9,6 +9,11 @@
 //! output is its own; the last line on stderr tells what was simulated. The exit code is the program's, 2 for a wrong
 //! command line, 3 for a deadlock.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long real processes may take"
+)]
+
 mod rank;
 mod server;
 

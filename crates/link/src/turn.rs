@@ -1,0 +1,115 @@
+//! Who may go on: the words by which a rank and the simulator hand the turn to each other.
+//!
+//! Each rank's slot has a *turn*, which is [`RANK`] or [`SIMULATOR`]. Whoever has the turn owns the rest of the slot, both
+//! areas included; storing the other value gives all of that away (a release), and reading it takes it over (an acquire).
+//! One word of all ranks together, *awaited*, says for which rank the simulator sleeps, so that other ranks need not wake it.
+//!
+//! | who | gives the turn | takes the turn |
+//! |---|---|---|
+//! | a rank | [`to_simulator`] | [`await_rank`]: sleeps while its turn is the simulator's |
+//! | the simulator | [`to_ranks`]: all together, wakes the first, and each wakes two more | [`await_simulator`]: says for whom it sleeps, looks once more, sleeps |
+//!
+//! *No wake is lost.* A rank stores its turn and then reads *awaited*; the simulator stores *awaited* and then reads the turn. A
+//! full fence stands between the two steps of either side, so at least one side sees what the other has stored: the rank wakes
+//! the simulator, or the simulator does not sleep. A sleep ends at once if the word no longer has the expected value. The ranks
+//! that a rank wakes stand in its slot, which it owns from its turn on, and have got their turns before it.
+//!
+//! All of it is written over a [`Word`], so that `tests/loom.rs` can explore its interleavings with words of its own.
+
+use std::time::Duration;
+
+/// A rank's turn is this, or it is the simulator's.
+pub const RANK: u32 = 0;
+/// The simulator's turn.
+pub const SIMULATOR: u32 = 1;
+/// No rank.
+pub const NOBODY: u32 = u32::MAX;
+
+/// A word that two sides share, and on whose value one can sleep.
+pub trait Word {
+    /// The value, and all that was written before it was stored.
+    fn take(&self) -> u32;
+    /// Stores a value, and makes visible all that was written before.
+    fn give(&self, value: u32);
+    /// What was stored before is seen by all before what comes after is read.
+    fn fence();
+    /// Sleeps while the word has this value; it may end sooner. Whether it did not end by the time.
+    fn sleep(&self, value: u32, at_most: Duration) -> bool;
+    /// Wakes one who sleeps.
+    fn wake(&self);
+}
+
+/// A rank gives its turn away.
+pub fn to_simulator<W: Word>(turn: &W, awaited: &W, rank: u32) {
+    turn.give(SIMULATOR);
+    W::fence();
+    if awaited.take() == rank {
+        turn.wake();
+    }
+}
+
+/// A rank waits until its turn comes back, and wakes those that `wakes` names then. Once in each period without a turn, and
+/// before the first one, it is asked whether to go on waiting; `late` says that a period has passed.
+pub fn await_rank<W: Word>(turn: &W, period: Duration, mut go_on: impl FnMut(bool)) {
+    let mut late = false;
+    while turn.take() == SIMULATOR {
+        go_on(late);
+        late = !turn.sleep(SIMULATOR, period);
+    }
+}
+
+/// The simulator waits until a rank has given its turn away, or `left` says that no time is left; whether it has.
+pub fn await_simulator<W: Word>(
+    turn: &W,
+    awaited: &W,
+    rank: u32,
+    mut left: impl FnMut() -> Duration,
+) -> bool {
+    if turn.take() == SIMULATOR {
+        return true;
+    }
+    let given = loop {
+        awaited.give(rank);
+        W::fence();
+        if turn.take() == SIMULATOR {
+            break true;
+        }
+        let left = left();
+        if left.is_zero() {
+            break false;
+        }
+        turn.sleep(RANK, left);
+    };
+    awaited.give(NOBODY);
+    given
+}
+
+/// The simulator gives ranks their turns, by the places of their slots. It wakes the first, and each wakes two more: to wake a
+/// process takes longer than most of what the process then does, and so all processors do it.
+pub fn to_ranks<'a, W: Word + 'a>(
+    ranks: &[u32],
+    turn: impl Fn(u32) -> &'a W,
+    wakes: impl Fn(u32) -> &'a [W; 2],
+) {
+    for (place, &rank) in ranks.iter().enumerate() {
+        for (word, next) in wakes(rank).iter().zip(2 * place + 1..) {
+            word.give(ranks.get(next).copied().unwrap_or(NOBODY));
+        }
+    }
+    // The last one first: a rank that is awake may go on at once, and those that it wakes must have their turns by then.
+    for &rank in ranks.iter().rev() {
+        turn(rank).give(RANK);
+    }
+    if let Some(&first) = ranks.first() {
+        turn(first).wake();
+    }
+}
+
+/// A rank that has got its turn wakes those that got their turns with it.
+pub fn pass_on<'a, W: Word + 'a>(wakes: &[W; 2], turn: impl Fn(u32) -> &'a W) {
+    for rank in wakes.each_ref().map(W::take) {
+        if rank != NOBODY {
+            turn(rank).wake();
+        }
+    }
+}
