@@ -10,6 +10,8 @@
 //! The cases are shared out among all cores. A difference is shrunk, and reported with the earliest divergent record and
 //! the seed that reproduces it. `make fuzz` runs this for longer.
 
+#![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
+
 mod common;
 
 use common::lockstep::{Manner, compare, compare_closely};

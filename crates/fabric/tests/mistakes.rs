@@ -9,6 +9,8 @@
 //! where they do not, because the source has changed, the mistake must be made anew. `ELANITE_MISTAKE=rotation` tries only
 //! mistakes whose name contains that.
 
+#![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
+
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

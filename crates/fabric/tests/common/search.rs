@@ -1,5 +1,7 @@
 //! Many comparisons on all cores, and what they add up to.
 
+#![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
+
 use fabric::Cycle;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
