@@ -20,7 +20,7 @@ __all__ = [
     "wiring",
 ]
 
-MODEL_REVISION: str
+MODEL_REVISION: int
 VERSION: str
 
 class ConfigError(Exception):

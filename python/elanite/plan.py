@@ -127,7 +127,7 @@ def plan(
             raise ConfigError(f"on {base.name}:\n{words}", problems) from None
         for text, key, parameters in planned:
             decoded = json.loads(text)
-            identity = hashlib.sha256((key + _core.MODEL_REVISION).encode()).hexdigest()[:20]
+            identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
             series, here = decoded["series"], on | json.loads(parameters)
             points.setdefault(
                 (identity, series, base.name),

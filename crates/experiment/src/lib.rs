@@ -37,6 +37,7 @@ mod nodes;
 mod pattern;
 mod plan;
 mod read;
+mod revision;
 mod simulate;
 mod sweep;
 
@@ -48,5 +49,6 @@ pub use file::{Experiment, RailFailure, Run, RunChanges, Saturation, Series};
 pub use nodes::Nodes;
 pub use pattern::{Pairs, Pattern, Rule};
 pub use plan::{Point, Workload, plan};
+pub use revision::MODEL_REVISION;
 pub use simulate::{RunError, simulate};
 pub use sweep::Sweep;

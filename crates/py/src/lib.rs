@@ -38,9 +38,9 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// Hash of the sources of the model; see `build.rs`.
+    /// The revision of the model.
     #[pymodule_export]
-    const MODEL_REVISION: &str = env!("MODEL_REVISION");
+    const MODEL_REVISION: u32 = experiment::MODEL_REVISION;
 
     /// A machine file as JSON: name, title, and every parameter with its provenance.
     #[pyfunction]

@@ -1,0 +1,120 @@
+//! Results change with [`MODEL_REVISION`], and with nothing else: the table `revision.txt`.
+//!
+//! If a row differs, either a change that was meant to keep results does not keep them, or results were meant to change. Then
+//! raise `MODEL_REVISION` in `src/revision.rs`, and renew the table:
+//!
+//!     ELANITE_RENEW=1 cargo test -p elanite-experiment --test revision
+
+mod common;
+
+use common::{EXPERIMENT, GOOD_MACHINE, RAILS, plan_on};
+use experiment::{MODEL_REVISION, MachineFile, Point, simulate};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Experiments that have series of every kind of benchmark, and the machines on which they run.
+const EXPERIMENTS: [(&str, &str, &str); 9] = [
+    ("good", EXPERIMENT, "one rail"),
+    ("jobs", include_str!("jobs.toml"), "one rail"),
+    ("two_jobs", include_str!("two_jobs.toml"), "one rail"),
+    ("collectives", include_str!("collectives.toml"), "one rail"),
+    ("overlap", include_str!("overlap.toml"), "one rail"),
+    ("allocation", include_str!("allocation.toml"), "one rail"),
+    ("noise", include_str!("noise.toml"), "one rail"),
+    ("saturation", include_str!("saturation.toml"), "one rail"),
+    ("rails", include_str!("rails.toml"), "four rails"),
+];
+
+/// Crates whose code enters results: random streams, elementary functions, quantiles and digests.
+const CRATES: [&str; 5] = [
+    "chacha20",
+    "hdrhistogram",
+    "libm",
+    "rand_core",
+    "xxhash-rust",
+];
+
+/// The last point of each series, by both movers.
+fn points(name: &str, text: &str, machine: &str) -> Vec<(String, Point)> {
+    let machine = match machine {
+        "four rails" => MachineFile {
+            text: RAILS,
+            ..GOOD_MACHINE
+        },
+        _ => GOOD_MACHINE,
+    };
+    let mut found: Vec<(String, Point)> = Vec::new();
+    for engine in ["worm", "flit"] {
+        let change = format!("fabric.engine={engine}");
+        let planned = plan_on(machine, (&format!("{name}.toml"), text), &[&change]);
+        let planned = planned.unwrap_or_else(|problems| panic!("{problems}"));
+        for point in planned {
+            let row = format!("{name} {} {engine}", point.series);
+            match found.last_mut() {
+                Some((before, last)) if *before == row => *last = point,
+                _ => found.push((row, point)),
+            }
+        }
+    }
+    found
+}
+
+/// The version of a crate in the lock file; all of them if there are several.
+fn versions(lock: &str, name: &str) -> String {
+    let mut words = lock
+        .split("[[package]]")
+        .filter(|package| package.contains(&format!("\nname = \"{name}\"\n")))
+        .filter_map(|package| package.split("version = \"").nth(1)?.split('"').next());
+    let first = words.next().expect("the crate is locked");
+    words.fold(first.to_owned(), |all, next| format!("{all}, {next}"))
+}
+
+fn table() -> String {
+    let mut table = format!("revision {MODEL_REVISION}\n\n");
+    for (name, text, machine) in EXPERIMENTS {
+        for (row, point) in points(name, text, machine) {
+            let records = simulate(&point, None).unwrap_or_else(|error| panic!("{row}: {error}"));
+            let (packets, time) = (records.packets, records.simulated);
+            writeln!(
+                table,
+                "{row}: {} {packets} packets, {time}",
+                records.digest
+            )
+            .expect("room");
+        }
+    }
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    let lock = std::fs::read_to_string(lock).expect("the lock file of the workspace");
+    table.push('\n');
+    for name in CRATES {
+        writeln!(table, "{name} {}", versions(&lock, name)).expect("room");
+    }
+    table
+}
+
+#[test]
+fn results_change_with_the_revision_only() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/revision.txt");
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    let now = table();
+    let same_revision = kept.lines().next() == now.lines().next();
+    if std::env::var_os("ELANITE_RENEW").is_some() {
+        assert!(
+            kept == now || !same_revision,
+            "results changed: raise MODEL_REVISION in crates/experiment/src/revision.rs before you renew the table"
+        );
+        std::fs::write(&file, &now).expect("the table can be written");
+    }
+    let different: Vec<_> = now
+        .lines()
+        .filter(|row| !kept.lines().any(|other| other == *row))
+        .collect();
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        kept == now,
+        "results changed, or the crates that enter them:\n{}\nIf that is meant, raise MODEL_REVISION in \
+         crates/experiment/src/revision.rs, and run\n\
+         ELANITE_RENEW=1 cargo test -p elanite-experiment --test revision",
+        different.join("\n")
+    );
+}
