@@ -83,9 +83,15 @@ fn points_run_from_their_text() {
             assert_eq!(again.key(), point.key());
             let records = [&point, &again].map(|point| simulate(point, None).unwrap());
             assert_eq!(records[0], records[1]);
-            assert!(records[0].rows.iter().any(|row| row.metric == "latency"));
+            assert!(
+                records[0]
+                    .tables
+                    .rows
+                    .iter()
+                    .any(|row| row.metric == "latency")
+            );
             let collective = matches!(point.workload, Workload::Collective { .. });
-            assert_eq!(records[0].distribution.is_empty(), !collective);
+            assert_eq!(records[0].tables.distribution.is_empty(), !collective);
         }
     }
 }

@@ -15,7 +15,7 @@ fn points(overrides: &[&str]) -> Vec<Point> {
 }
 
 fn value(records: &Records, metric: &str) -> f64 {
-    let mut rows = records.rows.iter();
+    let mut rows = records.tables.rows.iter();
     let row = rows.find(|row| row.metric == metric && row.batch.is_none());
     row.unwrap_or_else(|| panic!("no {metric}")).value
 }
@@ -50,8 +50,11 @@ fn the_result_is_a_saturated_load_and_the_records_are_of_one_that_is_not() {
     let below = at(&point, mb(load - 10.0));
     assert!(!is_saturated(&below));
     assert_eq!(below.packets, records.packets);
-    assert_eq!(below.rows[..], records.rows[..below.rows.len()]);
-    let added: Vec<_> = records.rows[below.rows.len()..].to_vec();
+    assert_eq!(
+        below.tables.rows[..],
+        records.tables.rows[..below.tables.rows.len()]
+    );
+    let added: Vec<_> = records.tables.rows[below.tables.rows.len()..].to_vec();
     let [row] = &added[..] else {
         panic!("{added:?}")
     };

@@ -129,6 +129,12 @@ mod _core {
         records::to_python(py, &records, peak)
     }
 
+    /// The tables of every point: names, and of each column name, type, unit and what it says.
+    #[pyfunction]
+    fn tables() -> Vec<records::Description> {
+        records::descriptions()
+    }
+
     /// The noise test on this machine, on the calling thread; see `_core.pyi`. Setting `cancel` ends it soon.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]

@@ -22,7 +22,7 @@
 //! show that ends there, with a row that says so and the table of who waits for whom.
 
 use crate::job::Running;
-use crate::records::{Baseline, Measured, Records, Row, bins};
+use crate::records::{Baseline, Records, Row, Tables, bins};
 use crate::{Failure, Job, Window, deadlock, traffic};
 use elan::{Cluster, DmaError, ElanAddr, NodeId, Permissions, Placement, Stop};
 use kernel::statistics::{Histogram, Summary};
@@ -187,7 +187,7 @@ impl Collective {
         };
 
         let length = cluster.now() - start;
-        let mut measured = Measured::default();
+        let mut measured = Tables::default();
         if self.may_deadlock {
             let deadlocked = f64::from(u8::from(deadlock.is_some()));
             measured.rows.push(row("deadlock", "", deadlocked));

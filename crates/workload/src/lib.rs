@@ -39,6 +39,7 @@ pub mod records;
 pub mod saturation;
 pub mod slices;
 pub mod source;
+pub mod table;
 pub mod traffic;
 
 pub use allocation::AllocationRow;
@@ -49,7 +50,7 @@ pub use job::Job;
 pub use noise::Noise;
 pub use overlap::Overlap;
 pub use pattern::Pattern;
-pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow};
+pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow, Tables};
 pub use saturation::Search;
 pub use slices::SliceRow;
 

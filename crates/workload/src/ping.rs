@@ -9,7 +9,7 @@
 //!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (003 s3.1). `MPI_Sendrecv` does the same.
 
 use crate::Failure;
-use crate::records::{Baseline, Measured, Records, Row};
+use crate::records::{Baseline, Records, Row, Tables};
 use elan::{Cluster, Dma, ElanAddr, Node, Permissions, Placement};
 use libelan::{Job, Pe};
 use std::cell::RefCell;
@@ -95,9 +95,9 @@ impl Ping {
                 value: Rate::of(size * count, total),
             });
         }
-        let measured = Measured {
+        let measured = Tables {
             rows,
-            ..Measured::default()
+            ..Tables::default()
         };
         Ok(baseline.finish(&cluster, measured))
     }

@@ -63,7 +63,7 @@ pub fn run(
 }
 
 fn is_saturated(records: &Records) -> bool {
-    let mut rows = records.rows.iter();
+    let mut rows = records.tables.rows.iter();
     rows.any(|row| row.metric == "saturated" && row.value > 0.5)
 }
 

@@ -16,7 +16,7 @@
 //! is complete. Past saturation it grows with the run, and tells only how long that was.
 
 use crate::job::{Job, Running, Totals};
-use crate::records::{Baseline, Measured, NodeRow, Records, Row};
+use crate::records::{Baseline, NodeRow, Records, Row, Tables};
 use crate::slices::Slices;
 use crate::{Failure, Window};
 use elan::rails::Rails;
@@ -99,11 +99,11 @@ pub fn run(
         rows.extend(whole_window(job, norm, start, end));
         nodes.extend(node_rows(job, window.length, start, end));
     }
-    let measured = Measured {
+    let measured = Tables {
         rows,
         nodes,
         slices: slices.into_rows(),
-        ..Measured::default()
+        ..Tables::default()
     };
     Ok(baseline.finish(&cluster, measured))
 }

@@ -43,7 +43,11 @@ fn run(collective: &Collective, jobs: &[Job]) -> Records {
 }
 
 fn values(records: &Records, metric: &str) -> Vec<f64> {
-    let rows = records.rows.iter().filter(|row| row.metric == metric);
+    let rows = records
+        .tables
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric);
     rows.map(|row| row.value).collect()
 }
 
@@ -165,7 +169,7 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
 fn all_calls_count() {
     for operation in [Operation::Gsync, Operation::Hgsync] {
         let records = run(&collective(operation, 16), &[background(Pattern::Uniform)]);
-        let bins = &records.distribution;
+        let bins = &records.tables.distribution;
         assert!(bins.is_sorted_by(|one, other| one.lower < other.lower));
         assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), 16 * 20);
         assert_eq!(values(&records, "latency").len(), 4);
@@ -175,7 +179,7 @@ fn all_calls_count() {
             ("latency_p93", 0.93),
             ("latency_p99", 0.99),
         ] {
-            let rows = records.rows.iter().filter(|row| row.job.is_none());
+            let rows = records.tables.rows.iter().filter(|row| row.job.is_none());
             let row = rows.into_iter().find(|row| row.metric == metric);
             let quantile = row.expect("it is there").value;
             let mut below = 0;
@@ -211,14 +215,22 @@ fn background_traffic_slows_software_down() {
             &collective(operation, 64),
             &[background(Pattern::Complement)],
         );
-        let (traffic, calls): (Vec<_>, Vec<_>) =
-            records.rows.iter().partition(|row| row.job.is_some());
+        let (traffic, calls): (Vec<_>, Vec<_>) = records
+            .tables
+            .rows
+            .iter()
+            .partition(|row| row.job.is_some());
         assert!(traffic.iter().any(|row| row.metric == "saturated"));
         let accepted = traffic.iter().find(|row| row.metric == "accepted");
         let accepted = accepted.expect("it is told").value;
         assert!(accepted > 20.0 && accepted < 281.0, "{accepted} MB/s");
-        assert_eq!(records.nodes.len(), 64);
-        let of_nodes: Vec<f64> = records.nodes.iter().map(|node| node.accepted).collect();
+        assert_eq!(records.tables.nodes.len(), 64);
+        let of_nodes: Vec<f64> = records
+            .tables
+            .nodes
+            .iter()
+            .map(|node| node.accepted)
+            .collect();
         assert_near(mean(&of_nodes), accepted, 1e-9);
         let latency = calls.iter().filter(|row| row.metric == "latency");
         let latency: Vec<f64> = latency.map(|row| row.value).collect();
@@ -265,21 +277,26 @@ fn rivals_deadlock_unless_they_are_serialised() {
     let records = rivals(Broadcast::Serialised, true).expect("it ends");
     assert_eq!(value(&records, "deadlock"), 0.0);
     assert_eq!(values(&records, "bandwidth").len(), 4);
-    assert!(records.deadlock.is_empty());
+    assert!(records.tables.deadlock.is_empty());
 
     let records = rivals(Broadcast::BySource, true).expect("it is a result");
     assert_eq!(value(&records, "deadlock"), 1.0);
     assert!(value(&records, "stuck_packets") >= 2.0);
-    assert!(records.distribution.is_empty() && values(&records, "bandwidth").is_empty());
-    let (cycle, held): (Vec<_>, Vec<_>) =
-        records.deadlock.iter().partition(|row| row.step.is_some());
+    assert!(records.tables.distribution.is_empty() && values(&records, "bandwidth").is_empty());
+    let (cycle, held): (Vec<_>, Vec<_>) = records
+        .tables
+        .deadlock
+        .iter()
+        .partition(|row| row.step.is_some());
     assert!(cycle.len() >= 2);
     for (wait, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
         // Who is waited for is the next to wait, and holds the channel.
-        assert_eq!(wait.holder, Some(next.packet));
+        assert_eq!(wait.holder_source, Some(next.source));
+        assert_eq!(wait.holder_sequence, Some(next.sequence));
         assert!(wait.switch.is_some());
-        let channel = |row: &workload::DeadlockRow| (row.packet, row.link, row.channel);
-        let wanted = (next.packet, wait.link, wait.channel);
+        let channel =
+            |row: &workload::DeadlockRow| (row.source, row.sequence, row.link, row.channel);
+        let wanted = (next.source, next.sequence, wait.link, wait.channel);
         assert!(wait.link.is_none() || held.iter().any(|row| channel(row) == wanted));
     }
 }

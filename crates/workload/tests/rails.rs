@@ -50,7 +50,11 @@ fn run(config: &Config, job: &Job, window: Window, seed: u64) -> Records {
 }
 
 fn values(records: &Records, metric: &str) -> Vec<f64> {
-    let rows = records.rows.iter().filter(|row| row.metric == metric);
+    let rows = records
+        .tables
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric);
     rows.map(|row| row.value).collect()
 }
 
@@ -87,7 +91,11 @@ fn processes_share_the_load() {
                 "{policy:?}, {processes} processes: {accepted:?} of {offered}"
             );
             assert_eq!(values(&records, "saturated"), [0.0]);
-            assert_eq!(records.nodes.len(), NODES as usize, "a row for a node");
+            assert_eq!(
+                records.tables.nodes.len(),
+                NODES as usize,
+                "a row for a node"
+            );
         }
     }
 }
@@ -101,7 +109,11 @@ fn processes_draw_apart() {
     };
     let records = run(&machine(Kind::Basic), &job, WINDOW, 1);
     let message = 4096.0 / WINDOW.length.as_us_f64();
-    let counts = records.nodes.iter().map(|node| node.offered / message);
+    let counts = records
+        .tables
+        .nodes
+        .iter()
+        .map(|node| node.offered / message);
     let counts: Vec<f64> = counts.collect();
     let whole = |count: &f64| (count - count.round()).abs() < 1e-6;
     assert!(counts.iter().all(whole), "{counts:?}");
@@ -136,19 +148,20 @@ fn one_rail_is_no_choice() {
     for (load, processes) in [(60, 1), (60, 4), (350, 4)] {
         let job = uniform(load, processes);
         let [with, without] = [&with, &without].map(|config| run(config, &job, WINDOW, 1));
-        assert_eq!(with.nodes, without.nodes);
-        assert_eq!(with.links, without.links);
-        assert_eq!(with.switches, without.switches);
+        assert_eq!(with.tables.nodes, without.tables.nodes);
+        assert_eq!(with.tables.links, without.tables.links);
+        assert_eq!(with.tables.switches, without.tables.switches);
         assert_eq!(
             (with.packets, with.events, with.simulated),
             (without.packets, without.events, without.simulated)
         );
         let own = ["accepted_part", "offered_part", "latency_cycles"];
         let (own, common): (Vec<_>, Vec<_>) = with
+            .tables
             .rows
             .into_iter()
             .partition(|row| own.contains(&row.metric));
-        assert_eq!(common, without.rows);
+        assert_eq!(common, without.tables.rows);
         assert_eq!(own.len(), 2 * WINDOW.batches as usize + 1);
     }
 }
@@ -216,7 +229,11 @@ fn a_failure_does_not_stop_a_job() {
         );
         // The dead rail's links carried half as much as the others', or less: nothing after the failure.
         let flits = |rail: u32| -> u64 {
-            let ejects = records.links.iter().filter(|row| row.level == 0 && !row.up);
+            let ejects = records
+                .tables
+                .links
+                .iter()
+                .filter(|row| row.level == 0 && !row.up);
             let suffix = format!("of rail {rail}");
             let ejects = ejects.filter(|row| row.to.ends_with(&suffix));
             ejects.map(|row| row.flits).sum()
