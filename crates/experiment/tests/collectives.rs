@@ -3,7 +3,7 @@
 mod common;
 
 use common::plan_file;
-use experiment::{Point, Workload, simulate};
+use experiment::{Collectives, Point, Workload, simulate};
 use serde_json::json;
 
 const COLLECTIVES: &str = include_str!("collectives.toml");
@@ -37,7 +37,7 @@ fn overrides_name_the_operation_or_the_job_beside_it() {
         "series.broadcast.background.message=8 KB",
     ];
     for point in points("broadcast", &overrides) {
-        let Workload::Collective { collective, jobs } = &point.workload else {
+        let Workload::Collective(Collectives { collective, jobs }) = &point.workload else {
             panic!("{point:?}")
         };
         assert_eq!(json!(collective.message), json!("2 KB"));
@@ -90,7 +90,7 @@ fn points_run_from_their_text() {
                     .iter()
                     .any(|row| row.metric == "latency")
             );
-            let collective = matches!(point.workload, Workload::Collective { .. });
+            let collective = matches!(point.workload, Workload::Collective(_));
             assert_eq!(records[0].tables.distribution.is_empty(), !collective);
         }
     }

@@ -19,7 +19,7 @@ fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
 
 fn job<'a>(point: &'a Point, name: &str) -> &'a Job {
     match &point.workload {
-        Workload::Jobs(jobs) => &jobs[name],
+        Workload::Jobs(traffic) => &traffic.jobs[name],
         other => panic!("{other:?}"),
     }
 }

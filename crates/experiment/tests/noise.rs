@@ -80,7 +80,12 @@ fn a_tick_is_seen_as_such() {
     assert!((mean(first, "elapsed_p50") - 100.0).abs() < 1e-9);
     assert!((mean(first, "elapsed_p99") - 102.0).abs() < 1e-9);
     assert!((mean(first, "elapsed_max") - 102.0).abs() < 1e-9);
-    let times: Vec<_> = first.tables.distribution.iter().map(|bin| bin.lower).collect();
+    let times: Vec<_> = first
+        .tables
+        .distribution
+        .iter()
+        .map(|bin| bin.lower)
+        .collect();
     assert!(times.len() == 2 && times[0].is_zero(), "{times:?}");
 }
 
@@ -88,13 +93,19 @@ fn a_tick_is_seen_as_such() {
 fn nodes_differ_and_seeds_differ_and_equal_points_do_not() {
     let (one, again) = (noise(&[]), noise(&[]));
     assert_eq!(one, again);
-    assert_ne!(one[1].tables.distribution, one[3].tables.distribution, "two nodes");
+    assert_ne!(
+        one[1].tables.distribution, one[3].tables.distribution,
+        "two nodes"
+    );
     let other: Vec<_> = points(&["run.seeds=2"])
         .iter()
         .map(|point| simulate(point, None).unwrap())
         .collect();
     assert_eq!(other[2], one[1]);
-    assert_ne!(other[3].tables.distribution, one[1].tables.distribution, "two seeds");
+    assert_ne!(
+        other[3].tables.distribution, one[1].tables.distribution,
+        "two seeds"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::plan_file;
-use experiment::{Point, Workload, simulate};
+use experiment::{Point, Traffic, Workload, simulate};
 use units::Rate;
 use workload::Records;
 
@@ -24,14 +24,19 @@ fn is_saturated(records: &Records) -> bool {
     value(records, "saturated") > 0.5
 }
 
+fn traffic(point: &mut Point) -> &mut Traffic {
+    match &mut point.workload {
+        Workload::Jobs(traffic) => traffic,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// The same job at one load.
 fn at(point: &Point, load: Rate) -> Records {
     let mut point = point.clone();
-    point.saturation = None;
-    let Workload::Jobs(jobs) = &mut point.workload else {
-        panic!("{point:?}")
-    };
-    jobs.get_mut("traffic").expect("it is there").load = load;
+    let traffic = traffic(&mut point);
+    traffic.saturation = None;
+    traffic.jobs.get_mut("traffic").expect("it is there").load = load;
     simulate(&point, None).unwrap()
 }
 
@@ -92,7 +97,7 @@ fn where_and_how_finely_is_searched_is_part_of_a_key() {
         assert!(before.iter().zip(&after).all(|(one, other)| one != other));
     }
     let direct = points(&[]).into_iter().map(|mut point| {
-        point.saturation = None;
+        traffic(&mut point).saturation = None;
         point.key()
     });
     assert!(before.iter().zip(direct).all(|(one, other)| *one != other));

@@ -135,6 +135,16 @@ mod _core {
         records::descriptions()
     }
 
+    /// What is drawn of each kind of benchmark that nobody describes a figure of: its key, the field on the horizontal
+    /// axis, and the metrics.
+    #[pyfunction]
+    fn plots() -> Vec<(&'static str, &'static str, &'static [&'static str])> {
+        let plots = experiment::PLOTS.iter();
+        plots
+            .map(|(key, plot)| (*key, plot.over, plot.metrics))
+            .collect()
+    }
+
     /// The noise test on this machine, on the calling thread; see `_core.pyi`. Setting `cancel` ends it soon.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]

@@ -53,6 +53,7 @@ pub use pattern::Pattern;
 pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow, Tables};
 pub use saturation::Search;
 pub use slices::SliceRow;
+pub use traffic::Traffic;
 
 use elan::NoContext;
 use libelan::JobError;
@@ -107,8 +108,6 @@ pub struct Window {
     pub batches: u32,
     /// Equal parts of the whole run of which the delays of every link are kept; 0 for none.
     pub slices: u32,
-    /// A rail that fails, and when.
-    pub failure: Option<(u32, Time)>,
 }
 
 impl Window {

@@ -54,22 +54,33 @@ pub(crate) fn rails(cluster: &Cluster) -> Result<Option<Rails>, MemoryError> {
     several.then(|| Rails::new(cluster)).transpose()
 }
 
-/// Runs jobs through the warm-up and the window.
-///
-/// # Errors
-/// See [`Failure`].
-///
-/// # Panics
-/// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
-pub fn run(
-    jobs: &[Job],
-    mut cluster: Cluster,
-    window: Window,
-    seed: u64,
-) -> Result<Records, Failure> {
-    if let Some((rail, at)) = window.failure {
-        cluster.fail_rail(rail, at);
+/// Jobs that run at the same time.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// The jobs.
+    pub jobs: Vec<Job>,
+    /// A rail that fails meanwhile, and when, from the start of the run.
+    pub failure: Option<(u32, Time)>,
+}
+
+impl Traffic {
+    /// Runs the jobs through the warm-up and the window.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    ///
+    /// # Panics
+    /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
+    pub fn run(&self, mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
+        if let Some((rail, at)) = self.failure {
+            cluster.fail_rail(rail, at);
+        }
+        run(&self.jobs, cluster, window, seed)
     }
+}
+
+/// Runs jobs through the warm-up and the window; see [`Traffic::run`].
+fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
     let rails = rails(&cluster)?;
     let norm = Norm::of(&cluster);
     let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);

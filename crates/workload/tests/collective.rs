@@ -20,6 +20,7 @@ fn config() -> Config {
 fn collective(operation: Operation, nodes: u32) -> Collective {
     Collective {
         operation,
+        message: None,
         nodes: (0..nodes).collect(),
         repeats: 20,
         groups: 1,
@@ -33,7 +34,6 @@ const WINDOW: Window = Window {
     length: Time::ZERO,
     batches: 4,
     slices: 0,
-    failure: None,
 };
 
 fn run(collective: &Collective, jobs: &[Job]) -> Records {
@@ -62,8 +62,15 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Mean latency of an operation with 64 nodes and no other traffic, in us.
-fn idle(operation: Operation) -> f64 {
-    mean(&values(&run(&collective(operation, 64), &[]), "latency"))
+fn idle(collective: &Collective) -> f64 {
+    mean(&values(&run(collective, &[]), "latency"))
+}
+
+fn broadcast(operation: Operation, message: Message, nodes: u32) -> Collective {
+    Collective {
+        message: Some(message),
+        ..collective(operation, nodes)
+    }
 }
 
 fn message(memory: Placement, bytes: u64) -> Message {
@@ -121,17 +128,17 @@ fn assert_near(found: f64, expected: f64, share: f64) {
 /// 002: 6 us by hardware, 15 us by software, with 64 nodes; to block takes an interrupt longer than to poll.
 #[test]
 fn barriers_take_what_a_benchmark_of_the_library_tells() {
-    let software = idle(Operation::Gsync);
+    let software = idle(&collective(Operation::Gsync, 64));
     assert_near(software, 15.0, 0.05);
     let loop_of_software = benchmark(async |pe| pe.elan().all_group().gsync().await);
     assert_near(software, loop_of_software, 1e-6);
 
-    let hardware = idle(Operation::Hgsync);
+    let hardware = idle(&collective(Operation::Hgsync, 64));
     assert_near(hardware, 6.0, 0.05);
     let hgsync = async |pe: Pe| pe.elan().all_group().hgsync().await.expect("all come");
     assert_near(hardware, benchmark(hgsync), 1e-6);
 
-    let blocking = idle(Operation::Hgsyncevent);
+    let blocking = idle(&collective(Operation::Hgsyncevent, 64));
     let longer = config().adapter.interrupt - config().adapter.poll;
     assert_near(blocking, hardware + longer.as_us_f64(), 1e-3);
 }
@@ -142,7 +149,7 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     for (memory, published) in [(Placement::Adapter, 288.0), (Placement::Main, 200.0)] {
         let broadcast = Collective {
             repeats: 4,
-            ..collective(Operation::Hbcast(message(memory, 1 << 19)), 64)
+            ..broadcast(Operation::Hbcast, message(memory, 1 << 19), 64)
         };
         let records = run(&broadcast, &[]);
         let latency = values(&records, "latency");
@@ -159,9 +166,16 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
         group.hbcast(buffer, size, 0).await.expect("all have it");
         pe.elan().galloc_free(buffer).expect("it was allocated");
     };
-    assert_near(idle(Operation::Hbcast(short)), benchmark(call), 1e-3);
+    assert_near(
+        idle(&broadcast(Operation::Hbcast, short, 64)),
+        benchmark(call),
+        1e-3,
+    );
     // What has to go through a tree of adapters takes longer.
-    assert!(idle(Operation::Bcast(short)) > idle(Operation::Hbcast(short)));
+    assert!(
+        idle(&broadcast(Operation::Bcast, short, 64))
+            > idle(&broadcast(Operation::Hbcast, short, 64))
+    );
 }
 
 /// Each call of each process is in one bin, and in one batch.
@@ -234,7 +248,7 @@ fn background_traffic_slows_software_down() {
         assert_near(mean(&of_nodes), accepted, 1e-9);
         let latency = calls.iter().filter(|row| row.metric == "latency");
         let latency: Vec<f64> = latency.map(|row| row.value).collect();
-        mean(&latency) / idle(operation)
+        mean(&latency) / idle(&collective(operation, 64))
     };
     let (software, hardware) = (slowdown(Operation::Gsync), slowdown(Operation::Hgsync));
     assert!(hardware > 1.2, "{hardware}");
@@ -255,13 +269,13 @@ fn runs_repeat_to_the_bit() {
 }
 
 /// Groups of 16 nodes, three at a time, with traffic by which the trees are delayed here and there.
-fn rivals(broadcast: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
+fn rivals(mode: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
     let mut config = config();
-    config.fabric.broadcast = broadcast;
+    config.fabric.broadcast = mode;
     let collective = Collective {
         groups: 3,
         may_deadlock,
-        ..collective(Operation::Hbcast(message(Placement::Adapter, 1 << 14)), 16)
+        ..broadcast(Operation::Hbcast, message(Placement::Adapter, 1 << 14), 16)
     };
     collective.run(
         &[background(Pattern::Uniform)],
@@ -327,7 +341,10 @@ fn an_ordinary_deadlock_is_an_error() {
 /// does the same without a number, and less than twice as long.
 #[test]
 fn a_reduction_takes_longer_than_a_barrier() {
-    let (barrier, reduction) = (idle(Operation::Gsync), idle(Operation::Reduce));
+    let (barrier, reduction) = (
+        idle(&collective(Operation::Gsync, 64)),
+        idle(&collective(Operation::Reduce, 64)),
+    );
     assert!(
         barrier < reduction && reduction < 2.0 * barrier,
         "{barrier} {reduction}"

@@ -11,7 +11,7 @@ use elan::{Config, Placement};
 use fabric::Engine;
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
-use workload::{Distribution, Job, Pattern, Records, Window};
+use workload::{Distribution, Job, Pattern, Records, Traffic, Window};
 
 const NODES: u32 = 6;
 
@@ -41,12 +41,23 @@ const WINDOW: Window = Window {
     length: Time::from_ms(1),
     batches: 5,
     slices: 0,
-    failure: None,
 };
 
 fn run(config: &Config, job: &Job, window: Window, seed: u64) -> Records {
-    let jobs = std::slice::from_ref(job);
-    workload::traffic::run(jobs, cluster(config), window, seed).expect("it ends")
+    run_with(config, job, None, window, seed)
+}
+
+/// The same while a rail fails.
+fn run_with(
+    config: &Config,
+    job: &Job,
+    failure: Option<(u32, Time)>,
+    window: Window,
+    seed: u64,
+) -> Records {
+    let jobs = vec![job.clone()];
+    let traffic = Traffic { jobs, failure };
+    traffic.run(cluster(config), window, seed).expect("it ends")
 }
 
 fn values(records: &Records, metric: &str) -> Vec<f64> {
@@ -196,16 +207,16 @@ fn equal_runs_are_equal() {
             let window = Window {
                 length: Time::from_us(200),
                 batches: 2,
-                failure,
                 ..WINDOW
             };
+            let run = |config, seed| run_with(config, &job, failure, window, seed);
             let config = machine(policy);
-            let records = run(&config, &job, window, 1);
-            assert_eq!(records, run(&config, &job, window, 1), "{policy:?}");
-            assert_ne!(records.digest, run(&config, &job, window, 2).digest);
+            let records = run(&config, 1);
+            assert_eq!(records, run(&config, 1), "{policy:?}");
+            assert_ne!(records.digest, run(&config, 2).digest);
             let mut flits = config.clone();
             flits.fabric.engine = Engine::Flit;
-            assert_eq!(records, run(&flits, &job, window, 1), "{policy:?}");
+            assert_eq!(records, run(&flits, 1), "{policy:?}");
         }
     }
 }
@@ -217,10 +228,10 @@ fn a_failure_does_not_stop_a_job() {
     for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
         let window = Window {
             length: Time::from_ms(4),
-            failure: Some((2, Time::from_ms(2))),
             ..WINDOW
         };
-        let records = run(&machine(policy), &uniform(150, 4), window, 1);
+        let failure = Some((2, Time::from_ms(2)));
+        let records = run_with(&machine(policy), &uniform(150, 4), failure, window, 1);
         assert_eq!(values(&records, "saturated"), [0.0], "{policy:?}");
         let (accepted, offered) = (mean(&records, "accepted"), mean(&records, "offered"));
         assert!(

@@ -8,7 +8,7 @@ use common::{cluster, sixteen_nodes};
 use elan::Placement;
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
-use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Window};
+use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Traffic, Window};
 
 fn uniform(load: u64) -> Job {
     Job {
@@ -31,7 +31,6 @@ const WINDOW: Window = Window {
     length: Time::from_ms(2),
     batches: 10,
     slices: 0,
-    failure: None,
 };
 
 fn run(job: Job, window: Window, seed: u64) -> Records {
@@ -39,7 +38,13 @@ fn run(job: Job, window: Window, seed: u64) -> Records {
 }
 
 fn run_all(jobs: &[Job], window: Window, seed: u64) -> Records {
-    workload::traffic::run(jobs, cluster(&sixteen_nodes()), window, seed).expect("it ends")
+    let traffic = Traffic {
+        jobs: jobs.to_vec(),
+        failure: None,
+    };
+    traffic
+        .run(cluster(&sixteen_nodes()), window, seed)
+        .expect("it ends")
 }
 
 fn values(records: &Records, metric: &str) -> Vec<f64> {
@@ -124,7 +129,6 @@ fn a_short_window_is_not_saturated_by_chance() {
             length: Time::from_us(200),
             batches: 2,
             slices: 0,
-            failure: None,
         };
         let records = run(
             Job {
