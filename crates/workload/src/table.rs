@@ -180,7 +180,9 @@ impl<R: Row> Table for Vec<R> {
     }
 
     fn add_to(&self, digest: &mut Digest) {
-        self.iter().for_each(|row| row.add_to(digest));
+        for row in self {
+            row.add_to(digest);
+        }
     }
 }
 

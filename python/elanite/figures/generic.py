@@ -62,10 +62,10 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
             base = base.encode(color=colour("curve", order, " / ".join(rest)))
         elif rest:
             base = base.encode(detail="curve:N")
-    words = f"{metric.replace('_', ' ')}, {unit}" if unit else metric.replace("_", " ")
-    y = alt.Y("mean:Q", title=words)
+    label = f"{metric.replace('_', ' ')}, {unit}" if unit else metric.replace("_", " ")
+    y = alt.Y("mean:Q", title=label)
     tooltip = [*names, alt.Tooltip("mean:Q", title=metric)]
-    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=words), y2="high:Q")
+    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=label), y2="high:Q")
     layers = [bars, base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
     if main is not None:
         layers.insert(0, base.mark_line().encode(y=y))

@@ -116,9 +116,9 @@ pub(super) fn parameters(jobs: &BTreeMap<String, Job>, named: bool) -> Map<Strin
         if let Pattern::Pairs(pairs) = &job.pattern {
             fields.insert("pattern".into(), json!(pairs.file));
         }
-        all.extend(fields.into_iter().map(|(key, value)| match named {
-            true => (format!("{name}.{key}"), value),
-            false => (key, value),
+        all.extend(fields.into_iter().map(|(key, value)| {
+            let key = if named { format!("{name}.{key}") } else { key };
+            (key, value)
         }));
     }
     all

@@ -4,9 +4,8 @@ use super::{JobGrid, JobsSeries};
 use crate::fit::{Fit, no_node};
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
-use elan::rails::Allocation;
+use elan::rails::{Allocation, Kind};
 use itertools::Itertools;
-use machine::Policy;
 use std::collections::BTreeMap;
 
 /// Jobs of a series.
@@ -57,7 +56,7 @@ impl Fit<'_> {
             let problem = self.document.problem(&format!("{path}.rail"), message);
             let problem = problem.allowed(format!("0 to {}", rails - 1));
             self.problems.push(problem);
-        } else if section.is_some_and(|rails| rails.policy.value == Policy::Static)
+        } else if section.is_some_and(|rails| rails.policy.value == Kind::Static)
             && let Ok(allocation) = Allocation::with_rails(self.attached(), rails)
             && let Some((from, to)) = allocation.parted_without(rail)
         {
