@@ -53,26 +53,26 @@ def test_frames(result: el.Result) -> None:
     summary = result.summary()
     assert (summary["low"] <= summary["mean"] + 1e-9).all()
     assert (summary["mean"] <= summary["high"] + 1e-9).all()
-    assert len(result.links()) > 0
-    assert len(result.switches()) > 0
+    assert len(result.table("links")) > 0
+    assert len(result.table("switches")) > 0
 
 
 def test_collectives(tmp_path: Path) -> None:
     experiment = el.Experiment.load(str(Path(__file__).parent / "files" / "collectives.toml"))
     result = el.run(experiment, out=tmp_path)
-    calls = result.distribution().group_by("series", "operation").agg(pl.col("count").sum())
+    calls = result.table("distribution").group_by("series", "operation").agg(pl.col("count").sum())
     assert sorted(calls.rows()) == [("barrier", "gsync", 160), ("barrier", "hgsync", 160), ("groups", "hbcast", 960)]
     deadlock = {
         row["machine"]: row["value"]
         for row in result.frame().filter(pl.col("metric") == "deadlock").iter_rows(named=True)
     }
     assert deadlock == {"unchanged": 0, "switch.broadcast=by-source": 1}
-    cycle = result.deadlock().drop_nulls("step").sort("step")
+    cycle = result.table("deadlock").drop_nulls("step").sort("step")
     packets = cycle.select("source", "sequence").rows()
     holders = cycle.select("holder_source", "holder_sequence").rows()
     assert len(packets) > 1
     assert holders == packets[1:] + packets[:1]
-    held = result.deadlock().filter(pl.col("step").is_null())
+    held = result.table("deadlock").filter(pl.col("step").is_null())
     assert set(held.select("source", "sequence").rows()) == set(packets)
 
 

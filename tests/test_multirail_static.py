@@ -30,7 +30,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> el.Result:
 @pytest.fixture(scope="module")
 def matrices(result: el.Result) -> pl.DataFrame:
     """What the claim is measured on."""
-    return result.allocation().filter(pl.col("series").is_in(CLAIM.series))
+    return result.table("allocation").filter(pl.col("series").is_in(CLAIM.series))
 
 
 def judged(rows: pl.DataFrame) -> Verdict:
@@ -71,7 +71,7 @@ def test_figures_2_to_4(result: el.Result) -> None:
 
 def test_other_allocations_are_drawn_without_a_figure_of_the_paper(result: el.Result) -> None:
     _, draw = figures.TABLES["multirail/allocation"]
-    table = result.allocation()
+    table = result.table("allocation")
     other = table.filter(pl.col("series") == "small", pl.col("algorithm") == "optimal", pl.col("nodes") == 10)
     (figure,) = draw(other.with_columns(series=pl.lit("figure-4")))
     assert (figure.name, figure.paper) == ("optimal-10-5", "")

@@ -14,9 +14,11 @@ __all__ = [
     "load_machine",
     "measure_noise",
     "plan",
+    "plots",
     "quantity",
     "schema",
     "simulate",
+    "tables",
     "wiring",
 ]
 
@@ -39,20 +41,15 @@ class Cancel:
     def set(self) -> None: ...
     def is_set(self) -> bool: ...
 
-_Column = list[int] | list[float] | list[str] | list[int | None] | list[str | None] | list[bool]
+_Values = list[int] | list[float] | list[str] | list[int | None] | list[str | None] | list[bool]
+_Columns = dict[str, tuple[str, _Values]]
+"""A table: of each column the type, by its name in polars, and the values."""
 
 @type_check_only
 class Records(TypedDict):
-    """What `simulate` gives: eight tables by columns, and totals of the point."""
+    """What `simulate` gives: tables by columns (see `tables`), and totals of the point."""
 
-    rows: dict[str, _Column]
-    nodes: dict[str, _Column]
-    links: dict[str, _Column]
-    switches: dict[str, _Column]
-    slices: dict[str, _Column]
-    distribution: dict[str, _Column]
-    deadlock: dict[str, _Column]
-    allocation: dict[str, _Column]
+    tables: dict[str, _Columns]
     digest: str
     packets: int
     events: int
@@ -63,21 +60,21 @@ class Records(TypedDict):
 class MpiRecords(TypedDict):
     """What an `MpiRun` leaves: tables by columns. Times are simulated, in us, from the start of the ranks on."""
 
-    messages: dict[str, _Column]
+    messages: _Columns
     """`source` and `destination` (ranks), `bytes`, `tag`, `kind` (tagged, untagged, put, get), `posted_us`, `sent_us`
     (when its send ended), `arrived_us` (when its receive ended); None if it did not."""
-    calls: dict[str, _Column]
+    calls: _Columns
     """`rank`, `call`, `begin_us`, `end_us`; only where they were asked for."""
-    ranks: dict[str, _Column]
+    ranks: _Columns
     """`rank`, `node`, `pid`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `mpi_us`,
     `end_us`."""
-    links: dict[str, _Column]
+    links: _Columns
     """As of a point, over the whole run."""
-    series: dict[str, _Column]
+    series: _Columns
     """`time_us` and `end_us` (of a slice of time), `thing` (link, bus, thread), `id` (of the link, or of the adapter:
     its node, and as many more as there are nodes for each rail before its own), `busy` (the share of the slice). What
     was idle in a slice has no row."""
-    summary: dict[str, _Column]
+    summary: _Columns
     """One row: `time_us`, `messages`, `bytes`, `packets`, `digest`, `events`, `repeatable`."""
 
 @final
@@ -104,7 +101,7 @@ class Noise(TypedDict):
     p99_99_ps: int
     max_ps: int
     above_1_percent: float
-    distribution: dict[str, _Column]
+    distribution: _Columns
     profile: str
 
 def measure_noise(length: str, compute: str, cpu: int | None, source: str, cancel: Cancel) -> Noise: ...
@@ -120,7 +117,9 @@ def plan(
     seed: int,
 ) -> list[tuple[str, str, str]]: ...
 def simulate(point_json: str, cancel: Cancel) -> Records: ...
-def wiring(point_json: str) -> dict[str, _Column]: ...
+def wiring(point_json: str) -> _Columns: ...
 def interval(values: list[float]) -> tuple[float, float, float]: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
+def plots() -> list[tuple[str, str, list[str]]]: ...
+def tables() -> list[tuple[str, list[tuple[str, str, str, str]]]]: ...
 def schema(kind: str) -> str: ...

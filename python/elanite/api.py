@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from elanite import _core, campaign, sources
 from elanite.errors import ElaniteError
 from elanite.plan import FIRST_SEED, Plan, Point, plan
-from elanite.store import Store
+from elanite.store import TABLES, Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,45 +149,19 @@ class Result:
 
     def frame(self) -> pl.DataFrame:
         """Tidy rows: one per (point, metric, batch), with the parameters of the point."""
-        return self._table("rows")
+        return self.table("rows")
 
-    def nodes(self) -> pl.DataFrame:
-        """Offered and accepted load of every node that sends, in MB/s, one row per (point, job, node)."""
-        return self._table("nodes")
+    def table(self, name: Table) -> pl.DataFrame:
+        """Another table of the points, each row with the parameters of its point.
 
-    def links(self) -> pl.DataFrame:
-        """Counters of every link, one row per (point, link)."""
-        return self._table("links")
-
-    def switches(self) -> pl.DataFrame:
-        """Counters of every switch, one row per (point, switch)."""
-        return self._table("switches")
-
-    def slices(self) -> pl.DataFrame:
-        """Delays at every link over time, one row per (point, slice, link) with any, where runs have slices."""
-        return self._table("slices")
-
-    def distribution(self) -> pl.DataFrame:
-        """Distribution of the latency of collective operations, one row per (point, bin) with any.
-
-        ``lower_ps`` is the least time of the bin, which is as wide as a thousandth of it or less; ``count`` says how
-        many calls are in it.
+        ``elanite.store.TABLES`` has the names and columns, such as ``nodes``, the loads of every node that sends;
+        ``links`` and ``switches``, their counters; ``slices``, the delays at every link over time.
         """
-        return self._table("distribution")
+        from elanite import frames
 
-    def deadlock(self) -> pl.DataFrame:
-        """Who waits for whom in a deadlock that was to be seen.
-
-        One row per channel that a packet of the cycle holds, and one per wait of the cycle, which has a ``step``.
-        """
-        return self._table("deadlock")
-
-    def allocation(self) -> pl.DataFrame:
-        """Matrices of static allocations of rails, one row per (point, rail, node), where points keep them.
-
-        ``role`` is ``transmit`` or ``receive``: what the node does on the rail.
-        """
-        return self._table("allocation")
+        if name not in TABLES:
+            raise KeyError(f"there is no table {name}{sources.did_you_mean(name, TABLES)}")
+        return frames.tidy(self.points, self.store, name)
 
     def congestion(self, point: Point) -> Matrix:
         """The congestion matrix of a finished point: delays by link and by switch, relative to the most loaded."""
@@ -218,11 +192,6 @@ class Result:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The tidy rows as an Arrow stream, for any data-frame library."""
         return self.frame().__arrow_c_stream__(requested_schema)
-
-    def _table(self, table: Table) -> pl.DataFrame:
-        from elanite import frames
-
-        return frames.tidy(self.points, self.store, table)
 
 
 def run(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite import _core, frames
+from elanite.store import frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,9 +67,10 @@ def of_tables(
     point_json: str, counted: pl.DataFrame, slices: pl.DataFrame, window: tuple[float, float], slice_count: int
 ) -> Matrix:
     """The congestion matrix of the machine of a point, from the counters of links in a window and delays over time."""
-    wiring = pl.DataFrame(_core.wiring(point_json), schema_overrides={"link": pl.UInt32, "switch": pl.UInt32})
-    wiring = wiring.filter(pl.col("switch").is_not_null()).with_columns(
-        level=pl.col("level") + pl.when("up").then(0).otherwise(1)
+    wiring = (
+        frame(_core.wiring(point_json))
+        .filter(pl.col("switch").is_not_null())
+        .with_columns(level=pl.col("level") + pl.when("up").then(0).otherwise(1))
     )
     counted = counted.select("link", "packets", waiting_us=pl.col("waiting_ps") / 1e6)
     links = (

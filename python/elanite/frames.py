@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from elanite import _core
+from elanite.store import empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,14 +32,11 @@ def finished(plan: Plan, store: Store) -> list[Point]:
 def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.DataFrame:
     """One row per (point, metric, batch), with the parameters of the point.
 
-    ``table`` may be ``nodes`` for the loads of each node instead, ``links`` or ``switches`` for their counters, or
-    ``slices`` for the delays of each link over time; of collective operations, ``distribution`` for the bins of their
-    latency and ``deadlock`` for who waits for whom; of static allocations of rails, ``allocation`` for their matrices.
+    ``table`` may be another one of ``store.TABLES``, whose rows come with the same parameters.
     """
     if not points:
         columns = {"id": pl.String, "experiment": pl.String, "series": pl.String, "seed": pl.Int64}
-        measured = {"job": pl.String, "metric": pl.String, "unit": pl.String, "batch": pl.UInt32, "value": pl.Float64}
-        return pl.DataFrame(schema=columns | measured)
+        return pl.DataFrame(schema=columns | dict(empty(table).schema))
     return joined(points, [store.table(point.id, table) for point in points])
 
 

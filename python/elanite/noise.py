@@ -58,9 +58,9 @@ class Measured:
 
     def frame(self) -> pl.DataFrame:
         """What iterations took longer than the shortest: the least time of each bin, ``lower_ps``, and ``count``."""
-        import polars as pl
+        from elanite.store import frame
 
-        return pl.DataFrame(self.data["distribution"], schema={"lower_ps": pl.UInt64, "count": pl.UInt64})
+        return frame(self.data["distribution"])
 
     def figure(self) -> Figure:
         """The histogram, as figure 3 of 003."""

@@ -44,6 +44,8 @@ class Point:
     """The point as the simulator reads it."""
     machine: str
     """Name of the machine that it runs on."""
+    kind: str
+    """The kind of benchmark: the key of its section in the experiment file."""
 
     @property
     def run(self) -> dict[str, Any]:
@@ -129,9 +131,10 @@ def plan(
             decoded = json.loads(text)
             identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
             series, here = decoded["series"], on | json.loads(parameters)
+            (kind,) = decoded["workload"]
             points.setdefault(
                 (identity, series, base.name),
-                Point(identity, experiment.name, series, here, decoded["seed"], text, base.name),
+                Point(identity, experiment.name, series, here, decoded["seed"], text, base.name, kind),
             )
     return Plan(
         experiment=experiment,

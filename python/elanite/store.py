@@ -19,7 +19,7 @@ import platform
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from elanite import _core
 
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from elanite._core import Records
     from elanite.plan import Point
 
-Table = Literal["rows", "nodes", "links", "switches", "slices", "distribution", "deadlock", "allocation"]
-TABLES: tuple[Table, ...] = ("rows", "nodes", "links", "switches", "slices", "distribution", "deadlock", "allocation")
-"""Measured values; loads of nodes; counters of links and switches in the window; delays of links by slice of time; the
-distribution of the latency of collective operations; who waits for whom in a deadlock; the matrices of static
-allocations of rails."""
+Table = str
+"""The name of one of the ``TABLES``."""
+
+TABLES: dict[Table, dict[str, str]] = {
+    name: {column: kind for column, kind, _, _ in columns} for name, columns in _core.tables()
+}
+"""The tables of every point, as the simulator defines them: names of columns and their types."""
 
 _PARTIAL = ".partial-"
 _LAYOUT = 4
@@ -93,9 +95,12 @@ class Store:
         return True
 
     def table(self, identity: str, table: Table) -> pl.DataFrame:
-        """One table of a finished point."""
+        """One table of a finished point; empty if there was no such table when the point was simulated."""
         import polars as pl
 
+        manifest = self.get(identity)
+        if manifest is not None and f"{table}.parquet" not in manifest["files"]:
+            return empty(table)
         return pl.read_parquet(self.folder / identity / f"{table}.parquet")
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
@@ -117,7 +122,7 @@ class Store:
             "point": json.loads(point.json),
             "times": dict(times),
         }
-        keep(self.folder, point.id, {table: frame(records[table]) for table in TABLES}, data)
+        keep(self.folder, point.id, {name: frame(columns) for name, columns in records["tables"].items()}, data)
         manifest = Manifest(data)
         self._known[point.id] = manifest
         return manifest
@@ -127,7 +132,7 @@ class Store:
         try:
             data = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
             whole = data["layout"] == _LAYOUT and data["id"] == identity and "cpu_seconds" in data["times"]
-            whole = whole and set(data["files"]) == {f"{table}.parquet" for table in TABLES}
+            whole = whole and "rows.parquet" in data["files"]
             if whole and all(_sha256(folder / name) == digest for name, digest in data["files"].items()):
                 return Manifest(data)
         except (OSError, ValueError, KeyError, TypeError):
@@ -163,7 +168,7 @@ def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: 
     _sync(folder)
 
 
-def versions() -> dict[str, str]:
+def versions() -> dict[str, str | int]:
     """Of what wrote a folder."""
     return {
         "elanite": _core.VERSION,
@@ -173,28 +178,16 @@ def versions() -> dict[str, str]:
     }
 
 
-def frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
-    """A table that the simulator gives by columns."""
+def frame(columns: Mapping[str, tuple[str, Sequence[object]]]) -> pl.DataFrame:
+    """A table that the simulator gives by columns, each with its type."""
     import polars as pl
 
-    # By name, so that a table without rows has the types of one with rows.
-    types: dict[str, type[pl.DataType]] = {
-        **dict.fromkeys(("job", "metric", "unit", "name", "from", "to", "switch_name", "role"), pl.String),
-        **dict.fromkeys(("kind", "call", "thing"), pl.String),
-        **dict.fromkeys(("batch", "node", "link", "switch", "level", "slice"), pl.UInt32),
-        **dict.fromkeys(("step", "source", "sequence", "first", "last", "channel"), pl.UInt32),
-        **dict.fromkeys(("destination", "rank", "id"), pl.UInt32),
-        **dict.fromkeys(("holder_source", "holder_sequence", "rail"), pl.UInt32),
-        **dict.fromkeys(("packets", "flits", "busy_ps", "waiting_ps", "lower_ps", "count"), pl.UInt64),
-        **dict.fromkeys(("tag", "bytes", "messages_sent", "bytes_sent"), pl.UInt64),
-        **dict.fromkeys(("messages_received", "bytes_received"), pl.UInt64),
-        **dict.fromkeys(("posted_us", "sent_us", "arrived_us", "begin_us", "end_us"), pl.Float64),
-        **dict.fromkeys(("mpi_us", "time_us", "host_s", "busy"), pl.Float64),
-        **dict.fromkeys(("value", "offered", "accepted"), pl.Float64),
-        "up": pl.Boolean,
-    }
-    overrides = {name: types[name] for name in columns if name in types}
-    return pl.DataFrame(dict(columns), schema_overrides=overrides)
+    return pl.DataFrame([pl.Series(name, values, getattr(pl, kind)) for name, (kind, values) in columns.items()])
+
+
+def empty(table: Table) -> pl.DataFrame:
+    """A table of a point without rows."""
+    return frame({column: (kind, []) for column, kind in TABLES[table].items()})
 
 
 def _sha256(path: Path) -> str:

@@ -3,6 +3,8 @@
 
 use crate::noise;
 use crate::packet::PacketFormat;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Time};
 
 /// An Elan3 adapter (000 s2.1).
@@ -56,7 +58,8 @@ impl AdapterConfig {
 }
 
 /// Whether a bus moves in both directions at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Duplex {
     /// In one at a time.
     Half,
@@ -111,7 +114,8 @@ pub struct HostConfig {
 pub const ENVELOPE: Bytes = Bytes::new(32);
 
 /// Who matches the tags of messages and moves their bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Matching {
     /// A thread on the adapter, whatever the process does.
     Adapter,

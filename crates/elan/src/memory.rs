@@ -15,6 +15,8 @@
 
 use crate::context::ContextId;
 use fabric::NodeId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use units::Bytes;
@@ -148,9 +150,13 @@ impl fmt::Display for Address {
 }
 
 /// Where a buffer lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// In the adapter's memory: no bus between it and the network.
+    #[serde(rename = "elan")]
     Adapter,
     /// In main memory, across the I/O bus.
     Main,

@@ -2,15 +2,16 @@
 
 use crate::check;
 use crate::file::Experiment;
+use crate::kinds::{KEYS, Sections};
 use crate::pattern::Pattern;
 use config::{Document, Override, Problem, Problems};
 use toml_edit::{Item, Value};
 
 impl Experiment {
     /// Reads and checks an experiment file. Keys of `overrides` are `run.KEY`, the defaults of all series;
-    /// `series.NAME.FIELD`, a field of a series' ping, test of overlap, noise test, collective operation, allocation or only job
-    /// such as `series.load.nodes`;
-    /// `series.NAME.JOB.FIELD` where there are several jobs, or one beside a collective operation; or `series.NAME.run.KEY`, what the series changes of the defaults.
+    /// `series.NAME.FIELD`, a field of what the series runs, or of its only job, such as `series.load.nodes`;
+    /// `series.NAME.JOB.FIELD` where there are several jobs, or one beside something else; or `series.NAME.run.KEY`, what the
+    /// series changes of the defaults.
     ///
     /// # Errors
     /// Everything that is wrong, with its place. What depends on the machine is checked by [`crate::plan`].
@@ -24,9 +25,10 @@ impl Experiment {
             let path = full_path(&document, &change.key);
             document = document.with_override(change, &path, replace)?;
         }
-        let mut experiment: Experiment = document.read().map_err(advise)?;
-        let mut problems = check::problems(&experiment, &document);
-        problems.extend(read_pairs(&mut experiment, &document));
+        let mut sections: Experiment<Sections> = document.read().map_err(advise)?;
+        let pairs = read_pairs(&mut sections, &document);
+        let (experiment, mut problems) = check::checked(sections, &document);
+        problems.extend(pairs);
         Problems::check(problems, experiment).map(|experiment| (experiment, document))
     }
 
@@ -37,12 +39,12 @@ impl Experiment {
 
     /// The JSON schema of experiment files.
     pub fn schema() -> serde_json::Value {
-        schemars::schema_for!(Experiment).to_value()
+        schemars::schema_for!(Experiment<Sections>).to_value()
     }
 }
 
 /// Reads the files of pairs that jobs name.
-fn read_pairs(experiment: &mut Experiment, document: &Document) -> Vec<Problem> {
+fn read_pairs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, series) in experiment.series.iter_mut().enumerate() {
         for (name, job) in &mut series.jobs {
@@ -92,20 +94,11 @@ fn full_path(document: &Document, key: &str) -> String {
     let names: Vec<&str> = jobs.map_or(Vec::new(), |jobs| {
         jobs.iter().map(|(name, _)| name).collect()
     });
-    match (rest, &names[..]) {
-        ([field], _) if series.get("collective").is_some() => {
-            format!("series.{index}.collective.{field}")
-        }
-        ([field], [job]) => format!("series.{index}.jobs.{job}.{field}"),
-        ([field], []) if series.get("noise").is_some() => format!("series.{index}.noise.{field}"),
-        ([field], []) if series.get("ping").is_some() => format!("series.{index}.ping.{field}"),
-        ([field], []) if series.get("allocation").is_some() => {
-            format!("series.{index}.allocation.{field}")
-        }
-        ([field], []) if series.get("overlap").is_some() => {
-            format!("series.{index}.overlap.{field}")
-        }
-        ([job, field], names) if names.contains(job) => {
+    let section = KEYS.iter().find(|key| series.get(key).is_some());
+    match (rest, section, &names[..]) {
+        ([field], Some(section), _) => format!("series.{index}.{section}.{field}"),
+        ([field], None, [job]) => format!("series.{index}.jobs.{job}.{field}"),
+        ([job, field], _, names) if names.contains(job) => {
             format!("series.{index}.jobs.{job}.{field}")
         }
         _ => key.to_string(),

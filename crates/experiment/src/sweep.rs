@@ -52,7 +52,7 @@ impl<T> Sweep<T> {
 }
 
 /// A table whose fields are swept.
-pub(crate) trait Grid {
+pub trait Grid {
     /// The same with one value for each field.
     type Point;
 

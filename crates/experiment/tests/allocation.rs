@@ -6,6 +6,7 @@ use common::plan_file;
 use experiment::{Point, Workload, simulate};
 use serde_json::json;
 use workload::Records;
+use workload::allocation::Role;
 
 const ALLOCATION: &str = include_str!("allocation.toml");
 
@@ -17,8 +18,8 @@ fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
 }
 
 fn rails(records: &Records) -> u32 {
-    let [row] = &records.rows[..] else {
-        panic!("{:?}", records.rows)
+    let [row] = &records.tables.rows[..] else {
+        panic!("{:?}", records.tables.rows)
     };
     assert_eq!(
         (row.metric, row.job.as_deref(), row.batch),
@@ -31,7 +32,10 @@ fn rails(records: &Records) -> u32 {
 fn rails_of_both_algorithms() {
     let found = points("both", &[]).into_iter().map(|point| {
         let records = simulate(&point, None).unwrap();
-        assert!(records.allocation.is_empty(), "nobody asked for a matrix");
+        assert!(
+            records.tables.allocation.is_empty(),
+            "nobody asked for a matrix"
+        );
         assert_eq!((records.packets, records.events), (0, 0));
         (json!(point.parameters()).to_string(), rails(&records))
     });
@@ -49,9 +53,12 @@ fn a_matrix_is_kept_where_it_is_asked_for() {
     let found = points("kept", &[]).into_iter().map(|point| {
         let records = simulate(&point, None).unwrap();
         let mut lines = vec![String::new(); rails(&records) as usize];
-        for (index, row) in records.allocation.iter().enumerate() {
+        for (index, row) in records.tables.allocation.iter().enumerate() {
             assert_eq!((row.rail, row.node), (index as u32 / 3, index as u32 % 3));
-            lines[row.rail as usize].push_str(&row.role()[..1]);
+            lines[row.rail as usize].push(match row.role {
+                Role::Transmit => 't',
+                Role::Receive => 'r',
+            });
         }
         lines.join(" ")
     });

@@ -3,7 +3,7 @@
 mod common;
 
 use common::plan_file;
-use experiment::{Point, Workload, simulate};
+use experiment::{Collectives, Point, Workload, simulate};
 use serde_json::json;
 
 const COLLECTIVES: &str = include_str!("collectives.toml");
@@ -37,7 +37,7 @@ fn overrides_name_the_operation_or_the_job_beside_it() {
         "series.broadcast.background.message=8 KB",
     ];
     for point in points("broadcast", &overrides) {
-        let Workload::Collective { collective, jobs } = &point.workload else {
+        let Workload::Collective(Collectives { collective, jobs }) = &point.workload else {
             panic!("{point:?}")
         };
         assert_eq!(json!(collective.message), json!("2 KB"));
@@ -83,9 +83,15 @@ fn points_run_from_their_text() {
             assert_eq!(again.key(), point.key());
             let records = [&point, &again].map(|point| simulate(point, None).unwrap());
             assert_eq!(records[0], records[1]);
-            assert!(records[0].rows.iter().any(|row| row.metric == "latency"));
-            let collective = matches!(point.workload, Workload::Collective { .. });
-            assert_eq!(records[0].distribution.is_empty(), !collective);
+            assert!(
+                records[0]
+                    .tables
+                    .rows
+                    .iter()
+                    .any(|row| row.metric == "latency")
+            );
+            let collective = matches!(point.workload, Workload::Collective(_));
+            assert_eq!(records[0].tables.distribution.is_empty(), !collective);
         }
     }
 }

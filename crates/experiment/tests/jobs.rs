@@ -19,7 +19,7 @@ fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
 
 fn job<'a>(point: &'a Point, name: &str) -> &'a Job {
     match &point.workload {
-        Workload::Jobs(jobs) => &jobs[name],
+        Workload::Jobs(traffic) => &traffic.jobs[name],
         other => panic!("{other:?}"),
     }
 }
@@ -83,7 +83,7 @@ fn pairs_come_from_a_file() {
     assert_eq!(again.key(), point.key());
     let digests = [&point, &again].map(|point| simulate(point, None).unwrap());
     assert_eq!(digests[0], digests[1]);
-    let senders: Vec<_> = digests[0].nodes.iter().map(|row| row.node).collect();
+    let senders: Vec<_> = digests[0].tables.nodes.iter().map(|row| row.node).collect();
     assert_eq!(senders, [0, 1, 2, 3, 5]);
 }
 

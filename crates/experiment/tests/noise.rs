@@ -48,7 +48,11 @@ fn noise(overrides: &[&str]) -> Vec<Records> {
 }
 
 fn mean(records: &Records, metric: &str) -> f64 {
-    let rows = records.rows.iter().filter(|row| row.metric == metric);
+    let rows = records
+        .tables
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric);
     let values: Vec<f64> = rows.map(|row| row.value).collect();
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -60,7 +64,7 @@ fn the_mean_is_what_the_causes_take() {
     for (records, part) in noise(&[]).iter().zip([0.002, 0.022, 0.002, 0.022]) {
         let (found, expected) = (mean(records, "elapsed"), 100.0 / (1.0 - part));
         assert!((found - expected).abs() < 0.1, "{found} and {expected}");
-        let bins = records.distribution.iter();
+        let bins = records.tables.distribution.iter();
         assert_eq!(bins.map(|bin| bin.count).sum::<u64>(), 2000);
         let of_run = records.simulated.as_us_f64() / 2000.0;
         assert!((of_run - found).abs() < 1e-6, "{of_run} and {found}");
@@ -76,7 +80,12 @@ fn a_tick_is_seen_as_such() {
     assert!((mean(first, "elapsed_p50") - 100.0).abs() < 1e-9);
     assert!((mean(first, "elapsed_p99") - 102.0).abs() < 1e-9);
     assert!((mean(first, "elapsed_max") - 102.0).abs() < 1e-9);
-    let times: Vec<_> = first.distribution.iter().map(|bin| bin.lower).collect();
+    let times: Vec<_> = first
+        .tables
+        .distribution
+        .iter()
+        .map(|bin| bin.lower)
+        .collect();
     assert!(times.len() == 2 && times[0].is_zero(), "{times:?}");
 }
 
@@ -84,20 +93,26 @@ fn a_tick_is_seen_as_such() {
 fn nodes_differ_and_seeds_differ_and_equal_points_do_not() {
     let (one, again) = (noise(&[]), noise(&[]));
     assert_eq!(one, again);
-    assert_ne!(one[1].distribution, one[3].distribution, "two nodes");
+    assert_ne!(
+        one[1].tables.distribution, one[3].tables.distribution,
+        "two nodes"
+    );
     let other: Vec<_> = points(&["run.seeds=2"])
         .iter()
         .map(|point| simulate(point, None).unwrap())
         .collect();
     assert_eq!(other[2], one[1]);
-    assert_ne!(other[3].distribution, one[1].distribution, "two seeds");
+    assert_ne!(
+        other[3].tables.distribution, one[1].tables.distribution,
+        "two seeds"
+    );
 }
 
 #[test]
 fn without_noise_all_iterations_are_alike() {
     for records in noise(&["host.noise=false"]) {
         assert!((mean(&records, "elapsed_max") - 100.0).abs() < 1e-9);
-        assert_eq!(records.distribution.len(), 1);
+        assert_eq!(records.tables.distribution.len(), 1);
     }
 }
 

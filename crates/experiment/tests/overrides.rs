@@ -4,7 +4,7 @@ mod common;
 
 use common::{EXPERIMENT, plan_file, points, snapshot};
 use config::Override;
-use experiment::{Experiment, Nodes, Workload};
+use experiment::{Experiment, Nodes, Traffic, Workload};
 use units::{Bytes, Time};
 
 #[test]
@@ -20,7 +20,7 @@ fn values_of_a_series() {
         .collect();
     assert_eq!(loads.len(), 8, "two numbers of nodes, two loads, two seeds");
     for (index, point) in loads.iter().enumerate() {
-        let Workload::Jobs(jobs) = &point.workload else {
+        let Workload::Jobs(Traffic { jobs, .. }) = &point.workload else {
             panic!("{point:?}")
         };
         assert_eq!(

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{EXPERIMENT, GOOD_MACHINE, plan_file, points};
-use experiment::{Experiment, MachineFile, Nodes, Point, Sweep, Workload, plan};
+use experiment::{Experiment, MachineFile, Nodes, Point, Sweep, Traffic, Workload, plan};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -181,7 +181,7 @@ fn nodes_outside_the_machine_are_refused_when_planning() {
     assert_eq!(problems.0[0].key, "series.load.jobs.uniform.nodes");
     let workloads = points(&["series.load.nodes=64"]);
     assert!(
-        matches!(&workloads.last().unwrap().workload, Workload::Jobs(jobs) if jobs["uniform"].nodes == Nodes::first(64))
+        matches!(&workloads.last().unwrap().workload, Workload::Jobs(Traffic { jobs, .. }) if jobs["uniform"].nodes == Nodes::first(64))
     );
 }
 

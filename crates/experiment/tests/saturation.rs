@@ -3,7 +3,7 @@
 mod common;
 
 use common::plan_file;
-use experiment::{Point, Workload, simulate};
+use experiment::{Point, Traffic, Workload, simulate};
 use units::Rate;
 use workload::Records;
 
@@ -15,7 +15,7 @@ fn points(overrides: &[&str]) -> Vec<Point> {
 }
 
 fn value(records: &Records, metric: &str) -> f64 {
-    let mut rows = records.rows.iter();
+    let mut rows = records.tables.rows.iter();
     let row = rows.find(|row| row.metric == metric && row.batch.is_none());
     row.unwrap_or_else(|| panic!("no {metric}")).value
 }
@@ -24,14 +24,19 @@ fn is_saturated(records: &Records) -> bool {
     value(records, "saturated") > 0.5
 }
 
+fn traffic(point: &mut Point) -> &mut Traffic {
+    match &mut point.workload {
+        Workload::Jobs(traffic) => traffic,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// The same job at one load.
 fn at(point: &Point, load: Rate) -> Records {
     let mut point = point.clone();
-    point.saturation = None;
-    let Workload::Jobs(jobs) = &mut point.workload else {
-        panic!("{point:?}")
-    };
-    jobs.get_mut("traffic").expect("it is there").load = load;
+    let traffic = traffic(&mut point);
+    traffic.saturation = None;
+    traffic.jobs.get_mut("traffic").expect("it is there").load = load;
     simulate(&point, None).unwrap()
 }
 
@@ -50,8 +55,11 @@ fn the_result_is_a_saturated_load_and_the_records_are_of_one_that_is_not() {
     let below = at(&point, mb(load - 10.0));
     assert!(!is_saturated(&below));
     assert_eq!(below.packets, records.packets);
-    assert_eq!(below.rows[..], records.rows[..below.rows.len()]);
-    let added: Vec<_> = records.rows[below.rows.len()..].to_vec();
+    assert_eq!(
+        below.tables.rows[..],
+        records.tables.rows[..below.tables.rows.len()]
+    );
+    let added: Vec<_> = records.tables.rows[below.tables.rows.len()..].to_vec();
     let [row] = &added[..] else {
         panic!("{added:?}")
     };
@@ -89,7 +97,7 @@ fn where_and_how_finely_is_searched_is_part_of_a_key() {
         assert!(before.iter().zip(&after).all(|(one, other)| one != other));
     }
     let direct = points(&[]).into_iter().map(|mut point| {
-        point.saturation = None;
+        traffic(&mut point).saturation = None;
         point.key()
     });
     assert!(before.iter().zip(direct).all(|(one, other)| *one != other));

@@ -16,6 +16,11 @@ pub const MAX_FLITS: u32 = 1 << 30;
 
 /// When the virtual channels of a packet's path are given back (000 s2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Circuit {
     /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
     UntilAcknowledged,
@@ -27,6 +32,11 @@ pub enum Circuit {
 
 /// How the ascending phase picks among the up-links of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Ascent {
     /// The up-link with the fewest busy channels at the moment of the grant (000 s2.2.1: "the least loaded link").
     Adaptive,
@@ -39,6 +49,11 @@ pub enum Ascent {
 
 /// By which up-links broadcasts climb; see the essay of the routes in `topology::broadcast`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Broadcast {
     /// All by number 0 of each switch, and so through one tree with one root: no deadlock (002, "Serialization through
     /// the root switch to avoid deadlocks").
@@ -49,6 +64,11 @@ pub enum Broadcast {
 
 /// Who wins a free channel of an output when several headers wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Arbitration {
     /// The packet that was injected first, up to the resolution and the saturation of its age.
     Age,
@@ -58,6 +78,11 @@ pub enum Arbitration {
 
 /// Which of its channels a link serves when several have a flit to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Multiplexing {
     /// The oldest packet first, preemptive and work-conserving.
     OldestFirst,
@@ -67,6 +92,11 @@ pub enum Multiplexing {
 
 /// Which mover runs the data phase. Both make the same motion in every cycle; see [`crate::motion`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Engine {
     /// The definition: visits every link that has something to send, in every cycle. Serves all mechanisms.
     Flit,

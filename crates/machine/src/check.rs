@@ -2,39 +2,21 @@
 
 mod noise;
 
-use crate::file::Machine;
+use crate::file::{LONGEST, Machine};
 use crate::param::PerLevel;
-use crate::rails::{Policy, Rails};
+use crate::rails::Rails;
 use config::{Document, Problem};
-use elan::rails::allocation;
+use elan::rails::{Kind, allocation};
 use fabric::TopologyError;
 use fabric::config::MAX_HOP_DELAY;
 use fabric::topology::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS};
 use std::fmt::Display;
-use units::{Bytes, Flits, Rate, Time};
-
-/// Longest plausible time of one step in an adapter, switch or bus; it keeps sums far from overflow.
-const LONGEST: Time = Time::from_secs(10);
-
-/// Slowest link or bus, for the same reason.
-const SLOWEST: Rate = Rate::from_mb_per_second(1);
-
-/// Largest sizes, for the same reason: of a flit, of what a packet carries, of what is around it, of anything.
-const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
-const LARGEST_PACKET: Bytes = Bytes::from_kb(64);
-const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
-const LARGEST: Bytes = Bytes::from_mb(1024);
-
-/// Least memory of an adapter: pages of events for a few processes.
-const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
-
-/// Most flits of a buffer or period.
-const MOST_FLITS: Flits = Flits::new(1 << 20);
+use units::{Flits, Time};
 
 /// Collects what is wrong.
-struct Check<'a> {
-    document: &'a Document,
-    problems: Vec<Problem>,
+pub(crate) struct Check<'a> {
+    pub document: &'a Document,
+    pub problems: Vec<Problem>,
 }
 
 /// Everything that is out of bounds.
@@ -44,13 +26,23 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
         problems: Vec::new(),
     };
     check.tree(machine);
+    machine.link.check(&mut check);
+    machine.switch.check(&mut check);
+    machine.packet.check(&mut check);
+    machine.adapter.check(&mut check);
+    machine.bus.check(&mut check);
+    machine.host.check(&mut check);
+    machine.tport.check(&mut check);
+    machine.group.check(&mut check);
+    if let Some(elan4) = &machine.elan4 {
+        elan4.check(&mut check);
+    }
     check.link(machine);
+    check.share(machine);
     check.packet(machine);
-    check.adapter(machine);
-    check.libraries(machine);
-    check.times(machine);
     check.engine(machine);
     if let Some(rails) = &machine.rails {
+        rails.check(&mut check);
         check.rails(rails, machine);
     }
     check.noise(machine);
@@ -60,7 +52,11 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
 impl Check<'_> {
     /// Not every engine serves every mechanism.
     fn engine(&mut self, machine: &Machine) {
-        if !machine.engine().serves(machine.multiplexing()) {
+        if !machine
+            .fabric
+            .engine
+            .serves(machine.switch.multiplexing.value)
+        {
             let message = "the worm engine serves the channels of a link oldest first only";
             let problem = self.document.problem("fabric.engine", message);
             self.problems.push(
@@ -71,8 +67,14 @@ impl Check<'_> {
         }
     }
 
+    /// Whether there is a problem with a parameter already.
+    fn told(&self, key: &str) -> bool {
+        let mut problems = self.problems.iter();
+        problems.any(|problem| problem.key.starts_with(key))
+    }
+
     /// A problem with the value of a parameter, or with an element of it: `link.hop_delay.value.2`.
-    fn at(&self, key: &str, message: impl Into<String>) -> Problem {
+    pub fn at(&self, key: &str, message: impl Into<String>) -> Problem {
         let element = key.contains(".value.");
         let path = if element {
             key.to_string()
@@ -83,7 +85,7 @@ impl Check<'_> {
     }
 
     /// Whether a value is in a range.
-    fn range<T: PartialOrd + Display + Copy>(
+    pub fn range<T: PartialOrd + Display + Copy>(
         &mut self,
         key: &str,
         value: T,
@@ -99,135 +101,19 @@ impl Check<'_> {
         inside
     }
 
-    /// Whether a link or bus is fast enough.
-    fn rate(&mut self, key: &str, rate: Rate) -> bool {
-        let fast = rate >= SLOWEST;
-        if !fast {
-            let problem = self.at(key, format!("{rate} is out of range"));
-            self.problems
-                .push(problem.allowed(format!("at least {SLOWEST}")));
-        }
-        fast
-    }
-
-    fn adapter(&mut self, machine: &Machine) {
-        let (adapter, bus) = (&machine.adapter, &machine.bus);
-        self.range(
-            "adapter.packets_in_flight",
-            adapter.packets_in_flight.value,
-            1,
-            64,
-        );
-        if let Some(elan4) = &machine.elan4 {
-            self.range("elan4.engines", elan4.engines.value, 1, 64);
-        }
-        self.range("adapter.queue", adapter.queue.value, 1, 1 << 20);
-        self.range(
-            "adapter.input_buffers",
-            adapter.input_buffers.value,
-            1,
-            1 << 16,
-        );
-        self.range("adapter.retries", adapter.retries.value, 0, 1 << 16);
-        let memory = adapter.memory.value;
-        self.range("adapter.memory", memory, LEAST_MEMORY, LARGEST);
-        let (switch, issue) = (adapter.thread_switch.value, adapter.thread_issue.value);
-        self.range("adapter.thread_switch", switch, 0, 1 << 20);
-        self.range("adapter.thread_issue", issue, 0, 1 << 20);
-        let cycle = adapter.thread_cycle.value;
-        self.range(
-            "adapter.thread_cycle",
-            cycle,
-            Time::from_ps(1),
-            Time::from_us(1),
-        );
-        self.range(
-            "adapter.time_slice",
-            adapter.time_slice.value,
-            Bytes::new(1),
-            LARGEST,
-        );
-        self.range("bus.burst", bus.burst.value, Bytes::new(1), LARGEST);
-        self.rate("bus.rate", bus.rate.value);
-        let (period, burst) = (adapter.share_period.value, adapter.share_burst.value);
-        let most = period.as_u32() / 2;
-        if self.range("adapter.share_period", period, Flits::new(1), MOST_FLITS)
-            && burst.as_u32() > most
-        {
-            let message = format!("{burst} is more than half of share_period, {period}");
-            let problem = self.at("adapter.share_burst", message);
-            self.problems
-                .push(problem.allowed(format!("at most {}", Flits::new(most))));
-        }
-    }
-
     fn rails(&mut self, rails: &Rails, machine: &Machine) {
-        self.range("rails.striping", rails.striping.value, 0.0, 1.0);
-        let threshold = rails.threshold.value;
-        self.range("rails.threshold", threshold, Bytes::ZERO, LARGEST);
-        self.range("rails.handle", rails.handle.value, 0, 1 << 20);
         // A process that never rests would keep time from passing.
         if let Some(cycle) = machine.cycle() {
             self.range("rails.poll", rails.poll.value, cycle, LONGEST);
         }
         let (nodes, count) = (machine.topology.nodes.value, rails.count.value);
-        if rails.policy.value == Policy::Static
+        if rails.policy.value == Kind::Static
             && machine.trees().is_ok()
             && let Err(error) = allocation::check(nodes, count)
         {
             let problem = self.at("rails.count", error.to_string());
             let hint = "take more rails, fewer nodes, or another rails.policy";
             self.problems.push(problem.hint(hint));
-        }
-    }
-
-    fn libraries(&mut self, machine: &Machine) {
-        let (host, tport) = (&machine.host, &machine.tport);
-        self.rate("host.copy", host.copy.value);
-        self.range("tport.handle", tport.handle.value, 0, 1 << 20);
-        self.range("tport.scan", tport.scan.value, 0, 1 << 20);
-        self.range("tport.slots", tport.slots.value, 1, 1 << 16);
-        self.range(
-            "tport.small",
-            tport.small.value,
-            Bytes::ZERO,
-            LARGEST_PACKET,
-        );
-        self.range("tport.big", tport.big.value, Bytes::ZERO, LARGEST);
-        self.range("tport.buffer", tport.buffer.value, Bytes::ZERO, LARGEST);
-        self.range("tport.system", tport.system.value, Bytes::ZERO, LARGEST);
-        self.range("group.branching", machine.group.branching.value, 1, 64);
-        self.range("group.broadcast", machine.group.broadcast.value, 0, 1 << 20);
-    }
-
-    fn times(&mut self, machine: &Machine) {
-        let (switch, adapter, bus) = (&machine.switch, &machine.adapter, &machine.bus);
-        let host = &machine.host;
-        let times = [
-            ("switch.age_cap", switch.age_cap.value),
-            ("switch.age_step", switch.age_step.value),
-            ("switch.combine", switch.combine.value),
-            ("adapter.turnaround", adapter.turnaround.value),
-            ("adapter.command", adapter.command.value),
-            ("adapter.dma_start", adapter.dma_start.value),
-            ("adapter.input", adapter.input.value),
-            ("adapter.event", adapter.event.value),
-            ("adapter.poll", adapter.poll.value),
-            ("adapter.retry_delay", adapter.retry_delay.value),
-            ("adapter.trap_delay", adapter.trap_delay.value),
-            ("adapter.interrupt", adapter.interrupt.value),
-            ("bus.burst_overhead", bus.burst_overhead.value),
-            ("bus.turnaround", bus.turnaround.value),
-            ("host.call", host.call.value),
-            ("host.shared", host.shared.value),
-        ];
-        let request = host.request.iter().map(|time| ("host.request", time.value));
-        let elan4 = machine.elan4.iter().flat_map(|elan4| {
-            let times = [&elan4.sten_start, &elan4.split].map(|time| time.value);
-            ["elan4.sten_start", "elan4.split"].into_iter().zip(times)
-        });
-        for (key, time) in times.into_iter().chain(request).chain(elan4) {
-            self.range(key, time, Time::ZERO, LONGEST);
         }
     }
 
@@ -298,12 +184,8 @@ impl Check<'_> {
 
     fn link(&mut self, machine: &Machine) {
         let link = &machine.link;
-        self.range("link.channels", link.channels.value, 1, 8);
-        self.range("link.buffer", link.buffer.value, Flits::new(1), MOST_FLITS);
         let (flit, rate) = (link.flit.value, link.rate.value);
-        if !self.range("link.flit", flit, Bytes::new(1), LARGEST_FLIT)
-            || !self.rate("link.rate", rate)
-        {
+        if self.told("link.flit") || self.told("link.rate") {
             return;
         }
         let Some(cycle) = machine.cycle() else {
@@ -364,35 +246,27 @@ impl Check<'_> {
         self.problems.push(problem.allowed(allowed));
     }
 
+    /// A packet without payload has bytes, too.
     fn packet(&mut self, machine: &Machine) {
         let packet = &machine.packet;
-        let (header, overhead) = (packet.header.value, packet.transaction_overhead.value);
-        self.range(
-            "packet.payload",
-            packet.payload.value,
-            elan::config::ENVELOPE,
-            LARGEST_PACKET,
-        );
-        self.range(
-            "packet.transaction",
-            packet.transaction.value,
-            Bytes::new(1),
-            LARGEST_PACKET,
-        );
-        self.range("packet.header", header, Bytes::ZERO, LARGEST_HEADER);
-        self.range(
-            "packet.transaction_overhead",
-            overhead,
-            Bytes::ZERO,
-            LARGEST_HEADER,
-        );
-        if header.is_zero() && overhead.is_zero() {
-            let problem = self.at(
-                "packet.header",
-                "a packet without payload would have no bytes at all",
-            );
+        if packet.header.value.is_zero() && packet.transaction_overhead.value.is_zero() {
+            let message = "a packet without payload would have no bytes at all";
+            let problem = self.at("packet.header", message);
             self.problems
                 .push(problem.allowed("at least 1 B, here or in transaction_overhead"));
+        }
+    }
+
+    /// An adapter that shares its memory port has time left.
+    fn share(&mut self, machine: &Machine) {
+        let adapter = &machine.adapter;
+        let (period, burst) = (adapter.share_period.value, adapter.share_burst.value);
+        let most = Flits::new(period.as_u32() / 2);
+        if !period.is_zero() && burst > most {
+            let message = format!("{burst} is more than half of share_period, {period}");
+            let problem = self.at("adapter.share_burst", message);
+            self.problems
+                .push(problem.allowed(format!("at most {most}")));
         }
     }
 }

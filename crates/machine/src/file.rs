@@ -3,11 +3,40 @@
 use crate::noise::{Distribution, MeanOrCounts, Processors};
 use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
-use fabric::{FatTree, TopologyError};
+use crate::section::section;
+use elan::config::ENVELOPE;
+use elan::{
+    AdapterConfig, BusConfig, Duplex, Elan4Config, GroupConfig, HostConfig, Matching, TportConfig,
+};
+use fabric::{
+    Arbitration, Ascent, Broadcast, Circuit, Engine, FatTree, Multiplexing, TopologyError,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::{Bytes, Flits, Rate, Time};
+
+/// Longest plausible time of one step in an adapter, switch or bus; it keeps sums far from overflow.
+pub(crate) const LONGEST: Time = Time::from_secs(10);
+
+/// Slowest link or bus, for the same reason.
+const SLOWEST: Rate = Rate::from_mb_per_second(1);
+
+/// Largest sizes, for the same reason: of a flit, of what a packet carries, of what is around it, of anything.
+const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
+const LARGEST_PACKET: Bytes = Bytes::from_kb(64);
+const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
+pub(crate) const LARGEST: Bytes = Bytes::from_mb(1024);
+
+/// Least memory of an adapter: pages of events for a few processes.
+const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
+
+/// Most flits of a buffer or period.
+const MOST_FLITS: Flits = Flits::new(1 << 20);
+
+/// Processors of a node of a machine that does not say, those of an ES40 (000 s4), and most of them.
+const CPUS: u32 = 4;
+const MOST_CPUS: u32 = 256;
 
 /// A machine: the network, its adapters and the buses behind them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,223 +112,159 @@ impl Topology {
     }
 }
 
-/// Links and their flow control.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Bytes of a flit, the unit of flow control.
-    pub flit: Param<Bytes>,
-    /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
-    pub rate: Param<Rate>,
-    /// From the first flit on a link to the earliest first flit on the next: switch, cable, synchronisation. A whole
-    /// number of cycles, 1 to 127; one value, or one for each level of links from the nodes upwards.
-    pub hop_delay: Param<PerLevel>,
-    /// Virtual channels of each direction, 1 to 8.
-    pub channels: Param<u32>,
-    /// Flit buffer of each channel.
-    pub buffer: Param<Flits>,
+section! {
+    /// Links and their flow control.
+    Link = "link" {
+        /// Bytes of a flit, the unit of flow control.
+        flit: Param<Bytes>, in Bytes::new(1)..=LARGEST_FLIT;
+        /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
+        rate: Param<Rate>, in SLOWEST..;
+        /// From the first flit on a link to the earliest first flit on the next: switch, cable, synchronisation. A whole
+        /// number of cycles, 1 to 127; one value, or one for each level of links from the nodes upwards.
+        hop_delay: Param<PerLevel>;
+        /// Virtual channels of each direction, 1 to 8.
+        channels: Param<u32>, in 1..=8;
+        /// Flit buffer of each channel.
+        buffer: Param<Flits>, in Flits::new(1)..=MOST_FLITS;
+    }
 }
 
-/// The rules of the switches. Each is a mechanism that can be exchanged to see its effect.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Switch {
-    /// When the channels of a packet's path are given back.
-    pub circuit: Param<Circuit>,
-    /// How the ascending phase picks an up-link.
-    pub ascent: Param<Ascent>,
-    /// By which up-links broadcasts climb.
-    pub broadcast: Param<Broadcast>,
-    /// Time in which a switch where a broadcast descends combines its answers.
-    pub combine: Param<Time>,
-    /// Who wins a free channel.
-    pub arbitration: Param<Arbitration>,
-    /// Which of its channels a link serves.
-    pub multiplexing: Param<Multiplexing>,
-    /// The age of a packet stops growing here.
-    pub age_cap: Param<Time>,
-    /// Ages are compared in steps of this; at least a cycle.
-    pub age_step: Param<Time>,
-    /// Whether high-priority packets go first.
-    pub priorities: Param<bool>,
-    /// Whether acknowledgements and EOPs take a flit slot of each link they cross.
-    pub tokens: Param<bool>,
+section! {
+    /// The rules of the switches. Each is a mechanism that can be exchanged to see its effect.
+    Switch = "switch" {
+        /// When the channels of a packet's path are given back.
+        circuit: Param<Circuit>;
+        /// How the ascending phase picks an up-link.
+        ascent: Param<Ascent>;
+        /// By which up-links broadcasts climb.
+        broadcast: Param<Broadcast>;
+        /// Time in which a switch where a broadcast descends combines its answers.
+        combine: Param<Time>, in Time::ZERO..=LONGEST;
+        /// Who wins a free channel.
+        arbitration: Param<Arbitration>;
+        /// Which of its channels a link serves.
+        multiplexing: Param<Multiplexing>;
+        /// The age of a packet stops growing here.
+        age_cap: Param<Time>, in Time::ZERO..=LONGEST;
+        /// Ages are compared in steps of this; at least a cycle.
+        age_step: Param<Time>, in Time::ZERO..=LONGEST;
+        /// Whether high-priority packets go first.
+        priorities: Param<bool>;
+        /// Whether acknowledgements and EOPs take a flit slot of each link they cross.
+        tokens: Param<bool>;
+    }
 }
 
-/// When the channels of a packet's path are given back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Circuit {
-    /// After the acknowledgement, when the EOP has passed.
-    UntilAcknowledged,
-    /// All at once, on delivery.
-    UntilDelivered,
-    /// Each as soon as the tail has left it: no circuit.
-    Wormhole,
+section! {
+    /// How messages become packets.
+    Packet = "packet" {
+        /// Most payload of a packet; at least an envelope of Tports.
+        payload: Param<Bytes>, in ENVELOPE..=LARGEST_PACKET;
+        /// Most payload of a transaction.
+        transaction: Param<Bytes>, in Bytes::new(1)..=LARGEST_PACKET;
+        /// Bytes of a packet outside its transactions.
+        header: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER;
+        /// Bytes of a transaction besides its payload.
+        transaction_overhead: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER;
+    }
 }
 
-/// How the ascending phase picks an up-link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ascent {
-    /// The least loaded.
-    Adaptive,
-    /// Destination modulo up-links, at every level.
-    Deterministic,
-    /// The child that the source is below, modulo up-links.
-    SourceFixed,
+section! {
+    /// The adapters.
+    Adapter = "adapter" => AdapterConfig {
+        /// Packets that may be unacknowledged at a time.
+        packets_in_flight: Param<u32>, in 1..=64;
+        /// From the last flit of a packet to its acknowledgement leaving.
+        turnaround: Param<Time>, in Time::ZERO..=LONGEST => turnaround;
+        /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
+        /// adapter's memory port.
+        share_period: Param<Flits>, in Flits::new(1)..=MOST_FLITS;
+        /// See `share_period`; at most half of it. "0 flits" switches the sharing off.
+        share_burst: Param<Flits>;
+        /// Command processor: from the store in the command port to the descriptor in the DMA queue.
+        command: Param<Time>, in Time::ZERO..=LONGEST => command;
+        /// DMA engine: from taking up a descriptor to its first packet.
+        dma_start: Param<Time>, in Time::ZERO..=LONGEST => dma_start;
+        /// Inputter: from the last byte stored to the event being named.
+        input: Param<Time>, in Time::ZERO..=LONGEST => input;
+        /// Setting an event and starting its action.
+        event: Param<Time>, in Time::ZERO..=LONGEST => event;
+        /// Host: from the event block in main memory to the waiting process going on.
+        poll: Param<Time>, in Time::ZERO..=LONGEST => poll;
+        /// A DMA that has sent this much yields to the others in the queue.
+        time_slice: Param<Bytes>, in Bytes::new(1)..=LARGEST => time_slice;
+        /// Descriptors in the DMA queue.
+        queue: Param<u32>, in 1..=1 << 20 => queue;
+        /// Packets that wait in the inputter for the bus.
+        input_buffers: Param<u32>, in 1..=1 << 16 => input_buffers;
+        /// Times that a discarded packet is sent again at once, before the operating system backs off.
+        retries: Param<u32>, in 0..=1 << 16 => retries;
+        /// From the refusal of a packet to sending it again.
+        retry_delay: Param<Time>, in Time::ZERO..=LONGEST => retry_delay;
+        /// The same once `retries` is used up.
+        trap_delay: Param<Time>, in Time::ZERO..=LONGEST => trap_delay;
+        /// The adapter's own memory, for buffers, events, queues and threads.
+        memory: Param<Bytes>, in LEAST_MEMORY..=LARGEST => memory;
+        /// Host: from the event block in main memory to a process that blocks, instead of polling, going on.
+        interrupt: Param<Time>, in Time::ZERO..=LONGEST => interrupt;
+        /// A cycle of the thread processor.
+        thread_cycle: Param<Time>, in Time::from_ps(1)..=Time::from_us(1) => thread_cycle;
+        /// Cycles in which the thread processor takes up a thread.
+        thread_switch: Param<u32>, in 0..=1 << 20 => thread_switch;
+        /// Cycles in which a thread hands over a DMA, an event or a packet.
+        thread_issue: Param<u32>, in 0..=1 << 20 => thread_issue;
+    }
 }
 
-/// By which up-links broadcasts climb.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Broadcast {
-    /// All by the first, and so through one root switch: no deadlock.
-    Serialised,
-    /// Source modulo up-links: broadcasts of different sources may deadlock.
-    BySource,
+section! {
+    /// The parts of the second generation of adapters.
+    Elan4 = "elan4" => Elan4Config {
+        /// Short transaction engine: from taking up a command to handing its packet to the network.
+        sten_start: Param<Time>, in Time::ZERO..=LONGEST => sten_start;
+        /// DMA engines, which share the queue.
+        engines: Param<u32>, in 1..=64 => engines;
+        /// Reads of main memory are split transactions: the time between a request on the bus and its data, in which the
+        /// bus is free.
+        split: Param<Time>, in Time::ZERO..=LONGEST => split;
+    }
 }
 
-/// Who wins a free channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arbitration {
-    /// The oldest packet, up to the cap of ages.
-    Age,
-    /// The inputs in turn.
-    RoundRobin,
+section! {
+    /// The I/O bus between a node's main memory and an adapter of it.
+    Bus = "bus" => BusConfig {
+        /// Whether both directions move at once; half-duplex, one at a time, if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duplex: Option<Param<Duplex>> => duplex or Duplex::Half;
+        /// Rate within a burst.
+        rate: Param<Rate>, in SLOWEST.. => rate;
+        /// Longest transaction.
+        burst: Param<Bytes>, in Bytes::new(1)..=LARGEST => burst;
+        /// Arbitration, address and first-word latency of each transaction.
+        burst_overhead: Param<Time>, in Time::ZERO..=LONGEST => burst_overhead;
+        /// Extra time before a transaction in the other direction, of a half-duplex bus.
+        turnaround: Param<Time>, in Time::ZERO..=LONGEST => turnaround;
+    }
 }
 
-/// Which of its channels a link serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Multiplexing {
-    /// The oldest packet that can move.
-    OldestFirst,
-    /// Flit by flit in turn.
-    RoundRobin,
-}
-
-/// How messages become packets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Packet {
-    /// Most payload of a packet; at least an envelope of Tports.
-    pub payload: Param<Bytes>,
-    /// Most payload of a transaction.
-    pub transaction: Param<Bytes>,
-    /// Bytes of a packet outside its transactions.
-    pub header: Param<Bytes>,
-    /// Bytes of a transaction besides its payload.
-    pub transaction_overhead: Param<Bytes>,
-}
-
-/// The adapters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Adapter {
-    /// Packets that may be unacknowledged at a time.
-    pub packets_in_flight: Param<u32>,
-    /// From the last flit of a packet to its acknowledgement leaving.
-    pub turnaround: Param<Time>,
-    /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
-    /// adapter's memory port.
-    pub share_period: Param<Flits>,
-    /// See `share_period`; at most half of it. "0 flits" switches the sharing off.
-    pub share_burst: Param<Flits>,
-    /// Command processor: from the store in the command port to the descriptor in the DMA queue.
-    pub command: Param<Time>,
-    /// DMA engine: from taking up a descriptor to its first packet.
-    pub dma_start: Param<Time>,
-    /// Inputter: from the last byte stored to the event being named.
-    pub input: Param<Time>,
-    /// Setting an event and starting its action.
-    pub event: Param<Time>,
-    /// Host: from the event block in main memory to the waiting process going on.
-    pub poll: Param<Time>,
-    /// A DMA that has sent this much yields to the others in the queue.
-    pub time_slice: Param<Bytes>,
-    /// Descriptors in the DMA queue.
-    pub queue: Param<u32>,
-    /// Packets that wait in the inputter for the bus.
-    pub input_buffers: Param<u32>,
-    /// Times that a discarded packet is sent again at once, before the operating system backs off.
-    pub retries: Param<u32>,
-    /// From the refusal of a packet to sending it again.
-    pub retry_delay: Param<Time>,
-    /// The same once `retries` is used up.
-    pub trap_delay: Param<Time>,
-    /// The adapter's own memory, for buffers, events, queues and threads.
-    pub memory: Param<Bytes>,
-    /// Host: from the event block in main memory to a process that blocks, instead of polling, going on.
-    pub interrupt: Param<Time>,
-    /// A cycle of the thread processor.
-    pub thread_cycle: Param<Time>,
-    /// Cycles in which the thread processor takes up a thread.
-    pub thread_switch: Param<u32>,
-    /// Cycles in which a thread hands over a DMA, an event or a packet.
-    pub thread_issue: Param<u32>,
-}
-
-/// The parts of the second generation of adapters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Elan4 {
-    /// Short transaction engine: from taking up a command to handing its packet to the network.
-    pub sten_start: Param<Time>,
-    /// DMA engines, which share the queue.
-    pub engines: Param<u32>,
-    /// Reads of main memory are split transactions: the time between a request on the bus and its data, in which the
-    /// bus is free.
-    pub split: Param<Time>,
-}
-
-/// The I/O bus between a node's main memory and an adapter of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Bus {
-    /// Whether both directions move at once; half-duplex, one at a time, if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duplex: Option<Param<Duplex>>,
-    /// Rate within a burst.
-    pub rate: Param<Rate>,
-    /// Longest transaction.
-    pub burst: Param<Bytes>,
-    /// Arbitration, address and first-word latency of each transaction.
-    pub burst_overhead: Param<Time>,
-    /// Extra time before a transaction in the other direction, of a half-duplex bus.
-    pub turnaround: Param<Time>,
-}
-
-/// Whether a bus moves in both directions at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Duplex {
-    /// In one at a time.
-    Half,
-    /// In both, each at the full rate.
-    Full,
-}
-
-/// The host processors as the libraries use them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Host {
-    /// Instructions of a library call that starts or ends a message.
-    pub call: Param<Time>,
-    /// What a call of MPI that does not block takes beside that; nothing if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<Param<Time>>,
-    /// Rate at which a processor copies from one place of main memory to another.
-    pub copy: Param<Rate>,
-    /// Until one processor of a node sees what another one stored.
-    pub shared: Param<Time>,
-    /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (000 s4).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpus: Option<Param<u32>>,
-    /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noise: Option<Param<bool>>,
+section! {
+    /// The host processors as the libraries use them.
+    Host = "host" => HostConfig {
+        /// Instructions of a library call that starts or ends a message.
+        call: Param<Time>, in Time::ZERO..=LONGEST => call;
+        /// What a call of MPI that does not block takes beside that; nothing if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<Param<Time>>, in Time::ZERO..=LONGEST => request or Time::ZERO;
+        /// Rate at which a processor copies from one place of main memory to another.
+        copy: Param<Rate>, in SLOWEST.. => copy;
+        /// Until one processor of a node sees what another one stored.
+        shared: Param<Time>, in Time::ZERO..=LONGEST => shared;
+        /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (000 s4).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cpus: Option<Param<u32>>, in 1..=MOST_CPUS => cpus or CPUS;
+        /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        noise: Option<Param<bool>>;
+    }
 }
 
 /// One cause of noise: detours from what a process computes, such as those for the ticks of a timer.
@@ -320,48 +285,38 @@ pub struct Noise {
     pub durations: Option<Param<Distribution>>,
 }
 
-/// Groups of processes in Elanlib, and what they do together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Group {
-    /// Most children of a process in the tree of the collective calls.
-    pub branching: Param<u32>,
-    /// Cycles in which a thread sets up a broadcast, beside those of handing it over.
-    pub broadcast: Param<u32>,
+section! {
+    /// Groups of processes in Elanlib, and what they do together.
+    Group = "group" => GroupConfig {
+        /// Most children of a process in the tree of the collective calls.
+        branching: Param<u32>, in 1..=64 => branching;
+        /// Cycles in which a thread sets up a broadcast, beside those of handing it over.
+        broadcast: Param<u32>, in 0..=1 << 20 => broadcast;
+    }
 }
 
-/// Tports, the tagged messages of Elanlib: the work of their thread on the adapter, and the bounds of their buffers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tport {
-    /// Who matches the tags of messages and moves their bytes; the adapter if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matching: Option<Param<Matching>>,
-    /// Cycles of the thread processor in which the thread takes up an envelope or a posted receive, and answers it.
-    pub handle: Param<u32>,
-    /// Cycles in which it compares an envelope with a posted receive.
-    pub scan: Param<u32>,
-    /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet holds both.
-    pub small: Param<Bytes>,
-    /// Longer messages than this are never buffered: they wait at the sender for their receive.
-    pub big: Param<Bytes>,
-    /// Slots of the queue of envelopes.
-    pub slots: Param<u32>,
-    /// Adapter memory of a process for small messages that nobody has asked for yet, shared out among the senders; each
-    /// may have at least one there.
-    pub buffer: Param<Bytes>,
-    /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
-    pub system: Param<Bytes>,
-}
-
-/// Who matches the tags of messages and moves their bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Matching {
-    /// A thread on the adapter, whatever the process does.
-    Adapter,
-    /// The process's own processor, when it does not compute; it copies the bytes at both ends. Without offload.
-    Host,
+section! {
+    /// Tports, the tagged messages of Elanlib: the work of their thread on the adapter, and the bounds of their buffers.
+    Tport = "tport" => TportConfig {
+        /// Who matches the tags of messages and moves their bytes; the adapter if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        matching: Option<Param<Matching>> => matching or Matching::Adapter;
+        /// Cycles of the thread processor in which the thread takes up an envelope or a posted receive, and answers it.
+        handle: Param<u32>, in 0..=1 << 20 => handle;
+        /// Cycles in which it compares an envelope with a posted receive.
+        scan: Param<u32>, in 0..=1 << 20 => scan;
+        /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet holds both.
+        small: Param<Bytes>, in Bytes::ZERO..=LARGEST_PACKET => small;
+        /// Longer messages than this are never buffered: they wait at the sender for their receive.
+        big: Param<Bytes>, in Bytes::ZERO..=LARGEST => big;
+        /// Slots of the queue of envelopes.
+        slots: Param<u32>, in 1..=1 << 16 => slots;
+        /// Adapter memory of a process for small messages that nobody has asked for yet, shared out among the senders; each
+        /// may have at least one there.
+        buffer: Param<Bytes>, in Bytes::ZERO..=LARGEST => buffer;
+        /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
+        system: Param<Bytes>, in Bytes::ZERO..=LARGEST => system;
+    }
 }
 
 /// How the fabric is computed; no physics.
@@ -370,14 +325,4 @@ pub enum Matching {
 pub struct Fabric {
     /// What moves the flits. Both engines make the same motion in every cycle.
     pub engine: Engine,
-}
-
-/// What moves the flits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Engine {
-    /// From events: fast. Serves a link's channels oldest first only.
-    Worm,
-    /// Every link in every cycle: the definition, slow.
-    Flit,
 }

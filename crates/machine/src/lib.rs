@@ -17,15 +17,15 @@ mod file;
 mod noise;
 mod param;
 mod rails;
+mod section;
 
 pub use file::{
-    Adapter, Bus, Elan4, Engine, Fabric, Host, Link, Machine, Noise, Packet, Switch, Title,
+    Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Noise, Packet, Switch, Title,
     Topology, Tport,
 };
-pub use file::{Arbitration, Ascent, Circuit, Duplex, Matching, Multiplexing};
 pub use noise::{Distribution, MeanOrCounts, Processors};
 pub use param::{Param, Parameter, PerLevel};
-pub use rails::{Policy, Rails};
+pub use rails::Rails;
 
 use config::{Document, Override, Problems};
 use serde_json::Value;

@@ -20,9 +20,6 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use units::Time;
 
-/// Processors of a node of a machine that does not say: those of an ES40 (000 s4).
-const CPUS: u32 = 4;
-
 /// The processors that a cause of noise stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "String", inline)]
@@ -167,7 +164,7 @@ impl Noise {
 impl Machine {
     /// Processors of a node.
     pub fn cpus(&self) -> u32 {
-        self.host.cpus.as_ref().map_or(CPUS, |cpus| cpus.value)
+        self.host.config().cpus
     }
 
     /// What takes processors away; nothing where that is switched off.

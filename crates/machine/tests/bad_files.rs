@@ -266,7 +266,7 @@ fn several_at_once() {
     let Err(problems) = Machine::parse("bad.toml", &text, &[]) else {
         panic!("this file is wrong")
     };
-    assert_eq!(problems.0.len(), 5);
+    assert_eq!(problems.0.len(), 5, "{}", problems.render(false));
     snapshot("several_at_once", Err(problems));
 }
 

@@ -36,7 +36,7 @@ fn simulated(profile: &str, compute: Time, iterations: u32) -> Histogram {
     };
     let records = test.run(cluster, 1).unwrap();
     let mut detours = Histogram::new();
-    for bin in records.distribution {
+    for bin in records.tables.distribution {
         detours.record_n(bin.lower, bin.count);
     }
     detours

@@ -129,6 +129,22 @@ mod _core {
         records::to_python(py, &records, peak)
     }
 
+    /// The tables of every point: names, and of each column name, type, unit and what it says.
+    #[pyfunction]
+    fn tables() -> Vec<records::Description> {
+        records::descriptions()
+    }
+
+    /// What is drawn of each kind of benchmark that nobody describes a figure of: its key, the field on the horizontal
+    /// axis, and the metrics.
+    #[pyfunction]
+    fn plots() -> Vec<(&'static str, &'static str, &'static [&'static str])> {
+        let plots = experiment::PLOTS.iter();
+        plots
+            .map(|(key, plot)| (*key, plot.over, plot.metrics))
+            .collect()
+    }
+
     /// The noise test on this machine, on the calling thread; see `_core.pyi`. Setting `cancel` ends it soon.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]

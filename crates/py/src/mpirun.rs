@@ -8,13 +8,13 @@ use machine::Machine;
 use mpirun::{Options, Outcome, Problem, Results, Run};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 use serde_json::json;
 use units::Time;
 
 use crate::bridge::{Failure, USAGE, guarded};
 use crate::cancel::Cancel;
-use crate::records::{links, table};
+use crate::records::{of_table, table};
 
 /// A run that ranks can attach to.
 #[pyclass(frozen, module = "elanite._core")]
@@ -181,7 +181,7 @@ fn tables<'py>(
     let one = std::iter::once(results);
     let summary = table!(py, one.clone(), {
         "time_us": |run| run.time.as_us_f64(),
-        "messages": |run| run.messages.len(),
+        "messages": |run| run.messages.len() as u64,
         "bytes": |_| bytes,
         "packets": |run| run.packets,
         "events": |run| run.events,
@@ -192,7 +192,7 @@ fn tables<'py>(
     all.set_item("messages", messages)?;
     all.set_item("calls", calls)?;
     all.set_item("ranks", ranks)?;
-    all.set_item("links", links(py, &results.links)?)?;
+    all.set_item("links", of_table(py, &results.links)?)?;
     all.set_item("series", series)?;
     all.set_item("summary", summary)?;
     Ok(all)

@@ -1,91 +1,66 @@
 //! Records of a run as Python dictionaries of columns.
+//!
+//! A table is a dictionary from the names of its columns to their types, by the names of polars, and their values. The
+//! tables of points are those of [`workload::table!`], whatever they are; the others are put together here.
 
 use fabric::{FatTree, topology::End};
 use kernel::memory;
 use noise::Measurement;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use units::Bytes;
-use workload::{AllocationRow, LinkRow, Records};
+use workload::table::{Cell, Column, Table, Value};
+use workload::{BinRow, Records, Tables};
 
 /// A table: names of columns, and the values of each.
 macro_rules! table {
     ($py:expr, $rows:expr, { $($name:literal: $value:expr),+ $(,)? }) => {{
         let table = PyDict::new($py);
-        $(table.set_item($name, PyList::new($py, $rows.map($value))?)?;)+
+        $(table.set_item($name, $crate::records::column($py, $rows.map($value))?)?;)+
         table
     }};
 }
 
 pub(crate) use table;
 
-/// `rows`, `nodes`, `links`, `switches`, `slices`, `distribution`, `deadlock` and `allocation` by columns; loads in MB/s,
-/// times in whole picoseconds.
+/// A column in Python: the type of its values, and these.
+type PyColumn<'py> = (&'static str, Bound<'py, PyList>);
+
+/// A column of these values.
+pub(crate) fn column<'py, T: Cell>(
+    py: Python<'py>,
+    values: impl Iterator<Item = T>,
+) -> PyResult<PyColumn<'py>> {
+    let list = PyList::empty(py);
+    for value in values {
+        list.append(object(py, value.value())?)?;
+    }
+    Ok((T::TYPE.name(), list))
+}
+
+fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::None => py.None().into_bound(py),
+        Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+        Value::U32(value) => value.into_pyobject(py)?.into_any(),
+        Value::U64(value) => value.into_pyobject(py)?.into_any(),
+        Value::F64(value) => value.into_pyobject(py)?.into_any(),
+        Value::Text(text) => PyString::new(py, text).into_any(),
+    })
+}
+
+/// The tables of a point, and its totals.
 pub fn to_python<'py>(
     py: Python<'py>,
     records: &Records,
     peak: Bytes,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rows = table!(py, records.rows.iter(), {
-        "job": |row| row.job.as_deref(),
-        "metric": |row| row.metric,
-        "unit": |row| row.unit,
-        "batch": |row| row.batch,
-        "value": |row| row.value,
-    });
-    let nodes = table!(py, records.nodes.iter(), {
-        "job": |row| row.job.as_str(),
-        "node": |row| row.node,
-        "offered": |row| row.offered,
-        "accepted": |row| row.accepted,
-    });
-    let switches = table!(py, records.switches.iter(), {
-        "switch": |row| row.switch,
-        "name": |row| row.name.as_str(),
-        "level": |row| row.level,
-        "packets": |row| row.packets,
-        "flits": |row| row.flits,
-        "busy_ps": |row| row.busy.as_ps(),
-        "waiting_ps": |row| row.waiting.as_ps(),
-    });
-    let slices = table!(py, records.slices.iter(), {
-        "slice": |row| row.slice,
-        "link": |row| row.link,
-        "waiting_ps": |row| row.waiting.as_ps(),
-    });
-    let distribution = table!(py, records.distribution.iter(), {
-        "lower_ps": |row| row.lower.as_ps(),
-        "count": |row| row.count,
-    });
-    let deadlock = table!(py, records.deadlock.iter(), {
-        "step": |row| row.step,
-        "source": |row| row.packet.0,
-        "sequence": |row| row.packet.1,
-        "first": |row| row.destinations.0,
-        "last": |row| row.destinations.1,
-        "switch": |row| row.switch.as_ref().map(|switch| switch.0),
-        "switch_name": |row| row.switch.as_ref().map(|switch| switch.1.as_str()),
-        "link": |row| row.link,
-        "from": |row| row.ends.as_ref().map(|ends| ends.0.as_str()),
-        "to": |row| row.ends.as_ref().map(|ends| ends.1.as_str()),
-        "channel": |row| row.channel,
-        "holder_source": |row| row.holder.map(|holder| holder.0),
-        "holder_sequence": |row| row.holder.map(|holder| holder.1),
-    });
-    let allocation = table!(py, records.allocation.iter(), {
-        "rail": |row| row.rail,
-        "node": |row| row.node,
-        "role": AllocationRow::role,
-    });
+    let tables = PyDict::new(py);
+    for (name, table) in records.tables.all() {
+        tables.set_item(name, of_table(py, table)?)?;
+    }
     let all = PyDict::new(py);
-    all.set_item("rows", rows)?;
-    all.set_item("nodes", nodes)?;
-    all.set_item("links", links(py, &records.links)?)?;
-    all.set_item("switches", switches)?;
-    all.set_item("slices", slices)?;
-    all.set_item("distribution", distribution)?;
-    all.set_item("deadlock", deadlock)?;
-    all.set_item("allocation", allocation)?;
+    all.set_item("tables", tables)?;
     all.set_item("digest", &records.digest)?;
     all.set_item("packets", records.packets)?;
     all.set_item("events", records.events)?;
@@ -94,19 +69,35 @@ pub fn to_python<'py>(
     Ok(all)
 }
 
-/// What each link did, by columns; times in whole picoseconds.
-pub fn links<'py>(py: Python<'py>, rows: &[LinkRow]) -> PyResult<Bound<'py, PyDict>> {
-    Ok(table!(py, rows.iter(), {
-        "link": |row| row.link,
-        "from": |row| row.from.as_str(),
-        "to": |row| row.to.as_str(),
-        "level": |row| row.level,
-        "up": |row| row.up,
-        "packets": |row| row.packets,
-        "flits": |row| row.flits,
-        "busy_ps": |row| row.busy.as_ps(),
-        "waiting_ps": |row| row.waiting.as_ps(),
-    }))
+/// A table by columns.
+pub fn of_table<'py>(py: Python<'py>, table: &dyn Table) -> PyResult<Bound<'py, PyDict>> {
+    let columns = table.columns();
+    let lists: Vec<_> = columns.iter().map(|_| PyList::empty(py)).collect();
+    for row in table.rows() {
+        for (list, value) in lists.iter().zip(row) {
+            list.append(object(py, value)?)?;
+        }
+    }
+    let all = PyDict::new(py);
+    for (Column { name, kind, .. }, list) in columns.iter().zip(lists) {
+        all.set_item(name, (kind.name(), list))?;
+    }
+    Ok(all)
+}
+
+/// A table as it is described: its name, and of each column name, type, unit, and what it says.
+pub type Description = (
+    &'static str,
+    Vec<(String, &'static str, &'static str, &'static str)>,
+);
+
+/// The tables of every point, in their order.
+pub fn descriptions() -> Vec<Description> {
+    let describe = |column: Column| (column.name, column.kind.name(), column.unit, column.about);
+    let tables = Tables::default();
+    let tables = tables.all().into_iter();
+    let columns = |table: &dyn Table| table.columns().into_iter().map(describe).collect();
+    tables.map(|(name, table)| (name, columns(table))).collect()
 }
 
 /// Every link of a tree, whether it carried anything or not, by columns. `level` is that of its lower end; `switch` is
@@ -117,7 +108,7 @@ pub fn wiring<'py>(py: Python<'py>, tree: &FatTree) -> PyResult<Bound<'py, PyDic
         "link": |link| link,
         "from": |link| tree.end_name(tree.ends(link).0),
         "to": |link| tree.end_name(tree.ends(link).1),
-        "level": |link| tree.link_level(link),
+        "level": |link| tree.link_level(link) as u32,
         "up": |link| tree.is_up(link),
         "switch": |link| match tree.ends(link).0 {
             End::Switch { switch, .. } => Some(switch),
@@ -125,7 +116,6 @@ pub fn wiring<'py>(py: Python<'py>, tree: &FatTree) -> PyResult<Bound<'py, PyDic
         },
     }))
 }
-
 /// Counts every allocation of the extension module, for the peak of each point. Simulated processes allocate and free small
 /// things all the time, and real programs get on 7% faster than with the allocator of glibc.
 #[global_allocator]
@@ -139,7 +129,6 @@ pub fn of_noise<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let detours = measurement.detours();
     let base = measurement.base();
-    let bins: Vec<_> = detours.counts().collect();
     let limit = base / 100;
     let elapsed = measurement.elapsed();
     let long = elapsed.iter().filter(|&&time| time - base >= limit).count();
@@ -159,11 +148,9 @@ pub fn of_noise<'py>(
     all.set_item("p99_99_ps", quantile(0.9999))?;
     all.set_item("max_ps", quantile(1.0))?;
     all.set_item("above_1_percent", long as f64 / elapsed.len() as f64)?;
-    let distribution = table!(py, bins.iter(), {
-        "lower_ps": |bin| bin.0.as_ps(),
-        "count": |bin| bin.1,
-    });
-    all.set_item("distribution", distribution)?;
+    let bins = detours.counts();
+    let bins: Vec<_> = bins.map(|(lower, count)| BinRow { lower, count }).collect();
+    all.set_item("distribution", of_table(py, &bins)?)?;
     all.set_item("profile", measurement.profile(source))?;
     Ok(all)
 }

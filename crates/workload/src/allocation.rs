@@ -3,31 +3,43 @@
 //! Nothing is sent: an allocation is known before there is traffic. The record is the number of rails, figure 2, and, where it is
 //! asked for, who transmits and who receives on each of them, the matrix of figures 3 and 4.
 
-use crate::Records;
-use crate::records::{Baseline, Measured, Row};
+use crate::records::{Baseline, Row, Tables};
+use crate::table::{Cell, Type, Value};
+use crate::{Records, table};
+use elan::Cluster;
 use elan::rails::Allocation;
-use elan::{Cluster, NodeId};
 
-/// What the adapter of a node does on a rail.
+/// What an adapter does on a rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AllocationRow {
-    /// The rail.
-    pub rail: u32,
-    /// The node.
-    pub node: NodeId,
-    /// Whether it transmits there; it receives otherwise.
-    pub transmits: bool,
+pub enum Role {
+    /// It sends.
+    Transmit,
+    /// It is sent to.
+    Receive,
 }
 
-impl AllocationRow {
-    /// Its role, in a word.
-    pub fn role(&self) -> &'static str {
-        if self.transmits {
-            "transmit"
-        } else {
-            "receive"
-        }
+impl Cell for Role {
+    const TYPE: Type = Type::Text;
+
+    fn value(&self) -> Value<'_> {
+        Value::Text(match self {
+            Role::Transmit => "transmit",
+            Role::Receive => "receive",
+        })
     }
+}
+
+table! {
+    /// What the adapter of a node does on a rail.
+    AllocationRow {
+        /// The rail.
+        rail: u32,
+        /// The node.
+        node: u32,
+        /// Its role: transmit or receive.
+        role: Role,
+    }
+    digest |row| [row.rail, row.node, row.role == Role::Transmit]
 }
 
 /// The records of an allocation, with its matrix or without, on a cluster that stays idle.
@@ -39,10 +51,10 @@ pub fn run(allocation: &Allocation, matrix: bool, cluster: &Cluster) -> Records 
         batch: None,
         value: allocation.rails().into(),
     };
-    let measured = Measured {
+    let measured = Tables {
         rows: vec![rails],
         allocation: if matrix { rows(allocation) } else { Vec::new() },
-        ..Measured::default()
+        ..Tables::default()
     };
     Baseline::take(cluster).finish(cluster, measured)
 }
@@ -53,7 +65,11 @@ fn rows(allocation: &Allocation) -> Vec<AllocationRow> {
         (0..allocation.nodes()).map(move |node| AllocationRow {
             rail,
             node,
-            transmits: allocation.transmits(rail, node),
+            role: if allocation.transmits(rail, node) {
+                Role::Transmit
+            } else {
+                Role::Receive
+            },
         })
     });
     entries.collect()

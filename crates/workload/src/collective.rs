@@ -22,18 +22,21 @@
 //! show that ends there, with a row that says so and the table of who waits for whom.
 
 use crate::job::Running;
-use crate::records::{Baseline, Measured, Records, Row, bins};
+use crate::records::{Baseline, Records, Row, Tables, bins};
 use crate::{Failure, Job, Window, deadlock, traffic};
 use elan::{Cluster, DmaError, ElanAddr, NodeId, Permissions, Placement, Stop};
 use kernel::statistics::{Histogram, Summary};
 use libelan::Pe;
 use libelan::elan::reduce::{self, To};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// What the processes call, by the names of the library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A collective operation of Elanlib (002).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// The software barrier.
     Gsync,
@@ -42,10 +45,10 @@ pub enum Operation {
     /// The hardware barrier, blocking.
     Hgsyncevent,
     /// The software broadcast.
-    Bcast(Message),
+    Bcast,
     /// The hardware broadcast.
-    Hbcast(Message),
-    /// A sum of one number of each process, for all of them.
+    Hbcast,
+    /// A sum of one number of each process, for all of them (`elan_reduce`).
     Reduce,
 }
 
@@ -63,6 +66,8 @@ pub struct Message {
 pub struct Collective {
     /// What is called.
     pub operation: Operation,
+    /// What is broadcast, of broadcasts.
+    pub message: Option<Message>,
     /// The nodes of the processes, one each, in the order of their ranks.
     pub nodes: Vec<NodeId>,
     /// Calls that are counted, at least as many as batches.
@@ -108,15 +113,39 @@ struct Calls {
 }
 
 impl Operation {
-    fn message(self) -> Option<Message> {
+    /// Its name in Elanlib.
+    pub fn name(self) -> &'static str {
         match self {
-            Operation::Bcast(message) | Operation::Hbcast(message) => Some(message),
-            _ => None,
+            Operation::Gsync => "gsync",
+            Operation::Hgsync => "hgsync",
+            Operation::Hgsyncevent => "hgsyncevent",
+            Operation::Bcast => "bcast",
+            Operation::Hbcast => "hbcast",
+            Operation::Reduce => "reduce",
         }
     }
 
+    /// What it is, in a word.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Operation::Bcast | Operation::Hbcast => "broadcast",
+            Operation::Reduce => "reduction",
+            _ => "barrier",
+        }
+    }
+
+    /// Whether it sends something.
+    pub fn is_broadcast(self) -> bool {
+        matches!(self, Operation::Bcast | Operation::Hbcast)
+    }
+
     /// One call.
-    async fn call(self, pe: &Pe, buffer: ElanAddr, root: u32) -> Result<(), DmaError> {
+    async fn call(
+        self,
+        pe: &Pe,
+        (buffer, size): (ElanAddr, Bytes),
+        root: u32,
+    ) -> Result<(), DmaError> {
         let group = pe.elan().all_group();
         match self {
             Operation::Gsync => {
@@ -125,8 +154,8 @@ impl Operation {
             }
             Operation::Hgsync => group.hgsync().await,
             Operation::Hgsyncevent => group.hgsyncevent().await,
-            Operation::Bcast(message) => group.bcast(buffer, message.size, root).await,
-            Operation::Hbcast(message) => group.hbcast(buffer, message.size, root).await,
+            Operation::Bcast => group.bcast(buffer, size, root).await,
+            Operation::Hbcast => group.hbcast(buffer, size, root).await,
             Operation::Reduce => {
                 let target = buffer.offset(NUMBER);
                 group.reduce(buffer, target, 1, &sum(), To::All).await
@@ -187,7 +216,7 @@ impl Collective {
         };
 
         let length = cluster.now() - start;
-        let mut measured = Measured::default();
+        let mut measured = Tables::default();
         if self.may_deadlock {
             let deadlocked = f64::from(u8::from(deadlock.is_some()));
             measured.rows.push(row("deadlock", "", deadlocked));
@@ -223,9 +252,10 @@ impl Collective {
         let job = libelan::Job::new(format!("collective {group}"), &self.nodes, 1)?;
         let (operation, compute, root) = (self.operation, self.compute, group);
         let repeats = self.repeats as usize;
+        let size = self.message.map_or(NUMBER, |message| message.size);
         for pe in job.attach(cluster)? {
             // All processes map the same, so that the buffer has one address.
-            let buffer = match operation.message() {
+            let buffer = match self.message {
                 // What it contributes, and the sum.
                 None if operation == Operation::Reduce => {
                     let numbers =
@@ -248,7 +278,7 @@ impl Collective {
                         pe.compute(time).await;
                     }
                     let begin = pe.now();
-                    if let Err(error) = operation.call(&pe, buffer, root).await {
+                    if let Err(error) = operation.call(&pe, (buffer, size), root).await {
                         // The others wait for this process in vain.
                         calls.borrow_mut().failed = Some(error);
                         return;
@@ -266,7 +296,7 @@ impl Collective {
 
     fn latencies(&self, calls: &Calls) -> Vec<Row> {
         let mut rows = Vec::new();
-        let message = self.operation.message();
+        let message = self.message;
         for (batch, (summary, steps)) in (0..).zip(calls.batches.iter().zip(&calls.steps)) {
             let Some(mean) = summary.mean() else {
                 continue;

@@ -3,30 +3,49 @@
 //! A row is a channel that a packet holds, or a wait of the cycle. A packet that will never go on holds the channels of its
 //! path, or of its tree as far as that has been set up; those of the packets in the cycle make the picture.
 
+use crate::table;
 use fabric::control::{Held, PacketName, Wait};
-use fabric::topology::End;
-use fabric::{Deadlock, FatTree, LinkId, NodeId, SwitchId};
-use kernel::Digest;
+use fabric::{Deadlock, FatTree};
 
-/// A channel that a packet holds, or a wait of the cycle.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadlockRow {
-    /// The place of a wait in the cycle, from 0; the next waits for this one's holder to go on. None of a channel that is held.
-    pub step: Option<u32>,
-    /// The node that sent the packet, and how many it had sent before.
-    pub packet: (NodeId, u32),
-    /// First and last destination of the packet.
-    pub destinations: (NodeId, NodeId),
-    /// The switch where it waits, by its number and its name.
-    pub switch: Option<(SwitchId, String)>,
-    /// The link that it holds a channel of, or waits for; none if it waits for its turn at the switch.
-    pub link: Option<LinkId>,
-    /// The ends of the link, by their names.
-    pub ends: Option<(String, String)>,
-    /// The number of the channel.
-    pub channel: Option<u32>,
-    /// Of a wait, who holds the channel, or goes before it.
-    pub holder: Option<(NodeId, u32)>,
+table! {
+    /// A channel that a packet holds, or a wait of the cycle.
+    DeadlockRow {
+        /// The place of a wait in the cycle, from 0; the next waits for this one's holder to go on. None of a channel that is held.
+        step: Option<u32>,
+        /// The node that sent the packet.
+        source: u32,
+        /// How many packets it had sent before.
+        sequence: u32,
+        /// First destination of the packet.
+        first: u32,
+        /// Last destination of the packet.
+        last: u32,
+        /// The switch where it waits.
+        switch: Option<u32>,
+        /// The name of the switch.
+        switch_name: Option<String>,
+        /// The link that it holds a channel of, or waits for; none if it waits for its turn at the switch.
+        link: Option<u32>,
+        /// Where the link starts.
+        from: Option<String>,
+        /// Where the link ends.
+        to: Option<String>,
+        /// The number of the channel.
+        channel: Option<u32>,
+        /// Of a wait, the node that sent the packet that holds the channel, or goes before this one.
+        holder_source: Option<u32>,
+        /// How many packets it had sent before that.
+        holder_sequence: Option<u32>,
+    }
+    digest |row| [
+        row.step,
+        (row.source, row.sequence),
+        (row.first, row.last),
+        row.switch,
+        row.link,
+        row.channel,
+        row.holder_source.zip(row.holder_sequence)
+    ]
 }
 
 /// The table of a deadlock: what the packets of the cycle hold, then the cycle.
@@ -37,46 +56,35 @@ pub(crate) fn rows(deadlock: &Deadlock, tree: &FatTree) -> Vec<DeadlockRow> {
     let held = stuck.flat_map(|stuck| {
         let packet = stuck.packet;
         let held = stuck.holds.iter();
-        held.map(move |&held| DeadlockRow::new(packet, Some(held), tree))
+        held.map(move |&held| row(packet, Some(held), tree))
     });
     let wait = |(step, wait): (u32, &Wait)| DeadlockRow {
         step: Some(step),
-        switch: Some((wait.switch, tree.switch_name(wait.switch))),
-        holder: Some((wait.holder.source, wait.holder.sequence)),
-        ..DeadlockRow::new(wait.packet, wait.channel, tree)
+        switch: Some(wait.switch),
+        switch_name: Some(tree.switch_name(wait.switch)),
+        holder_source: Some(wait.holder.source),
+        holder_sequence: Some(wait.holder.sequence),
+        ..row(wait.packet, wait.channel, tree)
     };
     held.chain((0..).zip(&deadlock.cycle).map(wait)).collect()
 }
 
-impl DeadlockRow {
-    fn new(packet: PacketName, held: Option<Held>, tree: &FatTree) -> Self {
-        let ends = |link| {
-            let (from, to): (End, End) = tree.ends(link);
-            (tree.end_name(from), tree.end_name(to))
-        };
-        DeadlockRow {
-            step: None,
-            packet: (packet.source, packet.sequence),
-            destinations: (packet.destination.first(), packet.destination.last()),
-            switch: None,
-            link: held.map(|held| held.link),
-            ends: held.map(|held| ends(held.link)),
-            channel: held.map(|held| held.channel),
-            holder: None,
-        }
-    }
-
-    /// Everything but the names, which follow from the numbers.
-    pub(crate) fn add_to(&self, digest: &mut Digest) {
-        let number = |number: Option<u32>| number.map_or(u64::MAX, u64::from);
-        let pair = |(first, second): (u32, u32)| u64::from(first) << 32 | u64::from(second);
-        digest
-            .u64(number(self.step))
-            .u64(pair(self.packet))
-            .u64(pair(self.destinations))
-            .u64(number(self.switch.as_ref().map(|switch| switch.0)))
-            .u64(number(self.link))
-            .u64(number(self.channel))
-            .u64(self.holder.map_or(u64::MAX, pair));
+/// A packet, and a channel that it holds or waits for.
+fn row(packet: PacketName, channel: Option<Held>, tree: &FatTree) -> DeadlockRow {
+    let ends = channel.map(|channel| tree.ends(channel.link));
+    DeadlockRow {
+        step: None,
+        source: packet.source,
+        sequence: packet.sequence,
+        first: packet.destination.first(),
+        last: packet.destination.last(),
+        switch: None,
+        switch_name: None,
+        link: channel.map(|channel| channel.link),
+        from: ends.map(|ends| tree.end_name(ends.0)),
+        to: ends.map(|ends| tree.end_name(ends.1)),
+        channel: channel.map(|channel| channel.channel),
+        holder_source: None,
+        holder_sequence: None,
     }
 }

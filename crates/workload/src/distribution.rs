@@ -1,9 +1,12 @@
 //! Distributions of message sizes and inter-arrival times (000 s5.3: tags S and T of the figures).
 
 use kernel::random::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How a positive quantity with a given mean varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Distribution {
     /// Always the mean.
     Fixed,

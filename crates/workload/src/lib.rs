@@ -39,6 +39,7 @@ pub mod records;
 pub mod saturation;
 pub mod slices;
 pub mod source;
+pub mod table;
 pub mod traffic;
 
 pub use allocation::AllocationRow;
@@ -49,9 +50,10 @@ pub use job::Job;
 pub use noise::Noise;
 pub use overlap::Overlap;
 pub use pattern::Pattern;
-pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow};
+pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow, Tables};
 pub use saturation::Search;
 pub use slices::SliceRow;
+pub use traffic::Traffic;
 
 use elan::NoContext;
 use libelan::JobError;
@@ -106,8 +108,6 @@ pub struct Window {
     pub batches: u32,
     /// Equal parts of the whole run of which the delays of every link are kept; 0 for none.
     pub slices: u32,
-    /// A rail that fails, and when.
-    pub failure: Option<(u32, Time)>,
 }
 
 impl Window {

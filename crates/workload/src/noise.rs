@@ -12,7 +12,7 @@
 //! The network is idle, and nothing but this processor is looked at: the test is arithmetic.
 
 use crate::Failure;
-use crate::records::{Baseline, Measured, Records, Row, bins};
+use crate::records::{Baseline, Records, Row, Tables, bins};
 use elan::{Cluster, NodeId};
 use kernel::statistics::{Histogram, Summary};
 use units::Time;
@@ -89,10 +89,10 @@ impl Noise {
                 value: (self.compute + detour).as_us_f64(),
             }));
         }
-        let measured = Measured {
+        let measured = Tables {
             rows,
             distribution: bins(&detours),
-            ..Measured::default()
+            ..Tables::default()
         };
         Ok(baseline.finish(&cluster, measured))
     }

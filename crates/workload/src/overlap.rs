@@ -15,7 +15,7 @@
 //! `over` is the fraction of rounds at the end of whose computation both had; looking is free and changes nothing.
 
 use crate::Failure;
-use crate::records::{Baseline, Measured, Records, Row};
+use crate::records::{Baseline, Records, Row, Tables};
 use elan::{Cluster, ElanAddr, Permissions, Placement};
 use libelan::{Job, Pe};
 use std::cell::Cell;
@@ -94,9 +94,9 @@ impl Overlap {
             batch: None,
             value,
         });
-        let measured = Measured {
+        let measured = Tables {
             rows: rows.into(),
-            ..Measured::default()
+            ..Tables::default()
         };
         Ok(baseline.finish(&cluster, measured))
     }

@@ -9,15 +9,18 @@
 //!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (003 s3.1). `MPI_Sendrecv` does the same.
 
 use crate::Failure;
-use crate::records::{Baseline, Measured, Records, Row};
+use crate::records::{Baseline, Records, Row, Tables};
 use elan::{Cluster, Dma, ElanAddr, Node, Permissions, Placement};
 use libelan::{Job, Pe};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
 
-/// Which messages travel at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which messages of a ping travel at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Directions {
     /// From the first node to the second.
     One,
@@ -25,12 +28,13 @@ pub enum Directions {
     Both,
 }
 
-/// What moves the messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What moves the messages of a ping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Library {
-    /// A remote DMA of Elan3lib.
+    /// Remote DMAs of Elan3lib.
     Elan3,
-    /// Messages of MPI.
+    /// Blocking calls of MPI: a round trip, or `MPI_Sendrecv`.
     Mpi,
 }
 
@@ -95,9 +99,9 @@ impl Ping {
                 value: Rate::of(size * count, total),
             });
         }
-        let measured = Measured {
+        let measured = Tables {
             rows,
-            ..Measured::default()
+            ..Tables::default()
         };
         Ok(baseline.finish(&cluster, measured))
     }

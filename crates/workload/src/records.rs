@@ -1,89 +1,100 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
-use crate::{AllocationRow, DeadlockRow, SliceRow};
+use crate::table::Table;
+use crate::{AllocationRow, DeadlockRow, SliceRow, table};
 use elan::Cluster;
-use fabric::{FatTree, LinkCounters, NodeId, SwitchId, topology::End};
+use fabric::{FatTree, LinkCounters, topology::End};
 use kernel::Digest;
 use kernel::statistics::Histogram;
 use units::Time;
 
-/// One measured value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// The job that it was measured of; a ping is none, nor is a collective operation or a noise test.
-    pub job: Option<String>,
-    /// What was measured.
-    pub metric: &'static str,
-    /// Its unit.
-    pub unit: &'static str,
-    /// The batch of the window, where the value is one of a sample.
-    pub batch: Option<u32>,
-    /// The value.
-    pub value: f64,
+table! {
+    /// One measured value.
+    Row {
+        /// The job that it was measured of; a ping is none, nor is a collective operation or a noise test.
+        job: Option<String>,
+        /// What was measured.
+        metric: &'static str,
+        /// Its unit.
+        unit: &'static str,
+        /// The batch of the window, where the value is one of a sample.
+        batch: Option<u32>,
+        /// The value.
+        value: f64,
+    }
+    digest |row| [row.job, row.metric, row.batch, row.value]
 }
 
-/// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NodeRow {
-    /// Its job.
-    pub job: String,
-    /// The node.
-    pub node: NodeId,
-    /// Load of the messages that arrived, in MB/s.
-    pub offered: f64,
-    /// Load of what was stored of its messages, in MB/s.
-    pub accepted: f64,
+table! {
+    /// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
+    NodeRow {
+        /// Its job.
+        job: String,
+        /// The node.
+        node: u32,
+        /// Load of the messages that arrived.
+        offered: f64 => "MB/s",
+        /// Load of what was stored of its messages.
+        accepted: f64 => "MB/s",
+    }
+    digest |row| [row.job, row.node, row.offered, row.accepted]
 }
 
-/// What a directed link did in the measured window.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkRow {
-    /// Number of the link.
-    pub link: u32,
-    /// Where it starts: "node 3" or "switch 1.0" (level and number within the level).
-    pub from: String,
-    /// Where it ends.
-    pub to: String,
-    /// Level of its lower end; 0 joins nodes and first-level switches.
-    pub level: u32,
-    /// Whether it leads upwards.
-    pub up: bool,
-    /// Packets whose first flit it sent.
-    pub packets: u64,
-    /// Flits of packets.
-    pub flits: u64,
-    /// Time in which it moved a flit or a token.
-    pub busy: Time,
-    /// Time that packets waited to enter it.
-    pub waiting: Time,
+table! {
+    /// What a directed link did in the measured window.
+    LinkRow {
+        /// Number of the link.
+        link: u32,
+        /// Where it starts: "node 3" or "switch 1.0" (level and number within the level).
+        from: String,
+        /// Where it ends.
+        to: String,
+        /// Level of its lower end; 0 joins nodes and first-level switches.
+        level: u32,
+        /// Whether it leads upwards.
+        up: bool,
+        /// Packets whose first flit it sent.
+        packets: u64,
+        /// Flits of packets.
+        flits: u64,
+        /// Time in which it moved a flit or a token.
+        busy: Time,
+        /// Time that packets waited to enter it.
+        waiting: Time,
+    }
+    digest |row| [row.link, row.packets, row.flits, row.busy, row.waiting]
 }
 
-/// What a switch did in the measured window: the sums over the links that leave it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SwitchRow {
-    /// Number of the switch.
-    pub switch: SwitchId,
-    /// Its name.
-    pub name: String,
-    /// Its level, from 1.
-    pub level: u32,
-    /// Packets that it sent on.
-    pub packets: u64,
-    /// Flits that it sent on.
-    pub flits: u64,
-    /// Busy time of its outputs.
-    pub busy: Time,
-    /// Time that packets waited to leave it.
-    pub waiting: Time,
+table! {
+    /// What a switch did in the measured window: the sums over the links that leave it, hence no part of the digest.
+    SwitchRow {
+        /// Number of the switch.
+        switch: u32,
+        /// Its name.
+        name: String,
+        /// Its level, from 1.
+        level: u32,
+        /// Packets that it sent on.
+        packets: u64,
+        /// Flits that it sent on.
+        flits: u64,
+        /// Busy time of its outputs.
+        busy: Time,
+        /// Time that packets waited to leave it.
+        waiting: Time,
+    }
+    digest |_row| []
 }
 
-/// How many observations of a time fell into one bin of a distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BinRow {
-    /// The least time of the bin. A bin is as wide as a thousandth of it, or less.
-    pub lower: Time,
-    /// How many, at least 1.
-    pub count: u64,
+table! {
+    /// How many observations of a time fell into one bin of a distribution.
+    BinRow {
+        /// The least time of the bin. A bin is as wide as a thousandth of it, or less.
+        lower: Time,
+        /// How many, at least 1.
+        count: u64,
+    }
+    digest |row| [row.lower, row.count]
 }
 
 /// The bins of a histogram that are not empty.
@@ -92,25 +103,47 @@ pub(crate) fn bins(histogram: &Histogram) -> Vec<BinRow> {
     bins.map(|(lower, count)| BinRow { lower, count }).collect()
 }
 
+macro_rules! tables {
+    ($($(#[$about:meta])* $name:ident: $row:ty,)*) => {
+        /// The tables of a run, those empty that its workload does not fill. All that deals with tables goes by this list.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Tables {
+            $($(#[$about])* pub $name: Vec<$row>,)*
+        }
+
+        impl Tables {
+            /// All of them with their names, in the order in which the digest takes them.
+            pub fn all(&self) -> Vec<(&'static str, &dyn Table)> {
+                vec![$((stringify!($name), &self.$name as &dyn Table),)*]
+            }
+        }
+    };
+}
+
+tables! {
+    /// Measured values.
+    rows: Row,
+    /// Nodes that sent, of steady traffic.
+    nodes: NodeRow,
+    /// Links that carried anything in the window.
+    links: LinkRow,
+    /// Switches that carried anything in the window.
+    switches: SwitchRow,
+    /// Delays of the links over time, where the run asked for them.
+    slices: SliceRow,
+    /// Distribution of the latency of a collective operation, or of the detours of a noise test.
+    distribution: BinRow,
+    /// Who waits for whom, where a run ended in a deadlock that was to be seen.
+    deadlock: DeadlockRow,
+    /// Matrix of a static allocation of rails, where it was asked for.
+    allocation: AllocationRow,
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Records {
-    /// Measured values.
-    pub rows: Vec<Row>,
-    /// Nodes that sent, of steady traffic.
-    pub nodes: Vec<NodeRow>,
-    /// Links that carried anything in the window.
-    pub links: Vec<LinkRow>,
-    /// Switches that carried anything in the window.
-    pub switches: Vec<SwitchRow>,
-    /// Delays of the links over time, where the run asked for them.
-    pub slices: Vec<SliceRow>,
-    /// Distribution of the latency of a collective operation, or of the detours of a noise test.
-    pub distribution: Vec<BinRow>,
-    /// Who waits for whom, where a run ended in a deadlock that was to be seen.
-    pub deadlock: Vec<DeadlockRow>,
-    /// Matrix of a static allocation of rails, where it was asked for.
-    pub allocation: Vec<AllocationRow>,
+    /// What was measured.
+    pub tables: Tables,
     /// Digest of all packets of the run and of all that is above.
     pub digest: String,
     /// Packets acknowledged in the whole run.
@@ -119,17 +152,6 @@ pub struct Records {
     pub events: u64,
     /// Simulated time of the whole run.
     pub simulated: Time,
-}
-
-/// What a workload has measured itself.
-#[derive(Default)]
-pub(crate) struct Measured {
-    pub rows: Vec<Row>,
-    pub nodes: Vec<NodeRow>,
-    pub slices: Vec<SliceRow>,
-    pub distribution: Vec<BinRow>,
-    pub deadlock: Vec<DeadlockRow>,
-    pub allocation: Vec<AllocationRow>,
 }
 
 /// The counters of all links at one moment: the start of the window.
@@ -142,21 +164,18 @@ impl Baseline {
         Baseline((0..links).map(|link| cluster.link(link)).collect())
     }
 
-    /// The records of a run that ends now.
-    pub(crate) fn finish(self, cluster: &Cluster, measured: Measured) -> Records {
+    /// The records of a run that ends now, of what its workload has measured and what the fabric has counted.
+    pub(crate) fn finish(self, cluster: &Cluster, measured: Tables) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
         let links = self.link_rows(cluster, &config);
         let switches = switch_rows(&config.fabric.tree, &links);
         let mut records = Records {
-            rows: measured.rows,
-            nodes: measured.nodes,
-            links,
-            switches,
-            slices: measured.slices,
-            distribution: measured.distribution,
-            deadlock: measured.deadlock,
-            allocation: measured.allocation,
+            tables: Tables {
+                links,
+                switches,
+                ..measured
+            },
             digest: cluster.digest(),
             packets: cluster.packets(),
             events: cluster.events(),
@@ -226,7 +245,7 @@ fn switch_rows(tree: &FatTree, links: &[LinkRow]) -> Vec<SwitchRow> {
 impl Records {
     /// Adds values that are known only after the run.
     pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
-        self.rows.extend(rows);
+        self.tables.rows.extend(rows);
         self.digest = self.digest_of_all();
     }
 
@@ -237,37 +256,8 @@ impl Records {
             .u64(self.packets)
             .u64(self.events)
             .u64(self.simulated.as_ps());
-        for row in &self.rows {
-            digest
-                .str(row.job.as_deref().unwrap_or_default())
-                .str(row.metric)
-                .u64(row.batch.map_or(u64::MAX, u64::from))
-                .f64(row.value);
-        }
-        for row in &self.nodes {
-            digest.str(&row.job).u64(row.node.into());
-            digest.f64(row.offered).f64(row.accepted);
-        }
-        for link in &self.links {
-            digest
-                .u64(link.link.into())
-                .u64(link.packets)
-                .u64(link.flits);
-            digest.u64(link.busy.as_ps()).u64(link.waiting.as_ps());
-        }
-        for slice in &self.slices {
-            digest.u64(slice.slice.into()).u64(slice.link.into());
-            digest.u64(slice.waiting.as_ps());
-        }
-        for bin in &self.distribution {
-            digest.u64(bin.lower.as_ps()).u64(bin.count);
-        }
-        for row in &self.deadlock {
-            row.add_to(&mut digest);
-        }
-        for row in &self.allocation {
-            digest.u64(row.rail.into()).u64(row.node.into());
-            digest.u64(row.transmits.into());
+        for (_, table) in self.tables.all() {
+            table.add_to(&mut digest);
         }
         digest.hex()
     }

@@ -12,7 +12,7 @@
 
 use crate::job::Job;
 use crate::records::{Records, Row};
-use crate::traffic::{self, Norm};
+use crate::traffic::{Norm, Traffic};
 use crate::{Failure, Window};
 use elan::Cluster;
 use units::Rate;
@@ -26,44 +26,56 @@ pub struct Search {
     pub resolution: f64,
 }
 
-/// Searches the saturation point of a job.
-///
-/// # Errors
-/// See [`Failure`].
-///
-/// # Panics
-/// As [`traffic::run`].
-pub fn run(
-    job: &Job,
-    search: Search,
-    cluster: impl Fn() -> Cluster,
-    window: Window,
-    seed: u64,
-) -> Result<Records, Failure> {
-    let trial = |load: Rate| {
-        let job = Job {
-            load,
-            ..job.clone()
+impl Search {
+    /// Searches the saturation point of the only job of `traffic`.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    ///
+    /// # Panics
+    /// As [`Traffic::run`], or if there is not one job.
+    pub fn run(
+        self,
+        traffic: &Traffic,
+        cluster: impl Fn() -> Cluster,
+        window: Window,
+        seed: u64,
+    ) -> Result<Records, Failure> {
+        let [job] = &traffic.jobs[..] else {
+            panic!(
+                "a saturation point is that of one job, and there are {}",
+                traffic.jobs.len()
+            )
         };
-        traffic::run(&[job], cluster(), window, seed)
-    };
-    let norm = Norm::of(&cluster());
-    let (load, mut records) = bisect(job.load, search, trial, is_saturated)?;
-    let row = |metric, unit, value| Row {
-        job: Some(job.name.clone()),
-        metric,
-        unit,
-        batch: None,
-        value,
-    };
-    let load = load.as_mb_per_second_f64();
-    let part = norm.map(|norm| row("saturation_part", "", norm.part(load)));
-    records.add(std::iter::once(row("saturation", "MB/s", load)).chain(part));
-    Ok(records)
+        let trial = |load: Rate| {
+            let job = Job {
+                load,
+                ..job.clone()
+            };
+            let traffic = Traffic {
+                jobs: vec![job],
+                ..*traffic
+            };
+            traffic.run(cluster(), window, seed)
+        };
+        let norm = Norm::of(&cluster());
+        let (load, mut records) = bisect(job.load, self, trial, is_saturated)?;
+        let row = |metric, unit, value| Row {
+            job: Some(job.name.clone()),
+            metric,
+            unit,
+            batch: None,
+            value,
+        };
+        let load = load.as_mb_per_second_f64();
+        let part = norm.map(|norm| row("saturation_part", "", norm.part(load)));
+        records.add(std::iter::once(row("saturation", "MB/s", load)).chain(part));
+        Ok(records)
+    }
 }
 
 fn is_saturated(records: &Records) -> bool {
-    let mut rows = records.rows.iter();
+    let mut rows = records.tables.rows.iter();
     rows.any(|row| row.metric == "saturated" && row.value > 0.5)
 }
 

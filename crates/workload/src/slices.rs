@@ -7,20 +7,21 @@
 //! Links at which nobody waited have no row. Even so a slice of a large network under load has a row for most of its
 //! links, a million for 65,536 nodes; hence there are no slices unless somebody asks.
 
-use crate::Window;
+use crate::{Window, table};
 use elan::{Cluster, Stop};
-use fabric::LinkId;
 use units::Time;
 
-/// Time that packets waited to enter a link, in one slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SliceRow {
-    /// Number of the slice, from 0 at the start of the run.
-    pub slice: u32,
-    /// Number of the link.
-    pub link: LinkId,
-    /// The sum over the packets, above zero.
-    pub waiting: Time,
+table! {
+    /// Time that packets waited to enter a link, in one slice.
+    SliceRow {
+        /// Number of the slice, from 0 at the start of the run.
+        slice: u32,
+        /// Number of the link.
+        link: u32,
+        /// The sum over the packets, above zero.
+        waiting: Time,
+    }
+    digest |row| [row.slice, row.link, row.waiting]
 }
 
 /// Runs a cluster, and keeps the sums of each slice that ends on the way.

@@ -16,7 +16,7 @@
 //! is complete. Past saturation it grows with the run, and tells only how long that was.
 
 use crate::job::{Job, Running, Totals};
-use crate::records::{Baseline, Measured, NodeRow, Records, Row};
+use crate::records::{Baseline, NodeRow, Records, Row, Tables};
 use crate::slices::Slices;
 use crate::{Failure, Window};
 use elan::rails::Rails;
@@ -54,22 +54,33 @@ pub(crate) fn rails(cluster: &Cluster) -> Result<Option<Rails>, MemoryError> {
     several.then(|| Rails::new(cluster)).transpose()
 }
 
-/// Runs jobs through the warm-up and the window.
-///
-/// # Errors
-/// See [`Failure`].
-///
-/// # Panics
-/// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
-pub fn run(
-    jobs: &[Job],
-    mut cluster: Cluster,
-    window: Window,
-    seed: u64,
-) -> Result<Records, Failure> {
-    if let Some((rail, at)) = window.failure {
-        cluster.fail_rail(rail, at);
+/// Jobs that run at the same time.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// The jobs.
+    pub jobs: Vec<Job>,
+    /// A rail that fails meanwhile, and when, from the start of the run.
+    pub failure: Option<(u32, Time)>,
+}
+
+impl Traffic {
+    /// Runs the jobs through the warm-up and the window.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    ///
+    /// # Panics
+    /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
+    pub fn run(&self, mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
+        if let Some((rail, at)) = self.failure {
+            cluster.fail_rail(rail, at);
+        }
+        run(&self.jobs, cluster, window, seed)
     }
+}
+
+/// Runs jobs through the warm-up and the window; see [`Traffic::run`].
+fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
     let rails = rails(&cluster)?;
     let norm = Norm::of(&cluster);
     let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
@@ -99,11 +110,11 @@ pub fn run(
         rows.extend(whole_window(job, norm, start, end));
         nodes.extend(node_rows(job, window.length, start, end));
     }
-    let measured = Measured {
+    let measured = Tables {
         rows,
         nodes,
         slices: slices.into_rows(),
-        ..Measured::default()
+        ..Tables::default()
     };
     Ok(baseline.finish(&cluster, measured))
 }

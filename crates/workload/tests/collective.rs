@@ -20,6 +20,7 @@ fn config() -> Config {
 fn collective(operation: Operation, nodes: u32) -> Collective {
     Collective {
         operation,
+        message: None,
         nodes: (0..nodes).collect(),
         repeats: 20,
         groups: 1,
@@ -33,7 +34,6 @@ const WINDOW: Window = Window {
     length: Time::ZERO,
     batches: 4,
     slices: 0,
-    failure: None,
 };
 
 fn run(collective: &Collective, jobs: &[Job]) -> Records {
@@ -43,7 +43,11 @@ fn run(collective: &Collective, jobs: &[Job]) -> Records {
 }
 
 fn values(records: &Records, metric: &str) -> Vec<f64> {
-    let rows = records.rows.iter().filter(|row| row.metric == metric);
+    let rows = records
+        .tables
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric);
     rows.map(|row| row.value).collect()
 }
 
@@ -58,8 +62,15 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Mean latency of an operation with 64 nodes and no other traffic, in us.
-fn idle(operation: Operation) -> f64 {
-    mean(&values(&run(&collective(operation, 64), &[]), "latency"))
+fn idle(collective: &Collective) -> f64 {
+    mean(&values(&run(collective, &[]), "latency"))
+}
+
+fn broadcast(operation: Operation, message: Message, nodes: u32) -> Collective {
+    Collective {
+        message: Some(message),
+        ..collective(operation, nodes)
+    }
 }
 
 fn message(memory: Placement, bytes: u64) -> Message {
@@ -117,17 +128,17 @@ fn assert_near(found: f64, expected: f64, share: f64) {
 /// 002: 6 us by hardware, 15 us by software, with 64 nodes; to block takes an interrupt longer than to poll.
 #[test]
 fn barriers_take_what_a_benchmark_of_the_library_tells() {
-    let software = idle(Operation::Gsync);
+    let software = idle(&collective(Operation::Gsync, 64));
     assert_near(software, 15.0, 0.05);
     let loop_of_software = benchmark(async |pe| pe.elan().all_group().gsync().await);
     assert_near(software, loop_of_software, 1e-6);
 
-    let hardware = idle(Operation::Hgsync);
+    let hardware = idle(&collective(Operation::Hgsync, 64));
     assert_near(hardware, 6.0, 0.05);
     let hgsync = async |pe: Pe| pe.elan().all_group().hgsync().await.expect("all come");
     assert_near(hardware, benchmark(hgsync), 1e-6);
 
-    let blocking = idle(Operation::Hgsyncevent);
+    let blocking = idle(&collective(Operation::Hgsyncevent, 64));
     let longer = config().adapter.interrupt - config().adapter.poll;
     assert_near(blocking, hardware + longer.as_us_f64(), 1e-3);
 }
@@ -138,7 +149,7 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     for (memory, published) in [(Placement::Adapter, 288.0), (Placement::Main, 200.0)] {
         let broadcast = Collective {
             repeats: 4,
-            ..collective(Operation::Hbcast(message(memory, 1 << 19)), 64)
+            ..broadcast(Operation::Hbcast, message(memory, 1 << 19), 64)
         };
         let records = run(&broadcast, &[]);
         let latency = values(&records, "latency");
@@ -155,9 +166,16 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
         group.hbcast(buffer, size, 0).await.expect("all have it");
         pe.elan().galloc_free(buffer).expect("it was allocated");
     };
-    assert_near(idle(Operation::Hbcast(short)), benchmark(call), 1e-3);
+    assert_near(
+        idle(&broadcast(Operation::Hbcast, short, 64)),
+        benchmark(call),
+        1e-3,
+    );
     // What has to go through a tree of adapters takes longer.
-    assert!(idle(Operation::Bcast(short)) > idle(Operation::Hbcast(short)));
+    assert!(
+        idle(&broadcast(Operation::Bcast, short, 64))
+            > idle(&broadcast(Operation::Hbcast, short, 64))
+    );
 }
 
 /// Each call of each process is in one bin, and in one batch.
@@ -165,7 +183,7 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
 fn all_calls_count() {
     for operation in [Operation::Gsync, Operation::Hgsync] {
         let records = run(&collective(operation, 16), &[background(Pattern::Uniform)]);
-        let bins = &records.distribution;
+        let bins = &records.tables.distribution;
         assert!(bins.is_sorted_by(|one, other| one.lower < other.lower));
         assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), 16 * 20);
         assert_eq!(values(&records, "latency").len(), 4);
@@ -175,7 +193,7 @@ fn all_calls_count() {
             ("latency_p93", 0.93),
             ("latency_p99", 0.99),
         ] {
-            let rows = records.rows.iter().filter(|row| row.job.is_none());
+            let rows = records.tables.rows.iter().filter(|row| row.job.is_none());
             let row = rows.into_iter().find(|row| row.metric == metric);
             let quantile = row.expect("it is there").value;
             let mut below = 0;
@@ -211,18 +229,26 @@ fn background_traffic_slows_software_down() {
             &collective(operation, 64),
             &[background(Pattern::Complement)],
         );
-        let (traffic, calls): (Vec<_>, Vec<_>) =
-            records.rows.iter().partition(|row| row.job.is_some());
+        let (traffic, calls): (Vec<_>, Vec<_>) = records
+            .tables
+            .rows
+            .iter()
+            .partition(|row| row.job.is_some());
         assert!(traffic.iter().any(|row| row.metric == "saturated"));
         let accepted = traffic.iter().find(|row| row.metric == "accepted");
         let accepted = accepted.expect("it is told").value;
         assert!(accepted > 20.0 && accepted < 281.0, "{accepted} MB/s");
-        assert_eq!(records.nodes.len(), 64);
-        let of_nodes: Vec<f64> = records.nodes.iter().map(|node| node.accepted).collect();
+        assert_eq!(records.tables.nodes.len(), 64);
+        let of_nodes: Vec<f64> = records
+            .tables
+            .nodes
+            .iter()
+            .map(|node| node.accepted)
+            .collect();
         assert_near(mean(&of_nodes), accepted, 1e-9);
         let latency = calls.iter().filter(|row| row.metric == "latency");
         let latency: Vec<f64> = latency.map(|row| row.value).collect();
-        mean(&latency) / idle(operation)
+        mean(&latency) / idle(&collective(operation, 64))
     };
     let (software, hardware) = (slowdown(Operation::Gsync), slowdown(Operation::Hgsync));
     assert!(hardware > 1.2, "{hardware}");
@@ -243,13 +269,13 @@ fn runs_repeat_to_the_bit() {
 }
 
 /// Groups of 16 nodes, three at a time, with traffic by which the trees are delayed here and there.
-fn rivals(broadcast: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
+fn rivals(mode: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
     let mut config = config();
-    config.fabric.broadcast = broadcast;
+    config.fabric.broadcast = mode;
     let collective = Collective {
         groups: 3,
         may_deadlock,
-        ..collective(Operation::Hbcast(message(Placement::Adapter, 1 << 14)), 16)
+        ..broadcast(Operation::Hbcast, message(Placement::Adapter, 1 << 14), 16)
     };
     collective.run(
         &[background(Pattern::Uniform)],
@@ -265,21 +291,26 @@ fn rivals_deadlock_unless_they_are_serialised() {
     let records = rivals(Broadcast::Serialised, true).expect("it ends");
     assert_eq!(value(&records, "deadlock"), 0.0);
     assert_eq!(values(&records, "bandwidth").len(), 4);
-    assert!(records.deadlock.is_empty());
+    assert!(records.tables.deadlock.is_empty());
 
     let records = rivals(Broadcast::BySource, true).expect("it is a result");
     assert_eq!(value(&records, "deadlock"), 1.0);
     assert!(value(&records, "stuck_packets") >= 2.0);
-    assert!(records.distribution.is_empty() && values(&records, "bandwidth").is_empty());
-    let (cycle, held): (Vec<_>, Vec<_>) =
-        records.deadlock.iter().partition(|row| row.step.is_some());
+    assert!(records.tables.distribution.is_empty() && values(&records, "bandwidth").is_empty());
+    let (cycle, held): (Vec<_>, Vec<_>) = records
+        .tables
+        .deadlock
+        .iter()
+        .partition(|row| row.step.is_some());
     assert!(cycle.len() >= 2);
     for (wait, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
         // Who is waited for is the next to wait, and holds the channel.
-        assert_eq!(wait.holder, Some(next.packet));
+        assert_eq!(wait.holder_source, Some(next.source));
+        assert_eq!(wait.holder_sequence, Some(next.sequence));
         assert!(wait.switch.is_some());
-        let channel = |row: &workload::DeadlockRow| (row.packet, row.link, row.channel);
-        let wanted = (next.packet, wait.link, wait.channel);
+        let channel =
+            |row: &workload::DeadlockRow| (row.source, row.sequence, row.link, row.channel);
+        let wanted = (next.source, next.sequence, wait.link, wait.channel);
         assert!(wait.link.is_none() || held.iter().any(|row| channel(row) == wanted));
     }
 }
@@ -310,7 +341,10 @@ fn an_ordinary_deadlock_is_an_error() {
 /// does the same without a number, and less than twice as long.
 #[test]
 fn a_reduction_takes_longer_than_a_barrier() {
-    let (barrier, reduction) = (idle(Operation::Gsync), idle(Operation::Reduce));
+    let (barrier, reduction) = (
+        idle(&collective(Operation::Gsync, 64)),
+        idle(&collective(Operation::Reduce, 64)),
+    );
     assert!(
         barrier < reduction && reduction < 2.0 * barrier,
         "{barrier} {reduction}"

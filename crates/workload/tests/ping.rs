@@ -33,7 +33,11 @@ fn run(ping: Ping) -> Records {
 }
 
 fn value(records: &Records, metric: &str) -> f64 {
-    let mut rows = records.rows.iter().filter(|row| row.metric == metric);
+    let mut rows = records
+        .tables
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric);
     let row = rows.next().expect("the metric is there");
     assert!(rows.next().is_none(), "{metric} is there twice");
     row.value
@@ -139,6 +143,7 @@ fn links_and_switches_add_up() {
     for level in 0..3 {
         for up in [true, false] {
             let rows = records
+                .tables
                 .links
                 .iter()
                 .filter(|row| row.level == level && row.up == up);
@@ -156,8 +161,14 @@ fn links_and_switches_add_up() {
             );
         }
     }
-    for switch in &records.switches {
-        let of_switch = || records.links.iter().filter(|row| row.from == switch.name);
+    for switch in &records.tables.switches {
+        let of_switch = || {
+            records
+                .tables
+                .links
+                .iter()
+                .filter(|row| row.from == switch.name)
+        };
         assert_eq!(
             switch.packets,
             of_switch().map(|row| row.packets).sum::<u64>()
@@ -169,9 +180,14 @@ fn links_and_switches_add_up() {
             of_switch().map(|row| row.waiting).sum::<Time>()
         );
     }
-    let names: std::collections::BTreeSet<_> =
-        records.switches.iter().map(|row| &row.name).collect();
+    let names: std::collections::BTreeSet<_> = records
+        .tables
+        .switches
+        .iter()
+        .map(|row| &row.name)
+        .collect();
     let from_switches = records
+        .tables
         .links
         .iter()
         .filter(|row| !row.from.starts_with("node"))

@@ -31,7 +31,11 @@ fn run(config: &Config, kilobytes: u64, compute: u64) -> Records {
 }
 
 fn value(records: &Records, metric: &str) -> f64 {
-    let mut rows = records.rows.iter().filter(|row| row.metric == metric);
+    let mut rows = records
+        .tables
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric);
     let row = rows.next().expect("the metric is there");
     assert!(rows.next().is_none(), "{metric} is there twice");
     row.value

@@ -11,7 +11,7 @@ use elan::{Config, Placement};
 use fabric::Engine;
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
-use workload::{Distribution, Job, Pattern, Records, Window};
+use workload::{Distribution, Job, Pattern, Records, Traffic, Window};
 
 const NODES: u32 = 6;
 
@@ -41,16 +41,31 @@ const WINDOW: Window = Window {
     length: Time::from_ms(1),
     batches: 5,
     slices: 0,
-    failure: None,
 };
 
 fn run(config: &Config, job: &Job, window: Window, seed: u64) -> Records {
-    let jobs = std::slice::from_ref(job);
-    workload::traffic::run(jobs, cluster(config), window, seed).expect("it ends")
+    run_with(config, job, None, window, seed)
+}
+
+/// The same while a rail fails.
+fn run_with(
+    config: &Config,
+    job: &Job,
+    failure: Option<(u32, Time)>,
+    window: Window,
+    seed: u64,
+) -> Records {
+    let jobs = vec![job.clone()];
+    let traffic = Traffic { jobs, failure };
+    traffic.run(cluster(config), window, seed).expect("it ends")
 }
 
 fn values(records: &Records, metric: &str) -> Vec<f64> {
-    let rows = records.rows.iter().filter(|row| row.metric == metric);
+    let rows = records
+        .tables
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric);
     rows.map(|row| row.value).collect()
 }
 
@@ -87,7 +102,11 @@ fn processes_share_the_load() {
                 "{policy:?}, {processes} processes: {accepted:?} of {offered}"
             );
             assert_eq!(values(&records, "saturated"), [0.0]);
-            assert_eq!(records.nodes.len(), NODES as usize, "a row for a node");
+            assert_eq!(
+                records.tables.nodes.len(),
+                NODES as usize,
+                "a row for a node"
+            );
         }
     }
 }
@@ -101,7 +120,11 @@ fn processes_draw_apart() {
     };
     let records = run(&machine(Kind::Basic), &job, WINDOW, 1);
     let message = 4096.0 / WINDOW.length.as_us_f64();
-    let counts = records.nodes.iter().map(|node| node.offered / message);
+    let counts = records
+        .tables
+        .nodes
+        .iter()
+        .map(|node| node.offered / message);
     let counts: Vec<f64> = counts.collect();
     let whole = |count: &f64| (count - count.round()).abs() < 1e-6;
     assert!(counts.iter().all(whole), "{counts:?}");
@@ -136,19 +159,20 @@ fn one_rail_is_no_choice() {
     for (load, processes) in [(60, 1), (60, 4), (350, 4)] {
         let job = uniform(load, processes);
         let [with, without] = [&with, &without].map(|config| run(config, &job, WINDOW, 1));
-        assert_eq!(with.nodes, without.nodes);
-        assert_eq!(with.links, without.links);
-        assert_eq!(with.switches, without.switches);
+        assert_eq!(with.tables.nodes, without.tables.nodes);
+        assert_eq!(with.tables.links, without.tables.links);
+        assert_eq!(with.tables.switches, without.tables.switches);
         assert_eq!(
             (with.packets, with.events, with.simulated),
             (without.packets, without.events, without.simulated)
         );
         let own = ["accepted_part", "offered_part", "latency_cycles"];
         let (own, common): (Vec<_>, Vec<_>) = with
+            .tables
             .rows
             .into_iter()
             .partition(|row| own.contains(&row.metric));
-        assert_eq!(common, without.rows);
+        assert_eq!(common, without.tables.rows);
         assert_eq!(own.len(), 2 * WINDOW.batches as usize + 1);
     }
 }
@@ -183,16 +207,16 @@ fn equal_runs_are_equal() {
             let window = Window {
                 length: Time::from_us(200),
                 batches: 2,
-                failure,
                 ..WINDOW
             };
+            let run = |config, seed| run_with(config, &job, failure, window, seed);
             let config = machine(policy);
-            let records = run(&config, &job, window, 1);
-            assert_eq!(records, run(&config, &job, window, 1), "{policy:?}");
-            assert_ne!(records.digest, run(&config, &job, window, 2).digest);
+            let records = run(&config, 1);
+            assert_eq!(records, run(&config, 1), "{policy:?}");
+            assert_ne!(records.digest, run(&config, 2).digest);
             let mut flits = config.clone();
             flits.fabric.engine = Engine::Flit;
-            assert_eq!(records, run(&flits, &job, window, 1), "{policy:?}");
+            assert_eq!(records, run(&flits, 1), "{policy:?}");
         }
     }
 }
@@ -204,10 +228,10 @@ fn a_failure_does_not_stop_a_job() {
     for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
         let window = Window {
             length: Time::from_ms(4),
-            failure: Some((2, Time::from_ms(2))),
             ..WINDOW
         };
-        let records = run(&machine(policy), &uniform(150, 4), window, 1);
+        let failure = Some((2, Time::from_ms(2)));
+        let records = run_with(&machine(policy), &uniform(150, 4), failure, window, 1);
         assert_eq!(values(&records, "saturated"), [0.0], "{policy:?}");
         let (accepted, offered) = (mean(&records, "accepted"), mean(&records, "offered"));
         assert!(
@@ -216,7 +240,11 @@ fn a_failure_does_not_stop_a_job() {
         );
         // The dead rail's links carried half as much as the others', or less: nothing after the failure.
         let flits = |rail: u32| -> u64 {
-            let ejects = records.links.iter().filter(|row| row.level == 0 && !row.up);
+            let ejects = records
+                .tables
+                .links
+                .iter()
+                .filter(|row| row.level == 0 && !row.up);
             let suffix = format!("of rail {rail}");
             let ejects = ejects.filter(|row| row.to.ends_with(&suffix));
             ejects.map(|row| row.flits).sum()

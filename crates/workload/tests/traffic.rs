@@ -8,7 +8,7 @@ use common::{cluster, sixteen_nodes};
 use elan::Placement;
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
-use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Window};
+use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Traffic, Window};
 
 fn uniform(load: u64) -> Job {
     Job {
@@ -31,7 +31,6 @@ const WINDOW: Window = Window {
     length: Time::from_ms(2),
     batches: 10,
     slices: 0,
-    failure: None,
 };
 
 fn run(job: Job, window: Window, seed: u64) -> Records {
@@ -39,11 +38,18 @@ fn run(job: Job, window: Window, seed: u64) -> Records {
 }
 
 fn run_all(jobs: &[Job], window: Window, seed: u64) -> Records {
-    workload::traffic::run(jobs, cluster(&sixteen_nodes()), window, seed).expect("it ends")
+    let traffic = Traffic {
+        jobs: jobs.to_vec(),
+        failure: None,
+    };
+    traffic
+        .run(cluster(&sixteen_nodes()), window, seed)
+        .expect("it ends")
 }
 
 fn values(records: &Records, metric: &str) -> Vec<f64> {
     records
+        .tables
         .rows
         .iter()
         .filter(|row| row.metric == metric)
@@ -123,7 +129,6 @@ fn a_short_window_is_not_saturated_by_chance() {
             length: Time::from_us(200),
             batches: 2,
             slices: 0,
-            failure: None,
         };
         let records = run(
             Job {
@@ -169,8 +174,8 @@ fn batches_add_up() {
             );
         }
         assert_eq!(
-            (&parts.links, &parts.switches),
-            (&whole.links, &whole.switches)
+            (&parts.tables.links, &parts.tables.switches),
+            (&whole.tables.links, &whole.tables.switches)
         );
         assert_eq!(
             (parts.packets, parts.events, parts.simulated),
@@ -187,28 +192,43 @@ fn batches_add_up() {
 #[test]
 fn slices_add_up() {
     let whole = run(uniform(350), WINDOW, 1);
-    assert!(whole.slices.is_empty());
+    assert!(whole.tables.slices.is_empty());
     // The warm-up is an eleventh of the run.
     for slices in [11, 22] {
         let parts = run(uniform(350), Window { slices, ..WINDOW }, 1);
         assert_eq!(
-            (&parts.rows, &parts.links, &parts.switches),
-            (&whole.rows, &whole.links, &whole.switches)
+            (
+                &parts.tables.rows,
+                &parts.tables.links,
+                &parts.tables.switches
+            ),
+            (
+                &whole.tables.rows,
+                &whole.tables.links,
+                &whole.tables.switches
+            )
         );
         assert_eq!(
             (parts.packets, parts.events, parts.simulated),
             (whole.packets, whole.events, whole.simulated)
         );
         let measured = |row: &&SliceRow| row.slice >= slices / 11;
-        for link in &whole.links {
-            let rows = parts.slices.iter().filter(|row| row.link == link.link);
+        for link in &whole.tables.links {
+            let rows = parts
+                .tables
+                .slices
+                .iter()
+                .filter(|row| row.link == link.link);
             let waiting: Time = rows.filter(measured).map(|row| row.waiting).sum();
             assert_eq!(waiting, link.waiting, "{link:?}");
         }
-        let order = parts.slices.iter().map(|row| (row.slice, row.link));
+        let order = parts.tables.slices.iter().map(|row| (row.slice, row.link));
         assert!(order.is_sorted());
-        assert_eq!(parts.slices.last().map(|row| row.slice), Some(slices - 1));
-        assert!(parts.slices.iter().all(|row| !row.waiting.is_zero()));
+        assert_eq!(
+            parts.tables.slices.last().map(|row| row.slice),
+            Some(slices - 1)
+        );
+        assert!(parts.tables.slices.iter().all(|row| !row.waiting.is_zero()));
         assert_ne!(parts.digest, whole.digest);
     }
 }
@@ -224,9 +244,12 @@ fn slices_cut_the_whole_run() {
     assert!(ends.is_sorted());
     assert_eq!(window.slice_end(6), WINDOW.warm_up + WINDOW.length);
     let parts = run(uniform(350), window, 1);
-    assert_eq!(parts.links, run(uniform(350), WINDOW, 1).links);
-    let measured: Time = parts.links.iter().map(|row| row.waiting).sum();
-    let all: Time = parts.slices.iter().map(|row| row.waiting).sum();
+    assert_eq!(
+        parts.tables.links,
+        run(uniform(350), WINDOW, 1).tables.links
+    );
+    let measured: Time = parts.tables.links.iter().map(|row| row.waiting).sum();
+    let all: Time = parts.tables.slices.iter().map(|row| row.waiting).sum();
     assert!(all > measured, "the warm-up counts: {all}, {measured}");
 }
 
@@ -244,6 +267,7 @@ fn rows_are_numbered() {
     assert_eq!(records.simulated, WINDOW.warm_up + WINDOW.length);
     for metric in ["accepted", "offered"] {
         let batches = records
+            .tables
             .rows
             .iter()
             .filter(|row| row.metric == metric)
@@ -263,6 +287,7 @@ fn links_add_up() {
     let records = run(uniform(350), WINDOW, 1);
     let sum = |level: u32, up: bool, what: fn(&LinkRow) -> u64| -> u64 {
         records
+            .tables
             .links
             .iter()
             .filter(|row| (row.level, row.up) == (level, up))
@@ -282,7 +307,13 @@ fn links_add_up() {
     // Four fifths of the messages leave the first-level switch: 12 of the 15 others are elsewhere.
     let share = sum(1, true, |row| row.packets) as f64 / sum(0, true, |row| row.packets) as f64;
     assert!((share - 0.8).abs() < 0.03, "{share}");
-    assert!(records.links.iter().all(|row| row.busy <= WINDOW.length));
+    assert!(
+        records
+            .tables
+            .links
+            .iter()
+            .all(|row| row.busy <= WINDOW.length)
+    );
     // Payload accepted against flits ejected: all packets but the last of a message are full.
     let accepted = Interval::of(&values(&records, "accepted")).mean * 2000.0 * 16.0;
     let wire = 2.0 * ejected as f64;
@@ -311,9 +342,9 @@ fn some_nodes_take_part() {
         1,
     );
     // The first four share a switch.
-    assert!(records.links.iter().all(|row| row.level == 0));
-    assert_eq!(records.links.len(), 8);
-    assert_eq!(records.switches.len(), 1);
+    assert!(records.tables.links.iter().all(|row| row.level == 0));
+    assert_eq!(records.tables.links.len(), 8);
+    assert_eq!(records.tables.switches.len(), 1);
     let accepted = Interval::of(&values(&records, "accepted"));
     assert!(accepted.mean > 80.0, "{accepted:?}");
 }
@@ -331,7 +362,7 @@ fn silent_nodes_are_left_out() {
         ..WINDOW
     };
     let records = run(reversal, window, 1);
-    let nodes: Vec<_> = records.nodes.iter().map(|row| row.node).collect();
+    let nodes: Vec<_> = records.tables.nodes.iter().map(|row| row.node).collect();
     let silent = [0, 6, 9, 15];
     assert!(
         nodes
@@ -345,6 +376,7 @@ fn silent_nodes_are_left_out() {
         let link = |row: &&LinkRow| row.from == format!("node {silent}");
         assert!(
             records
+                .tables
                 .links
                 .iter()
                 .find(link)
@@ -364,7 +396,7 @@ fn nodes_add_up() {
         ),
         ("offered", |row| row.offered),
     ] {
-        let mean = records.nodes.iter().map(of).sum::<f64>() / 16.0;
+        let mean = records.tables.nodes.iter().map(of).sum::<f64>() / 16.0;
         let expected = Interval::of(&values(&records, metric)).mean;
         assert!(
             (mean / expected - 1.0).abs() < 1e-6,
@@ -388,7 +420,7 @@ fn a_hot_spot_fills_its_link() {
         assert!((of_node * 15.0 / of_server - 1.0).abs() < 1e-9);
         assert!(*of_server > 280.0 && *of_server < 340.0, "{of_server}");
     }
-    assert_eq!(records.nodes.len(), 15);
+    assert_eq!(records.tables.nodes.len(), 15);
 }
 
 /// Reads are moved by the servers' adapters; a light load is accepted in any mixture of reads and writes, and the links
@@ -412,7 +444,7 @@ fn reads_and_writes() {
         let accepted = Interval::of(&values(&records, "accepted")).mean;
         assert!((accepted / 20.0 - 1.0).abs() < 0.15, "{accepted}");
         let flits = |up: bool| -> u64 {
-            let servers = records.links.iter().filter(|row| {
+            let servers = records.tables.links.iter().filter(|row| {
                 let end = if up { &row.from } else { &row.to };
                 row.up == up && (end == "node 0" || end == "node 1")
             });
@@ -443,6 +475,7 @@ fn jobs_are_measured_apart() {
     let both = run_all(&[light.clone(), heavy.clone()], WINDOW, 1);
     let of = |records: &Records, job: &str, metric: &str| -> Vec<f64> {
         let rows = records
+            .tables
             .rows
             .iter()
             .filter(|row| row.job.as_deref() == Some(job) && row.metric == metric);
@@ -464,6 +497,7 @@ fn jobs_are_measured_apart() {
         of(&alone, "light", "accepted")
     );
     let nodes: Vec<_> = both
+        .tables
         .nodes
         .iter()
         .map(|row| (row.job.as_str(), row.node))

@@ -34,7 +34,7 @@ from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -85,16 +85,20 @@ TABLES: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
 """The same from another table of the store."""
 
 
-def draw(experiment: str, rows: pl.DataFrame) -> list[Figure]:
-    """The figures of an experiment from its tidy rows (see ``elanite.frames.tidy``); none without rows."""
+def draw(experiment: str, rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> list[Figure]:
+    """The figures of an experiment from its tidy rows (see ``elanite.frames.tidy``); none without rows.
+
+    ``kinds`` are those of its series, for an experiment without figures of its own.
+    """
     if rows.is_empty():
         return []
-    return list(REGISTRY.get(experiment, generic.draw)(rows))
+    own = REGISTRY.get(experiment)
+    return list(own(rows) if own else generic.draw(rows, kinds))
 
 
 def drawn(experiment: str, points: Sequence[Point], store: Store) -> list[Figure]:
     """All figures of an experiment from its finished points."""
-    found = draw(experiment, frames.tidy(points, store))
+    found = draw(experiment, frames.tidy(points, store), {point.series: point.kind for point in points})
     if points and experiment in TABLES:
         table, draw_table = TABLES[experiment]
         found += draw_table(frames.tidy(points, store, table))

@@ -1,4 +1,8 @@
-"""Figures of an experiment that nobody wrote any for: each metric over the numeric parameter that varies most."""
+"""Figures of an experiment that nobody wrote any for: what its kinds of benchmarks say of themselves.
+
+Each kind names its metrics and the parameter that they are drawn over (``_core.plots``); where that does not vary, or
+nothing is known of the kind, they are drawn over the numeric parameter that varies most.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,27 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from elanite import _core
 from elanite.figures.style import Figure, colour, layered
 from elanite.frames import SUFFIX, summarise, varying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 CURVES = 7
 """More curves than colours are not drawn apart."""
 
 
-def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """One figure per series and metric."""
+def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator[Figure]:
+    """One figure per series and metric; ``kinds`` are those of the series."""
+    plots = {kind: (over, metrics) for kind, over, metrics in _core.plots()}
     for series in rows["series"].unique(maintain_order=True).to_list():
         here = rows.filter(pl.col("series") == series)
-        metrics = here.select("metric", "unit").unique(maintain_order=True)
-        for metric, unit in metrics.iter_rows():
-            yield _metric(here.filter(pl.col("metric") == metric), series, metric, unit)
+        units = dict(here.select("metric", "unit").unique(maintain_order=True).iter_rows())
+        over, metrics = plots.get((kinds or {}).get(series, ""), ("", list(units)))
+        for metric in metrics:
+            if metric in units:
+                yield _metric(here.filter(pl.col("metric") == metric), (series, metric, units[metric]), over)
 
 
 def only(*metrics: str) -> Callable[[pl.DataFrame], Iterator[Figure]]:
@@ -31,10 +39,11 @@ def only(*metrics: str) -> Callable[[pl.DataFrame], Iterator[Figure]]:
     return lambda rows: draw(rows.filter(pl.col("metric").is_in(metrics)))
 
 
-def _metric(rows: pl.DataFrame, series: str, metric: str, unit: str) -> Figure:
+def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figure:
+    series, metric, unit = words
     names = [name for name in varying(rows) if name != "series"]
     numeric = {name: column for name in names if (column := _numeric(rows, name))}
-    main = max(numeric, key=lambda name: rows[name].n_unique(), default=None)
+    main = max(numeric, key=lambda name: (name == over, rows[name].n_unique()), default=None)
     rest = [name for name in names if name != main]
     curve = pl.concat_str([pl.col(name).cast(pl.String) for name in rest], separator=" / ") if rest else pl.lit(metric)
     data = summarise(rows).with_columns(curve=curve)
@@ -53,10 +62,10 @@ def _metric(rows: pl.DataFrame, series: str, metric: str, unit: str) -> Figure:
             base = base.encode(color=colour("curve", order, " / ".join(rest)))
         elif rest:
             base = base.encode(detail="curve:N")
-    words = f"{metric.replace('_', ' ')}, {unit}" if unit else metric.replace("_", " ")
-    y = alt.Y("mean:Q", title=words)
+    label = f"{metric.replace('_', ' ')}, {unit}" if unit else metric.replace("_", " ")
+    y = alt.Y("mean:Q", title=label)
     tooltip = [*names, alt.Tooltip("mean:Q", title=metric)]
-    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=words), y2="high:Q")
+    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=label), y2="high:Q")
     layers = [bars, base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
     if main is not None:
         layers.insert(0, base.mark_line().encode(y=y))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core
 from elanite.errors import UsageError
-from elanite.store import Store, keep, versions
+from elanite.store import Store, empty, keep, versions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,13 +90,10 @@ class Kept:
 
     def congestion(self) -> Matrix:
         """Where packets waited in the whole run."""
-        import polars as pl
-
         from elanite import congestion
 
-        none = pl.DataFrame(schema={"slice": pl.UInt32, "link": pl.UInt32, "waiting_ps": pl.UInt64})
         window = (0.0, float(self.manifest["time_us"]))
-        return congestion.of_tables(json.dumps(self.manifest["point"]), self.table("links"), none, window, 0)
+        return congestion.of_tables(json.dumps(self.manifest["point"]), self.table("links"), empty("slices"), window, 0)
 
     def figure(self) -> Figure:
         """The same as a picture."""

@@ -40,6 +40,8 @@ pub use host::Rails;
 pub use policy::{Turn, stripes};
 pub use process::{Attachment, Process};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Time};
 
 /// How messages are spread over the rails of a machine.
@@ -60,7 +62,9 @@ pub struct Config {
 }
 
 /// How the rails of a message are picked; see the essay of the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Policy")]
 pub enum Kind {
     /// Each adapter transmits or receives, for ever.
     Static,

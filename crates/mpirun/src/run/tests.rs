@@ -29,7 +29,7 @@ fn own_ping(name: &str, size: u64) -> f64 {
     };
     let cluster = Cluster::new(machine(name).cluster_config(), Bounds::default());
     let records = ping.run(cluster).expect("there is room");
-    records.rows[0].value
+    records.tables.rows[0].value
 }
 
 /// The same by orders, as a program of blocking sends and receives gives them.

@@ -1,16 +1,14 @@
 //! What an experiment file may say, whatever the machine.
 
-mod allocation;
-mod collective;
-mod noise;
-mod workload;
-
 use crate::file::{Experiment, Run, RunChanges};
+use crate::kinds::Sections;
+use crate::nodes::Nodes;
+use crate::sweep::{Grid, Sweep};
 use config::{Document, Problem};
-use units::Time;
+use units::{Bytes, Time};
 
 /// Longest warm-up and window: far more than anybody waits for, far less than overflows.
-const LONGEST: Time = Time::from_secs(1000);
+pub(crate) const LONGEST: Time = Time::from_secs(1000);
 
 /// Shortest batch, and shortest slice.
 const SHORTEST: Time = Time::from_ns(1);
@@ -21,22 +19,28 @@ pub(crate) const MOST_NODES: u32 = 1 << 20;
 /// Most batches, seeds and repeats.
 const MOST: u32 = 10_000;
 
+/// Bounds of a computation of a process.
+const COMPUTE: [Time; 2] = [Time::from_us(1), Time::from_secs(1)];
+
 /// Most slices: more than a picture has room for.
 const MOST_SLICES: u32 = 1000;
 
 /// Collects what is wrong.
-struct Check<'a> {
-    document: &'a Document,
-    problems: Vec<Problem>,
+pub(crate) struct Check<'a> {
+    pub document: &'a Document,
+    pub problems: Vec<Problem>,
 }
 
-/// Everything that is out of bounds.
-pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Problem> {
+/// The experiment, but for series that run nothing; and everything that is out of bounds.
+pub(crate) fn checked(
+    experiment: Experiment<Sections>,
+    document: &Document,
+) -> (Experiment, Vec<Problem>) {
     let mut check = Check {
         document,
         problems: Vec::new(),
     };
-    check.machines(experiment);
+    check.machines(&experiment.machine);
     if experiment.series.is_empty() {
         check.add(
             "series",
@@ -91,22 +95,49 @@ pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Prob
         if let Some((key, _)) = changed.into_iter().find(|&(_, changed)| changed) {
             check.slices(&format!("{path}.run.{key}"), &run.with(&series.run));
         }
-        check.workload(&path, series, &run.with(&series.run));
-        check.failure(&path, series);
-        check.saturation(&path, series);
+        let machines = series.machine.as_ref();
+        if machines.is_some_and(|machines| machines.values().is_empty()) {
+            check.empty_list(&format!("{path}.machine"));
+        }
     }
-    check.problems
+    let mut series = Vec::new();
+    for (index, sections) in experiment.series.into_iter().enumerate() {
+        let path = format!("series.{index}");
+        if let Some(one) = sections.series(&path, &mut check) {
+            one.benchmark.check(&path, &run.with(&one.run), &mut check);
+            series.push(one);
+        }
+    }
+    let experiment = Experiment {
+        title: experiment.title,
+        source: experiment.source,
+        machine: experiment.machine,
+        run: experiment.run,
+        series,
+    };
+    (experiment, check.problems)
 }
 
 impl Check<'_> {
-    fn add(&mut self, path: &str, message: impl Into<String>, allowed: impl Into<String>) {
+    /// Something with what would be allowed.
+    pub(crate) fn add(
+        &mut self,
+        path: &str,
+        message: impl Into<String>,
+        allowed: impl Into<String>,
+    ) {
         self.problems
             .push(self.document.problem(path, message).allowed(allowed));
     }
 
+    /// Something with a remedy.
+    pub(crate) fn hint(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+        let problem = self.document.problem(path, message);
+        self.problems.push(problem.hint(hint));
+    }
+
     /// One machine or more, each of them once.
-    fn machines(&mut self, experiment: &Experiment) {
-        let machines = &experiment.machine;
+    fn machines(&mut self, machines: &Sweep<String>) {
         let names = machines.values();
         if names.is_empty() {
             self.empty_list("machine");
@@ -133,7 +164,7 @@ impl Check<'_> {
         self.name_of(&path, name);
     }
 
-    fn name_of(&mut self, path: &str, name: &str) {
+    pub(crate) fn name_of(&mut self, path: &str, name: &str) {
         if name.is_empty()
             || !name
                 .chars()
@@ -202,6 +233,92 @@ impl Check<'_> {
         if !run.window.is_zero() && length < least {
             let message = format!("a run of {length} is too short for {} slices", run.slices);
             self.add(path, message, format!("at least {least} for so many"));
+        }
+    }
+
+    /// The two nodes of a pair are different ones.
+    pub(crate) fn apart(&mut self, path: &str, (from, to): (&Sweep<u32>, &Sweep<u32>), verb: &str) {
+        for (place, end) in to.places(&format!("{path}.to")) {
+            if from.values().contains(end) {
+                self.add(
+                    &place,
+                    format!("node {end} would {verb} itself"),
+                    "a node that is not in `from`",
+                );
+            }
+        }
+    }
+
+    pub(crate) fn repeats(&mut self, path: &str, repeats: &Sweep<u32>) {
+        for (place, &repeats) in repeats.places(&format!("{path}.repeats")) {
+            if !(1..=MOST).contains(&repeats) {
+                self.add(
+                    &place,
+                    format!("{repeats} is out of range"),
+                    format!("1 to {MOST}"),
+                );
+            }
+        }
+    }
+
+    pub(crate) fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
+        for (place, nodes) in sets.places(path) {
+            // A set that reaches further is not listed here: planning refuses it.
+            let countable = nodes.highest().is_none_or(|highest| highest < MOST_NODES);
+            if !countable || !nodes.numbers().is_empty() {
+                continue;
+            }
+            let problem = self.document.problem(&place, "these are no nodes");
+            let problem = problem.allowed("at least one");
+            self.problems.push(match nodes.written_as_count() {
+                Some(_) => {
+                    problem.hint("a number is a count, of the first nodes; node 0 alone is \"0\"")
+                }
+                None => problem,
+            });
+        }
+    }
+
+    /// No field is an empty list.
+    pub(crate) fn lists(&mut self, path: &str, grid: &impl Grid) {
+        for (key, _) in grid
+            .lengths()
+            .into_iter()
+            .filter(|(_, values)| *values == 0)
+        {
+            self.empty_list(&format!("{path}.{key}"));
+        }
+    }
+
+    pub(crate) fn empty_list(&mut self, path: &str) {
+        self.add(
+            path,
+            "an empty list makes no points",
+            "one value, or a list of one or more",
+        );
+    }
+
+    pub(crate) fn largest_message(&mut self, path: &str, message: &Sweep<Bytes>) {
+        let most = workload::source::LARGEST_MESSAGE;
+        for (place, &size) in message.places(&format!("{path}.message")) {
+            if size > most {
+                self.add(
+                    &place,
+                    format!("{size} is more than a DMA can move"),
+                    format!("at most {most}"),
+                );
+            }
+        }
+    }
+
+    /// Times that processes compute.
+    pub(crate) fn compute(&mut self, path: &str, compute: &Sweep<Time>) {
+        let [shortest, longest] = COMPUTE;
+        for (place, &compute) in compute.places(&format!("{path}.compute")) {
+            if !(shortest..=longest).contains(&compute) {
+                let message = format!("{compute} is out of range");
+                self.add(&place, message, format!("{shortest} to {longest}"));
+            }
         }
     }
 }

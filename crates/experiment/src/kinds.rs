@@ -1,0 +1,328 @@
+//! # Kinds of benchmarks: what a series can run
+//!
+//! A kind is one file below this one. It says everything about itself: the fields of its section in experiment files,
+//! each one value or a list ([`Grid`]); what they may be, whatever the machine ([`Kind::check`]) and on a machine
+//! ([`Kind::fit`]); the points that they make; how a point runs and what its key is ([`Runs`]); and the figure that it gets
+//! where nobody describes another one ([`Plot`]). What a run leaves behind stands in the crate `workload`, where its
+//! program is. Nobody else knows which kinds there are: all that deals with experiments goes by the list in this file.
+//!
+//! A section `[series.KEY]` chooses the kind; a series has one. Jobs have names, `[series.jobs.NAME]`, and are the kind that
+//! others may take for company: what stands beside a section is in [`Beside`], of which a kind takes what it has a use
+//! for.
+
+mod allocation;
+mod collective;
+mod jobs;
+mod noise;
+mod overlap;
+mod ping;
+
+pub use allocation::{Allocation, AllocationGrid};
+pub use collective::{Collective, CollectiveGrid, CollectiveSeries, Collectives};
+pub use jobs::{Job, JobGrid, JobsSeries, RailFailure, Saturation, Traffic};
+pub use noise::{Noise, NoiseGrid};
+pub use overlap::{Overlap, OverlapGrid};
+pub use ping::{Ping, PingGrid};
+
+use crate::changes::Changes;
+use crate::check::Check;
+use crate::file::{Run, RunChanges, Series};
+use crate::fit::Fit;
+use crate::sweep::{Grid, Sweep};
+use elan::Cluster;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use workload::{Failure, Records, Window};
+
+/// What stands in an experiment file about a benchmark, with lists of values.
+pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
+    /// What it is, in words with an article.
+    const WHAT: &'static str;
+
+    /// The figure of a series of this kind that nobody describes.
+    const PLOT: Plot;
+
+    /// Takes of what stands beside the section what it has a use for.
+    fn take(&mut self, _: &mut Beside) {}
+
+    /// Finds what is wrong, whatever the machine. `series` is the path of the series, `run` how it is run.
+    fn check(&self, series: &str, run: &Run, check: &mut Check<'_>);
+
+    /// Finds what a machine does not admit.
+    fn fit(&self, series: &str, fit: &mut Fit<'_>);
+
+    /// The sections of the series.
+    fn sections(&self, key: &str) -> Map<String, Value> {
+        Map::from_iter([(key.to_string(), json!(self))])
+    }
+}
+
+/// A benchmark with one value for each field.
+pub(crate) trait Runs: Serialize {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure>;
+
+    /// What distinguishes a point in tables and figures.
+    fn parameters(&self) -> Map<String, Value> {
+        fields(self)
+    }
+
+    /// What of it decides the result; `run` is what its way of running is called in keys.
+    fn key(&self, _run: &mut Value) -> Value {
+        json!(self)
+    }
+}
+
+/// How a point runs.
+pub(crate) struct Setting<'a> {
+    /// Makes an idle cluster.
+    pub cluster: &'a dyn Fn() -> Cluster,
+    /// What is measured.
+    pub window: Window,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+/// What is drawn of a series: some metrics over a field.
+#[derive(Clone, Copy, Debug)]
+pub struct Plot {
+    /// The field of the horizontal axis.
+    pub over: &'static str,
+    /// The metrics, a figure each; those that a point does not have are left out.
+    pub metrics: &'static [&'static str],
+}
+
+/// What may stand beside the section of a kind.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    /// Jobs.
+    pub jobs: BTreeMap<String, JobGrid>,
+    /// A rail that fails.
+    pub failure: Option<RailFailure>,
+    /// A search.
+    pub saturation: Option<Saturation>,
+}
+
+/// The fields of a table.
+pub(crate) fn fields(table: &(impl Serialize + ?Sized)) -> Map<String, Value> {
+    match json!(table) {
+        Value::Object(fields) => fields,
+        other => panic!("{other} is no table"),
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$about:meta])* $key:ident: $section:ty => $name:ident($grid:ty),)*) => {
+        /// What a series runs, with lists of values.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Benchmark {
+            $($(#[$about])* $name($grid),)*
+            /// Jobs that run at the same time.
+            Jobs(JobsSeries),
+        }
+
+        /// What a point runs: a benchmark with one value for each field.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Workload {
+            $($(#[$about])* $name(<$grid as Grid>::Point),)*
+            /// Jobs that run at the same time.
+            Jobs(Traffic),
+        }
+
+        /// A series as it stands in a file. It runs what one of its sections says; jobs, a section each, may run beside a
+        /// collective operation.
+        #[derive(Clone, Debug, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(rename = "Series")]
+        pub(crate) struct Sections {
+            /// Short name, unique in the file.
+            pub name: String,
+            /// One line about it, with the figure.
+            #[serde(default)]
+            pub title: String,
+            /// Changes of the defaults.
+            #[serde(default)]
+            pub run: RunChanges,
+            /// Changes of the machine: a table of its keys, or a list of such tables, of which each is used in turn.
+            #[serde(default)]
+            pub machine: Option<Sweep<Changes>>,
+            $($(#[$about])* #[serde(default)] $key: Option<$section>,)*
+            /// Jobs that run at the same time, by their names.
+            #[serde(default)]
+            pub jobs: BTreeMap<String, JobGrid>,
+            /// A rail that fails while jobs run.
+            #[serde(default)]
+            failure: Option<RailFailure>,
+            /// A search of the load at which the job saturates, from its own load upwards.
+            #[serde(default)]
+            saturation: Option<Saturation>,
+        }
+
+        /// The keys of sections, but for those of jobs.
+        pub(crate) const KEYS: &[&str] = &[$(stringify!($key)),*];
+
+        /// The keys of all kinds, with what is drawn of each.
+        pub const PLOTS: &[(&str, Plot)] = &[
+            $((stringify!($key), <$grid as Kind>::PLOT),)*
+            ("jobs", JobsSeries::PLOT),
+        ];
+
+        impl Sections {
+            /// The series, if it runs anything. `path` is its own.
+            pub fn series(self, path: &str, check: &mut Check<'_>) -> Option<Series> {
+                let mut given: Vec<(&str, &str, Benchmark)> = Vec::new();
+                $(if let Some(section) = self.$key {
+                    let benchmark = Benchmark::$name(section.into());
+                    given.push((stringify!($key), <$grid as Kind>::WHAT, benchmark));
+                })*
+                let beside = Beside {
+                    jobs: self.jobs,
+                    failure: self.failure,
+                    saturation: self.saturation,
+                };
+                Some(Series {
+                    name: self.name,
+                    title: self.title,
+                    run: self.run,
+                    machine: self.machine,
+                    benchmark: choose(given, beside, path, check)?,
+                })
+            }
+        }
+
+        impl Benchmark {
+            fn take(&mut self, beside: &mut Beside) {
+                match self {
+                    $(Benchmark::$name(kind) => kind.take(beside),)*
+                    Benchmark::Jobs(kind) => kind.take(beside),
+                }
+            }
+
+            /// Finds what is wrong, whatever the machine; see [`Kind::check`].
+            pub(crate) fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
+                match self {
+                    $(Benchmark::$name(kind) => kind.check(series, run, check),)*
+                    Benchmark::Jobs(kind) => kind.check(series, run, check),
+                }
+            }
+
+            /// Finds what a machine does not admit; see [`Kind::fit`].
+            pub(crate) fn fit(&self, series: &str, fit: &mut Fit<'_>) {
+                match self {
+                    $(Benchmark::$name(kind) => kind.fit(series, fit),)*
+                    Benchmark::Jobs(kind) => kind.fit(series, fit),
+                }
+            }
+
+            /// How many combinations of values there are.
+            pub(crate) fn combinations(&self) -> u64 {
+                match self {
+                    $(Benchmark::$name(kind) => kind.combinations(),)*
+                    Benchmark::Jobs(kind) => kind.combinations(),
+                }
+            }
+
+            /// All combinations of values.
+            pub(crate) fn workloads(&self) -> Vec<Workload> {
+                match self {
+                    $(Benchmark::$name(kind) => kind.points().into_iter().map(Workload::$name).collect(),)*
+                    Benchmark::Jobs(kind) => kind.points().into_iter().map(Workload::Jobs).collect(),
+                }
+            }
+        }
+
+        impl Serialize for Benchmark {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let sections = match self {
+                    $(Benchmark::$name(kind) => kind.sections(stringify!($key)),)*
+                    Benchmark::Jobs(kind) => kind.sections("jobs"),
+                };
+                sections.serialize(serializer)
+            }
+        }
+
+        impl Workload {
+            /// Runs it; see [`Runs::run`].
+            pub(crate) fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
+                match self {
+                    $(Workload::$name(point) => point.run(setting),)*
+                    Workload::Jobs(point) => point.run(setting),
+                }
+            }
+
+            /// What distinguishes it in tables and figures; see [`Runs::parameters`].
+            pub(crate) fn parameters(&self) -> Map<String, Value> {
+                match self {
+                    $(Workload::$name(point) => point.parameters(),)*
+                    Workload::Jobs(point) => point.parameters(),
+                }
+            }
+
+            /// What of it decides the result; see [`Runs::key`].
+            pub(crate) fn key(&self, run: &mut Value) -> Value {
+                match self {
+                    $(Workload::$name(point) => json!({ stringify!($key): point.key(run) }),)*
+                    Workload::Jobs(point) => json!({ "jobs": point.key(run) }),
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A ping.
+    ping: PingGrid => Ping(PingGrid),
+    /// A test of how communication and computation overlap.
+    overlap: OverlapGrid => Overlap(OverlapGrid),
+    /// A noise test.
+    noise: NoiseGrid => Noise(NoiseGrid),
+    /// A collective operation.
+    collective: CollectiveGrid => Collective(CollectiveSeries),
+    /// A static allocation of rails.
+    allocation: AllocationGrid => Allocation(AllocationGrid),
+}
+
+/// The one benchmark of a series, of those that are given with their keys and words, and of what stands beside them.
+fn choose(
+    given: Vec<(&str, &str, Benchmark)>,
+    mut beside: Beside,
+    path: &str,
+    check: &mut Check<'_>,
+) -> Option<Benchmark> {
+    let jobs = (!beside.jobs.is_empty()).then_some(JobsSeries::WHAT);
+    let mut given = given.into_iter();
+    let Some((key, what, mut benchmark)) = given.next() else {
+        if jobs.is_none() {
+            let sections: Vec<_> = KEYS.iter().map(|key| format!("[series.{key}]")).collect();
+            let hint = format!(
+                "say what runs, in a section such as {} or, with a name of your choice for the job, [series.jobs.NAME]",
+                sections.join(", ")
+            );
+            check.hint(path, "this series runs nothing", hint);
+        }
+        let mut jobs = JobsSeries::default();
+        jobs.take(&mut beside);
+        return (!jobs.jobs.is_empty()).then_some(Benchmark::Jobs(jobs));
+    };
+    benchmark.take(&mut beside);
+    let jobs = jobs.filter(|_| !beside.jobs.is_empty());
+    if let Some(other) = given.next().map(|(_, other, _)| other).or(jobs) {
+        let message = format!("this series runs both {what} and {other}");
+        let key = format!("{path}.{key}");
+        check.hint(&key, message, "give each of them a series of its own");
+    }
+    if beside.failure.is_some() {
+        let key = format!("{path}.failure");
+        check.hint(&key, "a rail can fail under jobs only", "leave it out");
+    }
+    if beside.saturation.is_some() {
+        jobs::not_alone(path, check);
+    }
+    Some(benchmark)
+}

@@ -1,0 +1,126 @@
+//! A static allocation of rails (004 s2), for which nothing runs; see [`workload::allocation`].
+
+use super::{Kind, Plot, Runs, Setting};
+use crate::check::{Check, MOST_NODES};
+use crate::file::Run;
+use crate::fit::Fit;
+use crate::sweep::{Grid, Sweep, grid};
+use elan::rails::AllocationError;
+use elan::rails::allocation::{MOST_RAILS, check, most_nodes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::{Failure, Records};
+
+/// Most nodes of a matrix that is kept: more than a picture has room for.
+const MOST_OF_A_MATRIX: u32 = 1024;
+
+grid! {
+    /// A static allocation of rails (004 s2): each adapter either transmits or receives, and every node reaches every other.
+    AllocationGrid, Allocation {
+        /// How many nodes there are; they need not be those of the machine.
+        nodes: u32,
+        /// How rails are allocated.
+        algorithm: Algorithm,
+    }
+    optional {
+        /// How many rails there are, for the optimal algorithm; as few as it needs by default.
+        rails: u32,
+        /// Whether the matrix of the allocation is kept, who transmits and who receives on each rail.
+        matrix: bool,
+    }
+}
+
+/// An algorithm that allocates rails statically (004 s2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// Algorithm 1: twice the logarithm of the number of nodes.
+    Logarithmic,
+    /// Algorithm 2: as few as there can be.
+    Optimal,
+}
+
+impl Kind for AllocationGrid {
+    const WHAT: &'static str = "a static allocation of rails";
+    const PLOT: Plot = Plot {
+        over: "nodes",
+        metrics: &["rails"],
+    };
+
+    fn check(&self, series: &str, _: &Run, check: &mut Check<'_>) {
+        let path = format!("{series}.allocation");
+        check.lists(&path, self);
+        let kept = self.matrix.as_ref();
+        let kept = kept.is_some_and(|matrix| matrix.values().contains(&true));
+        for (place, &nodes) in self.nodes.places(&format!("{path}.nodes")) {
+            if !(1..=MOST_NODES).contains(&nodes) {
+                let message = format!("{nodes} is out of range");
+                check.add(&place, message, format!("1 to {MOST_NODES}"));
+            } else if kept && nodes > MOST_OF_A_MATRIX {
+                let message = format!("a matrix of {nodes} nodes is too large to be kept");
+                let problem = check.document.problem(&place, message);
+                let problem = problem.allowed(format!("at most {MOST_OF_A_MATRIX}"));
+                let hint = "or leave out `matrix`, or give it a series of its own";
+                check.problems.push(problem.hint(hint));
+            }
+        }
+        self.rails(&path, check);
+    }
+
+    // It is one of nodes that need not be the machine's.
+    fn fit(&self, _: &str, _: &mut Fit<'_>) {}
+}
+
+impl AllocationGrid {
+    /// Rails that are given are enough for every number of nodes.
+    fn rails(&self, path: &str, checks: &mut Check<'_>) {
+        let Some(rails) = &self.rails else {
+            return;
+        };
+        if self.algorithm.values().contains(&Algorithm::Logarithmic) {
+            let message =
+                "the logarithmic algorithm has no use for `rails`: they follow from the nodes";
+            let problem = checks.document.problem(&format!("{path}.rails"), message);
+            checks.problems.push(
+                problem.hint("leave it out, or give the optimal algorithm a series of its own"),
+            );
+        }
+        for (place, &rails) in rails.places(&format!("{path}.rails")) {
+            let nodes = self.nodes.values().iter().copied();
+            // The most of the nodes need most; numbers that are out of range are told by themselves.
+            let Some(nodes) = nodes.filter(|&nodes| nodes <= MOST_NODES).max() else {
+                continue;
+            };
+            let Err(error) = check(nodes, rails) else {
+                continue;
+            };
+            let problem = checks.document.problem(&place, error.to_string());
+            checks.problems.push(match error {
+                AllocationError::TooFewRails { needed, .. } => {
+                    let most = most_nodes(rails);
+                    let hint = format!("or fewer nodes: so many rails connect at most {most}");
+                    problem.allowed(format!("at least {needed}")).hint(hint)
+                }
+                AllocationError::TooManyRails(_) => {
+                    problem.allowed(format!("at most {MOST_RAILS}"))
+                }
+            });
+        }
+    }
+}
+
+impl Runs for Allocation {
+    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
+        use elan::rails::Allocation;
+        let allocation = match (self.algorithm, self.rails) {
+            (Algorithm::Logarithmic, _) => Allocation::logarithmic(self.nodes),
+            (Algorithm::Optimal, None) => Allocation::optimal(self.nodes),
+            (Algorithm::Optimal, Some(rails)) => {
+                Allocation::with_rails(self.nodes, rails).expect("it was checked")
+            }
+        };
+        let matrix = self.matrix.unwrap_or(false);
+        let cluster = (setting.cluster)();
+        Ok(workload::allocation::run(&allocation, matrix, &cluster))
+    }
+}

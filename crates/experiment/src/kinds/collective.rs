@@ -1,0 +1,239 @@
+//! A barrier, a broadcast or a reduction, again and again (002), alone or beside jobs; see [`workload::collective`].
+
+use super::jobs::{self, Job, JobGrid};
+use super::{Beside, Kind, Plot, Runs, Setting, fields};
+use crate::check::{Check, MOST_NODES};
+use crate::file::Run;
+use crate::fit::Fit;
+use crate::nodes::Nodes;
+use crate::sweep::{Grid, Sweep, grid};
+use elan::Placement;
+use itertools::Itertools;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
+use workload::collective::{Message, Operation};
+use workload::{Failure, Records};
+
+/// Most groups at a time: each keeps a heap of the library in the memory of every adapter.
+const MOST_GROUPS: u32 = 16;
+
+grid! {
+    /// A barrier, a broadcast or a reduction, again and again (002). It begins after the warm-up.
+    CollectiveGrid, Collective {
+        /// What is called, by its name in Elanlib.
+        operation: Operation,
+        /// Its nodes, with a process on each; the first of them is the root of broadcasts. They may run jobs, too.
+        nodes: Nodes,
+        /// Calls that are measured, at least as many as batches.
+        repeats: u32,
+    }
+    optional {
+        /// Where the buffers of a broadcast lie.
+        memory: Placement,
+        /// Length of what is broadcast.
+        message: Bytes,
+        /// Groups of the same nodes that do this at the same time, each with another root; 1 by default.
+        groups: u32,
+        /// Whether a deadlock of packets is a result, with the metric `deadlock` and a table, and not an error.
+        may_deadlock: bool,
+        /// What each process computes before each call, on a processor that the operating system takes away now and then;
+        /// nothing by default.
+        compute: Time,
+    }
+}
+
+/// A collective operation and its background traffic.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CollectiveSeries {
+    /// What is called.
+    pub collective: CollectiveGrid,
+    /// The background traffic.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub jobs: BTreeMap<String, JobGrid>,
+}
+
+/// The same with one value for each field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Collectives {
+    /// What is called.
+    pub collective: Collective,
+    /// The background traffic.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub jobs: BTreeMap<String, Job>,
+}
+
+impl From<CollectiveGrid> for CollectiveSeries {
+    fn from(collective: CollectiveGrid) -> Self {
+        let jobs = BTreeMap::new();
+        CollectiveSeries { collective, jobs }
+    }
+}
+
+impl Grid for CollectiveSeries {
+    type Point = Collectives;
+
+    fn lengths(&self) -> Vec<(&'static str, usize)> {
+        let jobs = self.jobs.values().flat_map(Grid::lengths);
+        self.collective.lengths().into_iter().chain(jobs).collect()
+    }
+
+    fn points(&self) -> Vec<Collectives> {
+        let jobs = jobs::points(&self.jobs);
+        let points = self.collective.points().into_iter().cartesian_product(jobs);
+        points
+            .map(|(collective, jobs)| Collectives { collective, jobs })
+            .collect()
+    }
+}
+
+impl Kind for CollectiveSeries {
+    const WHAT: &'static str = "a collective operation";
+    const PLOT: Plot = Plot {
+        over: "nodes",
+        metrics: &["latency", "step", "bandwidth", "deadlock"],
+    };
+
+    fn take(&mut self, beside: &mut Beside) {
+        self.jobs = std::mem::take(&mut beside.jobs);
+    }
+
+    fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
+        self.collective
+            .check(&format!("{series}.collective"), run, check);
+        jobs::check(&self.jobs, series, check);
+    }
+
+    fn fit(&self, series: &str, fit: &mut Fit<'_>) {
+        fit.nodes(
+            &format!("{series}.collective.nodes"),
+            &self.collective.nodes,
+        );
+        jobs::fit(&self.jobs, series, fit);
+    }
+
+    fn sections(&self, _: &str) -> Map<String, Value> {
+        fields(self)
+    }
+}
+
+impl CollectiveGrid {
+    fn check(&self, path: &str, run: &Run, check: &mut Check<'_>) {
+        check.lists(path, self);
+        check.nodes(&format!("{path}.nodes"), &self.nodes);
+        check.repeats(path, &self.repeats);
+        self.batches(path, run, check);
+        self.broadcast(path, check);
+        self.roots(path, check);
+        if let Some(compute) = &self.compute {
+            check.compute(path, compute);
+        }
+        if let Some(message) = &self.message {
+            check.largest_message(path, message);
+        }
+    }
+
+    /// Every batch needs a call.
+    fn batches(&self, path: &str, run: &Run, check: &mut Check<'_>) {
+        for (place, &repeats) in self.repeats.places(&format!("{path}.repeats")) {
+            if (1..run.batches).contains(&repeats) {
+                let batches = run.batches;
+                let message = format!("{repeats} calls are too few for {batches} batches");
+                let problem = check.document.problem(&place, message);
+                let problem = problem.allowed(format!("at least {batches} for so many"));
+                check
+                    .problems
+                    .push(problem.hint("or fewer `batches` in a `run` of the series"));
+            }
+        }
+    }
+
+    /// What a broadcast needs, a barrier has no use for.
+    fn broadcast(&self, path: &str, check: &mut Check<'_>) {
+        let of_kind = |broadcast: bool| {
+            let mut operations = self.operation.values().iter();
+            operations.find(|operation| operation.is_broadcast() == broadcast)
+        };
+        let given = [
+            ("memory", self.memory.is_some(), "\"elan\" or \"main\""),
+            (
+                "message",
+                self.message.is_some(),
+                "a size such as \"64 KB\"",
+            ),
+        ];
+        for (key, given, allowed) in given {
+            if let (Some(operation), false) = (of_kind(true), given) {
+                let message = format!("{} needs `{key}`", operation.name());
+                let problem = check.document.problem(path, message);
+                check
+                    .problems
+                    .push(problem.hint(format!("write {key} = ..., {allowed}")));
+            }
+            if let (Some(operation), true) = (of_kind(false), given) {
+                let name = operation.name();
+                let message = format!(
+                    "{name} is a {}, which has no use for `{key}`",
+                    operation.kind()
+                );
+                let problem = check.document.problem(&format!("{path}.{key}"), message);
+                check.problems.push(problem.hint(match of_kind(true) {
+                    Some(_) => "give barriers and broadcasts a series each",
+                    None => "leave it out",
+                }));
+            }
+        }
+    }
+
+    fn roots(&self, path: &str, check: &mut Check<'_>) {
+        let Some(groups) = &self.groups else {
+            return;
+        };
+        let few = self.nodes.values().iter().filter(|nodes| {
+            let countable = nodes.highest().is_none_or(|highest| highest < MOST_NODES);
+            countable && !nodes.numbers().is_empty()
+        });
+        let few = few.map(|nodes| nodes.numbers().len()).min();
+        for (place, &groups) in groups.places(&format!("{path}.groups")) {
+            if !(1..=MOST_GROUPS).contains(&groups) {
+                let message = format!("{groups} is out of range");
+                check.add(&place, message, format!("1 to {MOST_GROUPS}"));
+            } else if let Some(few) = few.filter(|&few| groups as usize > few) {
+                let message = format!("{few} nodes have no roots for {groups} groups");
+                check.add(&place, message, "no more groups than nodes");
+            }
+        }
+    }
+}
+
+impl Runs for Collectives {
+    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
+        let called = &self.collective;
+        let broadcast = called.memory.zip(called.message);
+        let collective = workload::Collective {
+            operation: called.operation,
+            message: broadcast.map(|(memory, size)| Message { memory, size }),
+            nodes: called.nodes.numbers(),
+            repeats: called.repeats,
+            groups: called.groups.unwrap_or(1),
+            may_deadlock: called.may_deadlock.unwrap_or(false),
+            compute: called.compute,
+        };
+        let background = jobs::workloads(&self.jobs);
+        collective.run(
+            &background,
+            (setting.cluster)(),
+            setting.window,
+            setting.seed,
+        )
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        let mut all = fields(&self.collective);
+        all.extend(jobs::parameters(&self.jobs, true));
+        all
+    }
+}

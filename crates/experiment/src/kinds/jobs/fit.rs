@@ -1,0 +1,191 @@
+//! What a machine does not admit of jobs, and what their nodes do not admit of each other.
+
+use super::{JobGrid, JobsSeries};
+use crate::fit::{Fit, no_node};
+use crate::nodes::Nodes;
+use crate::pattern::{BadEnd, Pattern};
+use elan::rails::{Allocation, Kind};
+use itertools::Itertools;
+use std::collections::BTreeMap;
+
+/// Jobs of a series.
+pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<'_>) {
+    for (name, job) in jobs {
+        let path = format!("{series}.jobs.{name}");
+        fit.nodes(&format!("{path}.nodes"), &job.nodes);
+        if let Some(servers) = &job.servers {
+            fit.nodes(&format!("{path}.servers"), servers);
+        }
+        fit.processes(&format!("{path}.processes"), job);
+        if fit.machine.rails.is_some() {
+            fit.writes(&format!("{path}.writes"), job);
+        }
+    }
+    // With nodes that the machine lacks, there is no sense in asking what they do.
+    if fit.problems.is_empty() {
+        for (name, job) in jobs {
+            fit.pattern(&format!("{series}.jobs.{name}"), job);
+        }
+        for ((first, one), (second, other)) in jobs.iter().tuple_combinations() {
+            let path = format!("{series}.jobs.{second}.nodes");
+            fit.jobs_apart((first, one), &path, other);
+        }
+    }
+}
+
+impl JobsSeries {
+    /// The rail that fails.
+    pub(super) fn fit_failure(&self, series: &str, fit: &mut Fit<'_>) {
+        if let Some(failure) = &self.failure {
+            fit.failure(&format!("{series}.failure"), failure.rail);
+        }
+    }
+}
+
+impl Fit<'_> {
+    /// A rail that fails: there is such a one, and another that carries on.
+    fn failure(&mut self, path: &str, rail: u32) {
+        let section = self.machine.rails.as_ref();
+        let rails = section.map_or(1, |rails| rails.count.value);
+        if rails == 1 {
+            let problem = self.document.problem(path, "the only rail would fail");
+            let hint = "take a machine with several, such as smart-multirail";
+            self.problems.push(problem.hint(hint));
+        } else if rail >= rails {
+            let message = format!("there is no rail {rail}: the machine has {rails}, from 0 on");
+            let problem = self.document.problem(&format!("{path}.rail"), message);
+            let problem = problem.allowed(format!("0 to {}", rails - 1));
+            self.problems.push(problem);
+        } else if section.is_some_and(|rails| rails.policy.value == Kind::Static)
+            && let Ok(allocation) = Allocation::with_rails(self.attached(), rails)
+            && let Some((from, to)) = allocation.parted_without(rail)
+        {
+            let message = format!("node {from} reaches node {to} on rail {rail} only");
+            let problem = self.document.problem(
+                &format!("{path}.rail"),
+                format!("{message}, as rails.policy is static"),
+            );
+            let hint = "take another rails.policy";
+            self.problems.push(problem.hint(hint));
+        }
+    }
+
+    /// Each process may have a descriptor in the queue of an adapter.
+    fn processes(&mut self, path: &str, job: &JobGrid) {
+        let Some(processes) = &job.processes else {
+            return;
+        };
+        let queue = self.machine.adapter.queue.value;
+        for (place, &processes) in processes.places(path) {
+            if processes > queue {
+                let message = format!("{processes} processes, and adapter.queue is {queue}");
+                let problem = self.document.problem(&place, message);
+                let problem = problem.allowed(format!("1 to {queue}"));
+                self.problems
+                    .push(problem.hint("or give adapter.queue more places"));
+            }
+        }
+    }
+
+    /// Messages over several rails are written.
+    fn writes(&mut self, path: &str, job: &JobGrid) {
+        let Some(writes) = &job.writes else {
+            return;
+        };
+        for (place, &writes) in writes.places(path) {
+            if writes < 1.0 {
+                let message = "no policy of several rails reads messages";
+                let problem = self.document.problem(&place, message).allowed("1");
+                let hint = "leave `writes` out, or take a machine without [rails]";
+                self.problems.push(problem.hint(hint));
+            }
+        }
+    }
+
+    /// Whether a pattern suits the nodes, and gives any of them something to send.
+    fn pattern(&mut self, path: &str, job: &JobGrid) {
+        let no_servers = [None];
+        let servers: Vec<Option<&Nodes>> = match &job.servers {
+            Some(servers) => servers.values().iter().map(Some).collect(),
+            None => no_servers.to_vec(),
+        };
+        for (place, nodes) in job.nodes.places(&format!("{path}.nodes")) {
+            let numbers = nodes.numbers();
+            for pattern in job.pattern.values() {
+                if let Pattern::Pairs(pairs) = pattern {
+                    let found = pairs.problems(|from, to| self.bad_end(nodes, from, to));
+                    if !found.is_empty() {
+                        self.problems.extend(found);
+                        continue; // who sends what to whom is not known before these are mended
+                    }
+                }
+                let pattern = pattern.workload();
+                let count = numbers.len() as u32;
+                if !pattern.admits(count) {
+                    let message = format!("{} does not suit {count} nodes", pattern.name());
+                    let problem = self.document.problem(&place, message);
+                    self.problems
+                        .push(problem.allowed(pattern.needs().unwrap_or_default()));
+                    continue;
+                }
+                for servers in &servers {
+                    let servers = servers.map_or(Vec::new(), Nodes::numbers);
+                    let destinations = pattern.destinations(&numbers, &servers);
+                    if destinations
+                        .iter()
+                        .all(workload::pattern::Destinations::is_none)
+                    {
+                        let message = format!(
+                            "with {} each of these nodes would send to itself, which is no traffic",
+                            pattern.name()
+                        );
+                        let problem = self.document.problem(&place, message);
+                        self.problems.push(problem.hint("add nodes"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is wrong with a pair of a list, for a job on these nodes.
+    fn bad_end(&self, nodes: &Nodes, from: u32, to: u32) -> Option<BadEnd> {
+        let attached = self.attached();
+        if to >= attached {
+            return Some(BadEnd {
+                end: 1,
+                message: no_node(to, attached),
+                allowed: Some(format!("0 to {}", attached - 1)),
+                hint: self.more_nodes(to.saturating_add(1)),
+            });
+        }
+        (!nodes.contains(from)).then(|| BadEnd {
+            end: 0,
+            message: format!("node {from} is not among the nodes of the job"),
+            allowed: None,
+            hint: "remove the line, or add the node to `nodes`".to_string(),
+        })
+    }
+
+    /// Whether two jobs are on nodes of their own.
+    fn jobs_apart(&mut self, (name, one): (&String, &JobGrid), path: &str, other: &JobGrid) {
+        for (place, theirs) in other.nodes.places(path) {
+            let theirs = theirs.numbers();
+            for ours in one.nodes.values() {
+                let shared: Vec<_> = theirs.iter().filter(|&&node| ours.contains(node)).collect();
+                let Some(first) = shared.first() else {
+                    continue;
+                };
+                let message = match shared.len() {
+                    1 => format!("node {first} runs the job `{name}`, too"),
+                    more => {
+                        format!("{more} of these nodes, from {first} on, run the job `{name}`, too")
+                    }
+                };
+                let problem = self.document.problem(&place, message);
+                self.problems.push(problem.hint(
+                    "give each job nodes of its own; only `servers` may be nodes of another job",
+                ));
+            }
+        }
+    }
+}

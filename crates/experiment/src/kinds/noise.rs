@@ -1,0 +1,90 @@
+//! The noise test: what the operating system takes of a processor (003 s3.3); see [`workload::noise`].
+
+use super::{Kind, Plot, Runs, Setting};
+use crate::check::Check;
+use crate::file::Run;
+use crate::fit::Fit;
+use crate::sweep::{Grid, Sweep, grid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Time;
+use workload::{Failure, Records};
+
+/// Most iterations: ten times as many as the paper has (003 s3.3).
+const MOST_ITERATIONS: u32 = 10_000_000;
+
+/// Most computation of a point: with as much noise as a machine may have, less than any run may take.
+const MOST: Time = Time::from_secs(1500);
+
+grid! {
+    /// One computation again and again on one processor, which the operating system of the machine takes away (003 s3.3).
+    NoiseGrid, Noise {
+        /// The node.
+        node: u32,
+        /// Its processor, from 0.
+        cpu: u32,
+        /// How often it computes, at least as often as there are batches.
+        iterations: u32,
+        /// What one computation takes in the absence of noise.
+        compute: Time,
+    }
+    optional {}
+}
+
+impl Kind for NoiseGrid {
+    const WHAT: &'static str = "a noise test";
+    const PLOT: Plot = Plot {
+        over: "cpu",
+        metrics: &["elapsed", "elapsed_p99", "above_1_percent"],
+    };
+
+    fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
+        let path = format!("{series}.noise");
+        check.lists(&path, self);
+        check.compute(&path, &self.compute);
+        let compute = self.compute.values().iter().copied().max();
+        let most = compute.filter(|compute| !compute.is_zero());
+        let most = most.map_or(MOST_ITERATIONS, |compute| {
+            (MOST / compute).min(MOST_ITERATIONS.into()) as u32
+        });
+        for (place, &iterations) in self.iterations.places(&format!("{path}.iterations")) {
+            if !(1..=most.max(1)).contains(&iterations) {
+                let message = format!("{iterations} is out of range");
+                let allowed = format!("1 to {most}: at most {MOST} of computation");
+                check.add(&place, message, allowed);
+            } else if iterations < run.batches {
+                let batches = run.batches;
+                let message = format!("{iterations} iterations are too few for {batches} batches");
+                check.add(&place, message, format!("at least {batches} for so many"));
+            }
+        }
+    }
+
+    fn fit(&self, series: &str, fit: &mut Fit<'_>) {
+        for (place, &node) in self.node.places(&format!("{series}.noise.node")) {
+            fit.node(&place, node);
+        }
+        let cpus = fit.machine.cpus();
+        for (place, &cpu) in self.cpu.places(&format!("{series}.noise.cpu")) {
+            if cpu >= cpus {
+                let message = format!("there is no processor {cpu} in a node of the machine");
+                let problem = fit.document.problem(&place, message);
+                let problem = problem.allowed(format!("0 to {}", cpus - 1));
+                let hint = format!("--set host.cpus={} gives nodes more", cpu.saturating_add(1));
+                fit.problems.push(problem.hint(hint));
+            }
+        }
+    }
+}
+
+impl Runs for Noise {
+    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
+        let noise = workload::Noise {
+            node: self.node,
+            cpu: self.cpu,
+            iterations: self.iterations,
+            compute: self.compute,
+        };
+        noise.run((setting.cluster)(), setting.window.batches)
+    }
+}
