@@ -5,8 +5,7 @@ use crate::file::{
     Arbitration, Ascent, Broadcast, Bus, Circuit, Duplex, Engine, Machine, Matching, Multiplexing,
 };
 use elan::{
-    AdapterConfig, BusConfig, Config, Elan4Config, GroupConfig, HostConfig, PacketFormat,
-    TportConfig,
+    AdapterConfig, BusConfig, Config, GroupConfig, HostConfig, PacketFormat, Part, TportConfig,
 };
 use fabric::{FatTree, TopologyError};
 use units::Time;
@@ -43,11 +42,20 @@ impl Machine {
         }
     }
 
-    fn elan4(&self) -> Option<Elan4Config> {
-        self.elan4.as_ref().map(|elan4| Elan4Config {
-            sten_start: elan4.sten_start.value,
-            engines: elan4.engines.value,
-            split: elan4.split.value,
+    /// The parts that an adapter of its generation has beside those of all: of an Elan3 none.
+    fn parts(&self) -> Vec<Part> {
+        self.elan4.as_ref().map_or_else(Vec::new, |elan4| {
+            vec![
+                Part::Sten {
+                    start: elan4.sten_start.value,
+                },
+                Part::DmaEngines {
+                    count: elan4.engines.value,
+                },
+                Part::SplitReads {
+                    latency: elan4.split.value,
+                },
+            ]
         })
     }
 
@@ -155,7 +163,7 @@ impl Machine {
                 thread_switch: adapter.thread_switch.value,
                 thread_issue: adapter.thread_issue.value,
             },
-            elan4: self.elan4(),
+            parts: self.parts(),
             bus: self.bus.config(),
             host: self.host_config(),
             tport: self.tport(),

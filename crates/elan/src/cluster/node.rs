@@ -1,11 +1,13 @@
 //! A node as its processes see it.
 
-use super::{Happening, World};
-use crate::command::Command;
-use crate::context::{Capability, ContextId, NoContext};
-use crate::dma::{Dma, DmaError, Progress, Report, Transfer};
-use crate::memory::{Address, ElanAddr, Placement, Region};
-use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+use super::World;
+use crate::adapter::Due;
+use crate::adapter::command_processor::Command;
+use crate::adapter::mmu::context::{Capability, NoContext};
+use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+use crate::dma::{Dma, DmaError, Transfer};
+use crate::in_flight::{Progress, Report};
+use crate::memory::{Address, ContextId, ElanAddr, Placement, Region};
 use fabric::NodeId;
 use kernel::{Label, Signal};
 use std::cell::RefCell;
@@ -37,7 +39,11 @@ impl Node {
     /// # Errors
     /// If all contexts are in use.
     pub fn attach(&self, capability: Capability) -> Result<Node, NoContext> {
-        let context = self.world.borrow_mut().attach(&[self.id], capability)?;
+        let context = self
+            .world
+            .borrow_mut()
+            .memory_mut()
+            .attach(&[self.id], capability)?;
         Ok(Node {
             context,
             capability,
@@ -54,7 +60,11 @@ impl Node {
         nodes: &[NodeId],
         capability: Capability,
     ) -> Result<Vec<Node>, NoContext> {
-        let context = self.world.borrow_mut().attach(nodes, capability)?;
+        let context = self
+            .world
+            .borrow_mut()
+            .memory_mut()
+            .attach(nodes, capability)?;
         let node = |&id| Node {
             id,
             context,
@@ -65,7 +75,7 @@ impl Node {
     }
 
     /// The same process at its node's adapter on another rail: attaches it there, to a context of its own through which that
-    /// adapter reaches the process's main memory; see [`crate::context`].
+    /// adapter reaches the process's main memory; see [`crate::adapter::mmu::context`].
     ///
     /// # Errors
     /// If all contexts of that adapter are in use.
@@ -75,10 +85,10 @@ impl Node {
     pub fn beside(&self, rail: u32) -> Result<Node, NoContext> {
         let (_, node) = self.rail_and_node();
         let mut world = self.world.borrow_mut();
-        let tree = world.fabric.tree();
+        let tree = world.fabric().tree();
         assert!(rail < tree.rails(), "the machine has no rail {rail}");
         let id = tree.place(rail, node);
-        let context = world.attach(&[id], self.capability)?;
+        let context = world.memory_mut().attach(&[id], self.capability)?;
         drop(world);
         let beside = Node {
             id,
@@ -87,7 +97,7 @@ impl Node {
         };
         let [at, home] = [&beside, self].map(|one| one.at(ElanAddr::NOWHERE));
         let mut world = self.world.borrow_mut();
-        world.settle(at, home, self.capability);
+        world.memory_mut().settle(at, home, self.capability);
         drop(world);
         Ok(beside)
     }
@@ -96,7 +106,10 @@ impl Node {
     /// fault.
     pub fn detach(&self) {
         let process = self.at(ElanAddr::NOWHERE);
-        self.world.borrow_mut().detach(process, self.capability);
+        self.world
+            .borrow_mut()
+            .memory_mut()
+            .detach(process, self.capability);
     }
 
     /// Its number; of an adapter on a rail other than 0, that of the node's place there (see [`fabric::topology`]).
@@ -106,7 +119,7 @@ impl Node {
 
     /// The rail of this adapter, and the number of the node, which is the same on all rails.
     pub fn rail_and_node(&self) -> (u32, NodeId) {
-        self.world.borrow().fabric.tree().rail_and_node(self.id)
+        self.world.borrow().fabric().tree().rail_and_node(self.id)
     }
 
     /// Whether the rail of this adapter has failed.
@@ -116,21 +129,17 @@ impl Node {
 
     /// Set when the rail of this adapter fails.
     pub fn down(&self) -> Signal {
-        self.world.borrow().adapters[self.id as usize].down.clone()
+        self.world.borrow().adapter(self.id).down.clone()
     }
 
     /// Whether the adapter receives a message: some of it has arrived, and some is missing; or a packet arrives.
     pub fn is_receiving(&self) -> bool {
-        let world = self.world.borrow();
-        let inputter = &world.adapters[self.id as usize].inputter;
-        inputter.receiving > 0 || world.fabric.arriving(self.id) > 0
+        self.world.borrow().is_receiving(self.id)
     }
 
     /// Whether the adapter sends a message: its engines work on a DMA, or one waits for them.
     pub fn is_sending(&self) -> bool {
-        self.world.borrow().adapters[self.id as usize]
-            .engine
-            .is_busy()
+        self.world.borrow().adapter(self.id).engine.is_busy()
     }
 
     /// The process's context.
@@ -167,7 +176,7 @@ impl Node {
     /// A signal that is fired at a moment, which is not in the past.
     pub(super) fn alarm(&self, at: Time) -> Signal {
         let signal = Signal::new();
-        let wake = Happening::Wake(signal.clone());
+        let wake = Due::Wake(signal.clone());
         self.world.borrow_mut().schedule(at, self.id, wake);
         signal
     }
@@ -179,13 +188,13 @@ impl Node {
 
     /// Starts another process of the node. Its label appears in reports of deadlocks.
     pub fn spawn(&self, label: impl Into<Label>, process: impl Future<Output = ()> + 'static) {
-        let spawner = self.world.borrow().spawner.clone();
+        let spawner = self.world.borrow().spawner().clone();
         spawner.spawn(label, process);
     }
 
     /// Starts a task of the node that serves others: no run waits for its end.
     pub fn serve(&self, label: impl Into<Label>, task: impl Future<Output = ()> + 'static) {
-        let spawner = self.world.borrow().spawner.clone();
+        let spawner = self.world.borrow().spawner().clone();
         spawner.spawn_background(label, task);
     }
 
@@ -202,7 +211,7 @@ impl Node {
     ) -> Result<Region, MemoryError> {
         let process = self.at(ElanAddr::NOWHERE);
         let mut world = self.world.borrow_mut();
-        world.map(
+        world.memory_mut().map(
             process,
             self.capability,
             (placement, bytes),
@@ -234,7 +243,10 @@ impl Node {
     /// # Errors
     /// If it is not one of the process's.
     pub fn free(&self, region: Region) -> Result<(), Fault> {
-        self.world.borrow_mut().unmap(region, self.capability)
+        self.world
+            .borrow_mut()
+            .memory_mut()
+            .unmap(region, self.capability)
     }
 
     /// Changes what adapters may do with a part of a region.
@@ -250,9 +262,9 @@ impl Node {
         let address = self.at(at);
         let fault = |reason| Fault::new(address, length, Access::Host, reason);
         let mut world = self.world.borrow_mut();
-        let context = world.context_mut(address, self.capability);
-        let mmu = &mut context.map_err(fault)?.mmu;
-        mmu.protect(at, length, permissions).map_err(fault)
+        let context = world.memory_mut().context_mut(address, self.capability);
+        let space = &mut context.map_err(fault)?.space;
+        space.protect(at, length, permissions).map_err(fault)
     }
 
     /// Stores bytes in the process's memory, as the host does, in no time. A region that holds none stays as it is.
@@ -263,7 +275,7 @@ impl Node {
         let access = Access::Host;
         self.check_own(at, Bytes::new(bytes.len() as u64), access)?;
         let mut world = self.world.borrow_mut();
-        world.write(at, bytes, access, self.capability)
+        world.memory_mut().write(at, bytes, access, self.capability)
     }
 
     /// Bytes of the process's memory, as the host reads them, in no time.
@@ -273,7 +285,9 @@ impl Node {
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
         self.check_own(at, length, Access::Host)?;
         let world = self.world.borrow();
-        world.load(at, length, Access::Host, self.capability)
+        world
+            .memory()
+            .load(at, length, Access::Host, self.capability)
     }
 
     /// Stores bytes at the start of one of this process's regions.
@@ -296,7 +310,10 @@ impl Node {
         if region.is_empty() {
             return Some(Box::default());
         }
-        let found = world.fetch(region.start(), region.len(), Access::Host, self.capability);
+        let found =
+            world
+                .memory()
+                .fetch(region.start(), region.len(), Access::Host, self.capability);
         found.unwrap_or_else(|fault| panic!("{fault}")).1
     }
 
@@ -323,7 +340,7 @@ impl Node {
         let mut world = self.world.borrow_mut();
         let progress = self.progress(dma, Report::Host);
         let transfer = progress.transfer();
-        let id = world.new_dma(progress);
+        let id = world.flight().add_dma(progress);
         world.post(self.id, Command::Dma(id));
         transfer
     }
@@ -331,7 +348,7 @@ impl Node {
     /// Posts a DMA of whose end only its events tell; its error is a trap.
     pub fn post(&self, dma: Dma) {
         let mut world = self.world.borrow_mut();
-        let id = world.new_dma(self.progress(dma, Report::Nobody));
+        let id = world.flight().add_dma(self.progress(dma, Report::Nobody));
         world.post(self.id, Command::Dma(id));
     }
 
@@ -340,11 +357,11 @@ impl Node {
         loop {
             let delay = {
                 let world = self.world.borrow();
-                let adapter = &world.config.adapter;
-                if world.adapters[self.id as usize].engine.waiting() < adapter.queue {
+                let adapter = &world.config().adapter;
+                if world.adapter(self.id).engine.waiting() < adapter.queue {
                     return;
                 }
-                adapter.retry_delay.max(world.config.cycle)
+                adapter.retry_delay.max(world.config().cycle)
             };
             self.sleep(delay).await;
         }
@@ -358,26 +375,26 @@ impl Node {
     /// The oldest error of what nobody awaited: chained and posted DMAs, bytes for memory that was unmapped.
     pub fn trap(&self) -> Option<DmaError> {
         let mut world = self.world.borrow_mut();
-        let context = world.context_mut(self.at(ElanAddr::NOWHERE), self.capability);
+        let context = world
+            .memory_mut()
+            .context_mut(self.at(ElanAddr::NOWHERE), self.capability);
         context.ok()?.traps.pop_front()
     }
 
     /// Whether the inputter accepts packets; if not, it discards them and their senders try again.
     pub fn accept(&self, accepting: bool) {
-        self.world.borrow_mut().adapters[self.id as usize]
-            .inputter
-            .refusing = !accepting;
+        let mut world = self.world.borrow_mut();
+        let inputter = &mut world.adapter_mut(self.id).inputter;
+        inputter.refuse_all(!accepting);
     }
 
     /// Time in which this node's bus has been taken so far.
     pub fn bus_busy(&self) -> Time {
-        self.world.borrow().adapters[self.id as usize].bus.busy()
+        self.world.borrow().bus_busy(self.id)
     }
 
     /// Time in which this node's thread processor has worked so far.
     pub fn thread_busy(&self) -> Time {
-        self.world.borrow().adapters[self.id as usize]
-            .processor
-            .busy
+        self.world.borrow().adapter(self.id).processor.busy()
     }
 }

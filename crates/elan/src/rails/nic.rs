@@ -12,13 +12,12 @@
 
 use super::Config;
 use super::protocol::{Answer, Control, Message, Nic, Packet, Request, Status};
+use crate::adapter::mmu::MemoryError;
+use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
-use crate::event::EventId;
-use crate::memory::Address;
-use crate::message::{INSERTED, Transaction, WORD};
-use crate::mmu::MemoryError;
-use crate::queue::QueueId;
+use crate::memory::{Address, EventId};
 use crate::thread::Thread;
+use crate::transaction::{INSERTED, Transaction, WORD};
 use fabric::{NodeId, Priority};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! The memory that threads reach: that of the adapter, by their own instructions.
 
 use super::Thread;
+use crate::adapter::mmu::{Access, Fault, Reason};
 use crate::memory::{Address, Placement};
-use crate::message::WORD;
-use crate::mmu::{Access, Fault, Reason};
+use crate::transaction::WORD;
 use units::Bytes;
 
 impl Thread {
@@ -19,14 +19,14 @@ impl Thread {
         let capability = self.node.capability();
         let placement = {
             let world = self.node.world.borrow();
-            world.translate(at, length, access, capability)?
+            world.memory().translate(at, length, access, capability)?
         };
         self.hold().await;
         if placement == Placement::Main {
             self.node.cross_to_main(length).await;
         }
         let mut world = self.node.world.borrow_mut();
-        world.write(at, bytes, access, capability)
+        world.memory_mut().write(at, bytes, access, capability)
     }
 
     /// Stores bytes in adapter memory of the process.
@@ -37,7 +37,9 @@ impl Thread {
         let length = Bytes::new(bytes.len() as u64);
         self.near(at, length, Access::LocalWrite)?;
         let mut world = self.node.world.borrow_mut();
-        world.write(at, bytes, Access::LocalWrite, self.node.capability())
+        world
+            .memory_mut()
+            .write(at, bytes, Access::LocalWrite, self.node.capability())
     }
 
     /// Bytes of adapter memory of the process.
@@ -47,7 +49,9 @@ impl Thread {
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
         self.near(at, length, Access::LocalRead)?;
         let world = self.node.world.borrow();
-        world.load(at, length, Access::LocalRead, self.node.capability())
+        world
+            .memory()
+            .load(at, length, Access::LocalRead, self.node.capability())
     }
 
     /// Stores a word.
@@ -73,7 +77,10 @@ impl Thread {
     fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
         self.node.check_own(at, length, access)?;
         let world = self.node.world.borrow();
-        match world.translate(at, length, access, self.node.capability())? {
+        match world
+            .memory()
+            .translate(at, length, access, self.node.capability())?
+        {
             Placement::Adapter => Ok(()),
             Placement::Main => Err(Fault::new(at, length, access, Reason::NotAdapter)),
         }

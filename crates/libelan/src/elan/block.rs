@@ -115,24 +115,24 @@ impl Block {
 
     /// Adapter memory of a block.
     pub fn elan_size(node: &Node) -> Bytes {
-        Block::events_size(node) + elan::event::EVENT_BLOCK + segment(node) * SLOTS
+        Block::events_size(node) + elan::memory::EVENT_BLOCK + segment(node) * SLOTS
     }
 
     /// Adapter memory of its events.
     fn events_size(node: &Node) -> Bytes {
         let count = Slot::events(node.group_config().branching).count();
-        elan::event::EVENT_BLOCK * count as u64
+        elan::memory::EVENT_BLOCK * count as u64
     }
 
     /// The words of a block.
     pub fn words(self, node: &Node) -> [ElanAddr; 2] {
         let first = self.elan.offset(Block::events_size(node));
-        [first, first.offset(elan::message::WORD)]
+        [first, first.offset(elan::transaction::WORD)]
     }
 
     /// Its stage.
     pub fn stage(self, node: &Node) -> ElanAddr {
-        let words = elan::event::EVENT_BLOCK;
+        let words = elan::memory::EVENT_BLOCK;
         self.elan.offset(Block::events_size(node) + words)
     }
 
@@ -142,7 +142,7 @@ impl Block {
     }
 
     pub fn at(self, slot: Slot) -> ElanAddr {
-        let offset = elan::event::EVENT_BLOCK * u64::from(slot.index());
+        let offset = elan::memory::EVENT_BLOCK * u64::from(slot.index());
         self.elan.offset(offset)
     }
 

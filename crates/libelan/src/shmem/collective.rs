@@ -15,7 +15,7 @@ use crate::elan::bcast::Span;
 use crate::elan::group::Group;
 use crate::elan::reduce::{Operation, To};
 use elan::ElanAddr;
-use elan::message::WORD;
+use elan::transaction::WORD;
 use units::Bytes;
 
 impl Shmem {

@@ -215,7 +215,7 @@ impl Port {
         if let Some(event) = state.events.pop() {
             return Ok(event);
         }
-        let at = state.memory.alloc(64, elan::event::EVENT_BLOCK)?;
+        let at = state.memory.alloc(64, elan::memory::EVENT_BLOCK)?;
         let event = self.node.event_at(at, 1, elan::Action::Copy);
         Ok((event.expect("it is adapter memory"), at))
     }

@@ -21,7 +21,10 @@
 //! between two ranges: stricter than hardware, so that an access beyond the end never passes by luck. The 16 entries of
 //! the TLB and its walks have no cost of their own: they are part of `dma_start`.
 
-use crate::memory::{Address, Contents, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
+pub(crate) mod context;
+pub(crate) mod shared;
+
+use crate::memory::{Address, Contents, ContextId, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
 use fabric::NodeId;
 use std::fmt;
 use std::ops::BitOr;
@@ -189,7 +192,7 @@ pub struct MemoryError {
     /// The node.
     pub node: NodeId,
     /// The context.
-    pub context: crate::ContextId,
+    pub context: ContextId,
     /// What was wanted.
     pub placement: Placement,
     /// How much of it.
@@ -270,11 +273,11 @@ pub(crate) fn pages(bytes: Bytes) -> Bytes {
 
 /// The ranges of one process, by address.
 #[derive(Default)]
-pub(crate) struct Mmu {
+pub(crate) struct AddressSpace {
     ranges: Vec<Range>,
 }
 
-impl Mmu {
+impl AddressSpace {
     /// Maps a range at the lowest addresses of the heap that have room, on page boundaries.
     ///
     /// # Errors

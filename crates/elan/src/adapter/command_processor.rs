@@ -1,0 +1,78 @@
+//! # The command processor: what a process asks of its adapter with one store (000 s2.1; public Elan3 headers)
+//!
+//! Every command crosses the bus in a transaction of [`COMMAND`] bytes; the command processor works on it for `command`.
+//! Then the unit takes it that it is for. Threads on the adapter need no command port.
+
+use crate::in_flight::DmaId;
+use kernel::Signal;
+use std::collections::VecDeque;
+use units::Bytes;
+
+/// A command is one word through the command port.
+pub const COMMAND: Bytes = Bytes::new(8);
+
+/// A command on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Command {
+    /// Execute a DMA.
+    Dma(DmaId),
+    /// Let an event of the node occur, by its number there.
+    Set(u32),
+    /// Run the thread that was posted first: the port works in order.
+    Run,
+    /// Put the message that was posted first into its queue.
+    Insert,
+}
+
+/// What a command makes another unit do.
+pub(crate) enum Order {
+    /// The DMA engine: execute a DMA.
+    Dma(DmaId),
+    /// The event unit: let an event occur.
+    Set(u32),
+    /// The inputter: put a message into a queue, by its number.
+    Insert(u32, Box<[u8]>),
+    /// Nothing any more: a thread runs.
+    Run,
+}
+
+/// The command processor of one adapter.
+#[derive(Default)]
+pub(crate) struct CommandProcessor {
+    /// Messages of the host for queues, whose command is on its way.
+    messages: VecDeque<(u32, Box<[u8]>)>,
+    /// Threads whose command is on its way.
+    threads: VecDeque<Signal>,
+}
+
+impl CommandProcessor {
+    /// The host stores a message for a queue; the command follows.
+    pub fn message(&mut self, queue: u32, message: Box<[u8]>) -> Command {
+        self.messages.push_back((queue, message));
+        Command::Insert
+    }
+
+    /// The host lets a thread run that waits for a signal; the command follows.
+    pub fn thread(&mut self, thread: Signal) -> Command {
+        self.threads.push_back(thread);
+        Command::Run
+    }
+
+    /// Works on a command.
+    pub fn execute(&mut self, command: Command) -> Order {
+        match command {
+            Command::Dma(dma) => Order::Dma(dma),
+            Command::Set(event) => Order::Set(event),
+            Command::Insert => {
+                let posted = self.messages.pop_front();
+                let (queue, message) = posted.expect("it was posted with the command");
+                Order::Insert(queue, message)
+            }
+            Command::Run => {
+                let thread = self.threads.pop_front();
+                thread.expect("a thread was posted with the command").fire();
+                Order::Run
+            }
+        }
+    }
+}
