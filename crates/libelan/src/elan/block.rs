@@ -1,11 +1,23 @@
 //! The memory of a group in each member: events, words and the stage of broadcasts in the adapter, partial results in main
 //! memory.
 
-use super::bcast::{SLOTS, segment};
 use crate::elan3::{AllocError, Heap};
 use elan::{ElanAddr, Node};
 use std::cell::RefCell;
 use units::Bytes;
+
+/// Packets of a segment. Nothing is published; a segment of 4 takes longer to send than a thread and the DMA engine take to
+/// send it on.
+const SEGMENT_PACKETS: u64 = 4;
+
+/// Segments of the stage: one that is copied out, one that is sent on, one that comes, and one for which the signal that
+/// there is room is under way. With 3 a chain is slower by a third, with more than 4 no faster. Nothing is published.
+pub(super) const SLOTS: u64 = 4;
+
+/// The longest segment.
+pub(super) fn segment(node: &Node) -> Bytes {
+    node.longest_packet() * SEGMENT_PACKETS
+}
 
 /// The memory of a group in each member: see the offsets.
 #[derive(Clone, Copy, Debug)]
