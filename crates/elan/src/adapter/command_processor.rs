@@ -24,18 +24,6 @@ pub(crate) enum Command {
     Insert,
 }
 
-/// What a command makes another unit do.
-pub(crate) enum Order {
-    /// The DMA engine: execute a DMA.
-    Dma(DmaId),
-    /// The event unit: let an event occur.
-    Set(u32),
-    /// The inputter: put a message into a queue, by its number.
-    Insert(u32, Box<[u8]>),
-    /// Nothing any more: a thread runs.
-    Run,
-}
-
 /// The command processor of one adapter.
 #[derive(Default)]
 pub(crate) struct CommandProcessor {
@@ -58,21 +46,16 @@ impl CommandProcessor {
         Command::Run
     }
 
-    /// Works on a command.
-    pub fn execute(&mut self, command: Command) -> Order {
-        match command {
-            Command::Dma(dma) => Order::Dma(dma),
-            Command::Set(event) => Order::Set(event),
-            Command::Insert => {
-                let posted = self.messages.pop_front();
-                let (queue, message) = posted.expect("it was posted with the command");
-                Order::Insert(queue, message)
-            }
-            Command::Run => {
-                let thread = self.threads.pop_front();
-                thread.expect("a thread was posted with the command").fire();
-                Order::Run
-            }
-        }
+    /// Works on [`Command::Insert`]: the message, and its queue.
+    pub fn insert(&mut self) -> (u32, Box<[u8]>) {
+        let posted = self.messages.pop_front();
+        posted.expect("it was posted with the command")
+    }
+
+    /// Works on [`Command::Run`].
+    pub fn run(&mut self) {
+        let thread = self.threads.pop_front();
+        let thread = thread.expect("a thread was posted with the command");
+        thread.fire();
     }
 }

@@ -47,11 +47,7 @@ impl Node {
     /// this, and then looks at it.
     pub fn next_store(&self, at: ElanAddr, length: Bytes) -> Signal {
         let stored = Signal::new();
-        let mut world = self.world.borrow_mut();
-        if let Ok(context) = world
-            .memory_mut()
-            .context_mut(self.at(at), self.capability())
-        {
+        if let Ok(context) = self.memory().context_mut(self.at(at), self.capability()) {
             let stored = stored.clone();
             context.awaited.push(Awaited { at, length, stored });
         }
@@ -68,9 +64,7 @@ impl Node {
     /// # Errors
     /// If the bytes do not lie within one region.
     pub fn placement(&self, at: ElanAddr, length: Bytes) -> Result<Placement, Fault> {
-        let world = self.world.borrow();
-        world
-            .memory()
+        self.memory()
             .translate(self.at(at), length, Access::Host, self.capability())
     }
 

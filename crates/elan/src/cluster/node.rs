@@ -4,13 +4,14 @@ use super::World;
 use crate::adapter::Due;
 use crate::adapter::command_processor::Command;
 use crate::adapter::mmu::context::{Capability, NoContext};
+use crate::adapter::mmu::shared::Memory;
 use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Progress, Report};
 use crate::memory::{Address, ContextId, ElanAddr, Placement, Region};
 use fabric::NodeId;
 use kernel::{Label, Signal};
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -34,16 +35,17 @@ impl Node {
         }
     }
 
+    /// The memory of all processes.
+    pub(crate) fn memory(&self) -> RefMut<'_, Memory> {
+        RefMut::map(self.world.borrow_mut(), World::memory)
+    }
+
     /// Attaches a process: gives it a context of its own.
     ///
     /// # Errors
     /// If all contexts are in use.
     pub fn attach(&self, capability: Capability) -> Result<Node, NoContext> {
-        let context = self
-            .world
-            .borrow_mut()
-            .memory_mut()
-            .attach(&[self.id], capability)?;
+        let context = self.memory().attach(&[self.id], capability)?;
         Ok(Node {
             context,
             capability,
@@ -60,11 +62,7 @@ impl Node {
         nodes: &[NodeId],
         capability: Capability,
     ) -> Result<Vec<Node>, NoContext> {
-        let context = self
-            .world
-            .borrow_mut()
-            .memory_mut()
-            .attach(nodes, capability)?;
+        let context = self.memory().attach(nodes, capability)?;
         let node = |&id| Node {
             id,
             context,
@@ -88,7 +86,7 @@ impl Node {
         let tree = world.fabric().tree();
         assert!(rail < tree.rails(), "the machine has no rail {rail}");
         let id = tree.place(rail, node);
-        let context = world.memory_mut().attach(&[id], self.capability)?;
+        let context = world.memory().attach(&[id], self.capability)?;
         drop(world);
         let beside = Node {
             id,
@@ -96,9 +94,7 @@ impl Node {
             ..self.clone()
         };
         let [at, home] = [&beside, self].map(|one| one.at(ElanAddr::NOWHERE));
-        let mut world = self.world.borrow_mut();
-        world.memory_mut().settle(at, home, self.capability);
-        drop(world);
+        self.memory().settle(at, home, self.capability);
         Ok(beside)
     }
 
@@ -106,10 +102,7 @@ impl Node {
     /// fault.
     pub fn detach(&self) {
         let process = self.at(ElanAddr::NOWHERE);
-        self.world
-            .borrow_mut()
-            .memory_mut()
-            .detach(process, self.capability);
+        self.memory().detach(process, self.capability);
     }
 
     /// Its number; of an adapter on a rail other than 0, that of the node's place there (see [`fabric::topology`]).
@@ -210,8 +203,7 @@ impl Node {
         real: bool,
     ) -> Result<Region, MemoryError> {
         let process = self.at(ElanAddr::NOWHERE);
-        let mut world = self.world.borrow_mut();
-        world.memory_mut().map(
+        self.memory().map(
             process,
             self.capability,
             (placement, bytes),
@@ -243,10 +235,7 @@ impl Node {
     /// # Errors
     /// If it is not one of the process's.
     pub fn free(&self, region: Region) -> Result<(), Fault> {
-        self.world
-            .borrow_mut()
-            .memory_mut()
-            .unmap(region, self.capability)
+        self.memory().unmap(region, self.capability)
     }
 
     /// Changes what adapters may do with a part of a region.
@@ -261,8 +250,8 @@ impl Node {
     ) -> Result<(), Fault> {
         let address = self.at(at);
         let fault = |reason| Fault::new(address, length, Access::Host, reason);
-        let mut world = self.world.borrow_mut();
-        let context = world.memory_mut().context_mut(address, self.capability);
+        let mut memory = self.memory();
+        let context = memory.context_mut(address, self.capability);
         let space = &mut context.map_err(fault)?.space;
         space.protect(at, length, permissions).map_err(fault)
     }
@@ -274,8 +263,7 @@ impl Node {
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let access = Access::Host;
         self.check_own(at, Bytes::new(bytes.len() as u64), access)?;
-        let mut world = self.world.borrow_mut();
-        world.memory_mut().write(at, bytes, access, self.capability)
+        self.memory().write(at, bytes, access, self.capability)
     }
 
     /// Bytes of the process's memory, as the host reads them, in no time.
@@ -284,9 +272,7 @@ impl Node {
     /// As [`Node::store`].
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
         self.check_own(at, length, Access::Host)?;
-        let world = self.world.borrow();
-        world
-            .memory()
+        self.memory()
             .load(at, length, Access::Host, self.capability)
     }
 
@@ -306,14 +292,13 @@ impl Node {
     /// If the region is another process's.
     pub fn read(&self, region: Region) -> Option<Box<[u8]>> {
         self.assert_owns(region.start);
-        let world = self.world.borrow();
         if region.is_empty() {
             return Some(Box::default());
         }
-        let found =
-            world
-                .memory()
-                .fetch(region.start(), region.len(), Access::Host, self.capability);
+        let (at, length) = (region.start(), region.len());
+        let found = self
+            .memory()
+            .fetch(at, length, Access::Host, self.capability);
         found.unwrap_or_else(|fault| panic!("{fault}")).1
     }
 
@@ -374,10 +359,8 @@ impl Node {
 
     /// The oldest error of what nobody awaited: chained and posted DMAs, bytes for memory that was unmapped.
     pub fn trap(&self) -> Option<DmaError> {
-        let mut world = self.world.borrow_mut();
-        let context = world
-            .memory_mut()
-            .context_mut(self.at(ElanAddr::NOWHERE), self.capability);
+        let mut memory = self.memory();
+        let context = memory.context_mut(self.at(ElanAddr::NOWHERE), self.capability);
         context.ok()?.traps.pop_front()
     }
 

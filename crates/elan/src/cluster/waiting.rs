@@ -1,6 +1,6 @@
 //! Events and queues as processes see them.
 
-use super::{Node, World};
+use super::Node;
 use crate::adapter::Due;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::Command;
@@ -37,26 +37,21 @@ impl Node {
     /// A place for an event in pages of adapter memory that the process keeps for them.
     fn event_place(&self) -> Result<ElanAddr, MemoryError> {
         let process = self.at(ElanAddr::NOWHERE);
-        let mut world = self.world.borrow_mut();
-        let place = |world: &mut World| {
-            let context = world
-                .memory_mut()
-                .context_mut(process, self.capability())
-                .ok()?;
+        let place = || {
+            let mut memory = self.memory();
+            let context = memory.context_mut(process, self.capability()).ok()?;
             context.event_places.pop()
         };
-        if let Some(place) = place(&mut world) {
+        if let Some(place) = place() {
             return Ok(place);
         }
-        drop(world);
         let page = self.map(Placement::Adapter, PAGE, Permissions::ALL, true)?;
-        let mut world = self.world.borrow_mut();
         let places = (0..PAGE / EVENT_BLOCK).rev();
         let places = places.map(|index| page.start.elan.offset(EVENT_BLOCK * index));
-        if let Ok(context) = world.memory_mut().context_mut(process, self.capability()) {
+        if let Ok(context) = self.memory().context_mut(process, self.capability()) {
             context.event_places.extend(places);
         }
-        Ok(place(&mut world).expect("the process has just mapped places"))
+        Ok(place().expect("the process has just mapped places"))
     }
 
     /// An event in a block of 64 bytes of the process's adapter memory, in place of one that is there.
@@ -78,9 +73,8 @@ impl Node {
             let own = other.node == self.id();
             assert!(own, "an event sets others of its own node");
         }
+        let event = self.memory().add_event(self.at(at), self.capability())?;
         let mut world = self.world.borrow_mut();
-        let memory = world.memory_mut();
-        let event = memory.add_event(self.at(at), self.capability())?;
         let events = &mut world.adapter_mut(self.id()).events;
         events.install(event.index, count, action, pooled);
         Ok(event)
@@ -94,15 +88,15 @@ impl Node {
             return;
         };
         let pooled = world.adapter(event.node).events.is_pooled(event.index);
-        world.memory_mut().remove_events(at, Bytes::new(1));
-        if pooled && let Ok(context) = world.memory_mut().context_mut(at, self.capability()) {
+        world.memory().remove_events(at, Bytes::new(1));
+        if pooled && let Ok(context) = world.memory().context_mut(at, self.capability()) {
             context.event_places.push(at.elan);
         }
     }
 
     /// Where an event lies; none if it has been freed.
     pub fn event_address(&self, event: EventId) -> Option<Address> {
-        self.world.borrow().memory().event_address(event)
+        self.memory().event_address(event)
     }
 
     /// Makes an event of the process wait for `count` occurrences again.
@@ -143,7 +137,7 @@ impl Node {
         world.event(event).seen().clone()
     }
 
-    /// Waits in a way of choice; see [`crate::event`].
+    /// Waits in a way of choice; see [`crate::adapter::event_unit`].
     pub async fn wait_by(&self, event: EventId, how: Wait) {
         match how {
             Wait::Poll => self.wait(event).await,
@@ -266,7 +260,7 @@ impl Node {
         }
         let inputter = &mut world.adapter_mut(self.id()).inputter;
         let index = inputter.add_queue(Queue::new(count, slot, event));
-        let context = world.memory_mut().context_mut(at, self.capability());
+        let context = world.memory().context_mut(at, self.capability());
         let queues = &mut context.expect("its memory was translated").queues;
         queues.insert(at.elan, index);
         Ok(QueueId {
@@ -281,7 +275,7 @@ impl Node {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();
         world.queue(queue).clear();
-        if let Ok(context) = world.memory_mut().context_mut(queue.at, self.capability())
+        if let Ok(context) = world.memory().context_mut(queue.at, self.capability())
             && context.queues.get(&queue.at.elan) == Some(&queue.index)
         {
             context.queues.remove(&queue.at.elan);

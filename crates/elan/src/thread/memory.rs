@@ -17,16 +17,13 @@ impl Thread {
         let access = Access::LocalWrite;
         self.node.check_own(at, length, access)?;
         let capability = self.node.capability();
-        let placement = {
-            let world = self.node.world.borrow();
-            world.memory().translate(at, length, access, capability)?
-        };
+        let memory = || self.node.memory();
+        let placement = memory().translate(at, length, access, capability)?;
         self.hold().await;
         if placement == Placement::Main {
             self.node.cross_to_main(length).await;
         }
-        let mut world = self.node.world.borrow_mut();
-        world.memory_mut().write(at, bytes, access, capability)
+        memory().write(at, bytes, access, capability)
     }
 
     /// Stores bytes in adapter memory of the process.
@@ -36,9 +33,8 @@ impl Thread {
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let length = Bytes::new(bytes.len() as u64);
         self.near(at, length, Access::LocalWrite)?;
-        let mut world = self.node.world.borrow_mut();
-        world
-            .memory_mut()
+        self.node
+            .memory()
             .write(at, bytes, Access::LocalWrite, self.node.capability())
     }
 
@@ -48,8 +44,7 @@ impl Thread {
     /// If they do not lie within a region of it, or it may not be read.
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
         self.near(at, length, Access::LocalRead)?;
-        let world = self.node.world.borrow();
-        world
+        self.node
             .memory()
             .load(at, length, Access::LocalRead, self.node.capability())
     }
@@ -76,11 +71,12 @@ impl Thread {
     /// Whether an access stays in adapter memory: threads reach main memory by DMA.
     fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
         self.node.check_own(at, length, access)?;
-        let world = self.node.world.borrow();
-        match world
+        let capability = self.node.capability();
+        let placement = self
+            .node
             .memory()
-            .translate(at, length, access, self.node.capability())?
-        {
+            .translate(at, length, access, capability)?;
+        match placement {
             Placement::Adapter => Ok(()),
             Placement::Main => Err(Fault::new(at, length, access, Reason::NotAdapter)),
         }
