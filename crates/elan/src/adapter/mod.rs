@@ -13,9 +13,9 @@
 //!
 //! Each part owns its state. It is told what happens, and has the [`Wires`] to what is beyond it: the network, the bus, the
 //! clock, the memory of all processes. What another part of its adapter must do, it returns, and the router
-//! (`cluster::world`) tells that one. What all generations have is always there; which further parts an adapter has, a list
-//! in the machine says ([`Part`]). To add one is to write its file, to name it here in [`Part`] and in [`Due`], and to place it in
-//! the router and in the machine file.
+//! (`cluster::world::route`) tells that one. What all generations have is always there; which further parts an adapter has, a
+//! list in the machine says ([`Part`]). To add a part is to write its file, to name it here and in the router, and to read its
+//! parameters from the machine file.
 
 pub mod bus;
 pub mod bus_interface;

@@ -3,48 +3,17 @@
 mod route;
 
 use crate::adapter::bus_interface::BusInterface;
-use crate::adapter::command_processor::CommandProcessor;
-use crate::adapter::dma_engine::DmaEngine;
-use crate::adapter::event_unit::{Event, EventUnit};
-use crate::adapter::inputter::Inputter;
+use crate::adapter::event_unit::Event;
 use crate::adapter::mmu::shared::Memory;
 use crate::adapter::queue::{Queue, QueueId};
-use crate::adapter::sten::Sten;
-use crate::adapter::thread_processor::ThreadProcessor;
 use crate::adapter::{Due, Wires};
 use crate::config::Config;
 use crate::in_flight::InFlight;
 use crate::memory::{EventId, PerNode};
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, NodeId, Notice};
-use kernel::{Digest, EventQueue, Signal, Spawner};
+use kernel::{Digest, EventQueue, Spawner};
+use route::Adapter;
 use units::Time;
-
-/// The parts of one adapter.
-pub(crate) struct Adapter {
-    pub commands: CommandProcessor,
-    pub engine: DmaEngine,
-    /// Where the machine has one.
-    pub sten: Option<Sten>,
-    pub inputter: Inputter,
-    pub processor: ThreadProcessor,
-    pub events: EventUnit,
-    /// Set when its rail has failed.
-    pub down: Signal,
-}
-
-impl Adapter {
-    fn new(config: &Config) -> Self {
-        Adapter {
-            commands: CommandProcessor::default(),
-            engine: DmaEngine::new(&config.parts),
-            sten: Sten::new(&config.parts),
-            inputter: Inputter::default(),
-            processor: ThreadProcessor::default(),
-            events: EventUnit::default(),
-            down: Signal::new(),
-        }
-    }
-}
 
 /// Everything that is simulated but the processes.
 pub(crate) struct World {

@@ -4,14 +4,46 @@
 use super::World;
 use crate::adapter::Due;
 use crate::adapter::bus::Direction;
-use crate::adapter::command_processor::{COMMAND, Command};
-use crate::adapter::event_unit::{Action, Occurrence};
+use crate::adapter::command_processor::{COMMAND, Command, CommandProcessor};
+use crate::adapter::dma_engine::DmaEngine;
+use crate::adapter::event_unit::{Action, EventUnit, Occurrence};
 use crate::adapter::inputter::Inputter;
+use crate::adapter::sten::Sten;
+use crate::adapter::thread_processor::ThreadProcessor;
+use crate::config::Config;
 use crate::dma::Dma;
 use crate::in_flight::{DmaId, Progress, Report, Stage, Token, is_by_thread};
 use crate::memory::{Address, EVENT_BLOCK, EventId};
 use fabric::{NodeId, Notice, PacketId};
+use kernel::Signal;
 use units::Bytes;
+
+/// The parts of one adapter.
+pub(crate) struct Adapter {
+    pub commands: CommandProcessor,
+    pub engine: DmaEngine,
+    /// Where the machine has one.
+    pub sten: Option<Sten>,
+    pub inputter: Inputter,
+    pub processor: ThreadProcessor,
+    pub events: EventUnit,
+    /// Set when its rail has failed.
+    pub down: Signal,
+}
+
+impl Adapter {
+    pub fn new(config: &Config) -> Self {
+        Adapter {
+            commands: CommandProcessor::default(),
+            engine: DmaEngine::new(&config.parts),
+            sten: Sten::new(&config.parts),
+            inputter: Inputter::default(),
+            processor: ThreadProcessor::default(),
+            events: EventUnit::default(),
+            down: Signal::new(),
+        }
+    }
+}
 
 impl World {
     /// Routes what the network says.
