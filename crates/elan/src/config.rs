@@ -1,6 +1,8 @@
 //! The parameters of adapters, buses and packets. The machine file's texts arrive here as quantities; bounds are
 //! checked where the file is read.
 
+use crate::adapter::Part;
+use crate::adapter::bus::BusConfig;
 use crate::noise;
 use crate::packet::PacketFormat;
 use schemars::JsonSchema;
@@ -55,43 +57,6 @@ impl AdapterConfig {
             self.trap_delay
         }
     }
-}
-
-/// Whether a bus moves in both directions at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Duplex {
-    /// In one at a time.
-    Half,
-    /// In both, each at the full rate.
-    Full,
-}
-
-/// The I/O bus of an adapter: all that moves between main memory and adapter crosses it (000 s4: 64-bit, 33 MHz PCI).
-#[derive(Clone, Copy, Debug)]
-pub struct BusConfig {
-    /// Whether both directions move at once.
-    pub duplex: Duplex,
-    /// Rate within a burst.
-    pub rate: Rate,
-    /// Longest transaction; longer transfers are cut.
-    pub burst: Bytes,
-    /// Arbitration, address and first-word latency of each transaction.
-    pub burst_overhead: Time,
-    /// Of a half-duplex bus: extra time before a transaction in the other direction than the last (000 s5.2: the bus "is not able to
-    /// efficiently interleave the bidirectional traffic").
-    pub turnaround: Time,
-}
-
-/// The parts in which an Elan4 differs from an Elan3 (003 s2.1). What both have, they share.
-#[derive(Clone, Copy, Debug)]
-pub struct Elan4Config {
-    /// The short transaction engine: from taking up a command to handing its packet to the network.
-    pub sten_start: Time,
-    /// DMA engines, at least 1; an Elan3 has one.
-    pub engines: u32,
-    /// Reads of main memory are split transactions: from the end of a request on the bus to its data asking for the bus.
-    pub split: Time,
 }
 
 /// The host processors as the libraries use them.
@@ -164,8 +129,8 @@ pub struct Config {
     pub packet: PacketFormat,
     /// The adapters.
     pub adapter: AdapterConfig,
-    /// The parts of Elan4, if the adapters are of this generation.
-    pub elan4: Option<Elan4Config>,
+    /// The parts that not all adapters have: none of an Elan3.
+    pub parts: Vec<Part>,
     /// The buses.
     pub bus: BusConfig,
     /// The hosts.

@@ -1,18 +1,14 @@
-//! # Remote DMAs: descriptors and what is known of one in progress
+//! # Remote DMAs: descriptors
 //!
 //! A descriptor says "move these bytes there". One end lies in the memory of the process that posts it: the source of a
-//! *put*, the destination of a *get*, which the other end's adapter executes ([`crate::get`]). A *queue* DMA puts one
-//! message into a queue ([`crate::queue`]). The [`crate::engine`] works on them.
+//! *put*, the destination of a *get*, which the other end's adapter executes ([`crate::adapter::gets`]). A *queue* DMA puts one
+//! message into a queue ([`crate::adapter::queue`]). The [`crate::adapter::dma_engine`] works on them.
 //!
 //! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
 
-use crate::broadcast::Landing;
-use crate::context::{Capability, ContextId};
-use crate::event::EventId;
-use crate::get::Get;
-use crate::memory::Address;
+use crate::adapter::mmu::{Fault, Reason};
+use crate::memory::{Address, ContextId, EventId};
 use crate::meter::Meter;
-use crate::mmu::{Fault, Reason};
 use fabric::{Destination, NodeId, Priority};
 use kernel::{Signal, Wait};
 use std::cell::Cell;
@@ -75,7 +71,7 @@ impl Dma {
     }
 
     /// A transfer of `length` bytes to the same address, in contexts of the same number, on all nodes from that of `to` to
-    /// `last`; see [`crate::broadcast`]. Its event, if it has one, is named by address.
+    /// `last`; see [`crate::adapter::inputter::broadcast`]. Its event, if it has one, is named by address.
     pub fn broadcast(from: Address, to: Address, last: NodeId, length: Bytes) -> Self {
         Dma {
             last: Some(last),
@@ -124,6 +120,16 @@ impl Dma {
     pub fn metered(self, meter: Meter) -> Self {
         Dma {
             meter: Some(meter),
+            ..self
+        }
+    }
+
+    /// Makes it one for the short transaction engine, where the adapter has one: it must fit in one packet, and lie in
+    /// adapter memory, which command queues do.
+    #[must_use]
+    pub fn short(self) -> Self {
+        Dma {
+            short: true,
             ..self
         }
     }
@@ -215,6 +221,14 @@ pub struct Transfer {
 }
 
 impl Transfer {
+    /// One whose end `done` tells, and whose failure will be found in a cell.
+    pub(crate) fn new(done: &Signal, failed: &Rc<Cell<Option<DmaError>>>) -> Self {
+        Transfer {
+            done: done.wait(),
+            failed: Rc::clone(failed),
+        }
+    }
+
     /// One that has failed before it was posted.
     pub fn failed(error: DmaError) -> Self {
         Transfer {
@@ -232,149 +246,3 @@ impl Future for Transfer {
         done.map(|()| self.failed.get().map_or(Ok(()), Err))
     }
 }
-
-/// Who is told of the end of a DMA.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Report {
-    /// The process, through main memory.
-    Host,
-    /// A thread of the adapter.
-    Thread,
-    /// Nobody; its error is a trap.
-    Nobody,
-}
-
-/// Number of a DMA in the cluster's table; re-used once it is over at both ends.
-pub(crate) type DmaId = u32;
-
-/// How far a DMA is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
-    /// Not yet accepted, or refused.
-    Posted,
-    /// Accepted into the DMA queue.
-    Queued,
-    /// Its completion is on the way to the process.
-    Completed,
-    /// The process has been told.
-    Reported,
-}
-
-/// A DMA in progress.
-pub(crate) struct Progress {
-    pub dma: Dma,
-    /// The node whose engine works on it, for one of its processes.
-    pub node: NodeId,
-    pub context: ContextId,
-    /// The right by which it reaches memory elsewhere.
-    pub capability: Capability,
-    pub report: Report,
-    /// What it is in a get, if it belongs to one.
-    pub get: Option<Get>,
-    /// Of a get: whether another DMA serves it.
-    pub served: bool,
-    /// Bytes cut into packets.
-    pub cut: Bytes,
-    /// Whether the last packet has been cut.
-    pub cut_all: bool,
-    /// Packets cut and not yet acknowledged.
-    pub open: u32,
-    /// Refused packets that wait to be sent again; while there are any, the DMA is parked.
-    pub refused: u32,
-    /// Packets that the other end has not yet dealt with.
-    pub unstored: u32,
-    /// Whether some of it has arrived and some is missing.
-    pub landing: bool,
-    /// Of a broadcast: how far each destination is.
-    pub landings: Box<[Landing]>,
-    /// Why it failed, if it did; shared with the process that awaits it.
-    pub failed: Rc<Cell<Option<DmaError>>>,
-    pub done: Signal,
-    pub stage: Stage,
-}
-
-impl Progress {
-    /// Nothing done yet.
-    pub fn new(
-        dma: Dma,
-        (node, context): (NodeId, ContextId),
-        capability: Capability,
-        report: Report,
-    ) -> Self {
-        Progress {
-            dma,
-            node,
-            context,
-            capability,
-            report,
-            get: None,
-            served: false,
-            cut: Bytes::ZERO,
-            cut_all: false,
-            open: 0,
-            refused: 0,
-            unstored: 0,
-            landing: false,
-            landings: Box::default(),
-            failed: Rc::new(Cell::new(None)),
-            done: Signal::new(),
-            stage: Stage::Posted,
-        }
-    }
-
-    /// Whether all is done for which its process waits.
-    pub fn complete(&self) -> bool {
-        let data = self.get == Some(Get::Asking { stored: false }) && self.failed.get().is_none();
-        self.cut_all && self.open == 0 && !data
-    }
-
-    /// Fails, unless it has already: the first error is the one that is told.
-    pub fn fail(&self, error: DmaError) {
-        if self.failed.get().is_none() {
-            self.failed.set(Some(error));
-        }
-    }
-
-    /// The way to await it.
-    pub fn transfer(&self) -> Transfer {
-        Transfer {
-            done: self.done.wait(),
-            failed: Rc::clone(&self.failed),
-        }
-    }
-}
-
-/// What a packet of a DMA is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Blocks of payload; the last one of a DMA also notifies.
-    Data,
-    /// The same for a range of nodes.
-    Broadcast,
-    /// A descriptor for the other end's engine.
-    Request,
-    /// The owner of a get's bytes could not read them.
-    Trap,
-}
-
-/// A packet of a DMA, from its cutting to its last use at either end.
-pub(crate) struct Packet {
-    pub dma: DmaId,
-    pub kind: Kind,
-    pub offset: Bytes,
-    pub length: Bytes,
-    pub payload: Option<Box<[u8]>>,
-    /// Why the other end refuses it for good, or the owner of a get's bytes could not read them.
-    pub fault: Option<Box<Fault>>,
-    /// Refusals so far.
-    pub refusals: u32,
-    /// What destinations have still to do with it: to store it, or to hear of its end.
-    pub pending: u32,
-    /// Whether the source needs it no more.
-    pub acknowledged: bool,
-    /// Of a broadcast: which destinations have stored it.
-    pub landed: Box<[bool]>,
-}
-
-/// Number of a packet in the cluster's table: the fabric's token.
-pub(crate) type Token = u64;

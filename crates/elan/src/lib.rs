@@ -32,60 +32,56 @@
 //! | with the last byte stored, the destination's event is set; with the last acknowledgement, the source's | events | `input`, `event` |
 //! | the event's block is copied to main memory, where the process polls | bus, processor | one bus transaction, `poll` |
 //!
-//! Each process has a *context* on its adapter: an address space, [`memory`], that its MMU, [`mmu`], translates and
+//! Each process has a *context* on its adapter: an address space, [`memory`], that its MMU, [`adapter::mmu`], translates and
 //! protects. Whatever goes wrong at either end of a transfer reaches the process as an error.
 //!
 //! ## The second generation
 //!
-//! An Elan4 is an Elan3 with other parameters and some parts of its own, which the machine file chooses
-//! ([`Elan4Config`]): a short transaction engine that sends short messages without the DMA engine ([`sten`]), more DMA
-//! engines ([`engine`]), and reads of main memory as split transactions ([`split`]). All else is shared.
+//! An Elan4 is an Elan3 with other parameters and some parts of its own, which are a list in the machine ([`Part`]): a short
+//! transaction engine that sends short messages without the DMA engine, more DMA engines, and reads of main memory as split
+//! transactions. All else is shared.
 //!
-//! The rooms: [`packet`] (formats), [`context`], [`memory`], [`mmu`], [`event`], [`bus`], [`command`] (the command port),
-//! [`dma`], [`engine`], [`sten`] and [`split`] (the sending side), [`input`] (the receiving side), [`get`] (DMAs that another adapter executes),
-//! [`queue`] (small messages), [`message`] (packets of transactions), [`broadcast`] (packets to many nodes), [`thread`] (the thread processor), [`meter`] (what is
-//! counted), [`rails`] (which adapter carries a message), [`noise`] (what the operating system takes of the host's processors), [`cluster`] (time, the run loop and the processes' view, [`Node`]).
+//! ## The rooms
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | [`packet`], [`memory`], [`dma`], [`transaction`], [`meter`] | formats, addresses, descriptors: what is handed around |
+//! | `in_flight` | the DMAs and packets on their way, which both ends work on |
+//! | [`adapter`] | the parts of the chip, each with its own state |
+//! | [`cluster`] | time, the run loop, the router between the parts, and the processes' view, [`Node`] |
+//! | [`thread`] | what threads on the adapter can do |
+//! | [`rails`] | which adapter carries a message |
+//! | [`noise`] | what the operating system takes of the hosts' processors |
 //!
 //! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), 003 the one about
 //! its successor ("Assessing MPI Performance on `QsNetII`").
 
-pub mod broadcast;
-pub mod bus;
+pub mod adapter;
 pub mod cluster;
-pub mod command;
 pub mod config;
-pub mod context;
 pub mod dma;
-pub mod engine;
-pub mod event;
-pub mod get;
-pub mod input;
+mod in_flight;
 pub mod memory;
-pub mod message;
 pub mod meter;
-pub mod mmu;
 pub mod noise;
 pub mod packet;
-pub mod queue;
 pub mod rails;
-pub mod split;
-pub mod sten;
 pub mod thread;
+pub mod transaction;
 
+pub use adapter::Part;
+pub use adapter::bus::{BusConfig, Duplex};
+pub use adapter::event_unit::{Action, Wait};
+pub use adapter::mmu::context::{Capability, NoContext};
+pub use adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+pub use adapter::queue::QueueId;
 pub use cluster::{Cluster, Node, Stop, Watch};
-pub use config::{
-    AdapterConfig, BusConfig, Config, Duplex, Elan4Config, GroupConfig, HostConfig, Matching,
-    TportConfig,
-};
-pub use context::{Capability, ContextId, NoContext};
+pub use config::{AdapterConfig, Config, GroupConfig, HostConfig, Matching, TportConfig};
 pub use dma::{Dma, DmaError, Transfer};
-pub use event::{Action, EventId, Wait};
 pub use fabric::{NodeId, Priority};
-pub use memory::{Address, ElanAddr, MainAddr, Placement, Region};
-pub use message::{Answer, Comparison, Transaction};
+pub use memory::{Address, ContextId, ElanAddr, EventId, MainAddr, Placement, Region};
 pub use meter::Meter;
-pub use mmu::{Access, Fault, MemoryError, Permissions, Reason};
 pub use noise::HostCpu;
 pub use packet::PacketFormat;
-pub use queue::QueueId;
 pub use thread::Thread;
+pub use transaction::{Answer, Comparison, Transaction};

@@ -7,22 +7,25 @@
 //!
 //! An [`ElanAddr`] is a place in one process's space. An [`Address`] is a place in the distributed virtual shared memory:
 //! the node, the context of the process, the adapter's address. A [`Region`] is a range that a process has mapped; how
-//! addresses are translated and protected is told in [`crate::mmu`].
+//! addresses are translated and protected is told in [`crate::adapter::mmu`].
 //!
 //! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length ([`crate::Node::reserve`]):
 //! generators of traffic need no data. Both take the same path through the model and the same time; bytes move where both
 //! ends of a DMA hold them, and what holds none reads as zeros.
 
-use crate::context::ContextId;
 use fabric::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::{Index, IndexMut};
 use units::Bytes;
 
 /// A page of the MMUs (the Alpha's; the Elan3 has pages of 4 or 8 KB: public headers).
 pub const PAGE: Bytes = Bytes::from_kb(8);
+
+/// An event in adapter memory, and the block that one copies to main memory (public Elan3 headers: 64 bytes).
+pub const EVENT_BLOCK: Bytes = Bytes::new(64);
 
 /// Where the allocator heap begins, in the adapter's addresses (000 figure 5).
 pub const HEAP: ElanAddr = ElanAddr::new(0x0C80_8000);
@@ -110,6 +113,60 @@ impl fmt::Display for MainAddr {
 impl fmt::Debug for MainAddr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
+    }
+}
+
+/// Number of a context on its adapter; see [`crate::adapter::mmu`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContextId(pub(crate) u16);
+
+impl ContextId {
+    /// Its number.
+    pub fn as_u16(self) -> u16 {
+        self.0
+    }
+}
+
+impl fmt::Display for ContextId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An event of one node; see [`crate::adapter::event_unit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId {
+    pub(crate) node: NodeId,
+    pub(crate) index: u32,
+}
+
+impl EventId {
+    /// The node whose adapter holds it.
+    pub fn node(self) -> NodeId {
+        self.node
+    }
+}
+
+/// One thing for each adapter, found by the adapter's number.
+pub(crate) struct PerNode<T>(Box<[T]>);
+
+impl<T> FromIterator<T> for PerNode<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
+        PerNode(all.into_iter().collect())
+    }
+}
+
+impl<T> Index<NodeId> for PerNode<T> {
+    type Output = T;
+
+    fn index(&self, node: NodeId) -> &T {
+        &self.0[node as usize]
+    }
+}
+
+impl<T> IndexMut<NodeId> for PerNode<T> {
+    fn index_mut(&mut self, node: NodeId) -> &mut T {
+        &mut self.0[node as usize]
     }
 }
 

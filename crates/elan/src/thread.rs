@@ -38,18 +38,16 @@
 //! A thread has a stack of a page of adapter memory, which bounds how many there can be.
 
 mod memory;
-mod processor;
+mod turn;
 
-pub(crate) use processor::Processor;
-
+use crate::adapter::mmu::{MemoryError, Permissions};
+use crate::adapter::packets::{check_rail, check_range};
+use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
-use crate::command::Command;
-use crate::dma::{Dma, DmaError, Report, Transfer};
-use crate::event::EventId;
-use crate::memory::{Address, ElanAddr, PAGE, Placement, Region};
-use crate::message::{Answer, MOST_TRANSACTIONS, Transaction};
-use crate::mmu::{MemoryError, Permissions};
-use crate::queue::QueueId;
+use crate::dma::{Dma, DmaError, Transfer};
+use crate::in_flight::{Report, ThreadPacket, Token};
+use crate::memory::{Address, ElanAddr, EventId, PAGE, Placement, Region};
+use crate::transaction::{Answer, MOST_TRANSACTIONS, Transaction};
 use fabric::{Destination, NodeId, Priority};
 use kernel::{Label, Signal};
 use std::cell::Cell;
@@ -100,13 +98,8 @@ impl Node {
     ) where
         F: Future<Output = ()> + 'static,
     {
-        let started = Signal::new();
-        let mut world = self.world.borrow_mut();
-        let threads = &mut world.adapters[self.id() as usize].processor.posted;
-        threads.push_back(started.clone());
-        world.post(self.id(), Command::Run);
-        let node = self.clone();
-        world.spawner.spawn_background(label, async move {
+        let (node, started) = (self.clone(), self.wake_thread());
+        self.serve(label, async move {
             started.wait().await;
             live(node, stack, program).await;
         });
@@ -152,7 +145,7 @@ async fn live<F: Future<Output = ()>>(
 
 impl Thread {
     async fn issue(&self) {
-        let cycles = self.node.world.borrow().config.adapter.thread_issue;
+        let cycles = self.node.world.borrow().config().adapter.thread_issue;
         self.step(cycles.into()).await;
     }
 
@@ -188,7 +181,7 @@ impl Thread {
     /// Waits until an event of the process is set.
     pub async fn wait(&self, event: EventId) {
         self.node.assert_owns_event(event);
-        let set = self.node.world.borrow_mut().event(event).set.clone();
+        let set = self.node.world.borrow_mut().event(event).set().clone();
         self.until(set.wait()).await;
     }
 
@@ -202,7 +195,7 @@ impl Thread {
     /// Whether an event of the process is set.
     pub fn is_set(&self, event: EventId) -> bool {
         self.node.assert_owns_event(event);
-        self.node.world.borrow_mut().event(event).set.is_set()
+        self.node.world.borrow_mut().event(event).set().is_set()
     }
 
     /// Makes an event of the process wait for `count` occurrences again.
@@ -224,7 +217,7 @@ impl Thread {
         let progress = self.node.progress(dma, Report::Thread);
         let transfer = progress.transfer();
         let mut world = self.node.world.borrow_mut();
-        let id = world.new_dma(progress);
+        let id = world.flight().add_dma(progress);
         world.enqueue(self.node.id(), id);
         transfer
     }
@@ -243,7 +236,7 @@ impl Thread {
     }
 
     /// Sends a packet of transactions to the contexts of one number on all nodes from that of `to` to `last`, and waits for
-    /// the combined answer: if one condition fails, nothing changes anywhere. See [`crate::broadcast`].
+    /// the combined answer: if one condition fails, nothing changes anywhere. See [`crate::adapter::inputter::broadcast`].
     ///
     /// # Errors
     /// As [`Thread::send`], or if there are no such nodes.
@@ -261,12 +254,12 @@ impl Thread {
     pub async fn post(&self, to: Address, transactions: &[Transaction], priority: Priority) {
         assert!((1..=MOST_TRANSACTIONS).contains(&transactions.len()));
         self.issue().await;
-        let mut world = self.node.world.borrow_mut();
-        let source = self.node.id();
-        if world.check_rail(source, to.node).is_ok() {
-            let (to, capability) = ((to, None), self.node.capability());
-            let token = world.send_message(source, to, capability, transactions.into(), priority);
-            world.message(token).awaited = false;
+        if self.check_rail(to.node).is_ok() {
+            let packet = self.packet((to, None), transactions, priority);
+            self.hand_over(ThreadPacket {
+                awaited: false,
+                ..packet
+            });
         }
     }
 
@@ -280,8 +273,7 @@ impl Thread {
             let length = transactions.iter().map(|one| one.data()).sum();
             return Err(DmaError::TooLong { length });
         }
-        let own = self.node.id();
-        self.node.world.borrow().check_rail(own, to.0.node)?;
+        self.check_rail(to.0.node)?;
         if let Some(last) = to.1 {
             let inserts = |one: &Transaction| matches!(one, Transaction::Insert { .. });
             assert!(
@@ -290,23 +282,45 @@ impl Thread {
             );
             let first = to.0.node;
             let range = Destination::Range { first, last };
-            self.node.world.borrow().check_range(range)?;
+            check_range(self.node.world.borrow().fabric(), range)?;
         }
         self.issue().await;
-        let (token, done) = {
-            let mut world = self.node.world.borrow_mut();
-            let capability = self.node.capability();
-            let token = world.send_message(
-                self.node.id(),
-                to,
-                capability,
-                transactions.into(),
-                priority,
-            );
-            (token, world.message(token).done.clone())
-        };
+        let packet = self.packet(to, transactions, priority);
+        let done = packet.done.clone();
+        let token = self.hand_over(packet);
         self.until(done.wait()).await;
-        self.node.world.borrow_mut().take_answer(token)
+        self.node.world.borrow_mut().flight().take_answer(token)
+    }
+
+    fn check_rail(&self, to: NodeId) -> Result<(), DmaError> {
+        check_rail(self.node.world.borrow().fabric(), self.node.id(), to)
+    }
+
+    fn packet(
+        &self,
+        (to, last): (Address, Option<NodeId>),
+        transactions: &[Transaction],
+        priority: Priority,
+    ) -> ThreadPacket {
+        ThreadPacket {
+            source: self.node.id(),
+            to,
+            last,
+            capability: self.node.capability(),
+            transactions: transactions.into(),
+            priority,
+            refusals: 0,
+            awaited: true,
+            ends: 0,
+            taken: false,
+            result: None,
+            done: Signal::new(),
+        }
+    }
+
+    fn hand_over(&self, packet: ThreadPacket) -> Token {
+        let mut world = self.node.world.borrow_mut();
+        world.wires(self.node.id()).send_thread_packet(packet)
     }
 
     /// Takes the first message of one of the process's queues, if there is one.
@@ -315,13 +329,7 @@ impl Thread {
             queue.start().is_with(self.node.at(ElanAddr::NOWHERE)),
             "the queue is another process's"
         );
-        let mut world = self.node.world.borrow_mut();
-        let queue = world.queue(queue);
-        let message = queue.messages.pop_front();
-        if queue.messages.is_empty() {
-            queue.arrived.reset();
-        }
-        message
+        self.node.world.borrow_mut().queue(queue).take()
     }
 
     /// Waits for the first message of one of the process's queues, and takes it.
@@ -330,24 +338,13 @@ impl Thread {
             if let Some(message) = self.take(queue) {
                 return message;
             }
-            let arrived = {
-                let mut world = self.node.world.borrow_mut();
-                let queue = world.queue(queue);
-                queue.arrived.reset();
-                queue.arrived.clone()
-            };
-            self.until(arrived.wait()).await;
+            self.until(self.arrival(queue).wait()).await;
         }
     }
 
     /// What is fired when something comes into one of the process's queues, which is empty: for [`Thread::until`], where
     /// a thread waits for one of several things.
     pub fn arrival(&self, queue: QueueId) -> Signal {
-        let mut world = self.node.world.borrow_mut();
-        let queue = world.queue(queue);
-        if queue.messages.is_empty() {
-            queue.arrived.reset();
-        }
-        queue.arrived.clone()
+        self.node.world.borrow_mut().queue(queue).arrival()
     }
 }

@@ -1,7 +1,7 @@
 //! The bus alone, against closed forms: bursts, overheads, turns, who goes next.
 
 use Direction::{ToAdapter, ToMain};
-use elan::bus::{Bus, Direction};
+use elan::adapter::bus::{Bus, Direction};
 use elan::{BusConfig, Duplex};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Time};

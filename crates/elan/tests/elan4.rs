@@ -3,18 +3,24 @@
 mod common;
 
 use common::{bursts, cluster, four_nodes, log, pattern};
-use elan::{Config, Dma, Elan4Config, Node, Placement, QueueId};
+use elan::{Config, Dma, Node, Part, Placement, QueueId};
 use units::{Bytes, Time};
 
-const ELAN4: Elan4Config = Elan4Config {
-    sten_start: Time::from_ps(33_013),
-    engines: 2,
-    split: Time::from_ps(411_017),
-};
+const STEN_START: Time = Time::from_ps(33_013);
+const SPLIT: Time = Time::from_ps(411_017);
 
 fn elan4() -> Config {
+    with_engines(2)
+}
+
+fn with_engines(count: u32) -> Config {
+    let parts = vec![
+        Part::Sten { start: STEN_START },
+        Part::DmaEngines { count },
+        Part::SplitReads { latency: SPLIT },
+    ];
     Config {
-        elan4: Some(ELAN4),
+        parts,
         ..four_nodes()
     }
 }
@@ -48,7 +54,7 @@ fn a_short_message() {
     });
     cluster.run().expect("it arrives");
     let (adapter, bus) = (&config.adapter, &config.bus);
-    let ready = bursts(bus, 8 + 40) + adapter.command + ELAN4.sten_start;
+    let ready = bursts(bus, 8 + 40) + adapter.command + STEN_START;
     // 8 bytes of header, a transaction with 10 of its own, 2 bytes a flit.
     let arrival = travel(&config, ready, (8 + 10 + 40) / 2);
     let copied = bus.turnaround + bursts(bus, 64);
@@ -82,7 +88,7 @@ fn a_split_read() {
         let command = bursts(bus, 8);
         let request = bus.turnaround + bursts(bus, 8);
         let data = bus.turnaround + bursts(bus, length);
-        let ready = command + adapter.command + adapter.dma_start + request + ELAN4.split + data;
+        let ready = command + adapter.command + adapter.dma_start + request + SPLIT + data;
         let transactions = length.div_ceil(64);
         let arrival = travel(
             &config,
@@ -99,9 +105,7 @@ fn a_split_read() {
 
 /// How long a short DMA takes that is posted behind a long one.
 fn behind_a_long_one(engines: u32) -> Time {
-    let mut config = elan4();
-    config.elan4 = Some(Elan4Config { engines, ..ELAN4 });
-    let mut cluster = cluster(&config);
+    let mut cluster = cluster(&with_engines(engines));
     let (a, b) = (cluster.node(0), cluster.node(1));
     let times = log();
     let noted = times.clone();

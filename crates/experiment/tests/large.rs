@@ -3,7 +3,10 @@
 //! The promise is the whole machine with 65,536 nodes, uniform traffic at 0.3 of the link rate, in at most 8 GB, set up
 //! in less than 20 s. The bounds of memory here are closer: it is to show when a node grows.
 
-#![expect(clippy::disallowed_methods, reason = "large machines must not take long")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "large machines must not take long"
+)]
 
 mod common;
 

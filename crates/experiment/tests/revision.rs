@@ -75,12 +75,7 @@ fn table() -> String {
         for (row, point) in points(name, text, machine) {
             let records = simulate(&point, None).unwrap_or_else(|error| panic!("{row}: {error}"));
             let (packets, time) = (records.packets, records.simulated);
-            writeln!(
-                table,
-                "{row}: {} {packets} packets, {time}",
-                records.digest
-            )
-            .expect("room");
+            writeln!(table, "{row}: {} {packets} packets, {time}", records.digest).expect("room");
         }
     }
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");

@@ -4,7 +4,7 @@ mod common;
 
 use common::{pattern, run};
 use elan::DmaError;
-use libelan::elan::reduce::Operation;
+use libelan::elan::reduce::Reduction;
 use libelan::elan::tport::TportError;
 use libelan::{Job, Pe};
 use proptest::prelude::*;
@@ -134,7 +134,7 @@ fn mpi_reduces_at_one_or_all() {
         let (mpi, nvps, size) = (pe.mpi(), pe.nvps(), Bytes::new(8));
         let alloc = || pe.elan3().alloc_main(8, size * 500).expect("there is room");
         let (source, target) = (alloc(), alloc());
-        let operation = Operation {
+        let operation = Reduction {
             size,
             combine: &add,
         };

@@ -7,7 +7,7 @@ use elan::{Config, DmaError, ElanAddr, NodeId, Placement, Stop};
 use fabric::FatTree;
 use kernel::random::Stream;
 use libelan::elan::group::{Group, GroupError};
-use libelan::elan::reduce::{Operation, To};
+use libelan::elan::reduce::{Reduction, To};
 use libelan::{Job, Pe};
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -162,7 +162,7 @@ proptest! {
                 let own: Vec<u8> = (0..count).flat_map(|index| element(seed ^ round, pe.vp(), index)).collect();
                 pe.elan3().store(source, &own).expect("it is mapped");
                 pe.compute(Time::from_ns(delays.uniform_u64(0..20_000))).await;
-                let operation = Operation { size, combine: &compose };
+                let operation = Reduction { size, combine: &compose };
                 group.reduce(source, target, count, &operation, to).await.expect("it is mapped");
                 if to == To::All || to == To::Root(pe.vp()) {
                     let found = pe.elan3().load(target, size * count).expect("it is mapped");
@@ -384,7 +384,7 @@ async fn sum(pe: &Pe, group: &Group) -> u64 {
     pe.elan3()
         .store(at, &u64::from(pe.vp()).to_le_bytes())
         .expect("it is mapped");
-    let operation = Operation {
+    let operation = Reduction {
         size: Bytes::new(8),
         combine: &|one, other| {
             let sum = word(one) + word(other);

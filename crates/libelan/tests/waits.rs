@@ -4,7 +4,7 @@ mod common;
 
 use common::{b, cluster, four_nodes, pattern};
 use elan::{Comparison, ElanAddr, Wait};
-use libelan::elan::reduce::{Operation, To};
+use libelan::elan::reduce::{Reduction, To};
 use libelan::elan::tport::{Mode, Room, Select};
 use libelan::{Job, Pe};
 use units::Time;
@@ -158,7 +158,7 @@ async fn call(pe: Pe, call: Call) {
         let pairs = one.iter().zip(other);
         pairs.for_each(|(one, other)| *other += *one);
     };
-    let operation = Operation {
+    let operation = Reduction {
         size: b(1),
         combine: &add,
     };

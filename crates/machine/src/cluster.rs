@@ -1,8 +1,8 @@
 //! From a machine file to what the simulator needs.
 
 use crate::Rails;
-use crate::file::{Elan4, Machine};
-use elan::{Config, PacketFormat};
+use crate::file::Machine;
+use elan::{Config, PacketFormat, Part};
 use fabric::{FatTree, TopologyError};
 use units::Time;
 
@@ -20,6 +20,23 @@ impl Machine {
     pub(crate) fn trees(&self) -> Result<FatTree, TopologyError> {
         let rails = self.rails.as_ref().map_or(1, |rails| rails.count.value);
         self.topology.tree()?.with_rails(rails)
+    }
+
+    /// The parts that an adapter of its generation has beside those of all: of an Elan3 none.
+    fn parts(&self) -> Vec<Part> {
+        self.elan4.as_ref().map_or_else(Vec::new, |elan4| {
+            vec![
+                Part::Sten {
+                    start: elan4.sten_start.value,
+                },
+                Part::DmaEngines {
+                    count: elan4.engines.value,
+                },
+                Part::SplitReads {
+                    latency: elan4.split.value,
+                },
+            ]
+        })
     }
 
     /// The resolved form of a checked machine.
@@ -66,7 +83,7 @@ impl Machine {
                 flit: link.flit.value,
             },
             adapter: adapter.config(),
-            elan4: self.elan4.as_ref().map(Elan4::config),
+            parts: self.parts(),
             bus: self.bus.config(),
             host: self.host.config(),
             tport: self.tport.config(),

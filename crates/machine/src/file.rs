@@ -5,9 +5,7 @@ use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
 use crate::section::section;
 use elan::config::ENVELOPE;
-use elan::{
-    AdapterConfig, BusConfig, Duplex, Elan4Config, GroupConfig, HostConfig, Matching, TportConfig,
-};
+use elan::{AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, TportConfig};
 use fabric::{
     Arbitration, Ascent, Broadcast, Circuit, Engine, FatTree, Multiplexing, TopologyError,
 };
@@ -218,14 +216,14 @@ section! {
 
 section! {
     /// The parts of the second generation of adapters.
-    Elan4 = "elan4" => Elan4Config {
+    Elan4 = "elan4" {
         /// Short transaction engine: from taking up a command to handing its packet to the network.
-        sten_start: Param<Time>, in Time::ZERO..=LONGEST => sten_start;
+        sten_start: Param<Time>, in Time::ZERO..=LONGEST;
         /// DMA engines, which share the queue.
-        engines: Param<u32>, in 1..=64 => engines;
+        engines: Param<u32>, in 1..=64;
         /// Reads of main memory are split transactions: the time between a request on the bus and its data, in which the
         /// bus is free.
-        split: Param<Time>, in Time::ZERO..=LONGEST => split;
+        split: Param<Time>, in Time::ZERO..=LONGEST;
     }
 }
 

@@ -88,8 +88,8 @@ const PS_PER_US: f64 = 1e6;
 const NUMBER: Bytes = Bytes::new(8);
 
 /// How numbers are summed.
-fn sum() -> reduce::Operation<'static> {
-    reduce::Operation {
+fn sum() -> reduce::Reduction<'static> {
+    reduce::Reduction {
         size: NUMBER,
         combine: &|before, after| {
             let [one, other] = [before, &*after].map(|bytes| {

@@ -1,11 +1,14 @@
 //! What the libraries on the host do beside DMAs and events: they store in the adapter, and wake their threads.
 
-use super::{Happening, Node};
-use crate::bus::Direction;
-use crate::command::Command;
-use crate::context::Awaited;
+use super::Node;
+use crate::adapter::Due;
+use crate::adapter::bus::Direction;
+use crate::adapter::command_processor::Command;
+use crate::adapter::mmu::context::Awaited;
+use crate::adapter::mmu::{Access, Fault};
+use crate::dma::{Dma, Transfer};
+use crate::in_flight::Report;
 use crate::memory::{ElanAddr, Placement};
-use crate::mmu::{Access, Fault};
 use crate::noise::HostCpu;
 use kernel::Signal;
 use units::{Bytes, Time};
@@ -17,9 +20,9 @@ impl Node {
         if bytes.is_zero() {
             crossed.fire();
         } else {
-            let done = Happening::Wake(crossed.clone());
+            let done = Due::Wake(crossed.clone());
             let mut world = self.world.borrow_mut();
-            world.transfer(self.id(), direction, bytes, done);
+            world.wires(self.id()).transfer(direction, bytes, done);
         }
         crossed
     }
@@ -44,8 +47,7 @@ impl Node {
     /// this, and then looks at it.
     pub fn next_store(&self, at: ElanAddr, length: Bytes) -> Signal {
         let stored = Signal::new();
-        let mut world = self.world.borrow_mut();
-        if let Ok(context) = world.context_mut(self.at(at), self.capability()) {
+        if let Ok(context) = self.memory().context_mut(self.at(at), self.capability()) {
             let stored = stored.clone();
             context.awaited.push(Awaited { at, length, stored });
         }
@@ -54,7 +56,7 @@ impl Node {
 
     /// How long a process that polls takes to see what was stored.
     pub fn poll_time(&self) -> Time {
-        self.world.borrow().config.adapter.poll
+        self.world.borrow().config().adapter.poll
     }
 
     /// Behind which memory of the process an address lies, if it is mapped.
@@ -62,61 +64,81 @@ impl Node {
     /// # Errors
     /// If the bytes do not lie within one region.
     pub fn placement(&self, at: ElanAddr, length: Bytes) -> Result<Placement, Fault> {
-        let world = self.world.borrow();
-        world.translate(self.at(at), length, Access::Host, self.capability())
+        self.memory()
+            .translate(self.at(at), length, Access::Host, self.capability())
     }
 
     /// A command that lets a thread go on which waits for the signal.
     pub fn wake_thread(&self) -> Signal {
         let woken = Signal::new();
         let mut world = self.world.borrow_mut();
-        let processor = &mut world.adapters[self.id() as usize].processor;
-        processor.posted.push_back(woken.clone());
-        world.post(self.id(), Command::Run);
+        let commands = &mut world.adapter_mut(self.id()).commands;
+        let command = commands.thread(woken.clone());
+        world.post(self.id(), command);
         woken
+    }
+
+    /// Whether the adapter has a short transaction engine.
+    pub fn has_sten(&self) -> bool {
+        self.world.borrow().adapter(self.id()).sten.is_some()
+    }
+
+    /// Stores a command for the short transaction engine, with its bytes. The process need not await it, and pays nothing
+    /// if it does; then it hears of an error.
+    ///
+    /// # Panics
+    /// If the adapter has none.
+    pub fn send_short(&self, dma: Dma) -> Transfer {
+        assert!(self.has_sten(), "the adapter has no STEN");
+        let progress = self.progress(dma.short(), Report::Nobody);
+        let transfer = progress.transfer();
+        let mut world = self.world.borrow_mut();
+        let command = Command::Dma(world.flight().add_dma(progress));
+        world.post_with(self.id(), command, dma.length);
+        transfer
     }
 
     /// What the libraries on the host cost.
     pub fn host_config(&self) -> crate::HostConfig {
-        self.world.borrow().config.host
+        self.world.borrow().config().host
     }
 
     /// A processor of this node, by its number; of a number that is too large, as many less as the node has.
     pub fn cpu(&self, number: u32) -> HostCpu {
         let world = self.world.borrow();
-        let cpu = number % world.config.host.cpus;
-        HostCpu::new(&world.config.noise, world.seed, self.id(), cpu)
+        let cpu = number % world.config().host.cpus;
+        HostCpu::new(&world.config().noise, world.seed, self.id(), cpu)
     }
 
     /// What tagged messages cost.
     pub fn tport_config(&self) -> crate::TportConfig {
-        self.world.borrow().config.tport
+        self.world.borrow().config().tport
     }
 
     /// What the collective calls of groups go by.
     pub fn group_config(&self) -> crate::GroupConfig {
-        self.world.borrow().config.group
+        self.world.borrow().config().group
     }
 
     /// How messages are spread over the rails; none where there is one rail, or nobody chooses.
     pub fn rails_config(&self) -> Option<crate::rails::Config> {
-        self.world.borrow().config.rails
+        self.world.borrow().config().rails
     }
 
     /// Nodes of the machine, and networks that each is attached to.
     pub fn nodes_and_rails(&self) -> (u32, u32) {
         let world = self.world.borrow();
-        let tree = world.fabric.tree();
+        let tree = world.fabric().tree();
         (tree.nodes(), tree.rails())
     }
 
     /// The adapter's parameters.
     pub fn adapter_config(&self) -> crate::AdapterConfig {
-        self.world.borrow().config.adapter
+        self.world.borrow().config().adapter
     }
 
     /// Most payload of a packet, and with it of a queue's slot.
     pub fn longest_packet(&self) -> Bytes {
-        self.world.borrow().config.packet.payload
+        self.world.borrow().config().packet.payload
     }
 }

@@ -9,19 +9,19 @@
 
 mod host;
 mod node;
-mod space;
 mod waiting;
 mod world;
 
 pub use node::Node;
-pub(crate) use world::{Happening, World};
+pub(crate) use world::World;
 
+use crate::adapter::Due;
+use crate::adapter::mmu::context::{Capability, NoContext};
 use crate::config::Config;
-use crate::context::{Capability, NoContext};
 use crate::meter::Meter;
 use fabric::{Broadcast, LinkCounters, LinkId, NodeId};
 use kernel::{Executor, Label, Limits, Progress, memory};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -79,6 +79,8 @@ pub struct Cluster {
     executor: Executor,
     watch: Watch,
     steps: u64,
+    /// Capabilities given out.
+    capabilities: Cell<u32>,
     /// Whether broadcasts may wait for each other for ever.
     rivals: bool,
 }
@@ -94,6 +96,7 @@ impl Cluster {
             executor,
             watch,
             steps: 0,
+            capabilities: Cell::new(0),
             rivals,
         }
     }
@@ -120,7 +123,7 @@ impl Cluster {
     /// If the machine has no such node, or no such rail.
     pub fn adapter(&self, rail: u32, node: NodeId) -> Node {
         let world = self.world.borrow();
-        let tree = world.fabric.tree();
+        let tree = world.fabric().tree();
         let (nodes, rails) = (tree.nodes(), tree.rails());
         assert!(
             node < nodes && rail < rails,
@@ -131,12 +134,12 @@ impl Cluster {
 
     /// Attached nodes.
     pub fn nodes(&self) -> NodeId {
-        self.world.borrow().fabric.tree().nodes()
+        self.world.borrow().fabric().tree().nodes()
     }
 
     /// Networks that every node is attached to, each by an adapter of its own.
     pub fn rails(&self) -> u32 {
-        self.world.borrow().fabric.tree().rails()
+        self.world.borrow().fabric().tree().rails()
     }
 
     /// Lets a rail fail at a moment, for ever: all of its adapters see that their links are dead. What is on its way gets lost;
@@ -151,14 +154,13 @@ impl Cluster {
         );
         let first = self.adapter(rail, 0).id();
         let mut world = self.world.borrow_mut();
-        world.schedule(at, first, Happening::Fails(rail));
+        world.schedule(at, first, Due::Fails(rail));
     }
 
     /// A capability that no other processes have.
     pub fn capability(&self) -> Capability {
-        let given = &mut self.world.borrow_mut().capabilities;
-        *given += 1;
-        Capability(*given)
+        self.capabilities.update(|given| given + 1);
+        Capability(self.capabilities.get())
     }
 
     /// Attaches processes at some nodes, of which each may occur several times, all with a new capability. The first of every
@@ -257,7 +259,7 @@ impl Cluster {
                 return Ok(());
             }
             if !self.step(Time::MAX)? {
-                let packets = self.world.borrow().fabric.deadlock();
+                let packets = self.world.borrow().fabric().deadlock();
                 return Err(self.deadlock(packets));
             }
         }
@@ -270,7 +272,7 @@ impl Cluster {
             self.look()?;
         }
         if self.rivals && self.steps.is_multiple_of(DEADLOCK_INTERVAL) {
-            let packets = self.world.borrow().fabric.deadlock();
+            let packets = self.world.borrow().fabric().deadlock();
             if packets.is_some() {
                 return Err(self.deadlock(packets));
             }
@@ -315,41 +317,37 @@ impl Cluster {
 
     /// Packets acknowledged so far.
     pub fn packets(&self) -> u64 {
-        self.world.borrow().packets_done
+        self.world.borrow().packets()
     }
 
     /// Payload stored in a node's memories so far.
     pub fn stored(&self, node: NodeId) -> Bytes {
-        self.world.borrow().adapters[node as usize].inputter.stored
+        self.world.borrow().adapter(node).inputter.stored()
     }
 
     /// A meter for DMAs, at zero.
     pub fn meter(&mut self) -> Meter {
-        let meters = &mut self.world.borrow_mut().meters;
-        meters.push(Bytes::ZERO);
-        Meter(meters.len() as u32 - 1)
+        self.world.borrow_mut().flight().add_meter()
     }
 
     /// What a meter shows.
     pub fn metered(&self, meter: Meter) -> Bytes {
-        self.world.borrow().meters[meter.index()]
+        self.world.borrow_mut().flight().metered(meter)
     }
 
     /// A digest of the records of all packets so far; equal runs have equal digests.
     pub fn digest(&self) -> String {
-        self.world.borrow().digest.hex()
+        self.world.borrow().digest().hex()
     }
 
     /// What a link has done so far.
     pub fn link(&self, link: LinkId) -> LinkCounters {
-        let mut world = self.world.borrow_mut();
-        world.catch_up();
-        world.fabric.counters(link)
+        self.world.borrow_mut().link(link)
     }
 
     /// The parameters.
     pub fn config(&self) -> Config {
-        self.world.borrow().config.clone()
+        self.world.borrow().config().clone()
     }
 
     /// Asserts that packets and flits are conserved, now.

@@ -1,14 +1,17 @@
 //! A node as its processes see it.
 
-use super::{Happening, World};
-use crate::command::Command;
-use crate::context::{Capability, ContextId, NoContext};
-use crate::dma::{Dma, DmaError, Progress, Report, Transfer};
-use crate::memory::{Address, ElanAddr, Placement, Region};
-use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+use super::World;
+use crate::adapter::Due;
+use crate::adapter::command_processor::Command;
+use crate::adapter::mmu::context::{Capability, NoContext};
+use crate::adapter::mmu::shared::Memory;
+use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+use crate::dma::{Dma, DmaError, Transfer};
+use crate::in_flight::{Progress, Report};
+use crate::memory::{Address, ContextId, ElanAddr, Placement, Region};
 use fabric::NodeId;
 use kernel::{Label, Signal};
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -32,12 +35,17 @@ impl Node {
         }
     }
 
+    /// The memory of all processes.
+    pub(crate) fn memory(&self) -> RefMut<'_, Memory> {
+        RefMut::map(self.world.borrow_mut(), World::memory)
+    }
+
     /// Attaches a process: gives it a context of its own.
     ///
     /// # Errors
     /// If all contexts are in use.
     pub fn attach(&self, capability: Capability) -> Result<Node, NoContext> {
-        let context = self.world.borrow_mut().attach(&[self.id], capability)?;
+        let context = self.memory().attach(&[self.id], capability)?;
         Ok(Node {
             context,
             capability,
@@ -54,7 +62,7 @@ impl Node {
         nodes: &[NodeId],
         capability: Capability,
     ) -> Result<Vec<Node>, NoContext> {
-        let context = self.world.borrow_mut().attach(nodes, capability)?;
+        let context = self.memory().attach(nodes, capability)?;
         let node = |&id| Node {
             id,
             context,
@@ -65,7 +73,7 @@ impl Node {
     }
 
     /// The same process at its node's adapter on another rail: attaches it there, to a context of its own through which that
-    /// adapter reaches the process's main memory; see [`crate::context`].
+    /// adapter reaches the process's main memory; see [`crate::adapter::mmu::context`].
     ///
     /// # Errors
     /// If all contexts of that adapter are in use.
@@ -75,10 +83,10 @@ impl Node {
     pub fn beside(&self, rail: u32) -> Result<Node, NoContext> {
         let (_, node) = self.rail_and_node();
         let mut world = self.world.borrow_mut();
-        let tree = world.fabric.tree();
+        let tree = world.fabric().tree();
         assert!(rail < tree.rails(), "the machine has no rail {rail}");
         let id = tree.place(rail, node);
-        let context = world.attach(&[id], self.capability)?;
+        let context = world.memory().attach(&[id], self.capability)?;
         drop(world);
         let beside = Node {
             id,
@@ -86,9 +94,7 @@ impl Node {
             ..self.clone()
         };
         let [at, home] = [&beside, self].map(|one| one.at(ElanAddr::NOWHERE));
-        let mut world = self.world.borrow_mut();
-        world.settle(at, home, self.capability);
-        drop(world);
+        self.memory().settle(at, home, self.capability);
         Ok(beside)
     }
 
@@ -96,7 +102,7 @@ impl Node {
     /// fault.
     pub fn detach(&self) {
         let process = self.at(ElanAddr::NOWHERE);
-        self.world.borrow_mut().detach(process, self.capability);
+        self.memory().detach(process, self.capability);
     }
 
     /// Its number; of an adapter on a rail other than 0, that of the node's place there (see [`fabric::topology`]).
@@ -106,7 +112,7 @@ impl Node {
 
     /// The rail of this adapter, and the number of the node, which is the same on all rails.
     pub fn rail_and_node(&self) -> (u32, NodeId) {
-        self.world.borrow().fabric.tree().rail_and_node(self.id)
+        self.world.borrow().fabric().tree().rail_and_node(self.id)
     }
 
     /// Whether the rail of this adapter has failed.
@@ -116,21 +122,17 @@ impl Node {
 
     /// Set when the rail of this adapter fails.
     pub fn down(&self) -> Signal {
-        self.world.borrow().adapters[self.id as usize].down.clone()
+        self.world.borrow().adapter(self.id).down.clone()
     }
 
     /// Whether the adapter receives a message: some of it has arrived, and some is missing; or a packet arrives.
     pub fn is_receiving(&self) -> bool {
-        let world = self.world.borrow();
-        let inputter = &world.adapters[self.id as usize].inputter;
-        inputter.receiving > 0 || world.fabric.arriving(self.id) > 0
+        self.world.borrow().is_receiving(self.id)
     }
 
     /// Whether the adapter sends a message: its engines work on a DMA, or one waits for them.
     pub fn is_sending(&self) -> bool {
-        self.world.borrow().adapters[self.id as usize]
-            .engine
-            .is_busy()
+        self.world.borrow().adapter(self.id).engine.is_busy()
     }
 
     /// The process's context.
@@ -167,7 +169,7 @@ impl Node {
     /// A signal that is fired at a moment, which is not in the past.
     pub(super) fn alarm(&self, at: Time) -> Signal {
         let signal = Signal::new();
-        let wake = Happening::Wake(signal.clone());
+        let wake = Due::Wake(signal.clone());
         self.world.borrow_mut().schedule(at, self.id, wake);
         signal
     }
@@ -179,13 +181,13 @@ impl Node {
 
     /// Starts another process of the node. Its label appears in reports of deadlocks.
     pub fn spawn(&self, label: impl Into<Label>, process: impl Future<Output = ()> + 'static) {
-        let spawner = self.world.borrow().spawner.clone();
+        let spawner = self.world.borrow().spawner().clone();
         spawner.spawn(label, process);
     }
 
     /// Starts a task of the node that serves others: no run waits for its end.
     pub fn serve(&self, label: impl Into<Label>, task: impl Future<Output = ()> + 'static) {
-        let spawner = self.world.borrow().spawner.clone();
+        let spawner = self.world.borrow().spawner().clone();
         spawner.spawn_background(label, task);
     }
 
@@ -201,8 +203,7 @@ impl Node {
         real: bool,
     ) -> Result<Region, MemoryError> {
         let process = self.at(ElanAddr::NOWHERE);
-        let mut world = self.world.borrow_mut();
-        world.map(
+        self.memory().map(
             process,
             self.capability,
             (placement, bytes),
@@ -234,7 +235,7 @@ impl Node {
     /// # Errors
     /// If it is not one of the process's.
     pub fn free(&self, region: Region) -> Result<(), Fault> {
-        self.world.borrow_mut().unmap(region, self.capability)
+        self.memory().unmap(region, self.capability)
     }
 
     /// Changes what adapters may do with a part of a region.
@@ -249,10 +250,10 @@ impl Node {
     ) -> Result<(), Fault> {
         let address = self.at(at);
         let fault = |reason| Fault::new(address, length, Access::Host, reason);
-        let mut world = self.world.borrow_mut();
-        let context = world.context_mut(address, self.capability);
-        let mmu = &mut context.map_err(fault)?.mmu;
-        mmu.protect(at, length, permissions).map_err(fault)
+        let mut memory = self.memory();
+        let context = memory.context_mut(address, self.capability);
+        let space = &mut context.map_err(fault)?.space;
+        space.protect(at, length, permissions).map_err(fault)
     }
 
     /// Stores bytes in the process's memory, as the host does, in no time. A region that holds none stays as it is.
@@ -262,8 +263,7 @@ impl Node {
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let access = Access::Host;
         self.check_own(at, Bytes::new(bytes.len() as u64), access)?;
-        let mut world = self.world.borrow_mut();
-        world.write(at, bytes, access, self.capability)
+        self.memory().write(at, bytes, access, self.capability)
     }
 
     /// Bytes of the process's memory, as the host reads them, in no time.
@@ -272,8 +272,8 @@ impl Node {
     /// As [`Node::store`].
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
         self.check_own(at, length, Access::Host)?;
-        let world = self.world.borrow();
-        world.load(at, length, Access::Host, self.capability)
+        self.memory()
+            .load(at, length, Access::Host, self.capability)
     }
 
     /// Stores bytes at the start of one of this process's regions.
@@ -292,11 +292,13 @@ impl Node {
     /// If the region is another process's.
     pub fn read(&self, region: Region) -> Option<Box<[u8]>> {
         self.assert_owns(region.start);
-        let world = self.world.borrow();
         if region.is_empty() {
             return Some(Box::default());
         }
-        let found = world.fetch(region.start(), region.len(), Access::Host, self.capability);
+        let (at, length) = (region.start(), region.len());
+        let found = self
+            .memory()
+            .fetch(at, length, Access::Host, self.capability);
         found.unwrap_or_else(|fault| panic!("{fault}")).1
     }
 
@@ -323,7 +325,7 @@ impl Node {
         let mut world = self.world.borrow_mut();
         let progress = self.progress(dma, Report::Host);
         let transfer = progress.transfer();
-        let id = world.new_dma(progress);
+        let id = world.flight().add_dma(progress);
         world.post(self.id, Command::Dma(id));
         transfer
     }
@@ -331,7 +333,7 @@ impl Node {
     /// Posts a DMA of whose end only its events tell; its error is a trap.
     pub fn post(&self, dma: Dma) {
         let mut world = self.world.borrow_mut();
-        let id = world.new_dma(self.progress(dma, Report::Nobody));
+        let id = world.flight().add_dma(self.progress(dma, Report::Nobody));
         world.post(self.id, Command::Dma(id));
     }
 
@@ -340,11 +342,11 @@ impl Node {
         loop {
             let delay = {
                 let world = self.world.borrow();
-                let adapter = &world.config.adapter;
-                if world.adapters[self.id as usize].engine.waiting() < adapter.queue {
+                let adapter = &world.config().adapter;
+                if world.adapter(self.id).engine.waiting() < adapter.queue {
                     return;
                 }
-                adapter.retry_delay.max(world.config.cycle)
+                adapter.retry_delay.max(world.config().cycle)
             };
             self.sleep(delay).await;
         }
@@ -357,27 +359,25 @@ impl Node {
 
     /// The oldest error of what nobody awaited: chained and posted DMAs, bytes for memory that was unmapped.
     pub fn trap(&self) -> Option<DmaError> {
-        let mut world = self.world.borrow_mut();
-        let context = world.context_mut(self.at(ElanAddr::NOWHERE), self.capability);
+        let mut memory = self.memory();
+        let context = memory.context_mut(self.at(ElanAddr::NOWHERE), self.capability);
         context.ok()?.traps.pop_front()
     }
 
     /// Whether the inputter accepts packets; if not, it discards them and their senders try again.
     pub fn accept(&self, accepting: bool) {
-        self.world.borrow_mut().adapters[self.id as usize]
-            .inputter
-            .refusing = !accepting;
+        let mut world = self.world.borrow_mut();
+        let inputter = &mut world.adapter_mut(self.id).inputter;
+        inputter.refuse_all(!accepting);
     }
 
     /// Time in which this node's bus has been taken so far.
     pub fn bus_busy(&self) -> Time {
-        self.world.borrow().adapters[self.id as usize].bus.busy()
+        self.world.borrow().bus_busy(self.id)
     }
 
     /// Time in which this node's thread processor has worked so far.
     pub fn thread_busy(&self) -> Time {
-        self.world.borrow().adapters[self.id as usize]
-            .processor
-            .busy
+        self.world.borrow().adapter(self.id).processor.busy()
     }
 }

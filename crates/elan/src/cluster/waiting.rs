@@ -1,15 +1,15 @@
 //! Events and queues as processes see them.
 
-use super::{Happening, Node, World};
-use crate::bus::Direction;
-use crate::command::Command;
+use super::Node;
+use crate::adapter::Due;
+use crate::adapter::bus::Direction;
+use crate::adapter::command_processor::Command;
+use crate::adapter::event_unit::{Action, Wait};
+use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+use crate::adapter::queue::{Queue, QueueId};
 use crate::dma::{Dma, Transfer};
-use crate::event::{Action, EVENT_BLOCK, EventId, Wait};
-use crate::memory::{Address, ElanAddr, PAGE, Placement};
-use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
-use crate::queue::{Queue, QueueId};
+use crate::memory::{Address, EVENT_BLOCK, ElanAddr, EventId, PAGE, Placement};
 use kernel::Signal;
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -30,32 +30,28 @@ impl Node {
     /// As [`Node::event`].
     pub fn event_with(&self, count: u32, action: Action) -> EventId {
         let place = self.event_place().unwrap_or_else(|error| panic!("{error}"));
-        let event = self.event_at(place, count, action);
-        let event = event.unwrap_or_else(|fault| panic!("{fault}"));
-        self.world.borrow_mut().event(event).pooled = true;
-        event
+        let event = self.install(place, count, action, true);
+        event.unwrap_or_else(|fault| panic!("{fault}"))
     }
 
     /// A place for an event in pages of adapter memory that the process keeps for them.
     fn event_place(&self) -> Result<ElanAddr, MemoryError> {
         let process = self.at(ElanAddr::NOWHERE);
-        let mut world = self.world.borrow_mut();
-        let place = |world: &mut World| {
-            let context = world.context_mut(process, self.capability()).ok()?;
+        let place = || {
+            let mut memory = self.memory();
+            let context = memory.context_mut(process, self.capability()).ok()?;
             context.event_places.pop()
         };
-        if let Some(place) = place(&mut world) {
+        if let Some(place) = place() {
             return Ok(place);
         }
-        drop(world);
         let page = self.map(Placement::Adapter, PAGE, Permissions::ALL, true)?;
-        let mut world = self.world.borrow_mut();
         let places = (0..PAGE / EVENT_BLOCK).rev();
         let places = places.map(|index| page.start.elan.offset(EVENT_BLOCK * index));
-        if let Ok(context) = world.context_mut(process, self.capability()) {
+        if let Ok(context) = self.memory().context_mut(process, self.capability()) {
             context.event_places.extend(places);
         }
-        Ok(place(&mut world).expect("the process has just mapped places"))
+        Ok(place().expect("the process has just mapped places"))
     }
 
     /// An event in a block of 64 bytes of the process's adapter memory, in place of one that is there.
@@ -63,27 +59,44 @@ impl Node {
     /// # Errors
     /// If the block is no adapter memory of the process.
     pub fn event_at(&self, at: ElanAddr, count: u32, action: Action) -> Result<EventId, Fault> {
+        self.install(at, count, action, false)
+    }
+
+    fn install(
+        &self,
+        at: ElanAddr,
+        count: u32,
+        action: Action,
+        pooled: bool,
+    ) -> Result<EventId, Fault> {
+        if let Action::Set(other) = action {
+            let own = other.node == self.id();
+            assert!(own, "an event sets others of its own node");
+        }
+        let event = self.memory().add_event(self.at(at), self.capability())?;
         let mut world = self.world.borrow_mut();
-        world.add_event(self.at(at), count, action, self.capability())
+        let events = &mut world.adapter_mut(self.id()).events;
+        events.install(event.index, count, action, pooled);
+        Ok(event)
     }
 
     /// Frees an event of the process: it occurs no more, and its place may hold another.
     pub fn free_event(&self, event: EventId) {
         self.assert_owns_event(event);
         let mut world = self.world.borrow_mut();
-        let state = world.event(event);
-        let (Some(at), pooled) = (state.at, state.pooled) else {
+        let Some(at) = world.memory().event_address(event) else {
             return;
         };
-        world.remove_events(at, Bytes::new(1));
-        if pooled && let Ok(context) = world.context_mut(at, self.capability()) {
+        let pooled = world.adapter(event.node).events.is_pooled(event.index);
+        world.memory().remove_events(at, Bytes::new(1));
+        if pooled && let Ok(context) = world.memory().context_mut(at, self.capability()) {
             context.event_places.push(at.elan);
         }
     }
 
     /// Where an event lies; none if it has been freed.
     pub fn event_address(&self, event: EventId) -> Option<Address> {
-        self.world.borrow_mut().event(event).at
+        self.memory().event_address(event)
     }
 
     /// Makes an event of the process wait for `count` occurrences again.
@@ -121,15 +134,10 @@ impl Node {
     fn seen_of(&self, event: EventId) -> Signal {
         self.assert_owns_event(event);
         let mut world = self.world.borrow_mut();
-        let event = world.event(event);
-        assert!(
-            matches!(event.action, Action::Copy),
-            "a process sees only events that are copied to main memory"
-        );
-        event.seen.clone()
+        world.event(event).seen().clone()
     }
 
-    /// Waits in a way of choice; see [`crate::event`].
+    /// Waits in a way of choice; see [`crate::adapter::event_unit`].
     pub async fn wait_by(&self, event: EventId, how: Wait) {
         match how {
             Wait::Poll => self.wait(event).await,
@@ -176,7 +184,7 @@ impl Node {
         if looks <= 1 {
             return None;
         }
-        let poll = self.world.borrow().config.adapter.poll;
+        let poll = self.world.borrow().config().adapter.poll;
         let alarm = self.alarm(self.now() + poll * u64::from(looks - 1));
         let mut alarm = alarm.wait();
         poll_fn(|context| match seen.as_mut().poll(context) {
@@ -239,26 +247,20 @@ impl Node {
     ) -> Result<QueueId, Fault> {
         let (at, bytes) = (self.at(at), slot * u64::from(count));
         let mut world = self.world.borrow_mut();
-        let longest = world.config.packet.payload;
+        let longest = world.config().packet.payload;
         assert!(
             count > 0 && !slot.is_zero() && slot <= longest,
             "a queue has slots of 1 B to {longest}"
         );
-        let placement = world.translate(at, bytes, Access::Host, self.capability())?;
+        let placement = world
+            .memory()
+            .translate(at, bytes, Access::Host, self.capability())?;
         if placement != Placement::Adapter {
             return Err(Fault::new(at, bytes, Access::Host, Reason::NotAdapter));
         }
-        let queues = &mut world.adapters[self.id() as usize].queues;
-        queues.push(Queue {
-            slot,
-            count: count as usize,
-            event,
-            messages: VecDeque::new(),
-            reading: 0,
-            arrived: Signal::new(),
-        });
-        let index = queues.len() as u32 - 1;
-        let context = world.context_mut(at, self.capability());
+        let inputter = &mut world.adapter_mut(self.id()).inputter;
+        let index = inputter.add_queue(Queue::new(count, slot, event));
+        let context = world.memory().context_mut(at, self.capability());
         let queues = &mut context.expect("its memory was translated").queues;
         queues.insert(at.elan, index);
         Ok(QueueId {
@@ -272,8 +274,8 @@ impl Node {
     pub fn free_queue(&self, queue: QueueId) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();
-        world.queue(queue).messages.clear();
-        if let Ok(context) = world.context_mut(queue.at, self.capability())
+        world.queue(queue).clear();
+        if let Ok(context) = world.memory().context_mut(queue.at, self.capability())
             && context.queues.get(&queue.at.elan) == Some(&queue.index)
         {
             context.queues.remove(&queue.at.elan);
@@ -288,17 +290,17 @@ impl Node {
     pub fn insert(&self, queue: QueueId, message: &[u8]) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();
-        let slot = world.queue(queue).slot;
+        let slot = world.queue(queue).slot();
         assert!(message.len() as u64 <= slot.as_u64(), "a slot has {slot}");
-        let posted = &mut world.adapters[self.id() as usize].posted;
-        posted.push_back((queue.index, message.into()));
-        world.post(self.id(), Command::Insert);
+        let commands = &mut world.adapter_mut(self.id()).commands;
+        let command = commands.message(queue.index, message.into());
+        world.post(self.id(), command);
     }
 
     /// Messages in one of this process's queues.
     pub fn queue_len(&self, queue: QueueId) -> usize {
         self.assert_owns(queue.at);
-        self.world.borrow_mut().queue(queue).messages.len()
+        self.world.borrow_mut().queue(queue).len()
     }
 
     /// Takes the first message of one of this process's queues, if there is one: the process reads it across the bus.
@@ -307,16 +309,15 @@ impl Node {
         let read = Signal::new();
         let message = {
             let mut world = self.world.borrow_mut();
-            let state = world.queue(queue);
-            let message = state.messages.pop_front()?;
-            state.reading += 1;
+            let message = world.queue(queue).start_read()?;
             let length = Bytes::new(message.len().max(1) as u64);
-            let direction = Direction::ToMain;
-            world.transfer(self.id(), direction, length, Happening::Wake(read.clone()));
+            let done = Due::Wake(read.clone());
+            let mut wires = world.wires(self.id());
+            wires.transfer(Direction::ToMain, length, done);
             message
         };
         read.wait().await;
-        self.world.borrow_mut().queue(queue).reading -= 1;
+        self.world.borrow_mut().queue(queue).end_read();
         Some(message)
     }
 }

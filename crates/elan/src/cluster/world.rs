@@ -1,102 +1,35 @@
-//! The state behind all nodes, and the dispatch of what happens to it.
+//! The state behind all nodes, and its clock. The router ([`route`]) says who is told what happens.
 
-use crate::bus::{Bus, Direction};
-use crate::command::Command;
+mod route;
+
+use crate::adapter::bus_interface::BusInterface;
+use crate::adapter::event_unit::Event;
+use crate::adapter::mmu::shared::Memory;
+use crate::adapter::queue::{Queue, QueueId};
+use crate::adapter::{Due, Wires};
 use crate::config::Config;
-use crate::context::Context;
-use crate::dma::{DmaId, Packet, Progress, Token};
-use crate::engine::Engine;
-use crate::event::{Event, News};
-use crate::input::Inputter;
-use crate::message::Message;
-use crate::queue::Queue;
-use crate::sten::Sten;
-use crate::thread::Processor;
-use fabric::{Fabric, NodeId, Notice};
-use kernel::{Digest, EventQueue, Signal, Spawner};
-use slab::Slab;
-use std::collections::VecDeque;
-use units::{Bytes, Time};
-
-/// What is due at a time.
-#[derive(Clone, Debug)]
-pub(crate) enum Happening {
-    /// A burst on the adapter's bus ends.
-    BurstEnds(NodeId, Direction),
-    /// A command has crossed the bus.
-    Commanded(NodeId, Command),
-    /// The command processor is done with it.
-    Executed(NodeId, Command),
-    /// The inputter is done with the request of a get.
-    Announced(NodeId, DmaId),
-    /// A DMA engine of the node, by its number, has taken up its next descriptor.
-    Started(NodeId, u32),
-    /// The short transaction engine has taken up a command.
-    Issued(NodeId, DmaId),
-    /// A request to read a packet's payload has crossed the bus.
-    Asked(NodeId, Token),
-    /// Main memory has the payload ready for the bus.
-    Found(NodeId, Token),
-    /// A packet's payload has been read from main memory.
-    Read(NodeId, Token),
-    /// A packet's payload has been written to main memory.
-    Written(NodeId, Token),
-    /// A refused packet goes out again.
-    Retried(Token),
-    /// A message is in a queue, by its number.
-    Queued(NodeId, u32),
-    /// See [`News`].
-    Occurred(News),
-    /// The event's block is in main memory.
-    Copied(News),
-    /// The process has seen it.
-    Seen(News),
-    /// A rail fails.
-    Fails(u32),
-    /// A process has slept enough.
-    Wake(Signal),
-}
-
-// Every event is one: it is moved often.
-const _: () = assert!(size_of::<Happening>() <= 16);
-
-/// One adapter with its bus and memories.
-pub(crate) struct Adapter {
-    pub bus: Bus<Happening>,
-    pub contexts: Vec<Option<Box<Context>>>,
-    /// Adapter memory that is taken, in whole pages.
-    pub memory_used: Bytes,
-    /// Events of all contexts, and the places of those that have been freed.
-    pub events: Vec<Event>,
-    pub free_events: Vec<u32>,
-    pub queues: Vec<Queue>,
-    /// Messages of the host for these queues whose command is on its way.
-    pub posted: VecDeque<(u32, Box<[u8]>)>,
-    pub engine: Engine,
-    pub sten: Sten,
-    pub inputter: Inputter,
-    pub processor: Processor,
-    /// Set when its rail has failed.
-    pub down: Signal,
-}
+use crate::in_flight::InFlight;
+use crate::memory::{EventId, PerNode};
+use fabric::{Cycle, Fabric, LinkCounters, LinkId, NodeId, Notice};
+use kernel::{Digest, EventQueue, Spawner};
+use route::Adapter;
+use units::Time;
 
 /// Everything that is simulated but the processes.
 pub(crate) struct World {
-    pub config: Config,
-    pub fabric: Fabric,
-    pub adapters: Vec<Adapter>,
-    pub dmas: Slab<Progress>,
-    pub packets: Slab<Packet>,
-    pub messages: Slab<Message>,
-    pub spawner: Spawner,
+    config: Config,
+    fabric: Fabric,
+    adapters: PerNode<Adapter>,
+    /// Their bus interfaces, which all parts use.
+    interfaces: PerNode<BusInterface>,
+    memory: Memory,
+    flight: InFlight,
+    spawner: Spawner,
     /// Seed of the random streams of the hosts.
     pub seed: u64,
-    /// Capabilities given out.
-    pub capabilities: u32,
-    pub meters: Vec<Bytes>,
-    pub digest: Digest,
-    pub packets_done: u64,
-    queue: EventQueue<Happening>,
+    digest: Digest,
+    packets_done: u64,
+    agenda: EventQueue<Due>,
     now: Time,
     notices: Vec<Notice>,
 }
@@ -106,35 +39,18 @@ impl World {
         let fabric = Fabric::new(config.fabric.clone());
         let tree = fabric.tree();
         let places = tree.place(tree.rails() - 1, tree.nodes() - 1) + 1;
-        let engines = config.elan4.map_or(1, |elan4| elan4.engines);
-        let adapters = (0..places).map(|_| Adapter {
-            bus: Bus::new(config.bus),
-            contexts: Vec::new(),
-            memory_used: Bytes::ZERO,
-            events: Vec::new(),
-            free_events: Vec::new(),
-            queues: Vec::new(),
-            posted: VecDeque::new(),
-            engine: Engine::new(engines),
-            sten: Sten::default(),
-            inputter: Inputter::default(),
-            processor: Processor::default(),
-            down: Signal::new(),
-        });
         World {
-            adapters: adapters.collect(),
+            adapters: (0..places).map(|_| Adapter::new(&config)).collect(),
+            interfaces: (0..places).map(|_| BusInterface::new(&config)).collect(),
+            memory: Memory::new(places, config.adapter.memory),
+            flight: InFlight::new(places),
             fabric,
             config,
-            dmas: Slab::new(),
-            packets: Slab::new(),
-            messages: Slab::new(),
             spawner,
             seed: 0,
-            capabilities: 0,
-            meters: Vec::new(),
             digest: Digest::new(),
             packets_done: 0,
-            queue: EventQueue::new(),
+            agenda: EventQueue::new(),
             now: Time::ZERO,
             notices: Vec::new(),
         }
@@ -145,11 +61,90 @@ impl World {
     }
 
     pub fn events(&self) -> u64 {
-        self.queue.events() + self.fabric.events()
+        self.agenda.events() + self.fabric.events()
     }
 
-    pub fn schedule(&mut self, at: Time, node: NodeId, happening: Happening) {
-        self.queue.schedule(at, node.into(), happening);
+    /// Packets acknowledged so far.
+    pub fn packets(&self) -> u64 {
+        self.packets_done
+    }
+
+    /// A digest of their records.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    pub fn memory(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    pub fn flight(&mut self) -> &mut InFlight {
+        &mut self.flight
+    }
+
+    pub fn spawner(&self) -> &Spawner {
+        &self.spawner
+    }
+
+    /// The parts of an adapter.
+    pub fn adapter(&self, node: NodeId) -> &Adapter {
+        &self.adapters[node]
+    }
+
+    /// The same, to tell them something.
+    pub fn adapter_mut(&mut self, node: NodeId) -> &mut Adapter {
+        &mut self.adapters[node]
+    }
+
+    pub fn event(&mut self, event: EventId) -> &mut Event {
+        self.adapters[event.node].events.event(event.index)
+    }
+
+    pub fn queue(&mut self, queue: QueueId) -> &mut Queue {
+        self.adapters[queue.node].inputter.queue(queue.index)
+    }
+
+    /// Time in which an adapter's bus has been taken so far.
+    pub fn bus_busy(&self, node: NodeId) -> Time {
+        self.interfaces[node].busy()
+    }
+
+    /// Whether an adapter receives something.
+    pub fn is_receiving(&self, node: NodeId) -> bool {
+        self.flight.landing_at(node) > 0 || self.fabric.arriving(node) > 0
+    }
+
+    /// The parts of an adapter, and the wires from there.
+    #[inline]
+    fn at(&mut self, node: NodeId) -> (&mut Adapter, Wires<'_>) {
+        let wires = Wires {
+            node,
+            now: self.now,
+            config: &self.config,
+            memory: &mut self.memory,
+            flight: &mut self.flight,
+            interface: &mut self.interfaces[node],
+            fabric: &mut self.fabric,
+            agenda: &mut self.agenda,
+        };
+        (&mut self.adapters[node], wires)
+    }
+
+    /// The wires from an adapter.
+    pub fn wires(&mut self, node: NodeId) -> Wires<'_> {
+        self.at(node).1
+    }
+
+    pub fn schedule(&mut self, at: Time, node: NodeId, due: Due) {
+        self.agenda.schedule(at, node.into(), due);
     }
 
     /// Nothing happens before `end` any more.
@@ -159,14 +154,19 @@ impl World {
     }
 
     /// Brings the fabric to the present: while its worms flow and nothing else happens, it is not called.
-    pub fn catch_up(&mut self) {
+    fn catch_up(&mut self) {
         self.fabric.skip_to(self.cycle_from(self.now));
+    }
+
+    /// The cycle in which the network can act on something that happens at a time.
+    fn cycle_from(&self, at: Time) -> Cycle {
+        at.div_ceil(self.config.cycle)
     }
 
     /// Lets the next thing happen, if it is due by `end`; the fabric runs at most `stretch` cycles. Whether anything
     /// is left to do by then.
     pub fn step(&mut self, end: Time, stretch: u64) -> bool {
-        let next = self.queue.peek_time();
+        let next = self.agenda.peek_time();
         // Cycles strictly before the next event come first.
         let bound = match next {
             Some(at) if at <= end => self.cycle_from(at).checked_sub(1),
@@ -186,100 +186,18 @@ impl World {
             return true;
         }
         if next.is_some_and(|at| at <= end) {
-            let (at, happening) = self.queue.pop().expect("an event is due");
+            let (at, due) = self.agenda.pop().expect("an event is due");
             self.now = at;
-            self.happen(happening);
+            self.route(due);
             return true;
         }
         false
     }
 
-    /// Handles the fabric's news.
-    fn hear(&mut self) {
-        let mut notices = std::mem::take(&mut self.notices);
-        for notice in notices.drain(..) {
-            match notice {
-                Notice::Injected(spec) => self.run_engine(spec.source),
-                Notice::Delivered(packet, node, spec) => {
-                    self.arrived(node, packet, spec.token);
-                }
-                Notice::Ended {
-                    node, good, spec, ..
-                } => self.ended(node, spec.token, good),
-                Notice::Acknowledged(record, spec) => {
-                    self.packets_done += 1;
-                    let path = u64::from(spec.source) << 32 | u64::from(spec.destination.first());
-                    let form = u64::from(spec.flits) << 32 | u64::from(record.links);
-                    let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
-                    digest
-                        .u64(record.offered)
-                        .u64(record.injected)
-                        .u64(record.delivered)
-                        .u64(record.acknowledged);
-                    self.answered(spec.token, record.ack);
-                }
-            }
-        }
-        self.notices = notices;
-    }
-
-    fn happen(&mut self, happening: Happening) {
-        match happening {
-            Happening::BurstEnds(node, direction) => {
-                let bus = &mut self.adapters[node as usize].bus;
-                let (done, next) = bus.finish_burst(direction);
-                if let Some((direction, duration)) = next {
-                    let ends = Happening::BurstEnds(node, direction);
-                    self.schedule(self.now + duration, node, ends);
-                }
-                if let Some(purpose) = done {
-                    self.happen(purpose);
-                }
-            }
-            Happening::Commanded(node, command) => {
-                let at = self.now + self.config.adapter.command;
-                self.schedule(at, node, Happening::Executed(node, command));
-            }
-            Happening::Executed(node, command) => self.command(node, command),
-            Happening::Announced(node, dma) => self.announced(node, dma),
-            Happening::Started(node, number) => self.started(node, number),
-            Happening::Issued(node, dma) => self.issued(node, dma),
-            Happening::Asked(node, token) => self.asked(node, token),
-            Happening::Found(node, token) => self.found(node, token),
-            Happening::Read(node, token) => self.read(node, token),
-            Happening::Written(node, token) => self.written(node, token),
-            Happening::Retried(token) => self.retry(token),
-            Happening::Queued(node, queue) => self.queue_event(node, queue),
-            Happening::Occurred(news) => self.occur(news),
-            Happening::Copied(news) => self.copied(news),
-            Happening::Seen(news) => self.seen(news),
-            Happening::Fails(rail) => {
-                let tree = self.fabric.tree();
-                let first = tree.place(rail, 0) as usize;
-                let failed = &self.adapters[first..first + tree.nodes() as usize];
-                for adapter in failed {
-                    adapter.down.fire();
-                }
-            }
-            Happening::Wake(signal) => signal.fire(),
-        }
-    }
-
-    /// Asks for the bus of a node; `purpose` happens when all is transferred.
-    pub fn transfer(
-        &mut self,
-        node: NodeId,
-        direction: Direction,
-        size: Bytes,
-        purpose: Happening,
-    ) {
-        if let Some(duration) = self.adapters[node as usize]
-            .bus
-            .request(direction, size, purpose)
-        {
-            let ends = Happening::BurstEnds(node, direction);
-            self.schedule(self.now + duration, node, ends);
-        }
+    /// What a link has done so far.
+    pub fn link(&mut self, link: LinkId) -> LinkCounters {
+        self.catch_up();
+        self.fabric.counters(link)
     }
 
     /// Packets and flits: what went in is what came out and what is on the way.

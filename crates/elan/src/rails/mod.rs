@@ -29,58 +29,135 @@
 //! interchangeably.
 
 pub mod allocation;
+mod config;
 mod host;
+mod kinds;
 mod nic;
 mod policy;
 mod process;
 pub mod protocol;
 
 pub use allocation::{Allocation, AllocationError};
-pub use host::Rails;
-pub use policy::{Turn, stripes};
+pub use config::{Config, Kind};
+pub use policy::stripes;
+pub use policy::turn::Turn;
 pub use process::{Attachment, Process};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use units::{Bytes, Time};
+use crate::adapter::mmu::MemoryError;
+use crate::cluster::{Cluster, Node};
+use crate::memory::Region;
+use fabric::NodeId;
+use host::{Host, Rail};
+use nic::Port;
+use std::rc::Rc;
 
-/// How messages are spread over the rails of a machine.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// How the rails of a message are picked.
-    pub policy: Kind,
-    /// Fraction of the rails that a message could have which it is striped over, 0 (one) to 1 (all).
-    pub striping: f64,
-    /// Of the policy hybrid: longest message that is sent without reservation.
-    pub threshold: Bytes,
-    /// Cycles of the thread processor for each control message.
-    pub handle: u32,
-    /// From one look at the rails to the next, if none is free; more than zero.
-    pub poll: Time,
-    /// Of the policies that reserve: whether requests that meet are compared, so that one of them goes on (s4.2, algorithm 6).
-    pub avoidance: bool,
+/// The rails of a cluster.
+pub struct Rails {
+    hosts: Rc<[Rc<Host>]>,
+    /// Of the policy static.
+    allocation: Option<Rc<Allocation>>,
 }
 
-/// How the rails of a message are picked; see the essay of the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(rename = "Policy")]
-pub enum Kind {
-    /// Each adapter transmits or receives, for ever.
-    Static,
-    /// In turn.
-    Basic,
-    /// Free at the sender.
-    LocalDynamic,
-    /// Reserved at both ends.
-    Dynamic,
-    /// Short messages free at the sender, long ones reserved at both ends.
-    Hybrid,
-}
+impl Rails {
+    /// Makes them ready; where the policy reserves, a thread starts on each adapter.
+    ///
+    /// # Errors
+    /// If an adapter has no memory left for its thread.
+    ///
+    /// # Panics
+    /// If the machine does not say how messages are spread over its rails, or its static policy lacks some; the machine file
+    /// has been checked.
+    pub fn new(cluster: &Cluster) -> Result<Self, MemoryError> {
+        let config = cluster.config().rails.expect("a machine with rails");
+        let (nodes, rails) = (cluster.nodes(), cluster.rails());
+        let mut ports = Vec::new();
+        if config.policy.reserves() {
+            for rail in 0..rails {
+                let adapters = (0..nodes).map(|node| cluster.adapter(rail, node));
+                ports.push(nic::start(adapters.collect(), config)?);
+            }
+        }
+        let rail = |node: NodeId, rail: u32| {
+            let ports: Option<&Vec<Rc<Port>>> = ports.get(rail as usize);
+            let port = ports.map(|ports| Rc::clone(&ports[node as usize]));
+            Rail::new(cluster.adapter(rail, node), port)
+        };
+        let host = |node| {
+            let rails = (0..rails).map(|number| rail(node, number));
+            Rc::new(Host::new(node, config, rails.collect()))
+        };
+        let allocation = (config.policy == Kind::Static).then(|| {
+            let allocation = Allocation::with_rails(nodes, rails);
+            Rc::new(allocation.expect("the machine has been checked"))
+        });
+        Ok(Rails {
+            hosts: (0..nodes).map(host).collect(),
+            allocation,
+        })
+    }
 
-impl Kind {
-    /// Whether adapters reserve themselves, by control messages.
-    pub fn reserves(self) -> bool {
-        matches!(self, Kind::Dynamic | Kind::Hybrid)
+    /// A program's place on all rails of a node: the same process at each adapter, with a buffer there.
+    ///
+    /// # Panics
+    /// If these are not the adapters of a node, in the order of the rails.
+    pub fn attach(&self, adapters: Vec<Node>, buffers: Vec<Region>) -> Attachment {
+        let (_, node) = adapters[0].rail_and_node();
+        let host = &self.hosts[node as usize];
+        let places = adapters.iter().map(Node::id);
+        let all = places.eq(host.rails.iter().map(|rail| rail.adapter.id()));
+        assert!(
+            all && buffers.len() == adapters.len(),
+            "a program is at all adapters of its node, in the order of the rails, and has a buffer at each"
+        );
+        let ports = host.rails.iter().zip(&adapters);
+        let arrivals = ports.map(|(rail, adapter)| {
+            let port = rail.port.as_ref()?;
+            Some(nic::report_arrivals(port, adapter))
+        });
+        Attachment {
+            node,
+            arrivals: arrivals.collect(),
+            adapters,
+            buffers,
+        }
+    }
+
+    /// A process of a node, which sends messages one at a time; `index` tells it from others of the node.
+    ///
+    /// # Panics
+    /// If an adapter has no memory left for its events, or the node has [`nic::MOST_PROCESSES`] already.
+    pub fn process(&self, node: NodeId, index: u32) -> Process {
+        let host = Rc::clone(&self.hosts[node as usize]);
+        host.add_process();
+        let hosts = Rc::clone(&self.hosts);
+        let port = move |node: NodeId, rail: u32| {
+            let port = &hosts[node as usize].rails[rail as usize].port;
+            Rc::clone(port.as_ref().expect("all adapters have one"))
+        };
+        let policy = kinds::new(&host, self.allocation.as_ref(), index, Rc::new(port));
+        Process::new(host, policy)
+    }
+
+    /// Asserts that the adapters agree on who sends to whom: of those that are reserved for a message, both ends are, and no
+    /// adapter for two.
+    ///
+    /// # Panics
+    /// If one sends to an adapter that receives from another.
+    pub fn check(&self) {
+        let ports = self.hosts.iter().flat_map(|host| &host.rails);
+        for port in ports.filter_map(|rail| rail.port.as_ref()) {
+            port.check(|node, rail| {
+                let port = &self.hosts[node as usize].rails[rail as usize].port;
+                Rc::clone(port.as_ref().expect("all adapters have one"))
+            });
+        }
+    }
+
+    /// Adapters of rails that work which are reserved, now: 0 when all messages have been delivered.
+    pub fn reserved(&self) -> usize {
+        let rails = self.hosts.iter().flat_map(|host| &host.rails);
+        let ports = rails.filter(|rail| rail.is_up());
+        let ports = ports.filter_map(|rail| rail.port.as_ref());
+        ports.filter(|port| !port.is_free()).count()
     }
 }

@@ -10,15 +10,14 @@
 //! both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one of them gives back what it was granted,
 //! and one message is reported. These are 2 (n - 1) + 1 + processes + 2, and [`SLOTS`] for each of them is more than that.
 
-use super::Config;
-use super::protocol::{Answer, Control, Message, Nic, Packet, Request, Status};
+use super::config::Config;
+use super::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
+use crate::adapter::mmu::MemoryError;
+use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
-use crate::event::EventId;
-use crate::memory::Address;
-use crate::message::{INSERTED, Transaction, WORD};
-use crate::mmu::MemoryError;
-use crate::queue::QueueId;
+use crate::memory::{Address, EventId};
 use crate::thread::Thread;
+use crate::transaction::{INSERTED, Transaction, WORD};
 use fabric::{NodeId, Priority};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -85,13 +84,13 @@ impl Port {
         self.adapter.prime(reply.event, 1);
         self.waiting.borrow_mut().insert(number, Rc::clone(reply));
         let request = self.named(number);
-        self.tell(Message::LocalRts { request, to });
+        self.tell(ControlMessage::LocalRts { request, to });
     }
 
     /// A process gives back what it was granted, or may yet be.
     pub fn abort(&self, number: u64) {
         self.waiting.borrow_mut().remove(&number);
-        self.tell(Message::LocalAbort(self.named(number)));
+        self.tell(ControlMessage::LocalAbort(self.named(number)));
     }
 
     fn named(&self, number: u64) -> Request {
@@ -99,7 +98,7 @@ impl Port {
         Request { node, number }
     }
 
-    fn tell(&self, message: Message) {
+    fn tell(&self, message: ControlMessage) {
         self.adapter.insert(self.queue, &encode(message));
     }
 
@@ -150,7 +149,7 @@ impl Port {
                 let at = queues[to as usize];
                 let insert = Transaction::Insert {
                     queue: at.elan,
-                    words: words(Message::Remote { from, packet }),
+                    words: words(ControlMessage::Remote { from, packet }),
                 };
                 thread.post(at, &[insert], Priority::High).await;
             }
@@ -178,7 +177,7 @@ pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> EventId {
             adapter.wait(arrival).await;
             adapter.prime(arrival, 1);
             let granted = port.nic.borrow().incoming();
-            port.tell(Message::LocalAck(
+            port.tell(ControlMessage::LocalAck(
                 granted.expect("it is reserved until its message is reported"),
             ));
         }
@@ -199,12 +198,12 @@ const CODES: [Option<Control>; 8] = [
 ];
 
 /// A control message in words: its kind with the other end, the request's node with the counter, and its number.
-fn words(message: Message) -> [u64; INSERTED] {
+fn words(message: ControlMessage) -> [u64; INSERTED] {
     let (code, other, counter) = match message {
-        Message::LocalRts { to, .. } => (0, to, 0),
-        Message::LocalAck(_) => (1, 0, 0),
-        Message::LocalAbort(_) => (2, 0, 0),
-        Message::Remote { from, packet } => {
+        ControlMessage::LocalRts { to, .. } => (0, to, 0),
+        ControlMessage::LocalAck(_) => (1, 0, 0),
+        ControlMessage::LocalAbort(_) => (2, 0, 0),
+        ControlMessage::Remote { from, packet } => {
             let code = CODES.iter().position(|code| *code == Some(packet.control));
             let code = code.expect("every packet has a code");
             (code as u64, from, packet.counter)
@@ -218,12 +217,12 @@ fn words(message: Message) -> [u64; INSERTED] {
     ]
 }
 
-fn encode(message: Message) -> Vec<u8> {
+fn encode(message: ControlMessage) -> Vec<u8> {
     let words = words(message);
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-fn decode(bytes: &[u8]) -> Message {
+fn decode(bytes: &[u8]) -> ControlMessage {
     let word = |index: usize| {
         let word = bytes.get(8 * index..8 * (index + 1));
         let word = word.expect("a control message has its words");
@@ -235,12 +234,12 @@ fn decode(bytes: &[u8]) -> Message {
         number: word(2),
     };
     match word(0) >> 32 {
-        0 => Message::LocalRts { request, to: other },
-        1 => Message::LocalAck(request),
-        2 => Message::LocalAbort(request),
+        0 => ControlMessage::LocalRts { request, to: other },
+        1 => ControlMessage::LocalAck(request),
+        2 => ControlMessage::LocalAbort(request),
         code => {
             let control = CODES[code as usize].expect("a code of a packet");
-            Message::Remote {
+            ControlMessage::Remote {
                 from: other,
                 packet: Packet {
                     control,

@@ -1,21 +1,18 @@
 //! # Policies: how a process picks the rails of a message
 //!
 //! A [`Policy`] is asked before each message and says which rails it takes, and in which way it holds them. To add one is to
-//! write a type, and to name it in [`super::Kind`] and [`new`]; nothing else knows which there are.
+//! write a type, and to name it in [`super::Kind`] and in `super::kinds`; nothing else knows which there are.
 
-mod basic;
-mod dynamic;
-mod fixed;
-mod hybrid;
-mod local_dynamic;
-mod turn;
+pub(super) mod basic;
+pub(super) mod dynamic;
+pub(super) mod fixed;
+pub(super) mod hybrid;
+pub(super) mod local_dynamic;
+pub(super) mod turn;
 
-pub use turn::Turn;
-
-use super::allocation::Allocation;
+use super::config::Config;
 use super::host::Host;
 use super::nic::Port;
-use super::{Config, Kind};
 use crate::dma::DmaError;
 use fabric::NodeId;
 use std::pin::Pin;
@@ -24,7 +21,7 @@ use units::Bytes;
 
 /// A message, or what is left of one, that is to go.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
+pub(super) struct RailMessage {
     pub to: NodeId,
     pub size: Bytes,
 }
@@ -58,27 +55,7 @@ pub(super) trait Policy {
     /// Picks the rails of the next message; waits until there are some.
     ///
     /// It fails if no rail to the destination works.
-    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a>;
-}
-
-/// The policy of the machine, for a process of a node.
-pub(super) fn new(
-    host: &Rc<Host>,
-    allocation: Option<&Rc<Allocation>>,
-    index: u32,
-    ports: PortOf,
-) -> Box<dyn Policy> {
-    let turn = turn::Turn::starting_at(index % host.rails.len() as u32);
-    match host.config.policy {
-        Kind::Static => {
-            let allocation = allocation.expect("the machine has been checked");
-            Box::new(fixed::Static::new(Rc::clone(allocation), turn))
-        }
-        Kind::Basic => Box::new(basic::Basic::new(turn)),
-        Kind::LocalDynamic => Box::new(local_dynamic::LocalDynamic::new(turn)),
-        Kind::Dynamic => Box::new(dynamic::Dynamic::new(host, turn, ports)),
-        Kind::Hybrid => Box::new(hybrid::Hybrid::new(host, turn, ports)),
-    }
+    fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a>;
 }
 
 /// The adapter's process of a node on a rail.
@@ -93,7 +70,7 @@ pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
 }
 
 /// No rail is left to the destination of a message.
-fn no_rail(host: &Host, message: Message) -> DmaError {
+fn no_rail(host: &Host, message: RailMessage) -> DmaError {
     DmaError::NoRail {
         from: host.node,
         to: message.to,

@@ -2,11 +2,10 @@
 
 use super::host::Host;
 use super::nic::Port;
-use super::policy::{Hold, Message, Pick, Policy};
+use super::policy::{Hold, Pick, Policy, RailMessage};
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
-use crate::event::EventId;
-use crate::memory::Region;
+use crate::memory::{EventId, Region};
 use crate::meter::Meter;
 use fabric::NodeId;
 use std::future::poll_fn;
@@ -87,7 +86,7 @@ impl Process {
         let mut left = vec![whole];
         let (mut delivered, mut failed) = (Vec::new(), None);
         while let Some(part) = left.pop() {
-            let message = Message {
+            let message = RailMessage {
                 to: to.node,
                 size: part.length,
             };

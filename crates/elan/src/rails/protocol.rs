@@ -4,7 +4,7 @@
 //! (remote RTS), which reserves itself and grants (CTS) or refuses (NACK). The process sends its message or gives the way
 //! back (ABORT); the receiver reports the message's end (ACK). While reserved, an adapter sends or receives, never both.
 //!
-//! [`Nic`] is one adapter's part: it takes a [`Message`] and says what to send, at once. It has no clock, never waits and
+//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and says what to send, at once. It has no clock, never waits and
 //! allocates nothing. Every RTS is answered, by CTS or NACK, without waiting for anything: there is no deadlock. Two
 //! adapters that refuse each other because both are reserved, and try again for ever, are the *livelock* that priorities
 //! avoid: an RTS carries the requester's counter; of two requests that meet, the one with the higher (counter, node) goes on.
@@ -172,7 +172,7 @@ pub struct Packet {
 
 /// An event of table 1, with what it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Message {
+pub enum ControlMessage {
     /// A process of this node asks for a way to node `to`.
     LocalRts {
         /// Of this node, never used before.
@@ -193,7 +193,7 @@ pub enum Message {
     },
 }
 
-impl Message {
+impl ControlMessage {
     /// Its row in table 1.
     pub fn event(self) -> Event {
         match self {
@@ -300,7 +300,7 @@ impl Nic {
     ///
     /// # Panics
     /// If the message ends a reservation that there is not, or answers a request twice.
-    pub fn cell(&self, message: Message) -> Cell {
+    pub fn cell(&self, message: ControlMessage) -> Cell {
         let (event, request) = (message.event(), message.request());
         self.check(message);
         let own = self.is_out(request);
@@ -321,7 +321,7 @@ impl Nic {
     ///
     /// # Panics
     /// As [`Nic::cell`], and in the cells of which the tables say that they never happen.
-    pub fn handle(&mut self, message: Message) -> Replies {
+    pub fn handle(&mut self, message: ControlMessage) -> Replies {
         let (local, remote, next, change) = match self.cell(message) {
             Cell::Ignore => return Replies::default(),
             Cell::Go {
@@ -379,8 +379,8 @@ impl Nic {
 
     /// Algorithm 6: whether its own request goes before that of `message`, with which it meets. Both with the counters that
     /// their packets carry.
-    fn local_wins(&self, message: Message) -> bool {
-        let Message::Remote { from, packet } = message else {
+    fn local_wins(&self, message: ControlMessage) -> bool {
+        let ControlMessage::Remote { from, packet } = message else {
             unreachable!("requests meet by a remote RTS")
         };
         let own = self.outgoing.expect("it is reserved");
@@ -388,26 +388,26 @@ impl Nic {
     }
 
     /// The other end of the message's request.
-    fn peer(&self, message: Message) -> NodeId {
+    fn peer(&self, message: ControlMessage) -> NodeId {
         match message {
-            Message::LocalRts { to, .. } => to,
-            Message::LocalAck(request) => request.node,
-            Message::LocalAbort(_) => self.outgoing.expect("it is its own request").to,
-            Message::Remote { from, .. } => from,
+            ControlMessage::LocalRts { to, .. } => to,
+            ControlMessage::LocalAck(request) => request.node,
+            ControlMessage::LocalAbort(_) => self.outgoing.expect("it is its own request").to,
+            ControlMessage::Remote { from, .. } => from,
         }
     }
 
     /// That the message is from whom it should be, and ends what there is.
-    fn check(&self, message: Message) {
+    fn check(&self, message: ControlMessage) {
         let request = message.request();
         let asked_by = match message {
-            Message::LocalRts { to, .. } => {
+            ControlMessage::LocalRts { to, .. } => {
                 assert!(to != self.node, "a request of {to} to itself");
                 self.node
             }
-            Message::LocalAbort(_) => self.node,
-            Message::LocalAck(_) => request.node,
-            Message::Remote { from, packet } => match packet.control {
+            ControlMessage::LocalAbort(_) => self.node,
+            ControlMessage::LocalAck(_) => request.node,
+            ControlMessage::Remote { from, packet } => match packet.control {
                 Control::Rts | Control::Abort => from,
                 Control::Cts | Control::Nack | Control::Ack => self.node,
             },

@@ -1,9 +1,9 @@
 //! The memory that threads reach: that of the adapter, by their own instructions.
 
 use super::Thread;
+use crate::adapter::mmu::{Access, Fault, Reason};
 use crate::memory::{Address, Placement};
-use crate::message::WORD;
-use crate::mmu::{Access, Fault, Reason};
+use crate::transaction::WORD;
 use units::Bytes;
 
 impl Thread {
@@ -17,16 +17,13 @@ impl Thread {
         let access = Access::LocalWrite;
         self.node.check_own(at, length, access)?;
         let capability = self.node.capability();
-        let placement = {
-            let world = self.node.world.borrow();
-            world.translate(at, length, access, capability)?
-        };
+        let memory = || self.node.memory();
+        let placement = memory().translate(at, length, access, capability)?;
         self.hold().await;
         if placement == Placement::Main {
             self.node.cross_to_main(length).await;
         }
-        let mut world = self.node.world.borrow_mut();
-        world.write(at, bytes, access, capability)
+        memory().write(at, bytes, access, capability)
     }
 
     /// Stores bytes in adapter memory of the process.
@@ -36,8 +33,9 @@ impl Thread {
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let length = Bytes::new(bytes.len() as u64);
         self.near(at, length, Access::LocalWrite)?;
-        let mut world = self.node.world.borrow_mut();
-        world.write(at, bytes, Access::LocalWrite, self.node.capability())
+        self.node
+            .memory()
+            .write(at, bytes, Access::LocalWrite, self.node.capability())
     }
 
     /// Bytes of adapter memory of the process.
@@ -46,8 +44,9 @@ impl Thread {
     /// If they do not lie within a region of it, or it may not be read.
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
         self.near(at, length, Access::LocalRead)?;
-        let world = self.node.world.borrow();
-        world.load(at, length, Access::LocalRead, self.node.capability())
+        self.node
+            .memory()
+            .load(at, length, Access::LocalRead, self.node.capability())
     }
 
     /// Stores a word.
@@ -72,8 +71,12 @@ impl Thread {
     /// Whether an access stays in adapter memory: threads reach main memory by DMA.
     fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
         self.node.check_own(at, length, access)?;
-        let world = self.node.world.borrow();
-        match world.translate(at, length, access, self.node.capability())? {
+        let capability = self.node.capability();
+        let placement = self
+            .node
+            .memory()
+            .translate(at, length, access, capability)?;
+        match placement {
             Placement::Adapter => Ok(()),
             Placement::Main => Err(Fault::new(at, length, access, Reason::NotAdapter)),
         }

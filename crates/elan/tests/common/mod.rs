@@ -1,15 +1,13 @@
 //! What the tests of the adapter share: machines, and places where processes leave their results.
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
-use elan::{AdapterConfig, BusConfig, Cluster, Config, Watch};
+use elan::{AdapterConfig, BusConfig, Config};
 use fabric::FatTree;
-use std::cell::{Ref, RefCell};
-use std::rc::Rc;
 use units::{Bytes, Rate, Time};
 
 mod machines;
 pub mod multirail;
-pub use machines::{four_nodes, machine, sixteen_nodes};
+pub use machines::{Log, cluster, four_nodes, log, machine, pattern, sixteen_nodes};
 
 /// 64 nodes in three levels, and parameters of which none is a multiple of another.
 pub fn odd_machine() -> Config {
@@ -48,39 +46,4 @@ pub fn bursts(bus: &BusConfig, bytes: u64) -> Time {
         left -= burst;
     }
     time
-}
-
-/// A cluster without bounds.
-pub fn cluster(config: &Config) -> Cluster {
-    Cluster::new(config.clone(), Watch::default())
-}
-
-/// What processes leave for the test; clones are the same log.
-pub struct Log<T>(Rc<RefCell<Vec<T>>>);
-
-pub fn log<T>() -> Log<T> {
-    Log(Rc::new(RefCell::new(Vec::new())))
-}
-
-impl<T> Log<T> {
-    pub fn note(&self, value: T) {
-        self.0.borrow_mut().push(value);
-    }
-
-    pub fn borrow(&self) -> Ref<'_, Vec<T>> {
-        self.0.borrow()
-    }
-}
-
-impl<T> Clone for Log<T> {
-    fn clone(&self) -> Self {
-        Log(Rc::clone(&self.0))
-    }
-}
-
-/// Bytes that tell where they come from.
-pub fn pattern(seed: u64, length: u64) -> Vec<u8> {
-    (0..length)
-        .map(|index| (seed * 151 + index * 31 + index / 256 + 1) as u8)
-        .collect()
 }

@@ -2,7 +2,7 @@
 
 use elan::rails::protocol::tables::{Cell, TABLE_1, TABLE_2, late};
 use elan::rails::protocol::{
-    Answer, Control, Event, Message, Nic, Packet, Replies, Request, Status,
+    Answer, Control, ControlMessage, Event, Nic, Packet, Replies, Request, Status,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -90,25 +90,25 @@ fn of(node: u32) -> Request {
     Request { node, number: 70 }
 }
 
-fn remote(from: u32, control: Control, request: Request, counter: i32) -> Message {
+fn remote(from: u32, control: Control, request: Request, counter: i32) -> ControlMessage {
     let packet = Packet {
         control,
         request,
         counter,
     };
-    Message::Remote { from, packet }
+    ControlMessage::Remote { from, packet }
 }
 
 /// An adapter in this status: its own request 1 is to `PEER`, what it receives is from `OTHER`.
 fn nic(status: Status) -> Nic {
     let mut nic = Nic::new(SELF, true);
-    let ask = Message::LocalRts {
+    let ask = ControlMessage::LocalRts {
         request: own(1),
         to: PEER,
     };
     let asked = remote(OTHER, Control::Rts, of(OTHER), 9);
     let granted = remote(PEER, Control::Cts, own(1), 0);
-    let way: &[Message] = match status {
+    let way: &[ControlMessage] = match status {
         Status::Free => &[],
         Status::Receiving => &[asked],
         Status::Sending => &[ask, granted],
@@ -124,19 +124,19 @@ fn nic(status: Status) -> Nic {
 
 /// The message of an event, as it comes to an adapter in this status when nothing else is said: what can be about the
 /// request in hand, is. In the other columns the request has number 2, and had been given up.
-fn usual(event: Event, status: Status) -> Message {
+fn usual(event: Event, status: Status) -> ControlMessage {
     let out = match status {
         Status::Reserved | Status::ReceivingOutRts => own(1),
         _ => own(2),
     };
     match event {
-        Event::LocalRts => Message::LocalRts {
+        Event::LocalRts => ControlMessage::LocalRts {
             request: own(3),
             to: PEER,
         },
-        Event::LocalAck => Message::LocalAck(of(OTHER)),
-        Event::LocalAbort if status == Status::Sending => Message::LocalAbort(own(1)),
-        Event::LocalAbort => Message::LocalAbort(out),
+        Event::LocalAck => ControlMessage::LocalAck(of(OTHER)),
+        Event::LocalAbort if status == Status::Sending => ControlMessage::LocalAbort(own(1)),
+        Event::LocalAbort => ControlMessage::LocalAbort(out),
         Event::RemoteRts => remote(PEER, Control::Rts, of(PEER), 0),
         Event::RemoteAbort => remote(OTHER, Control::Abort, of(OTHER), 0),
         Event::RemoteCts => remote(PEER, Control::Cts, out, 0),
@@ -217,7 +217,7 @@ fn table_2_is_that_of_the_paper() {
 #[test]
 fn without_the_procedure_a_reserved_adapter_refuses() {
     let mut nic = Nic::new(SELF, false);
-    nic.handle(Message::LocalRts {
+    nic.handle(ControlMessage::LocalRts {
         request: own(1),
         to: PEER,
     });
@@ -257,7 +257,7 @@ fn an_rts_carries_the_counter() {
     nic.handle(remote(OTHER, Control::Rts, of(OTHER), 9));
     nic.handle(remote(OTHER, Control::Abort, of(OTHER), 0));
     nic.handle(remote(PEER, Control::Nack, own(1), 0));
-    let replies = nic.handle(Message::LocalRts {
+    let replies = nic.handle(ControlMessage::LocalRts {
         request: own(2),
         to: PEER,
     });
@@ -298,7 +298,10 @@ fn an_abort_that_crosses_an_answer_is_ignored() {
     for status in Status::ALL {
         let mut nic = nic(status);
         let before = nic.clone();
-        assert_eq!(nic.handle(Message::LocalAbort(own(2))), Replies::default());
+        assert_eq!(
+            nic.handle(ControlMessage::LocalAbort(own(2))),
+            Replies::default()
+        );
         assert_eq!(nic, before);
     }
 }
@@ -306,9 +309,9 @@ fn an_abort_that_crosses_an_answer_is_ignored() {
 #[test]
 fn only_its_owner_ends_a_reservation() {
     let foreign = [
-        (Status::Receiving, Message::LocalAck(of(PEER))),
+        (Status::Receiving, ControlMessage::LocalAck(of(PEER))),
         (Status::Receiving, remote(PEER, Control::Abort, of(PEER), 0)),
-        (Status::ReceivingOutRts, Message::LocalAck(of(PEER))),
+        (Status::ReceivingOutRts, ControlMessage::LocalAck(of(PEER))),
         (Status::Sending, remote(PEER, Control::Ack, own(2), 0)),
         // An RTS is answered once.
         (Status::Sending, remote(PEER, Control::Cts, own(1), 0)),
@@ -319,10 +322,10 @@ fn only_its_owner_ends_a_reservation() {
             remote(PEER, Control::Abort, of(OTHER), 0),
         ),
         (Status::Reserved, remote(PEER, Control::Cts, of(OTHER), 0)),
-        (Status::Free, Message::LocalAbort(of(OTHER))),
+        (Status::Free, ControlMessage::LocalAbort(of(OTHER))),
         (
             Status::Free,
-            Message::LocalRts {
+            ControlMessage::LocalRts {
                 request: own(3),
                 to: SELF,
             },

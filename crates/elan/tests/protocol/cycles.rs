@@ -1,7 +1,7 @@
 //! Adapters that ask each other in a circle (004, figure 6), and what is true of the procedure beyond what 004 says of it.
 
 use crate::network::{Delays, Network, Process};
-use elan::rails::protocol::{Answer, Control, Message, Nic, Packet, Request, Status};
+use elan::rails::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
 use std::collections::BTreeMap;
 
 /// Each of the nodes asks the next, over and over.
@@ -60,12 +60,12 @@ fn figure_6_is_as_told() {
     let mut nics = [j, i, k].map(|node| Nic::new(node, true));
     let rts = asks.map(|(node, to)| {
         let request = request(node);
-        let replies = nics[node as usize].handle(Message::LocalRts { request, to });
+        let replies = nics[node as usize].handle(ControlMessage::LocalRts { request, to });
         let (to, packet) = replies.remote.expect("it is free");
         (node, to, packet)
     });
     let mut send = |from, to: u32, packet| {
-        let message = Message::Remote { from, packet };
+        let message = ControlMessage::Remote { from, packet };
         nics[to as usize].handle(message)
     };
     let answers = rts.map(|(from, to, packet)| {

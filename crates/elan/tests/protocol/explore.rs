@@ -7,7 +7,7 @@
 use elan::rails::protocol::tables::Cell;
 use elan::rails::protocol::tables::{TABLE_1, late};
 use elan::rails::protocol::{
-    Answer, Control, Event, Message, Nic, Outgoing, Packet, Replies, Request, Status,
+    Answer, Control, ControlMessage, Event, Nic, Outgoing, Packet, Replies, Request, Status,
 };
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -44,7 +44,7 @@ struct Processes {
     /// Those of them that they have given up.
     given_up: Vec<u64>,
     /// On their way to the adapter.
-    orders: Vec<Message>,
+    orders: Vec<ControlMessage>,
     /// On their way from it.
     answers: Vec<(Answer, Request)>,
 }
@@ -76,7 +76,7 @@ struct Network {
     ordered: bool,
     /// Whether processes give up.
     give_up: bool,
-    handle: fn(&mut Nic, Message) -> Replies,
+    handle: fn(&mut Nic, ControlMessage) -> Replies,
 }
 
 /// A row and a column of table 1, and whether [`late`] replaces it.
@@ -152,13 +152,15 @@ impl State {
                 let request = Request { node, number };
                 processes.to.push(to);
                 processes.waiting.push(number);
-                processes.orders.push(Message::LocalRts { request, to });
+                processes
+                    .orders
+                    .push(ControlMessage::LocalRts { request, to });
             }
             Step::GiveUp { node, number } => {
                 let processes = &mut self.processes[node];
                 processes.given_up.push(number);
                 let node = node as u32;
-                let order = Message::LocalAbort(Request { node, number });
+                let order = ControlMessage::LocalAbort(Request { node, number });
                 processes.orders.push(order);
             }
             Step::Order { node } => {
@@ -177,7 +179,7 @@ impl State {
                     let to = processes.to[request.number as usize];
                     self.send(node, to as usize, Item::Data(request), network);
                 } else if answer == Answer::Cts {
-                    processes.orders.push(Message::LocalAbort(request));
+                    processes.orders.push(ControlMessage::LocalAbort(request));
                 }
             }
             Step::Arrive { index } => {
@@ -185,10 +187,10 @@ impl State {
                 match item {
                     Item::Control(packet) => {
                         let from = from as u32;
-                        self.handle(to, Message::Remote { from, packet }, network, found)?;
+                        self.handle(to, ControlMessage::Remote { from, packet }, network, found)?;
                     }
                     Item::Data(request) => {
-                        let ack = Message::LocalAck(request);
+                        let ack = ControlMessage::LocalAck(request);
                         self.processes[to].orders.push(ack);
                     }
                 }
@@ -215,7 +217,7 @@ impl State {
     fn handle(
         &mut self,
         node: usize,
-        message: Message,
+        message: ControlMessage,
         network: &Network,
         found: &mut Found,
     ) -> Result<(), String> {
@@ -468,8 +470,8 @@ fn every_interleaving_of_more_requests_does_so() {
 #[test]
 fn wrong_machines_are_found() {
     /// Takes an answer for that to the request in hand, as the tables alone would.
-    fn blind(nic: &mut Nic, mut message: Message) -> Replies {
-        if let (Message::Remote { packet, .. }, Some(own)) = (&mut message, nic.outgoing())
+    fn blind(nic: &mut Nic, mut message: ControlMessage) -> Replies {
+        if let (ControlMessage::Remote { packet, .. }, Some(own)) = (&mut message, nic.outgoing())
             && matches!(packet.control, Control::Cts | Control::Nack)
         {
             packet.request = own.request;
@@ -477,7 +479,7 @@ fn wrong_machines_are_found() {
         nic.handle(message)
     }
     /// Refuses its process after a late CTS, and lets the other end wait.
-    fn forgetful(nic: &mut Nic, message: Message) -> Replies {
+    fn forgetful(nic: &mut Nic, message: ControlMessage) -> Replies {
         let replies = nic.handle(message);
         let remote = replies
             .remote
@@ -485,7 +487,7 @@ fn wrong_machines_are_found() {
         Replies { remote, ..replies }
     }
     /// Leaves a CTS in "Receiving & `Out_RTS`" unanswered, as the empty cell of table 1 might be read.
-    fn literal(nic: &mut Nic, message: Message) -> Replies {
+    fn literal(nic: &mut Nic, message: ControlMessage) -> Replies {
         let (event, status) = (message.event(), nic.status());
         if (event, status) == (Event::RemoteCts, Status::ReceivingOutRts) {
             return Replies::default();
@@ -501,7 +503,7 @@ fn wrong_machines_are_found() {
         (
             &[2, 2][..],
             true,
-            blind as fn(&mut Nic, Message) -> Replies,
+            blind as fn(&mut Nic, ControlMessage) -> Replies,
             alone,
         ),
         (&[2, 2], true, forgetful, unknown),

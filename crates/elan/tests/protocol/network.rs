@@ -1,7 +1,7 @@
 //! A network of adapters and processes with delays: one rail, one process a list of requests, which it makes one after
 //! another and repeats until granted (004, algorithm 4 with one rail). Time is in ticks.
 
-use elan::rails::protocol::{Answer, Message, Nic, Request, Status};
+use elan::rails::protocol::{Answer, ControlMessage, Nic, Request, Status};
 use kernel::random::Stream;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -85,7 +85,7 @@ impl Process {
 enum Due {
     /// A process looks at its adapter's status.
     Look(usize),
-    ToAdapter(u32, Message),
+    ToAdapter(u32, ControlMessage),
     ToProcess(Answer, Request),
     /// The last byte of a message.
     Data(Request),
@@ -183,7 +183,7 @@ impl Network {
             Due::Look(process) => self.look(process),
             Due::ToAdapter(node, mut message) => {
                 let nic = &mut self.nics[node as usize];
-                if let (true, Message::Remote { packet, .. }, Some(own)) =
+                if let (true, ControlMessage::Remote { packet, .. }, Some(own)) =
                     (self.by_present_counter, &mut message, nic.outgoing())
                 {
                     // The comparison is one of differences.
@@ -195,7 +195,7 @@ impl Network {
                     self.put(delay, Due::ToProcess(answer, request));
                 }
                 if let Some((to, packet)) = replies.remote {
-                    let message = Message::Remote { from: node, packet };
+                    let message = ControlMessage::Remote { from: node, packet };
                     let delay = self.wire(node, to);
                     self.put(delay, Due::ToAdapter(to, message));
                 }
@@ -220,7 +220,7 @@ impl Network {
                 let process = self.owners[request.number as usize];
                 let to = self.processes[process].target().expect("it sends");
                 let delay = self.local();
-                self.put(delay, Due::ToAdapter(to, Message::LocalAck(request)));
+                self.put(delay, Due::ToAdapter(to, ControlMessage::LocalAck(request)));
                 let state = &mut self.processes[process];
                 state.granted += 1;
                 state.attempts = 0;
@@ -242,7 +242,7 @@ impl Network {
             let number = self.owners.len() as u64;
             self.owners.push(process);
             let request = Request { node, number };
-            let message = Message::LocalRts { request, to };
+            let message = ControlMessage::LocalRts { request, to };
             self.put(delay, Due::ToAdapter(node, message));
         } else {
             self.put(delay, Due::Look(process));
@@ -284,15 +284,19 @@ impl Network {
             let due = match *due {
                 Due::ToAdapter(node, message) => {
                     let message = match message {
-                        Message::LocalRts { request, to } => Message::LocalRts {
+                        ControlMessage::LocalRts { request, to } => ControlMessage::LocalRts {
                             request: name(request),
                             to,
                         },
-                        Message::LocalAck(request) => Message::LocalAck(name(request)),
-                        Message::LocalAbort(request) => Message::LocalAbort(name(request)),
-                        Message::Remote { from, mut packet } => {
+                        ControlMessage::LocalAck(request) => {
+                            ControlMessage::LocalAck(name(request))
+                        }
+                        ControlMessage::LocalAbort(request) => {
+                            ControlMessage::LocalAbort(name(request))
+                        }
+                        ControlMessage::Remote { from, mut packet } => {
                             packet.request = name(packet.request);
-                            Message::Remote { from, packet }
+                            ControlMessage::Remote { from, packet }
                         }
                     };
                     Due::ToAdapter(node, message)

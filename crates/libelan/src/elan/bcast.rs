@@ -23,26 +23,13 @@
 //! these have come to it. It asks again after `retry_delay` and the way there and back, 3 us: so the time of a broadcast in a
 //! row of them has steps of that height, which the time of one alone has not.
 
-use super::block::Slot;
+use super::block::{SLOTS, Slot, segment};
 use super::group::Group;
 use super::relay::{Child, Stage, Work};
 use super::tree::{Spot, balanced, chain};
-use elan::{Action, Dma, DmaError, ElanAddr, Node, Placement};
+use elan::{Action, Dma, DmaError, ElanAddr, Placement};
 use std::rc::Rc;
 use units::Bytes;
-
-/// Packets of a segment. Nothing is published; a segment of 4 takes longer to send than a thread and the DMA engine take to
-/// send it on.
-const SEGMENT_PACKETS: u64 = 4;
-
-/// Segments of the stage: one that is copied out, one that is sent on, one that comes, and one for which the signal that
-/// there is room is under way. With 3 a chain is slower by a third, with more than 4 no faster. Nothing is published.
-pub(super) const SLOTS: u64 = 4;
-
-/// The longest segment.
-pub(super) fn segment(node: &Node) -> Bytes {
-    node.longest_packet() * SEGMENT_PACKETS
-}
 
 /// What is broadcast: bytes from one address of the root to one of all others.
 #[derive(Clone, Copy)]

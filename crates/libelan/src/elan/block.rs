@@ -1,11 +1,23 @@
 //! The memory of a group in each member: events, words and the stage of broadcasts in the adapter, partial results in main
 //! memory.
 
-use super::bcast::{SLOTS, segment};
 use crate::elan3::{AllocError, Heap};
 use elan::{ElanAddr, Node};
 use std::cell::RefCell;
 use units::Bytes;
+
+/// Packets of a segment. Nothing is published; a segment of 4 takes longer to send than a thread and the DMA engine take to
+/// send it on.
+const SEGMENT_PACKETS: u64 = 4;
+
+/// Segments of the stage: one that is copied out, one that is sent on, one that comes, and one for which the signal that
+/// there is room is under way. With 3 a chain is slower by a third, with more than 4 no faster. Nothing is published.
+pub(super) const SLOTS: u64 = 4;
+
+/// The longest segment.
+pub(super) fn segment(node: &Node) -> Bytes {
+    node.longest_packet() * SEGMENT_PACKETS
+}
 
 /// The memory of a group in each member: see the offsets.
 #[derive(Clone, Copy, Debug)]
@@ -115,24 +127,24 @@ impl Block {
 
     /// Adapter memory of a block.
     pub fn elan_size(node: &Node) -> Bytes {
-        Block::events_size(node) + elan::event::EVENT_BLOCK + segment(node) * SLOTS
+        Block::events_size(node) + elan::memory::EVENT_BLOCK + segment(node) * SLOTS
     }
 
     /// Adapter memory of its events.
     fn events_size(node: &Node) -> Bytes {
         let count = Slot::events(node.group_config().branching).count();
-        elan::event::EVENT_BLOCK * count as u64
+        elan::memory::EVENT_BLOCK * count as u64
     }
 
     /// The words of a block.
     pub fn words(self, node: &Node) -> [ElanAddr; 2] {
         let first = self.elan.offset(Block::events_size(node));
-        [first, first.offset(elan::message::WORD)]
+        [first, first.offset(elan::transaction::WORD)]
     }
 
     /// Its stage.
     pub fn stage(self, node: &Node) -> ElanAddr {
-        let words = elan::event::EVENT_BLOCK;
+        let words = elan::memory::EVENT_BLOCK;
         self.elan.offset(Block::events_size(node) + words)
     }
 
@@ -142,7 +154,7 @@ impl Block {
     }
 
     pub fn at(self, slot: Slot) -> ElanAddr {
-        let offset = elan::event::EVENT_BLOCK * u64::from(slot.index());
+        let offset = elan::memory::EVENT_BLOCK * u64::from(slot.index());
         self.elan.offset(offset)
     }
 

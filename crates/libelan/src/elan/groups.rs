@@ -4,7 +4,7 @@ use super::Elan;
 use super::block::Block;
 use super::group::{Group, GroupError};
 use super::layout::Layout;
-use super::reduce::{Operation, To};
+use super::reduce::{Reduction, To};
 use crate::elan3::AllocError;
 use elan::ElanAddr;
 use std::rc::Rc;
@@ -107,7 +107,7 @@ impl Elan {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.elan3().store(at, &bytes).expect("just allocated");
         let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
-        let operation = Operation {
+        let operation = Reduction {
             size: Bytes::new(8),
             combine: &|one, other| {
                 for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {

@@ -89,7 +89,7 @@ impl Group {
         let epoch = self.inner.epoch.get() + 1;
         self.inner.epoch.set(epoch);
         let words = self.inner.block.words(node);
-        node.cross_to_adapter(elan::message::WORD).await;
+        node.cross_to_adapter(elan::transaction::WORD).await;
         let stored = node.store(node.at(words[0]), &epoch.to_le_bytes());
         stored.expect("the block lies in memory of the process");
         if self.inner.team == 0 {
@@ -106,8 +106,8 @@ impl Group {
         let (node, root) = (self.node().clone(), self.inner.layout.leaders[0]);
         let tell = self.signal(root, Slot::Told);
         self.node().serve("hgsync", async move {
-            node.cross_to_main(elan::message::WORD).await;
-            let since = node.load(node.at(wish), elan::message::WORD);
+            node.cross_to_main(elan::transaction::WORD).await;
+            let since = node.load(node.at(wish), elan::transaction::WORD);
             if since.is_ok_and(|since| since[..] == epoch.to_le_bytes()) {
                 node.post(tell);
             }

@@ -29,6 +29,7 @@ mod block;
 pub mod group;
 mod groups;
 mod hardware;
+mod init;
 mod layout;
 mod pool;
 pub mod putget;
@@ -42,21 +43,16 @@ mod tree;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
-use block::Block;
-use elan::{ElanAddr, Node, Placement, Wait};
+use elan::{ElanAddr, Node, Wait};
 use group::{Group, Member};
 use kernel::Label;
-use layout::Layout;
-use rails::Rails;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use team::Locals;
-use tport::{Port, Tport};
+use tport::port::{Peers, Port};
 use units::{Bytes, Time};
 
 /// The global heap of each process in main memory; nothing is published about its size, and this one is assumed.
@@ -82,7 +78,7 @@ struct Inner {
     global_elan: RefCell<Heap>,
     under_way: putget::UnderWay,
     /// The Tports of all processes of the job.
-    ports: Rc<[Rc<Port>]>,
+    ports: Peers,
     member: Member,
     /// The group of all processes.
     all: Group,
@@ -90,63 +86,6 @@ struct Inner {
 }
 
 impl Elan {
-    /// Initialises the library in all processes of a job.
-    pub(crate) fn init(
-        processes: Vec<(Context, Label)>,
-        rails: Vec<Option<Rails>>,
-        waits: Wait,
-    ) -> Result<Vec<Elan>, AllocError> {
-        let nvps = processes.len() as u32;
-        // The processes of a node have its processors in the order of their ranks.
-        let mut ranks = BTreeMap::new();
-        let port = |((elan3, _), rails): (&(Context, Label), Option<Rails>)| {
-            let (node, vp) = (elan3.node(), elan3.process());
-            let rank: &mut u32 = ranks.entry(node.id()).or_default();
-            let cpu = Cpu::new(node, node.cpu(*rank));
-            *rank += 1;
-            let port = Port::new(node, cpu, (vp, nvps), rails)?;
-            Ok(Rc::new(port))
-        };
-        let ports: Result<Vec<_>, AllocError> = processes.iter().zip(rails).map(port).collect();
-        let ports: Rc<[_]> = ports?.into();
-        let layout = processes.first();
-        let layout = layout.map(|(elan3, _)| Layout::new(elan3, (0..nvps).collect()));
-        let layout = Rc::new(layout.expect("a job has processes"));
-        let locals = Locals::default();
-        let init = |(elan3, label): (Context, Label)| {
-            let heap = |placement, size| Heap::fixed(elan3.node().clone(), placement, size);
-            let global_main = RefCell::new(heap(Placement::Main, GLOBAL_MAIN)?);
-            let global_elan = RefCell::new(heap(Placement::Adapter, GLOBAL_ELAN)?);
-            let member = Member {
-                context: elan3.clone(),
-                cpu: ports[elan3.process() as usize].cpu.clone(),
-                label: label.clone(),
-                locals: Rc::clone(&locals),
-                waits,
-            };
-            let block = Block::alloc(elan3.node(), &global_elan, &global_main, Block::ANYWHERE)?;
-            let all = Group::new(&member, Rc::clone(&layout), block)?;
-            let stage = global_main.borrow_mut().alloc(64, STAGE)?;
-            let inner = Inner {
-                under_way: putget::UnderWay::new(elan3.node())?,
-                elan3,
-                label,
-                member,
-                all,
-                stage,
-                global_main,
-                global_elan,
-                ports: Rc::clone(&ports),
-            };
-            let elan = Elan {
-                inner: Rc::new(inner),
-            };
-            Port::serve(&elan)?;
-            Ok(elan)
-        };
-        processes.into_iter().map(init).collect()
-    }
-
     /// The Elan3lib below.
     pub fn elan3(&self) -> &Context {
         &self.inner.elan3
@@ -172,11 +111,6 @@ impl Elan {
         self.node().now()
     }
 
-    /// The process's Tport.
-    pub fn tport(&self) -> Tport {
-        Tport { elan: self.clone() }
-    }
-
     /// The state of its Tport, and that of another process's.
     pub(crate) fn port(&self) -> &Rc<Port> {
         self.peer(self.vp())
@@ -186,7 +120,7 @@ impl Elan {
         &self.inner.ports[vp as usize]
     }
 
-    pub(crate) fn peers(&self) -> Rc<[Rc<Port>]> {
+    pub(crate) fn peers(&self) -> Peers {
         Rc::clone(&self.inner.ports)
     }
 

@@ -223,7 +223,7 @@ impl Elan {
         let turn = self.cpu().turn();
         turn.work(node, node.host_config().call).await;
         let slot = slots.take().await;
-        let word = elan::message::WORD;
+        let word = elan::transaction::WORD;
         let result = match self.elan3().address(vp, from) {
             Ok(from) => {
                 let get = node.dma(Dma::new(from, node.at(slot), word));

@@ -56,7 +56,7 @@ impl Elan {
                 longest,
             });
         }
-        let place = elan::event::EVENT_BLOCK;
+        let place = elan::memory::EVENT_BLOCK;
         let at = self.galloc_elan(64, slot * u64::from(slots))?;
         let event = self.galloc_elan(64, place)?;
         let node = self.node();

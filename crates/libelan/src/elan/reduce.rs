@@ -20,7 +20,7 @@ use units::Bytes;
 
 /// How vectors are combined: elements of `size` bytes by a function of two vectors, the second of which it replaces by the
 /// result (`fn(in, inout, count, handle)`).
-pub struct Operation<'a> {
+pub struct Reduction<'a> {
     /// Bytes of an element, up to [`MOST_ELEMENT`].
     pub size: Bytes,
     /// The function; its arguments are whole elements, and equally many.
@@ -51,7 +51,7 @@ impl Group {
         source: ElanAddr,
         target: ElanAddr,
         count: u64,
-        operation: &Operation<'_>,
+        operation: &Reduction<'_>,
         to: To,
     ) -> Result<(), DmaError> {
         let _turn = self.enter().await;
@@ -64,7 +64,7 @@ impl Group {
         source: ElanAddr,
         target: ElanAddr,
         count: u64,
-        operation: &Operation<'_>,
+        operation: &Reduction<'_>,
         to: To,
     ) -> Result<(), DmaError> {
         let element = operation.size;
@@ -95,7 +95,7 @@ impl Group {
     async fn reduce_chunk(
         &self,
         mut own: Vec<u8>,
-        operation: &Operation<'_>,
+        operation: &Reduction<'_>,
         to: To,
     ) -> Result<Vec<u8>, DmaError> {
         let layout = &self.inner.layout;
@@ -136,7 +136,7 @@ impl Group {
     }
 
     /// The smaller ranks' partial result comes first.
-    async fn combine(&self, operation: &Operation<'_>, before: &[u8], after: &mut [u8]) {
+    async fn combine(&self, operation: &Reduction<'_>, before: &[u8], after: &mut [u8]) {
         (operation.combine)(before, after);
         self.copy(Bytes::new(after.len() as u64)).await;
     }
@@ -145,7 +145,7 @@ impl Group {
     async fn climb(
         &self,
         mut own: Vec<u8>,
-        operation: &Operation<'_>,
+        operation: &Reduction<'_>,
         spot: &Spot,
         vps: &[u32],
     ) -> Result<Vec<u8>, DmaError> {

@@ -1,7 +1,7 @@
 //! What the thread of a software broadcast does: it sends segments to the children as they come, and copies those that
 //! were received into the stage out to main memory. See [`super::bcast`].
 
-use super::bcast::SLOTS;
+use super::block::SLOTS;
 use elan::{Address, Dma, DmaError, EventId, Thread, Transfer};
 use units::Bytes;
 

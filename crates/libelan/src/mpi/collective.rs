@@ -6,7 +6,7 @@
 
 use super::Mpi;
 use crate::elan::STAGE;
-use crate::elan::reduce::{Operation, To};
+use crate::elan::reduce::{Reduction, To};
 use crate::elan::tport::TportError;
 use elan::{DmaError, ElanAddr};
 use units::Bytes;
@@ -63,7 +63,7 @@ impl Mpi {
         source: ElanAddr,
         target: ElanAddr,
         count: u64,
-        operation: &Operation<'_>,
+        operation: &Reduction<'_>,
         root: u32,
     ) -> Result<(), TportError> {
         let (group, to) = (self.tport.elan.all_group(), To::Root(root));
@@ -79,7 +79,7 @@ impl Mpi {
         source: ElanAddr,
         target: ElanAddr,
         count: u64,
-        operation: &Operation<'_>,
+        operation: &Reduction<'_>,
     ) -> Result<(), TportError> {
         let (group, to) = (self.tport.elan.all_group(), To::All);
         Ok(group.reduce(source, target, count, operation, to).await?)

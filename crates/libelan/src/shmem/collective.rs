@@ -13,9 +13,9 @@
 use super::{Shmem, ShmemError};
 use crate::elan::bcast::Span;
 use crate::elan::group::Group;
-use crate::elan::reduce::{Operation, To};
+use crate::elan::reduce::{Reduction, To};
 use elan::ElanAddr;
-use elan::message::WORD;
+use elan::transaction::WORD;
 use units::Bytes;
 
 impl Shmem {
@@ -85,7 +85,7 @@ impl Shmem {
         let lengths = async {
             elan3.store(mine, &size.as_u64().to_le_bytes())?;
             let sum = Shmem::words(|one, other| one + other);
-            let operation = Operation {
+            let operation = Reduction {
                 size: WORD,
                 combine: &sum,
             };
@@ -138,7 +138,7 @@ impl Shmem {
         group: &Group,
     ) -> Result<(), ShmemError> {
         let combine = Shmem::words(function);
-        let operation = Operation {
+        let operation = Reduction {
             size: WORD,
             combine: &combine,
         };

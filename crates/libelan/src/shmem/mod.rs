@@ -22,7 +22,7 @@ mod collective;
 
 use crate::elan::Elan;
 use crate::elan3::AllocError;
-use elan::message::WORD;
+use elan::transaction::WORD;
 use elan::{Answer, Comparison, DmaError, ElanAddr, Fault, MemoryError, Placement, Transaction};
 use std::cell::Cell;
 use std::rc::Rc;

@@ -2,16 +2,14 @@
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
 use elan::rails::{self, Kind};
-use elan::{Cluster, Config, ElanAddr, Stop, Watch};
+use elan::{Config, ElanAddr, Stop};
 use fabric::FatTree;
 use libelan::{Job, Pe};
-use std::cell::{Ref, RefCell};
-use std::rc::Rc;
 use units::{Bytes, Time};
 
 #[path = "../../../elan/tests/common/machines.rs"]
 mod machines;
-pub use machines::{four_nodes, machine, sixteen_nodes};
+pub use machines::{Log, cluster, four_nodes, log, machine, pattern, sixteen_nodes};
 
 /// The shipped machine of the second generation, on a tree of choice.
 pub fn opteron(tree: FatTree) -> Config {
@@ -58,41 +56,6 @@ pub fn run_on<F: Future<Output = ()> + 'static>(
     let end = cluster.run();
     cluster.check_conservation();
     end
-}
-
-/// A cluster without bounds.
-pub fn cluster(config: &Config) -> Cluster {
-    Cluster::new(config.clone(), Watch::default())
-}
-
-/// What processes leave for the test; clones are the same log.
-pub struct Log<T>(Rc<RefCell<Vec<T>>>);
-
-pub fn log<T>() -> Log<T> {
-    Log(Rc::new(RefCell::new(Vec::new())))
-}
-
-impl<T> Log<T> {
-    pub fn note(&self, value: T) {
-        self.0.borrow_mut().push(value);
-    }
-
-    pub fn borrow(&self) -> Ref<'_, Vec<T>> {
-        self.0.borrow()
-    }
-}
-
-impl<T> Clone for Log<T> {
-    fn clone(&self) -> Self {
-        Log(Rc::clone(&self.0))
-    }
-}
-
-/// Bytes that tell where they come from.
-pub fn pattern(seed: u64, length: u64) -> Vec<u8> {
-    (0..length)
-        .map(|index| (seed * 151 + index * 31 + index / 256 + 1) as u8)
-        .collect()
 }
 
 /// So many bytes.

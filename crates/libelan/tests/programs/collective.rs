@@ -8,7 +8,7 @@ use crate::common::{compose, pattern};
 use elan::ElanAddr;
 use libelan::Pe;
 use libelan::elan::group::Group;
-use libelan::elan::reduce::{Operation, To};
+use libelan::elan::reduce::{Reduction, To};
 use units::{Bytes, Time};
 
 /// Length of each place, in main memory and in adapter memory.
@@ -151,7 +151,7 @@ impl Collective {
                 }
             }
             Kind::Reduce { by, words } => {
-                let operation = Operation {
+                let operation = Reduction {
                     size: Bytes::new(8),
                     combine: &compose,
                 };

@@ -21,7 +21,7 @@ mod oracle;
 mod play;
 
 use elan::rails::Kind;
-use elan::{Config, Elan4Config, Matching};
+use elan::{Config, Matching, Part};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::Time;
 
@@ -66,11 +66,15 @@ fn ten_thousand_programs_are_right() {
 
 /// With adapters of the second generation.
 fn elan4(config: &mut Config) {
-    config.elan4 = Some(Elan4Config {
-        sten_start: Time::from_ns(50),
-        engines: 2,
-        split: Time::from_ns(250),
-    });
+    config.parts = vec![
+        Part::Sten {
+            start: Time::from_ns(50),
+        },
+        Part::DmaEngines { count: 2 },
+        Part::SplitReads {
+            latency: Time::from_ns(250),
+        },
+    ];
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Control messages on the wire.
 
-use super::super::protocol::{Control, Message, Packet, Request};
+use super::super::protocol::{Control, ControlMessage, Packet, Request};
 use super::{decode, encode};
 
 /// What is encoded is decoded, to the last bit of every field.
@@ -11,9 +11,9 @@ fn every_message_survives_its_packet() {
     for (node, number) in [0, 7, u32::MAX].into_iter().zip(numbers) {
         let request = Request { node, number };
         let mut messages = vec![
-            Message::LocalRts { request, to: 12 },
-            Message::LocalAck(request),
-            Message::LocalAbort(request),
+            ControlMessage::LocalRts { request, to: 12 },
+            ControlMessage::LocalAck(request),
+            ControlMessage::LocalAbort(request),
         ];
         for counter in counters {
             let packet = |control| Packet {
@@ -28,7 +28,7 @@ fn every_message_survives_its_packet() {
                 Control::Ack,
                 Control::Abort,
             ];
-            let remote = controls.map(packet).map(|packet| Message::Remote {
+            let remote = controls.map(packet).map(|packet| ControlMessage::Remote {
                 from: u32::MAX - 1,
                 packet,
             });

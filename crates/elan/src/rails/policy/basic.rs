@@ -1,10 +1,10 @@
 //! The baseline: each process takes the rails in turn, whatever their adapters are doing (004 s5.2).
 
 use super::turn::Turn;
-use super::{Hold, Host, Message, Pick, Picking, Policy, no_rail};
-use crate::rails::host::Rail;
+use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail};
+use crate::rails::host::{Host, Rail};
 
-pub(super) struct Basic {
+pub(crate) struct Basic {
     turn: Turn,
 }
 
@@ -15,7 +15,7 @@ impl Basic {
 }
 
 impl Policy for Basic {
-    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         let next = self.turn.take(&host.rails_that(Rail::is_up), 1);
         let pick = next.first().map(|&rail| {
             let hold = Hold::Nothing;

@@ -5,8 +5,8 @@
 //! A rail that fails before it answers is one that refuses.
 
 use super::turn::Turn;
-use super::{Hold, Host, Message, Pick, Picking, Policy, PortOf, no_rail, stripes};
-use crate::rails::host::Rail;
+use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, no_rail, stripes};
+use crate::rails::host::{Host, Rail};
 use crate::rails::nic::{Port, Reply};
 use kernel::Signal;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-pub(super) struct Dynamic {
+pub(crate) struct Dynamic {
     turn: Turn,
     /// Where the adapter of each rail answers.
     replies: Vec<Rc<Reply>>,
@@ -38,7 +38,7 @@ impl Dynamic {
     }
 
     /// Asks on some rails; the numbers of the requests that were granted, by their rails, in ascending order.
-    async fn ask(&self, host: &Host, free: &[u32], message: Message) -> Vec<(u32, u64)> {
+    async fn ask(&self, host: &Host, free: &[u32], message: RailMessage) -> Vec<(u32, u64)> {
         let mut asked = Vec::new();
         for &rail in free {
             let number = host.number();
@@ -81,7 +81,7 @@ async fn or(one: impl Future<Output = ()>, other: &Signal) {
 }
 
 impl Policy for Dynamic {
-    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         Box::pin(async move {
             loop {
                 let free = host.rails_that(Rail::is_free);

@@ -1,10 +1,12 @@
 //! Static allocation: of the rails on which the node transmits and the destination receives, each in turn (004 s2).
 
 use super::turn::Turn;
-use super::{Allocation, Hold, Host, Message, Pick, Picking, Policy, no_rail};
+use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail};
+use crate::rails::allocation::Allocation;
+use crate::rails::host::Host;
 use std::rc::Rc;
 
-pub(super) struct Static {
+pub(crate) struct Static {
     allocation: Rc<Allocation>,
     turn: Turn,
 }
@@ -16,7 +18,7 @@ impl Static {
 }
 
 impl Policy for Static {
-    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         let between = self.allocation.rails_between(host.node, message.to);
         let up = between.filter(|&rail| host.rails[rail as usize].is_up());
         let next = self.turn.take(&up.collect::<Vec<_>>(), 1);

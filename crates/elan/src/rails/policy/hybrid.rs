@@ -6,10 +6,10 @@
 
 use super::dynamic::Dynamic;
 use super::turn::Turn;
-use super::{Hold, Host, Message, Pick, Picking, Policy, PortOf, no_rail};
-use crate::rails::host::Rail;
+use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, no_rail};
+use crate::rails::host::{Host, Rail};
 
-pub(super) struct Hybrid {
+pub(crate) struct Hybrid {
     turn: Turn,
     long: Dynamic,
 }
@@ -22,7 +22,7 @@ impl Hybrid {
 }
 
 impl Policy for Hybrid {
-    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         if message.size > host.config.threshold {
             return self.long.pick(host, message);
         }

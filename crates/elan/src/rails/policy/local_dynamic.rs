@@ -1,10 +1,10 @@
 //! Local-dynamic allocation: rails that neither send nor receive at the sender (004 s3, algorithm 3).
 
 use super::turn::Turn;
-use super::{Hold, Host, Message, Pick, Picking, Policy, no_rail, stripes};
-use crate::rails::host::Rail;
+use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail, stripes};
+use crate::rails::host::{Host, Rail};
 
-pub(super) struct LocalDynamic {
+pub(crate) struct LocalDynamic {
     turn: Turn,
 }
 
@@ -15,7 +15,7 @@ impl LocalDynamic {
 }
 
 impl Policy for LocalDynamic {
-    fn pick<'a>(&'a mut self, host: &'a Host, message: Message) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         Box::pin(async move {
             loop {
                 let free = host.rails_that(Rail::is_free);

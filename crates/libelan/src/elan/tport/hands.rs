@@ -15,8 +15,8 @@
 
 use super::port::{Port, Receive};
 use crate::cpu::Cpu;
-use elan::get::DESCRIPTOR;
-use elan::message::WORD;
+use elan::adapter::gets::DESCRIPTOR;
+use elan::transaction::WORD;
 use elan::{Address, DmaError};
 use elan::{Dma, EventId, Fault, Matching, Node, QueueId, Thread, Transfer};
 use kernel::Signal;

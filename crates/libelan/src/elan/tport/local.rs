@@ -1,31 +1,13 @@
 //! Messages between processes of one node, through shared memory: the hosts do all of it.
 
-use super::port::{Outcome, Port, Receive};
+use super::message::{Received, Room, TportError};
+use super::port::{Outcome, Peers, Port, Receive};
+use super::unexpected::{SharedBody, SharedMessage};
 use super::wire::Envelope;
-use super::{Received, Room, TportError};
 use crate::cpu::Turn;
 use crate::elan::Elan;
-use elan::Node;
 use kernel::Signal;
 use std::rc::Rc;
-
-/// The Tports of all processes of a job.
-pub(super) type Peers = Rc<[Rc<Port>]>;
-
-/// A message in shared memory.
-pub(super) struct Message {
-    envelope: Envelope,
-    body: Body,
-    /// Fired when it is matched, for one that its sender waits for.
-    matched: Option<Signal>,
-}
-
-/// Where its bytes are.
-enum Body {
-    Copied(Box<[u8]>),
-    /// In the sender's buffer, until it is told that it may go on.
-    There(Node, Signal),
-}
 
 /// Sends a message. The turn of the sender's processor lasts until it has copied what it copies.
 pub(super) async fn send(
@@ -45,17 +27,17 @@ pub(super) async fn send(
         } else {
             port.give_back(to);
         }
-        Body::Copied(bytes?)
+        SharedBody::Copied(bytes?)
     } else {
         let taken = Signal::new();
         waits.push(taken.clone());
-        Body::There(node.clone(), taken)
+        SharedBody::There(node.clone(), taken)
     };
     drop(turn);
     let matched = envelope.synchronous.then(Signal::new);
     waits.extend(matched.clone());
     node.sleep(cost.shared).await;
-    let message = Message {
+    let message = SharedMessage {
         envelope,
         body,
         matched,
@@ -72,7 +54,7 @@ pub(super) async fn send(
 
 impl Port {
     /// A message can be seen in shared memory.
-    fn came(self: &Rc<Self>, peers: Peers, message: Message) {
+    fn came(self: &Rc<Self>, peers: Peers, message: SharedMessage) {
         let mut probes = Vec::new();
         let (receive, _) = self.claim(|_| true, &message.envelope, &mut probes);
         for probe in probes {
@@ -87,7 +69,7 @@ impl Port {
     /// Finds a receive's message among those that are in shared memory already; whether there was one.
     pub(super) fn take_shared(self: &Rc<Self>, peers: Peers, receive: &Rc<Receive>) -> bool {
         let mut state = self.state.borrow_mut();
-        let takes = |message: &Message| receive.takes(&message.envelope);
+        let takes = |message: &SharedMessage| receive.takes(&message.envelope);
         let Some(place) = state.shared.iter().position(takes) else {
             return false;
         };
@@ -106,7 +88,7 @@ impl Port {
     }
 
     /// A receive has its message: the process copies it as soon as it does nothing else.
-    fn take(self: &Rc<Self>, peers: Peers, receive: Rc<Receive>, message: Message) {
+    fn take(self: &Rc<Self>, peers: Peers, receive: Rc<Receive>, message: SharedMessage) {
         if let Some(matched) = &message.matched {
             matched.fire();
         }
@@ -117,10 +99,10 @@ impl Port {
                 Err(error) => Outcome::Failed(error),
             };
             match message.body {
-                Body::Copied(_) => {
+                SharedBody::Copied(_) => {
                     peers[message.envelope.source as usize].give_back(port.vp);
                 }
-                Body::There(_, taken) => taken.fire(),
+                SharedBody::There(_, taken) => taken.fire(),
             }
             receive.end_by_host(outcome);
         });
@@ -129,7 +111,7 @@ impl Port {
     async fn copy(
         &self,
         receive: &Receive,
-        message: &Message,
+        message: &SharedMessage,
         turn: Turn,
     ) -> Result<Received, TportError> {
         let (envelope, size) = (&message.envelope, message.envelope.size);
@@ -141,8 +123,8 @@ impl Port {
         let time = self.node.host_config().copy.time(size);
         turn.work(&self.node, time).await;
         let bytes = match &message.body {
-            Body::Copied(bytes) => Ok(bytes.clone()),
-            Body::There(node, _) => node.load(node.at(envelope.from), size),
+            SharedBody::Copied(bytes) => Ok(bytes.clone()),
+            SharedBody::There(node, _) => node.load(node.at(envelope.from), size),
         };
         let stored = bytes.and_then(|bytes| self.node.store(self.node.at(at), &bytes));
         if let Err(fault) = stored {

@@ -4,11 +4,11 @@
 //! work as envelopes and posted receives are. So no message, and no process that does not receive, keeps another one back.
 
 use super::hands::{End, Hands};
-use super::local::Peers;
 use super::long::{Long, Stripe};
-use super::port::{Order, Outcome, Port, Receive};
+use super::message::{Received, Room, TportError};
+use super::port::{Order, Outcome, Peers, Port, Receive};
+use super::unexpected::{Arrived, Body, Fetch};
 use super::wire::{Envelope, Wire};
-use super::{Received, Room, TportError};
 use crate::elan3::Context;
 use elan::config::ENVELOPE;
 use elan::{Dma, DmaError, ElanAddr, Thread};
@@ -22,32 +22,6 @@ use units::Bytes;
 
 /// Gets, answers and notices of one thread that may be under way at a time; new messages then wait in the queue.
 const MOST_PENDING: usize = 64;
-
-/// A message that came before its receive.
-pub(super) struct Arrived {
-    envelope: Envelope,
-    body: Body,
-}
-
-/// Where its bytes are.
-enum Body {
-    /// In the adapter's buffers.
-    Small(Box<[u8]>),
-    /// At the sender.
-    Held,
-    /// In a buffer of the system, or on the way there.
-    Fetched(Rc<Fetch>),
-}
-
-/// A message on its way into a buffer of the system.
-pub(super) struct Fetch {
-    buffer: ElanAddr,
-    ended: Cell<Option<Result<(), DmaError>>>,
-    /// Who waits for the end.
-    receive: RefCell<Option<Rc<Receive>>>,
-    /// Whether nobody wants it any more.
-    dropped: Cell<bool>,
-}
 
 /// What the thread has handed over.
 pub(super) enum Pending {

@@ -1,6 +1,6 @@
 //! What travels in the queues of Tports: envelopes, and what threads tell each other.
 
-use super::{Received, TportError};
+use super::message::{Received, TportError};
 use crate::elan::rails::MOST_TOLD;
 use elan::ElanAddr;
 use elan::config::ENVELOPE;

@@ -21,62 +21,36 @@
 //! between two ranges: stricter than hardware, so that an access beyond the end never passes by luck. The 16 entries of
 //! the TLB and its walks have no cost of their own: they are part of `dma_start`.
 
-use crate::memory::{Address, Contents, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
+pub(crate) mod context;
+pub(crate) mod shared;
+
+use crate::memory::{Address, Contents, ContextId, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
+use bitflags::bitflags;
 use fabric::NodeId;
 use std::fmt;
-use std::ops::BitOr;
 use thiserror::Error;
 use units::Bytes;
 
-/// A set of rights.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Permissions(u8);
-
-impl Permissions {
-    /// Nothing.
-    pub const NONE: Permissions = Permissions(0);
-    /// The own adapter may read.
-    pub const LOCAL_READ: Permissions = Permissions(1);
-    /// The own adapter's threads may write.
-    pub const LOCAL_WRITE: Permissions = Permissions(2);
-    /// Processes of the capability may read.
-    pub const REMOTE_READ: Permissions = Permissions(4);
-    /// Processes of the capability may write.
-    pub const REMOTE_WRITE: Permissions = Permissions(8);
-    /// Processes of the capability may set events.
-    pub const REMOTE_EVENT: Permissions = Permissions(16);
-    /// What the own adapter may do.
-    pub const LOCAL: Permissions = Permissions(1 | 2);
-    /// Everything.
-    pub const ALL: Permissions = Permissions(1 | 2 | 4 | 8 | 16);
-
-    /// Whether all rights of another set are in this one.
-    pub const fn contains(self, other: Permissions) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-impl BitOr for Permissions {
-    type Output = Permissions;
-
-    fn bitor(self, other: Permissions) -> Permissions {
-        Permissions(self.0 | other.0)
-    }
-}
-
-impl fmt::Debug for Permissions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [
-            (Permissions::LOCAL_READ, "local read"),
-            (Permissions::LOCAL_WRITE, "local write"),
-            (Permissions::REMOTE_READ, "remote read"),
-            (Permissions::REMOTE_WRITE, "remote write"),
-            (Permissions::REMOTE_EVENT, "remote event"),
-        ];
-        let held = names.iter().filter(|(right, _)| self.contains(*right));
-        f.debug_list()
-            .entries(held.map(|(_, name)| format_args!("{name}").to_string()))
-            .finish()
+bitflags! {
+    /// A set of rights.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Permissions: u8 {
+        /// Nothing.
+        const NONE = 0;
+        /// The own adapter may read.
+        const LOCAL_READ = 1;
+        /// The own adapter's threads may write.
+        const LOCAL_WRITE = 2;
+        /// Processes of the capability may read.
+        const REMOTE_READ = 4;
+        /// Processes of the capability may write.
+        const REMOTE_WRITE = 8;
+        /// Processes of the capability may set events.
+        const REMOTE_EVENT = 16;
+        /// What the own adapter may do.
+        const LOCAL = 1 | 2;
+        /// Everything.
+        const ALL = 1 | 2 | 4 | 8 | 16;
     }
 }
 
@@ -189,7 +163,7 @@ pub struct MemoryError {
     /// The node.
     pub node: NodeId,
     /// The context.
-    pub context: crate::ContextId,
+    pub context: ContextId,
     /// What was wanted.
     pub placement: Placement,
     /// How much of it.
@@ -270,11 +244,11 @@ pub(crate) fn pages(bytes: Bytes) -> Bytes {
 
 /// The ranges of one process, by address.
 #[derive(Default)]
-pub(crate) struct Mmu {
+pub(crate) struct AddressSpace {
     ranges: Vec<Range>,
 }
 
-impl Mmu {
+impl AddressSpace {
     /// Maps a range at the lowest addresses of the heap that have room, on page boundaries.
     ///
     /// # Errors

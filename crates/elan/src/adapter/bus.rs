@@ -12,9 +12,36 @@
 //! The bound of its queues: the adapter has at most a few payload reads, input buffers and block copies outstanding,
 //! and a program one command at a time for each of its processes.
 
-use crate::config::{BusConfig, Duplex};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Bytes, Time};
+use units::{Bytes, Rate, Time};
+
+/// Whether a bus moves in both directions at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplex {
+    /// In one at a time.
+    Half,
+    /// In both, each at the full rate.
+    Full,
+}
+
+/// The I/O bus of an adapter: all that moves between main memory and adapter crosses it (000 s4: 64-bit, 33 MHz PCI).
+#[derive(Clone, Copy, Debug)]
+pub struct BusConfig {
+    /// Whether both directions move at once.
+    pub duplex: Duplex,
+    /// Rate within a burst.
+    pub rate: Rate,
+    /// Longest transaction; longer transfers are cut.
+    pub burst: Bytes,
+    /// Arbitration, address and first-word latency of each transaction.
+    pub burst_overhead: Time,
+    /// Of a half-duplex bus: extra time before a transaction in the other direction than the last (000 s5.2: the bus "is not able to
+    /// efficiently interleave the bidirectional traffic").
+    pub turnaround: Time,
+}
 
 /// Which way a transfer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,55 @@
 //! The memory of all processes, as adapters and hosts reach it: every access is translated by its process's MMU.
 
-use super::World;
-use crate::context::{Capability, Context, ContextId, MOST_CONTEXTS, NoContext};
-use crate::memory::{Address, Contents, Placement, Region};
-use crate::message::WORD;
-use crate::mmu::{Access, Fault, MemoryError, Permissions, Range, Reason, pages};
+use super::context::{Capability, Context, MOST_CONTEXTS, NoContext};
+use super::{Access, Fault, MemoryError, Permissions, Range, Reason, pages};
+use crate::dma::{DmaError, Notify};
+use crate::memory::{
+    Address, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId, PerNode, Placement, Region,
+};
+use crate::transaction::WORD;
 use fabric::NodeId;
 use units::Bytes;
 
 /// What lies behind an access, and the bytes if there are any.
 type Found = (Placement, Option<Box<[u8]>>);
 
-impl World {
+/// The MMU of one adapter: the contexts of its processes, and what lies in its memory.
+#[derive(Default)]
+pub(crate) struct Mmu {
+    contexts: Vec<Option<Box<Context>>>,
+    /// Adapter memory that is taken, in whole pages.
+    used: Bytes,
+    /// Where the events of all contexts lie, by their numbers; unless they have been freed.
+    events: Vec<Option<Address>>,
+    /// The numbers of those that have been freed.
+    free_events: Vec<u32>,
+}
+
+impl Mmu {
+    /// Takes some of a context's events away.
+    fn free_events(&mut self, gone: impl IntoIterator<Item = u32>) {
+        for index in gone {
+            self.events[index as usize] = None;
+            self.free_events.push(index);
+        }
+    }
+}
+
+/// The MMUs of all adapters.
+pub(crate) struct Memory {
+    mmus: PerNode<Mmu>,
+    /// Memory of each adapter.
+    size: Bytes,
+}
+
+impl Memory {
+    pub fn new(adapters: u32, size: Bytes) -> Self {
+        Memory {
+            mmus: (0..adapters).map(|_| Mmu::default()).collect(),
+            size,
+        }
+    }
+
     /// Makes contexts for a process on each of some different nodes, of the lowest number that is free on all of them.
     /// Context 0 is that of the open processes, made when it is first used.
     pub fn attach(
@@ -23,7 +61,7 @@ impl World {
             return Ok(ContextId::default());
         }
         let taken = |&&node: &&NodeId, place: usize| {
-            let contexts = &self.adapters[node as usize].contexts;
+            let contexts = &self.mmus[node].contexts;
             contexts.get(place).is_some_and(Option::is_some)
         };
         let mut place = 1;
@@ -34,7 +72,7 @@ impl World {
             }
         }
         for &node in nodes {
-            let contexts = &mut self.adapters[node as usize].contexts;
+            let contexts = &mut self.mmus[node].contexts;
             if place >= contexts.len() {
                 contexts.resize_with(place + 1, || None);
             }
@@ -48,21 +86,18 @@ impl World {
         if self.context(process, capability).is_err() {
             return;
         }
-        let adapter = &mut self.adapters[process.node as usize];
-        let context = adapter.contexts[process.context.0 as usize].take();
+        let mmu = &mut self.mmus[process.node];
+        let context = mmu.contexts[process.context.0 as usize].take();
         let context = context.expect("it is attached");
-        for &index in context.events.values() {
-            adapter.events[index as usize].at = None;
-            adapter.free_events.push(index);
-        }
-        let held = context.mmu.ranges().iter();
-        adapter.memory_used -= held.map(Range::adapter_memory).sum::<Bytes>();
+        mmu.free_events(context.events.values().copied());
+        let held = context.space.ranges().iter();
+        mmu.used -= held.map(Range::adapter_memory).sum::<Bytes>();
     }
 
     /// The context of a process, for one that has a capability.
     #[inline]
     pub fn context(&self, at: Address, capability: Capability) -> Result<&Context, Reason> {
-        let contexts = &self.adapters[at.node as usize].contexts;
+        let contexts = &self.mmus[at.node].contexts;
         let context = contexts.get(at.context.0 as usize);
         let context = context
             .and_then(Option::as_deref)
@@ -95,7 +130,7 @@ impl World {
         at: Address,
         capability: Capability,
     ) -> Result<&mut Context, Reason> {
-        let contexts = &mut self.adapters[at.node as usize].contexts;
+        let contexts = &mut self.mmus[at.node].contexts;
         if at.context == ContextId::default() && capability == Capability::OPEN {
             if contexts.is_empty() {
                 contexts.push(None);
@@ -103,7 +138,7 @@ impl World {
             contexts[0].get_or_insert_with(|| Box::new(Context::new(capability)));
         }
         self.context(at, capability)?;
-        let contexts = &mut self.adapters[at.node as usize].contexts;
+        let contexts = &mut self.mmus[at.node].contexts;
         contexts[at.context.0 as usize]
             .as_deref_mut()
             .ok_or(Reason::NoContext)
@@ -123,7 +158,7 @@ impl World {
         }
         let fault = |reason| Fault::new(at, length, access, reason);
         let (context, far) = self.reach(at, capability).map_err(fault)?;
-        let found = context.mmu.translate(at.elan, length, access);
+        let found = context.space.translate(at.elan, length, access);
         let (range, _) = found.map_err(fault)?;
         in_reach(range.placement, far).map_err(fault)
     }
@@ -138,7 +173,7 @@ impl World {
     ) -> Result<Found, Fault> {
         let fault = |reason| Fault::new(at, length, access, reason);
         let (context, far) = self.reach(at, capability).map_err(fault)?;
-        let found = context.mmu.translate(at.elan, length, access);
+        let found = context.space.translate(at.elan, length, access);
         let (range, offset) = found.map_err(fault)?;
         in_reach(range.placement, far).map_err(fault)?;
         let contents = range.contents.as_ref();
@@ -172,7 +207,7 @@ impl World {
         let home = self.context(at, capability).map_err(fault)?.home;
         let context = self.context_mut(home.unwrap_or(at), capability);
         let context = context.map_err(fault)?;
-        let found = context.mmu.translate_mut(at.elan, length, access);
+        let found = context.space.translate_mut(at.elan, length, access);
         let (range, offset) = found.map_err(fault)?;
         in_reach(range.placement, home.is_some()).map_err(fault)?;
         if let Some(contents) = &mut range.contents {
@@ -197,11 +232,17 @@ impl World {
         Ok(bytes.unwrap_or_else(|| vec![0; length.as_u64() as usize].into_boxed_slice()))
     }
 
+    /// A context of which something has been translated.
+    fn known(&mut self, at: Address) -> &mut Context {
+        let context = self.mmus[at.node].contexts[at.context.0 as usize].as_deref_mut();
+        context.expect("the address was translated")
+    }
+
     /// A word whose address has been translated.
     pub fn load_word(&self, at: Address) -> u64 {
-        let context = self.adapters[at.node as usize].contexts[at.context.0 as usize].as_ref();
-        let mmu = &context.expect("the address was translated").mmu;
-        let found = mmu.translate(at.elan, WORD, Access::Host);
+        let context = self.mmus[at.node].contexts[at.context.0 as usize].as_deref();
+        let context = context.expect("the address was translated");
+        let found = context.space.translate(at.elan, WORD, Access::Host);
         let (range, offset) = found.expect("the address was translated");
         range.contents.as_ref().map_or(0, |contents| {
             let bytes = contents.load(offset, WORD);
@@ -211,9 +252,8 @@ impl World {
 
     /// Stores a word whose address has been translated.
     pub fn store_word(&mut self, at: Address, word: u64) {
-        let context = self.adapters[at.node as usize].contexts[at.context.0 as usize].as_mut();
-        let context = context.expect("the address was translated");
-        let found = context.mmu.translate_mut(at.elan, WORD, Access::Host);
+        let context = self.known(at);
+        let found = context.space.translate_mut(at.elan, WORD, Access::Host);
         let (range, offset) = found.expect("the address was translated");
         if let Some(contents) = &mut range.contents {
             contents.store(offset, &word.to_le_bytes());
@@ -237,8 +277,7 @@ impl World {
             bytes,
             left,
         };
-        let adapter = &self.adapters[process.node as usize];
-        let left = self.config.adapter.memory - adapter.memory_used;
+        let left = self.size - self.mmus[process.node].used;
         let taken = if real && placement == Placement::Adapter {
             pages(bytes)
         } else {
@@ -250,9 +289,9 @@ impl World {
         let context = self.context_mut(process, capability);
         let context = context.map_err(|_| error(Bytes::ZERO))?;
         let contents = real.then(Contents::default);
-        let start = context.mmu.map(bytes, placement, permissions, contents);
+        let start = context.space.map(bytes, placement, permissions, contents);
         let elan = start.map_err(error)?;
-        self.adapters[process.node as usize].memory_used += taken;
+        self.mmus[process.node].used += taken;
         Ok(Region {
             start: Address { elan, ..process },
             placement,
@@ -265,14 +304,120 @@ impl World {
         let (start, bytes) = (region.start, region.bytes);
         let fault = |reason| Fault::new(start, bytes, Access::Host, reason);
         let context = self.context_mut(start, capability).map_err(fault)?;
-        let range = context.mmu.unmap(start.elan, bytes);
+        let range = context.space.unmap(start.elan, bytes);
         let range = range.ok_or_else(|| fault(Reason::Unmapped))?;
         let end = start.elan.offset(range.pages());
         context.queues.retain(|&at, _| at < start.elan || at >= end);
-        let adapter = &mut self.adapters[start.node as usize];
-        adapter.memory_used -= range.adapter_memory();
+        self.mmus[start.node].used -= range.adapter_memory();
         self.remove_events(start, range.pages());
         Ok(())
+    }
+
+    /// Where an event lies; nowhere if it has been freed.
+    pub fn event_address(&self, event: EventId) -> Option<Address> {
+        self.mmus[event.node].events[event.index as usize]
+    }
+
+    /// Where the event that a descriptor names lies.
+    pub fn notified(&self, notify: Notify) -> Option<Address> {
+        match notify {
+            Notify::Event(event) => self.event_address(event),
+            Notify::At(at) => Some(at),
+        }
+    }
+
+    /// An event of a context at an address, if there is one and all else is right.
+    pub fn event_at(
+        &self,
+        at: Address,
+        access: Access,
+        capability: Capability,
+    ) -> Result<EventId, Fault> {
+        self.translate(at, EVENT_BLOCK, access, capability)?;
+        let fault = |reason| Fault::new(at, EVENT_BLOCK, access, reason);
+        let context = self.context(at, capability).map_err(fault)?;
+        let index = context.events.get(&at.elan);
+        let index = *index.ok_or_else(|| fault(Reason::Nothing))?;
+        let node = at.node;
+        Ok(EventId { node, index })
+    }
+
+    /// A place for an event at an address, or that of the one that is there.
+    pub fn add_event(&mut self, at: Address, capability: Capability) -> Result<EventId, Fault> {
+        let placement = self.translate(at, EVENT_BLOCK, Access::Host, capability)?;
+        if placement != Placement::Adapter {
+            let (access, reason) = (Access::Host, Reason::NotAdapter);
+            return Err(Fault::new(at, EVENT_BLOCK, access, reason));
+        }
+        let Mmu {
+            contexts,
+            events,
+            free_events,
+            ..
+        } = &mut self.mmus[at.node];
+        let context = contexts[at.context.0 as usize].as_mut();
+        let known = &mut context.expect("the address was translated").events;
+        let index = *known.entry(at.elan).or_insert_with(|| {
+            free_events.pop().unwrap_or_else(|| {
+                events.push(None);
+                events.len() as u32 - 1
+            })
+        });
+        events[index as usize] = Some(at);
+        let node = at.node;
+        Ok(EventId { node, index })
+    }
+
+    /// Takes the events of an address range away.
+    pub fn remove_events(&mut self, from: Address, bytes: Bytes) {
+        let mmu = &mut self.mmus[from.node];
+        let Some(context) = mmu.contexts[from.context.0 as usize].as_mut() else {
+            return;
+        };
+        let range = from.elan..from.elan.offset(bytes);
+        let gone: Vec<ElanAddr> = context.events.range(range).map(|(&at, _)| at).collect();
+        let gone = gone.iter().filter_map(|at| context.events.remove(at));
+        let gone: Vec<u32> = gone.collect();
+        mmu.free_events(gone);
+    }
+
+    /// The number of the queue at an address, if a message of some length may be put there.
+    pub fn queue_at(
+        &self,
+        at: Address,
+        length: Bytes,
+        capability: Capability,
+    ) -> Result<u32, Fault> {
+        let access = Access::RemoteWrite;
+        let fault = |reason| Fault::new(at, length, access, reason);
+        self.translate(at, length.max(Bytes::new(1)), access, capability)?;
+        let context = self.context(at, capability).map_err(fault)?;
+        let index = context.queues.get(&at.elan);
+        index.copied().ok_or_else(|| fault(Reason::Nothing))
+    }
+
+    /// The number of an event, and of a queue, whose address has been examined.
+    pub fn known_event(&mut self, at: Address) -> EventId {
+        let (node, index) = (at.node, self.known(at).events[&at.elan]);
+        EventId { node, index }
+    }
+
+    pub fn known_queue(&mut self, at: Address) -> u32 {
+        self.known(at).queues[&at.elan]
+    }
+
+    /// The capability of a process, if its context has not ended.
+    pub fn capability(&self, process: Address) -> Option<Capability> {
+        let context = &self.mmus[process.node].contexts[process.context.0 as usize];
+        context.as_ref().map(|context| context.capability)
+    }
+
+    /// Keeps the error of what nobody awaits for its process.
+    pub fn trap(&mut self, node: NodeId, context: ContextId, error: DmaError) {
+        let contexts = &mut self.mmus[node].contexts;
+        if let Some(Some(context)) = contexts.get_mut(context.0 as usize) {
+            context.traps.push_back(error);
+        }
     }
 }
 

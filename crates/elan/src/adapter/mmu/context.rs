@@ -1,6 +1,6 @@
 //! Contexts: what an adapter keeps of each process that uses it, and who may talk to whom.
 //!
-//! A process *attaches* to its adapter and gets a context: its own address space with its own [`Mmu`], events and queues.
+//! A process *attaches* to its adapter and gets a context: its own address space, events and queues.
 //! Processes that were given the same [`Capability`] may address each other; to all others a context is closed, whatever
 //! its ranges permit. That is how process groups are protected from each other in hardware (000 s3.1). In the machine the
 //! sender's route table knows only the processes of its own capability, and each transaction carries the number of the
@@ -10,34 +10,17 @@
 //! All of these reach its main memory, at the addresses and with the permissions of the first; what lies in the memory of an
 //! adapter is reached by this one only.
 
+use super::AddressSpace;
 use crate::dma::DmaError;
-use crate::memory::Address;
-use crate::mmu::Mmu;
+use crate::memory::{Address, ElanAddr};
 use fabric::NodeId;
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
-use std::fmt;
+use kernel::Signal;
+use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
+use units::Bytes;
 
 /// Contexts of an adapter (public Elan3 headers).
 pub const MOST_CONTEXTS: usize = 4096;
-
-/// Number of a context on its node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContextId(pub(crate) u16);
-
-impl ContextId {
-    /// Its number.
-    pub fn as_u16(self) -> u16 {
-        self.0
-    }
-}
-
-impl fmt::Display for ContextId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// The right to address the processes of one job; [`crate::Cluster::capability`] makes new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +48,13 @@ pub(crate) struct Context {
     pub capability: Capability,
     /// Of a process's further contexts, on other rails: any address of its first, whose main memory they reach.
     pub home: Option<Address>,
-    pub mmu: Mmu,
+    pub space: AddressSpace,
     /// Its events, by address: their numbers in the adapter's table.
-    pub events: BTreeMap<crate::ElanAddr, u32>,
+    pub events: BTreeMap<ElanAddr, u32>,
     /// Its queues, the same.
-    pub queues: BTreeMap<crate::ElanAddr, u32>,
+    pub queues: BTreeMap<ElanAddr, u32>,
     /// Places for events of which the process does not choose the address.
-    pub event_places: Vec<crate::ElanAddr>,
+    pub event_places: Vec<ElanAddr>,
     /// Who waits for a byte of a range to be stored.
     pub awaited: Vec<Awaited>,
     /// Errors of what nobody awaits, until the process asks for them.
@@ -80,14 +63,14 @@ pub(crate) struct Context {
 
 /// A range of memory whose next store somebody waits for.
 pub(crate) struct Awaited {
-    pub at: crate::ElanAddr,
-    pub length: units::Bytes,
-    pub stored: kernel::Signal,
+    pub at: ElanAddr,
+    pub length: Bytes,
+    pub stored: Signal,
 }
 
 impl Context {
     /// Bytes have been stored.
-    pub fn stored(&mut self, at: crate::ElanAddr, length: units::Bytes) {
+    pub fn stored(&mut self, at: ElanAddr, length: Bytes) {
         if self.awaited.is_empty() {
             return;
         }
@@ -105,7 +88,7 @@ impl Context {
         Context {
             capability,
             home: None,
-            mmu: Mmu::default(),
+            space: AddressSpace::default(),
             events: BTreeMap::new(),
             queues: BTreeMap::new(),
             event_places: Vec::new(),

@@ -32,7 +32,7 @@ const ACCESSES: [Access; 6] = [
 ];
 
 fn permissions() -> impl Strategy<Value = Permissions> {
-    (0_u8..32).prop_map(Permissions)
+    (0_u8..32).prop_map(Permissions::from_bits_truncate)
 }
 
 /// Offsets and lengths around the ends of pages and ranges.
@@ -77,7 +77,7 @@ proptest! {
 
     #[test]
     fn the_mmu_is_a_map_of_bytes(steps in prop::collection::vec(step(), 1..40)) {
-        let mut mmu = Mmu::default();
+        let mut mmu = AddressSpace::default();
         let mut naive = Naive::new();
         // Start and length of every range ever mapped.
         let mut ranges: Vec<(ElanAddr, u64)> = Vec::new();
@@ -155,7 +155,7 @@ proptest! {
 /// What lies beyond the 32 bits is nowhere, whatever is mapped.
 #[test]
 fn beyond_the_addresses() {
-    let mut mmu = Mmu::default();
+    let mut mmu = AddressSpace::default();
     let all = Bytes::new(u64::from(HEAP_END.as_u32() - HEAP.as_u32()));
     let start = mmu
         .map(all, Placement::Main, Permissions::ALL, None)

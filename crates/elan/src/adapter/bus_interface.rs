@@ -1,0 +1,148 @@
+//! # The bus interface: how the adapter reads and writes main memory
+//!
+//! The adapter reads payload to send. On the PCI bus of an Elan3 the bus is taken while main memory answers, which is part
+//! of `bus.burst_overhead`. On the PCI-X bus of an Elan4 (003 s2) a read is *split* ([`super::Part::SplitReads`]): the
+//! adapter's request crosses the bus in a short transaction of its own; the bridge takes `elan4.split` to find the data, during
+//! which others use the bus; then it sends the data in bursts as long as the bus allows. The bus stays one for both directions,
+//! so a request and its data each turn it if something else goes the other way.
+//!
+//! As many reads may be open as the adapter prepares packets, `adapter.packets_in_flight`, and data come in the order of
+//! the requests. What processors store in the adapter and what the adapter writes are posted writes on either bus.
+//!
+//! The adapter reads main memory behind what it has accepted for it: where that is still in the input buffers, the bytes
+//! come from there.
+
+use super::bus::{Bus, Direction};
+use super::{Due, Part, Wires};
+use crate::config::Config;
+use crate::in_flight::{InFlight, Token};
+use crate::memory::Address;
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// The address and the attributes of a request: a phase of the bus each, of 4 bytes.
+pub const REQUEST: Bytes = Bytes::new(8);
+
+/// The bus interface of one adapter, with its bus.
+pub(crate) struct BusInterface {
+    bus: Bus<Due>,
+    /// If reads are split: from the end of a request to its data asking for the bus.
+    split: Option<Time>,
+    /// Packets whose payload is being read.
+    reading: u32,
+    /// Packets whose payload waits in the input buffers for the bus, in order.
+    writing: VecDeque<Token>,
+}
+
+impl BusInterface {
+    pub fn new(config: &Config) -> Self {
+        let split = config.parts.iter().find_map(|part| match *part {
+            Part::SplitReads { latency } => Some(latency),
+            _ => None,
+        });
+        BusInterface {
+            bus: Bus::new(config.bus),
+            split,
+            reading: 0,
+            writing: VecDeque::new(),
+        }
+    }
+
+    /// Time in which the bus was taken so far.
+    pub fn busy(&self) -> Time {
+        self.bus.busy()
+    }
+
+    /// Packets whose payload is being read.
+    pub fn reading(&self) -> u32 {
+        self.reading
+    }
+
+    /// Packets that wait in the input buffers.
+    pub fn writing(&self) -> u32 {
+        self.writing.len() as u32
+    }
+
+    /// What is read of main memory, as it will be once the input buffers are written.
+    pub fn read_behind(&self, flight: &InFlight, at: Address, bytes: &mut [u8]) {
+        let start = u64::from(at.elan.as_u32());
+        let end = start + bytes.len() as u64;
+        for &token in &self.writing {
+            let packet = flight.packet(token);
+            let to = flight.dma(packet.dma).dma.to.offset(packet.offset);
+            let Some(payload) = packet.payload.as_ref() else {
+                continue;
+            };
+            let from = u64::from(to.elan.as_u32());
+            let (first, last) = (start.max(from), end.min(from + payload.len() as u64));
+            if to.context == at.context && first < last {
+                let new = &payload[(first - from) as usize..(last - from) as usize];
+                bytes[(first - start) as usize..(last - start) as usize].copy_from_slice(new);
+            }
+        }
+    }
+}
+
+impl Wires<'_> {
+    /// Asks for the bus; `due` happens when all is transferred.
+    pub fn transfer(&mut self, direction: Direction, size: Bytes, due: Due) {
+        if let Some(duration) = self.interface.bus.request(direction, size, due) {
+            let ends = Due::BurstEnds(self.node, direction);
+            self.schedule(self.now + duration, ends);
+        }
+    }
+
+    /// A burst on the bus ends: what has been transferred completely, if anything.
+    pub fn end_burst(&mut self, direction: Direction) -> Option<Due> {
+        let (done, next) = self.interface.bus.finish_burst(direction);
+        if let Some((direction, duration)) = next {
+            let ends = Due::BurstEnds(self.node, direction);
+            self.schedule(self.now + duration, ends);
+        }
+        done
+    }
+
+    /// Reads the payload of a packet; then it is [`Due::Read`].
+    pub fn read_main(&mut self, token: Token) {
+        self.interface.reading += 1;
+        if self.interface.split.is_some() {
+            let asked = Due::Asked(self.node, token);
+            self.transfer(Direction::ToMain, REQUEST, asked);
+        } else {
+            self.found(token);
+        }
+    }
+
+    /// The request of a read has crossed the bus.
+    pub fn asked(&mut self, token: Token) {
+        let latency = self.interface.split.expect("it is read so");
+        let found = Due::Found(self.node, token);
+        self.schedule(self.now + latency, found);
+    }
+
+    /// The payload asks for the bus.
+    pub fn found(&mut self, token: Token) {
+        let length = self.flight.packet(token).length;
+        let read = Due::Read(self.node, token);
+        self.transfer(Direction::ToAdapter, length, read);
+    }
+
+    /// The payload of a packet has been read.
+    pub fn end_read(&mut self) {
+        self.interface.reading -= 1;
+    }
+
+    /// Writes the payload of a packet; then it is [`Due::Written`].
+    pub fn write_main(&mut self, token: Token) {
+        self.interface.writing.push_back(token);
+        let length = self.flight.packet(token).length;
+        let written = Due::Written(self.node, token);
+        self.transfer(Direction::ToMain, length, written);
+    }
+
+    /// The payload of a packet has been written.
+    pub fn end_write(&mut self, token: Token) {
+        let first = self.interface.writing.pop_front();
+        assert_eq!(first, Some(token), "the bus works in order");
+    }
+}

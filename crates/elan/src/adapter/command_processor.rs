@@ -1,0 +1,61 @@
+//! # The command processor: what a process asks of its adapter with one store (000 s2.1; public Elan3 headers)
+//!
+//! Every command crosses the bus in a transaction of [`COMMAND`] bytes; the command processor works on it for `command`.
+//! Then the unit takes it that it is for. Threads on the adapter need no command port.
+
+use crate::in_flight::DmaId;
+use kernel::Signal;
+use std::collections::VecDeque;
+use units::Bytes;
+
+/// A command is one word through the command port.
+pub const COMMAND: Bytes = Bytes::new(8);
+
+/// A command on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Command {
+    /// Execute a DMA.
+    Dma(DmaId),
+    /// Let an event of the node occur, by its number there.
+    Set(u32),
+    /// Run the thread that was posted first: the port works in order.
+    Run,
+    /// Put the message that was posted first into its queue.
+    Insert,
+}
+
+/// The command processor of one adapter.
+#[derive(Default)]
+pub(crate) struct CommandProcessor {
+    /// Messages of the host for queues, whose command is on its way.
+    messages: VecDeque<(u32, Box<[u8]>)>,
+    /// Threads whose command is on its way.
+    threads: VecDeque<Signal>,
+}
+
+impl CommandProcessor {
+    /// The host stores a message for a queue; the command follows.
+    pub fn message(&mut self, queue: u32, message: Box<[u8]>) -> Command {
+        self.messages.push_back((queue, message));
+        Command::Insert
+    }
+
+    /// The host lets a thread run that waits for a signal; the command follows.
+    pub fn thread(&mut self, thread: Signal) -> Command {
+        self.threads.push_back(thread);
+        Command::Run
+    }
+
+    /// Works on [`Command::Insert`]: the message, and its queue.
+    pub fn insert(&mut self) -> (u32, Box<[u8]>) {
+        let posted = self.messages.pop_front();
+        posted.expect("it was posted with the command")
+    }
+
+    /// Works on [`Command::Run`].
+    pub fn run(&mut self) {
+        let thread = self.threads.pop_front();
+        let thread = thread.expect("a thread was posted with the command");
+        thread.fire();
+    }
+}

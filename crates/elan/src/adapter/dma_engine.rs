@@ -1,0 +1,320 @@
+//! # The sending side: the DMA queue and the DMA engine
+//!
+//! One engine, on an Elan4 one of several, works through a queue of descriptors, first in, first out. It takes one up, after `dma_start` cuts it in
+//! packets, and hands them to the fabric, which injects while fewer than `packets_in_flight` are unacknowledged. The
+//! engine keeps that many packets prepared: reading payload across the bus and sending overlap. A DMA that has sent a
+//! time slice's worth while others wait goes to the end of the queue (000 s2.1: the engine "time-slices large DMAs so
+//! that small DMAs are not adversely blocked"). Several engines share the queue, and take turns packet by packet; a short
+//! DMA then has to wait for a time slice only where all of them have long ones.
+//!
+//! The command processor checks a descriptor, its whole source included, before it enters the queue (000 figure 6); the
+//! engine translates the source of each packet again when it cuts it, since a process may have unmapped it meanwhile.
+//!
+//! The destination's answers: *accepted* counts towards completion. *Discarded*, the destination was not ready, sends
+//! the packet again after `retry_delay`, `retries` times, from then on after `trap_delay` (the hardware traps and the
+//! operating system backs off); meanwhile the DMA is parked: nothing more of it is cut, and others go on. *Error* ends the
+//! DMA; packets already under way finish.
+
+use super::mmu::{Access, Fault, Reason};
+use super::packets::{check_rail, check_range};
+use super::{Due, Part, Wires};
+use crate::dma::DmaError;
+use crate::in_flight::{DmaId, Get, Kind, Landing, Progress, Report, Stage, Token};
+use crate::memory::Address;
+use fabric::{Ack, PacketId};
+use std::collections::{BTreeMap, VecDeque};
+use units::Bytes;
+
+/// One of the engines that share the queue.
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    /// The DMA that is being cut, and what it has sent in this time slice.
+    current: Option<(DmaId, Bytes)>,
+    /// Whether `dma_start` is running.
+    starting: bool,
+}
+
+/// What a lane did with its turn.
+enum Turn {
+    /// It can do nothing now.
+    Idle,
+    /// It has given its DMA up and may take another.
+    Over,
+    /// It has prepared a packet.
+    Cut,
+    /// Its DMA has failed; if that was a message to a queue: which.
+    Failed(Option<Address>),
+}
+
+/// The queue and the engines of one adapter.
+pub(crate) struct DmaEngine {
+    queue: VecDeque<DmaId>,
+    lanes: Box<[Lane]>,
+    /// The lane whose turn it is.
+    turn: usize,
+    /// Requests of gets that the inputter has accepted and still works on.
+    announced: u32,
+    /// For each queue to which a message is under way, those that wait for its end; and how many these are in all.
+    held: BTreeMap<Address, VecDeque<DmaId>>,
+    held_back: u32,
+}
+
+impl DmaEngine {
+    /// As many engines as the machine says, or one.
+    pub fn new(parts: &[Part]) -> Self {
+        let engines = parts.iter().find_map(|part| match *part {
+            Part::DmaEngines { count } => Some(count),
+            _ => None,
+        });
+        DmaEngine {
+            queue: VecDeque::new(),
+            lanes: vec![Lane::default(); engines.unwrap_or(1) as usize].into(),
+            turn: 0,
+            announced: 0,
+            held: BTreeMap::new(),
+            held_back: 0,
+        }
+    }
+
+    /// Descriptors that wait, and those that requests have announced.
+    pub fn waiting(&self) -> u32 {
+        self.queue.len() as u32 + self.announced + self.held_back
+    }
+
+    /// Whether a DMA is being cut, or waits for that.
+    pub fn is_busy(&self) -> bool {
+        !self.queue.is_empty() || self.lanes.iter().any(|lane| lane.current.is_some())
+    }
+
+    /// Ends a DMA that has failed, wherever it stands: its number may soon be another's.
+    fn forget(&mut self, id: DmaId) {
+        self.queue.retain(|&other| other != id);
+        for lane in &mut self.lanes {
+            lane.current.take_if(|(current, _)| *current == id);
+        }
+    }
+
+    /// The command processor, a thread or an event has a descriptor for the queue. Whether it may go now: one that is not right is
+    /// refused, and a message to a queue waits for the one before it.
+    pub fn accept(&mut self, wires: &mut Wires, down: bool, id: DmaId) -> bool {
+        match self.check(wires, down, id) {
+            Ok(get) => {
+                let progress = wires.flight.dma_mut(id);
+                if get {
+                    progress.get = Some(Get::Asking { stored: false });
+                }
+                if progress.dma.last.is_some() {
+                    let count = progress.dma.destination().count() as usize;
+                    progress.landings = vec![Landing::default(); count].into();
+                }
+                self.enter(wires, id)
+            }
+            Err(error) => {
+                wires.flight.dma_mut(id).end(error);
+                wires.complete(id);
+                false
+            }
+        }
+    }
+
+    /// Whether a descriptor is right as far as its own adapter can tell; if so, whether it is a get.
+    fn check(&self, wires: &Wires, down: bool, id: DmaId) -> Result<bool, DmaError> {
+        let progress = wires.flight.dma(id);
+        let (dma, capability, memory) = (&progress.dma, progress.capability, &wires.memory);
+        let (node, context) = (wires.node, progress.context);
+        let own = |address: Address| (address.node, address.context) == (node, context);
+        let (put, get) = (own(dma.from), !own(dma.from) && own(dma.to));
+        let notified = dma.notify.map(|notify| memory.notified(notify));
+        let done = dma.done.map(|event| memory.event_address(event));
+        let lies = |event: Option<Option<Address>>, with: Address| {
+            event.is_none_or(|at| at.is_some_and(|at| at.is_with(with)))
+        };
+        let source = if put { dma.from } else { dma.to };
+        let broadcast = dma.last.is_some();
+        if !put && (!get || dma.queue || broadcast)
+            || !lies(notified, dma.to)
+            || !lies(done, source)
+        {
+            return Err(DmaError::Misdirected { node, context });
+        }
+        check_rail(wires.fabric, dma.from.node, dma.to.node)?;
+        let length = dma.length;
+        if down {
+            let access = Access::RemoteWrite;
+            return Err(Fault::new(dma.to, length, access, Reason::Down).into());
+        }
+        check_range(wires.fabric, dma.destination())?;
+        if put {
+            memory.translate(dma.from, length, Access::LocalRead, capability)?;
+        } else {
+            memory.translate(dma.to, length, Access::RemoteWrite, capability)?;
+        }
+        if dma.queue && length > wires.config.packet.payload {
+            return Err(DmaError::TooLong { length });
+        }
+        let queue = wires.config.adapter.queue;
+        if self.waiting() >= queue {
+            return Err(DmaError::QueueFull { node, queue });
+        }
+        Ok(get)
+    }
+
+    /// A descriptor that has been accepted. Whether it may go: it waits for the message to the same queue before it.
+    fn enter(&mut self, wires: &mut Wires, id: DmaId) -> bool {
+        let progress = wires.flight.dma_mut(id);
+        progress.stage = Stage::Queued;
+        let to = progress.dma.to;
+        if progress.dma.queue {
+            if let Some(held) = self.held.get_mut(&to) {
+                held.push_back(id);
+                self.held_back += 1;
+                return false;
+            }
+            self.held.insert(to, VecDeque::new());
+        }
+        true
+    }
+
+    /// A message to a queue is over: the next one to it may go.
+    pub fn release(&mut self, to: Address) -> Option<DmaId> {
+        let held = self.held.get_mut(&to)?;
+        let next = held.pop_front();
+        if next.is_some() {
+            self.held_back -= 1;
+        } else {
+            self.held.remove(&to);
+        }
+        next
+    }
+
+    /// A descriptor may go: it enters the queue.
+    pub fn push(&mut self, id: DmaId) {
+        self.queue.push_back(id);
+    }
+
+    /// The request of a get has come from the network; `refusing` if the node accepts nothing.
+    pub fn requested(&mut self, wires: &mut Wires, refusing: bool, packet: PacketId, token: Token) {
+        let get = wires.flight.packet(token).dma;
+        let progress = wires.flight.dma(get);
+        let (dma, capability) = (progress.dma, progress.capability);
+        let access = Access::RemoteRead;
+        let readable = wires
+            .memory
+            .translate(dma.from, dma.length, access, capability);
+        if let Err(fault) = readable {
+            wires.flight.packet_mut(token).fault = Some(Box::new(fault));
+            wires.answer(packet, Ack::Error);
+        } else if refusing || self.waiting() >= wires.config.adapter.queue {
+            wires.answer(packet, Ack::Discarded);
+        } else {
+            self.announced += 1;
+            wires.answer(packet, Ack::Accepted);
+            wires.flight.packet_mut(token).pending -= 1;
+            wires.flight.drop_packet_if_done(token);
+            let asking = wires.flight.dma_mut(get);
+            asking.unstored -= 1;
+            asking.served = true;
+            let owner = (wires.node, dma.from.context);
+            let mut serving = Progress::new(dma, owner, capability, Report::Nobody);
+            serving.get = Some(Get::Serving(get));
+            let serving = wires.flight.add_dma(serving);
+            let announced = Due::Announced(wires.node, serving);
+            wires.schedule(wires.now + wires.config.adapter.input, announced);
+        }
+    }
+
+    /// The inputter is done with a request; as [`DmaEngine::accept`].
+    pub fn announced(&mut self, wires: &mut Wires, serving: DmaId) -> bool {
+        self.announced -= 1;
+        self.enter(wires, serving)
+    }
+
+    /// An engine has taken up its descriptor.
+    pub fn started(&mut self, number: u32) {
+        self.lanes[number as usize].starting = false;
+    }
+
+    /// Lets the engines do what they can: take up a DMA, prepare packets, yield. It stops where a message to a queue has failed:
+    /// it is to be released.
+    pub fn run(&mut self, wires: &mut Wires) -> Option<Address> {
+        let lanes = self.lanes.len();
+        let (mut idle, mut failed) = (0, None);
+        while idle < lanes && failed.is_none() {
+            match self.run_lane(self.turn, wires) {
+                Turn::Over => {
+                    idle = 0;
+                    continue;
+                }
+                Turn::Cut => idle = 0,
+                Turn::Failed(queue) => (idle, failed) = (0, queue),
+                Turn::Idle => idle += 1,
+            }
+            self.turn = (self.turn + 1) % lanes;
+        }
+        failed
+    }
+
+    fn run_lane(&mut self, number: usize, wires: &mut Wires) -> Turn {
+        let lane = &mut self.lanes[number];
+        if lane.starting {
+            return Turn::Idle;
+        }
+        let Some((id, sent)) = lane.current else {
+            if let Some(id) = self.queue.pop_front() {
+                lane.current = Some((id, Bytes::ZERO));
+                lane.starting = true;
+                let started = Due::Started(wires.node, number as u32);
+                wires.schedule(wires.now + wires.config.adapter.dma_start, started);
+            }
+            return Turn::Idle;
+        };
+        let progress = wires.flight.dma(id);
+        let parked = progress.refused > 0;
+        let prepared = || wires.interface.reading() as usize + wires.fabric.queued(wires.node);
+        if progress.cut_all {
+            lane.current = None;
+            Turn::Over
+        } else if (parked || sent >= wires.config.adapter.time_slice) && !self.queue.is_empty() {
+            lane.current = None;
+            self.queue.push_back(id);
+            Turn::Over
+        } else if !parked && prepared() < wires.config.fabric.packets_in_flight as usize {
+            if let Some(cut) = wires.cut(id) {
+                lane.current = Some((id, sent + cut));
+                Turn::Cut
+            } else {
+                self.forget(id);
+                Turn::Failed(wires.complete(id))
+            }
+        } else {
+            Turn::Idle
+        }
+    }
+
+    /// The destination's answer has arrived; as [`Wires::complete`].
+    pub fn answered(&mut self, wires: &mut Wires, token: Token, ack: Ack) -> Option<Address> {
+        let packet = wires.flight.packet_mut(token);
+        let (id, refusals) = (packet.dma, packet.refusals);
+        match ack {
+            Ack::Accepted => {}
+            Ack::Discarded => {
+                packet.refusals += 1;
+                wires.flight.dma_mut(id).refused += 1;
+                let at = wires.now + wires.config.adapter.retry_after(refusals);
+                wires.schedule(at, Due::Retried(wires.node, token));
+                return None;
+            }
+            Ack::TestFailed => unreachable!("the packets of a DMA carry no test that could fail"),
+            Ack::Error => {
+                let fault = packet.fault.take().expect("a destination has said why");
+                let stores = packet.kind != Kind::Broadcast;
+                packet.pending -= u32::from(stores);
+                self.forget(id);
+                let progress = wires.flight.dma_mut(id);
+                progress.end((*fault).into());
+                progress.unstored -= u32::from(stores);
+            }
+        }
+        wires.settle(token)
+    }
+}

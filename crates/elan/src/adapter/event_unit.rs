@@ -1,0 +1,221 @@
+//! # Events: how the end of anything becomes known (000 s3.1.1)
+//!
+//! An event lies in adapter memory and holds a count. Each occurrence lowers it; when it reaches zero the event is *set*,
+//! until it is primed again, and its [`Action`] starts. Occurrences of a set event start nothing; priming forgets them, and
+//! threads can consume them one by one ([`crate::Thread::consume`]).
+//!
+//! | an event occurs by | cost until then |
+//! |---|---|
+//! | the end of a DMA, at its destination (`notify`) or its source | `input` at the destination; `event` |
+//! | a message in a queue, a transaction of a packet | `input`, `event` |
+//! | a command of the process ([`crate::Node::set`]) | one bus transaction, `command`, `event` |
+//! | a thread ([`crate::Thread::set`]) | `thread_issue`, `event` |
+//! | another event ([`Action::Set`]) | `event` |
+//!
+//! Threads that wait for an event go on once it is set. A process learns of it through main memory: the action
+//! [`Action::Copy`] copies a block of adapter memory there, and the process polls the copy without crossing the bus. It
+//! waits in one of two ways, or in the one first and then in the other ([`Wait`]):
+//!
+//! * *polling*: it sees the block `poll` after it has arrived;
+//! * *blocking*: it gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
+
+use crate::dma::Dma;
+use crate::in_flight::DmaId;
+use crate::memory::EventId;
+use fabric::NodeId;
+use kernel::Signal;
+
+/// What an event does when it is set (public Elan3 headers: one action each). Threads that wait for it go on in any case.
+#[derive(Clone, Copy, Debug)]
+pub enum Action {
+    /// Nothing else. No process sees such an event.
+    None,
+    /// Copies its block to main memory, where a process sees it.
+    Copy,
+    /// Sets another event of the same node, once.
+    Set(EventId),
+    /// Starts a DMA of its process. Nobody awaits that: its errors are traps ([`crate::Node::trap`]).
+    Dma(Dma),
+}
+
+/// How a process waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It polls until the event is set.
+    Poll,
+    /// It blocks.
+    Block,
+    /// It looks so many times, each costs `poll`, and then blocks.
+    Spin(u32),
+}
+
+/// An event as the adapter sees it.
+pub(crate) struct Event {
+    /// Whether its place is one that the process keeps for events.
+    pooled: bool,
+    /// Occurrences until it is set.
+    count: u32,
+    /// Occurrences since.
+    extra: u32,
+    action: Action,
+    /// What threads wait for.
+    set: Signal,
+    /// What the waiting process sees.
+    seen: Signal,
+    /// Whether its block has been copied since it was primed.
+    copied: bool,
+    /// Processes that block.
+    blocked: Vec<Signal>,
+    /// How often it was primed, so that a copy under way meanwhile tells nothing.
+    round: u16,
+}
+
+impl Event {
+    fn new(count: u32, action: Action) -> Self {
+        let mut event = Event {
+            pooled: false,
+            count,
+            extra: 0,
+            action,
+            set: Signal::new(),
+            seen: Signal::new(),
+            copied: false,
+            blocked: Vec::new(),
+            round: 0,
+        };
+        event.prime(count);
+        event
+    }
+
+    /// Lets it wait for `count` occurrences; with none to wait for it is set.
+    pub fn prime(&mut self, count: u32) {
+        self.count = count;
+        self.extra = 0;
+        self.round = self.round.wrapping_add(1);
+        self.set.reset();
+        self.seen.reset();
+        self.copied = count == 0;
+        if count == 0 {
+            self.set.fire();
+            self.seen.fire();
+        }
+    }
+
+    /// Fired when it is set: what threads wait for.
+    pub fn set(&self) -> &Signal {
+        &self.set
+    }
+
+    /// Fired when the process sees that it is set.
+    ///
+    /// # Panics
+    /// If no process can see that.
+    pub fn seen(&self) -> &Signal {
+        assert!(
+            matches!(self.action, Action::Copy),
+            "a process sees only events that are copied to main memory"
+        );
+        &self.seen
+    }
+
+    /// Takes one occurrence off a set event: it waits for the next, or is set still if that has come already.
+    pub fn consume(&mut self) {
+        assert!(self.set.is_set(), "there is an occurrence to consume");
+        match self.extra.checked_sub(1) {
+            Some(extra) => self.extra = extra,
+            None => self.prime(1),
+        }
+    }
+
+    /// What the operating system fires to wake a process that blocks from now on; none if the block is there already.
+    pub fn wake_up(&mut self) -> Option<Signal> {
+        if self.copied {
+            return None;
+        }
+        let woken = Signal::new();
+        self.blocked.push(woken.clone());
+        Some(woken)
+    }
+}
+
+/// What can occur, and be told to a process or thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Occurrence {
+    /// An event.
+    Event(EventId),
+    /// The copy of an event's block, in some round of the event.
+    Block(EventId, u16),
+    /// The end of a DMA at its source.
+    Completed(NodeId, DmaId),
+}
+
+impl Occurrence {
+    /// Where.
+    pub fn node(self) -> NodeId {
+        match self {
+            Occurrence::Event(event) | Occurrence::Block(event, _) => event.node,
+            Occurrence::Completed(node, _) => node,
+        }
+    }
+}
+
+/// The events of one adapter, by their numbers.
+#[derive(Default)]
+pub(crate) struct EventUnit {
+    events: Vec<Event>,
+}
+
+impl EventUnit {
+    pub fn event(&mut self, index: u32) -> &mut Event {
+        &mut self.events[index as usize]
+    }
+
+    /// Makes an event, in the place of an old one if there is one; `pooled` if the process keeps the place for events.
+    pub fn install(&mut self, index: u32, count: u32, action: Action, pooled: bool) {
+        let mut event = Event::new(count, action);
+        event.pooled = pooled;
+        if index as usize == self.events.len() {
+            self.events.push(event);
+        } else {
+            let place = self.event(index);
+            event.round = place.round.wrapping_add(1);
+            *place = event;
+        }
+    }
+
+    /// Whether the place of an event is one that the process keeps for events.
+    pub fn is_pooled(&self, index: u32) -> bool {
+        self.events[index as usize].pooled
+    }
+
+    /// An event occurs, which may have been freed. If it is set by that: its action, and the round of the event.
+    pub fn occur(&mut self, index: u32, freed: bool) -> Option<(&Action, u16)> {
+        let event = &mut self.events[index as usize];
+        let before = event.count;
+        event.count = before.saturating_sub(1);
+        event.extra += u32::from(before == 0);
+        if freed || before != 1 {
+            return None;
+        }
+        event.set.fire();
+        Some((&event.action, event.round))
+    }
+
+    /// The block of an event is in main memory: the processes that the operating system wakes.
+    pub fn copied(&mut self, index: u32, round: u16) -> Vec<Signal> {
+        let event = self.event(index);
+        if event.round != round {
+            return Vec::new();
+        }
+        event.copied = true;
+        std::mem::take(&mut event.blocked)
+    }
+
+    /// The process has seen the block of an event.
+    pub fn seen(&mut self, index: u32, round: u16) {
+        let event = self.event(index);
+        if event.round == round {
+            event.seen.fire();
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! # Broadcasts: packets to all nodes of a range
+//!
+//! One packet reaches the contexts of one number on a contiguous range of nodes, the sender's own among them if it lies in
+//! the range, with the same addresses in each (002; public Elan3 headers). The fabric copies it and combines the answers
+//! ([`fabric`]); this module is what adapters do with it. There are two kinds.
+//!
+//! **Messages** ([`crate::Thread::broadcast`]): the *network conditional*. Each destination examines the transactions as
+//! those of any message ([`crate::adapter::thread_packets`]), answers, and executes nothing yet. If all have answered *accepted*, the
+//! sender's end-of-packet token commits: each destination executes the transactions as the token reaches it. Any other
+//! answer aborts: nothing changes anywhere. A node that has said yes executes the rest whatever has become of the condition
+//! meanwhile; if the memory is gone, its process gets a trap.
+//!
+//! **DMAs** ([`crate::Dma::broadcast`]): each destination stores the payload as it arrives, and answers as always. If one
+//! has discarded the packet, all get it again; those who have stored it store it once more, which changes nothing. The
+//! notification must not happen twice, so it waits for the end of the packet that carries it, and occurs, at each
+//! destination for itself, once that has ended well and all of the payload is stored there.
+//!
+//! The time is that of other packets: `turnaround` to the answer, `input` and `event` from the last of payload and token to
+//! the event.
+
+use super::Inputter;
+use crate::adapter::event_unit::Occurrence;
+use crate::adapter::mmu::{Access, Fault};
+use crate::adapter::{Due, Wires};
+use crate::dma::Notify;
+use crate::in_flight::{DmaId, Token, is_by_thread};
+use crate::memory::{Address, Placement};
+use crate::transaction::Answer;
+use fabric::{Ack, PacketId};
+
+impl Inputter {
+    /// A packet of a broadcast DMA has arrived at one of its destinations.
+    pub(super) fn broadcast_arrived(&mut self, wires: &mut Wires, packet: PacketId, token: Token) {
+        match admit(wires, token) {
+            Err(fault) => {
+                let first = &mut wires.flight.packet_mut(token).fault;
+                first.get_or_insert_with(|| Box::new(fault));
+                wires.answer(packet, Ack::Error);
+            }
+            Ok(_) if self.refusing => wires.answer(packet, Ack::Discarded),
+            Ok(place) => {
+                wires.flight.packet_mut(token).pending += 1;
+                if place == Placement::Main {
+                    self.write_soon(wires, packet, token);
+                } else {
+                    wires.answer(packet, Ack::Accepted);
+                    self.store_broadcast(wires, token);
+                }
+            }
+        }
+    }
+
+    /// One destination has the payload of a packet in its place.
+    pub(super) fn store_broadcast(&mut self, wires: &mut Wires, token: Token) {
+        let node = wires.node;
+        let packet = wires.flight.packet_mut(token);
+        packet.pending -= 1;
+        let (id, length, offset) = (packet.dma, packet.length, packet.offset);
+        let payload = packet.payload.take();
+        let progress = wires.flight.dma_mut(id);
+        let (dma, capability) = (progress.dma, progress.capability);
+        let to = Address { node, ..dma.to }.offset(offset);
+        let place = (node - dma.to.node) as usize;
+        let landed = &mut wires.flight.packet_mut(token).landed[place];
+        let again = std::mem::replace(landed, true);
+        wires.flight.dma_mut(id).landings[place].packets += u64::from(!again);
+        if let Some(bytes) = payload {
+            let stored = wires.memory.deposit(to, &bytes, capability);
+            wires.flight.packet_mut(token).payload = Some(bytes);
+            if let Err(fault) = stored {
+                wires.trap(to, fault);
+            }
+        }
+        if !again {
+            self.bytes += length;
+            wires.flight.count(&dma, length);
+        }
+        land(wires, id);
+        wires.flight.drop_packet_if_done(token);
+    }
+
+    /// The end of a packet has reached one of its destinations.
+    pub fn ended(&mut self, wires: &mut Wires, token: Token, good: bool) {
+        if is_by_thread(token) {
+            return self.thread_packet_ended(wires, token, good);
+        }
+        let packet = wires.flight.packet_mut(token);
+        packet.pending -= 1;
+        let id = packet.dma;
+        if good {
+            let progress = wires.flight.dma_mut(id);
+            let place = (wires.node - progress.dma.to.node) as usize;
+            progress.landings[place].ended = true;
+            land(wires, id);
+        }
+        wires.flight.drop_packet_if_done(token);
+    }
+
+    /// A packet of a thread to a range has arrived at one of its nodes.
+    pub(super) fn examine_broadcast(&mut self, wires: &mut Wires, packet: PacketId, token: Token) {
+        let sent = wires.flight.thread_packet(token);
+        let (to, capability) = (sent.to, sent.capability);
+        let to = Address {
+            node: wires.node,
+            ..to
+        };
+        let transactions = std::mem::take(&mut sent.transactions);
+        let examined = self.examine(wires, to, capability, &transactions);
+        let sent = wires.flight.thread_packet(token);
+        sent.transactions = transactions;
+        let no = Ok(Answer {
+            passed: false,
+            found: None,
+        });
+        let ack = match examined {
+            Ok(true) => Ack::Accepted,
+            Ok(false) => {
+                sent.result.get_or_insert(no);
+                Ack::TestFailed
+            }
+            Err(fault) => {
+                // Of several faults the first is told; a fault counts more than a test that failed.
+                if !matches!(sent.result, Some(Err(_))) {
+                    sent.result = Some(Err(fault.into()));
+                }
+                Ack::Error
+            }
+        };
+        wires.answer(packet, ack);
+    }
+
+    /// The end of a packet of a thread has reached one of its nodes.
+    fn thread_packet_ended(&mut self, wires: &mut Wires, token: Token, good: bool) {
+        let node = wires.node;
+        let sent = wires.flight.thread_packet(token);
+        sent.ends -= 1;
+        let (to, capability) = (Address { node, ..sent.to }, sent.capability);
+        if good {
+            let transactions = std::mem::take(&mut sent.transactions);
+            match self.examine(wires, to, capability, &transactions) {
+                Ok(_) => {
+                    self.execute(wires, to, &transactions);
+                }
+                Err(fault) => wires.trap(to, fault),
+            }
+            wires.flight.thread_packet(token).transactions = transactions;
+        }
+        wires.flight.drop_thread_packet_if_done(token);
+    }
+}
+
+/// Where the payload of a packet belongs, and whether there is the event that it may carry.
+fn admit(wires: &Wires, token: Token) -> Result<Placement, Fault> {
+    let node = wires.node;
+    let packet = wires.flight.packet(token);
+    let progress = wires.flight.dma(packet.dma);
+    let (dma, capability) = (&progress.dma, progress.capability);
+    if wires.flight.notifies(token)
+        && let Some(Notify::At(at)) = dma.notify
+    {
+        let (at, access) = (Address { node, ..at }, Access::RemoteEvent);
+        wires.memory.event_at(at, access, capability)?;
+    }
+    let to = Address { node, ..dma.to }.offset(packet.offset);
+    wires
+        .memory
+        .translate(to, packet.length, Access::RemoteWrite, capability)
+}
+
+/// Lets the event of a broadcast DMA occur at one of its destinations, if both of what it waits for are there.
+fn land(wires: &mut Wires, id: DmaId) {
+    let node = wires.node;
+    let progress = wires.flight.dma(id);
+    let (dma, capability) = (&progress.dma, progress.capability);
+    let landing = progress.landings[(node - dma.to.node) as usize];
+    let all = wires.config.packet.packets(dma.length);
+    if !landing.ended || landing.packets < all || progress.failed.get().is_some() {
+        return;
+    }
+    let Some(Notify::At(at)) = dma.notify else {
+        return;
+    };
+    let (at, access) = (Address { node, ..at }, Access::RemoteEvent);
+    match wires.memory.event_at(at, access, capability) {
+        Ok(event) => {
+            let adapter = &wires.config.adapter;
+            let time = wires.now + adapter.input + adapter.event;
+            wires.schedule(time, Due::Occurred(Occurrence::Event(event)));
+        }
+        Err(fault) => wires.trap(at, fault),
+    }
+}

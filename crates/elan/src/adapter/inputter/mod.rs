@@ -1,0 +1,277 @@
+//! # The receiving side: the inputter
+//!
+//! It stores the payload of each packet and answers it. A packet for adapter memory is stored at once. One for main
+//! memory needs one of `input_buffers` while it waits for the bus; when all are taken, its acknowledgement waits for a
+//! place, and with it the circuit: that is how a slow bus slows down its senders. The inputter never waits for the
+//! sending side of its own adapter, so no cycle of waiting can close through it.
+//!
+//! The packets of one DMA are complete when its event is set. Separate DMAs are not ordered: a short one can be stored
+//! before a longer one that was posted earlier, and one without payload does not wait for the bus.
+//!
+//! Its answers: *accepted*, which for main memory means that the packet has its buffer, not yet that it is written;
+//! *discarded* while the node does not accept ([`crate::Node::accept`]), or a queue is full; *error* if the destination's
+//! MMU refuses the bytes or, with the last packet of a DMA, the event. Requests of gets and messages of transactions are
+//! other matters: see [`super::gets`] and [`super::thread_packets`].
+//!
+//! What is accepted and not yet written is not seen by the host, but by whatever the adapter itself reads from main memory
+//! later, as reads follow earlier writes on a PCI bus: a get sees all puts that were over when it was posted.
+//!
+//! A process that unmaps a range while a packet for it waits for the bus loses the packet's bytes, and gets a trap.
+
+pub mod broadcast;
+mod transactions;
+
+use super::event_unit::Occurrence;
+use super::mmu::context::Capability;
+use super::mmu::{Access, Fault, Reason};
+use super::queue::Queue;
+use super::{Due, Wires};
+use crate::dma::Notify;
+use crate::in_flight::{Get, Kind, Token, is_by_thread};
+use crate::memory::{Address, EVENT_BLOCK, EventId, Placement};
+use fabric::{Ack, PacketId};
+use std::collections::VecDeque;
+use units::Bytes;
+
+/// The inputter of one adapter.
+#[derive(Default)]
+pub(crate) struct Inputter {
+    /// Packets that wait for an input buffer; at most one for each ejection channel, whose circuit they hold.
+    stalled: VecDeque<(PacketId, Token)>,
+    /// Whether the node accepts nothing.
+    refusing: bool,
+    /// Payload stored so far.
+    bytes: Bytes,
+    /// The queues of all contexts, by their numbers.
+    queues: Vec<Queue>,
+}
+
+/// Where the payload of a packet belongs.
+enum Room {
+    /// In memory.
+    Place(Placement),
+    /// In a slot of a queue, by its number.
+    Slot(u32),
+    /// In a queue without a free slot.
+    Full,
+}
+
+impl Inputter {
+    /// Whether the node accepts nothing.
+    pub fn is_refusing(&self) -> bool {
+        self.refusing
+    }
+
+    /// The node accepts, or no longer does.
+    pub fn refuse_all(&mut self, refusing: bool) {
+        self.refusing = refusing;
+    }
+
+    /// Payload stored so far.
+    pub fn stored(&self) -> Bytes {
+        self.bytes
+    }
+
+    /// A new queue's number.
+    pub fn add_queue(&mut self, queue: Queue) -> u32 {
+        self.queues.push(queue);
+        self.queues.len() as u32 - 1
+    }
+
+    pub fn queue(&mut self, index: u32) -> &mut Queue {
+        &mut self.queues[index as usize]
+    }
+
+    /// The last flit of a packet has arrived. Whether it is the request of a get, which the DMA engine takes.
+    pub fn arrived(&mut self, wires: &mut Wires, packet: PacketId, token: Token) -> bool {
+        if is_by_thread(token) {
+            self.thread_packet_arrived(wires, packet, token);
+            return false;
+        }
+        match wires.flight.packet(token).kind {
+            Kind::Request => return true,
+            Kind::Trap => wires.trapped(packet, token),
+            Kind::Data => self.data_arrived(wires, packet, token),
+            Kind::Broadcast => self.broadcast_arrived(wires, packet, token),
+        }
+        false
+    }
+
+    /// Payload has arrived.
+    fn data_arrived(&mut self, wires: &mut Wires, packet: PacketId, token: Token) {
+        let id = wires.flight.packet(token).dma;
+        wires.flight.landing(id);
+        match self.admit(wires, token) {
+            Err(fault) => refuse(wires, packet, token, *fault),
+            Ok(_) if self.refusing => wires.answer(packet, Ack::Discarded),
+            Ok(Room::Full) => wires.answer(packet, Ack::Discarded),
+            Ok(Room::Slot(queue)) => {
+                wires.answer(packet, Ack::Accepted);
+                let arrival = wires.flight.packet_mut(token);
+                let length = arrival.length.as_u64() as usize;
+                let zeros = || vec![0; length].into_boxed_slice();
+                let message = arrival.payload.take().unwrap_or_else(zeros);
+                self.enqueue(wires, queue, message);
+                self.store(wires, token);
+            }
+            Ok(Room::Place(Placement::Adapter)) => {
+                wires.answer(packet, Ack::Accepted);
+                self.store(wires, token);
+            }
+            Ok(Room::Place(Placement::Main)) => self.write_soon(wires, packet, token),
+        }
+    }
+
+    /// A packet has arrived on a rail that is down: its sender learns so, and nothing else happens.
+    pub fn lost(wires: &mut Wires, packet: PacketId, token: Token) {
+        let fault = |to, length| Fault::new(to, length, Access::RemoteWrite, Reason::Down);
+        if is_by_thread(token) {
+            let lost = wires.flight.thread_packet(token);
+            lost.result = Some(Err(fault(lost.to, Bytes::ZERO).into()));
+            return wires.answer(packet, Ack::Error);
+        }
+        let to = wires.flight.dma_of(token).dma.to;
+        let lost = wires.flight.packet_mut(token);
+        let fault = fault(to.offset(lost.offset), lost.length);
+        if lost.kind == Kind::Broadcast {
+            lost.fault.get_or_insert_with(|| Box::new(fault));
+            wires.answer(packet, Ack::Error);
+        } else {
+            refuse(wires, packet, token, fault);
+        }
+    }
+
+    /// Where the payload of a packet belongs, and whether its event is one.
+    fn admit(&self, wires: &Wires, token: Token) -> Result<Room, Box<Fault>> {
+        let packet = wires.flight.packet(token);
+        let progress = wires.flight.dma(packet.dma);
+        let (dma, capability, length) = (&progress.dma, progress.capability, packet.length);
+        let to = dma.to.offset(packet.offset);
+        let last = packet.offset + length == dma.length;
+        if last && let Some(notify) = dma.notify {
+            notifies(wires, dma.to, notify, capability)?;
+        }
+        if dma.queue {
+            let queue = self.queue_at(wires, to, length, capability)?;
+            let room = self.queues[queue as usize].has_room();
+            return Ok(if room { Room::Slot(queue) } else { Room::Full });
+        }
+        let place = wires
+            .memory
+            .translate(to, length, Access::RemoteWrite, capability)?;
+        Ok(Room::Place(place))
+    }
+
+    /// The number of the queue at an address, if a message may enter it as soon as there is room.
+    fn queue_at(
+        &self,
+        wires: &Wires,
+        at: Address,
+        length: Bytes,
+        capability: Capability,
+    ) -> Result<u32, Fault> {
+        let index = wires.memory.queue_at(at, length, capability)?;
+        if length > self.queues[index as usize].slot() {
+            let (access, reason) = (Access::RemoteWrite, Reason::SlotTooShort);
+            return Err(Fault::new(at, length, access, reason));
+        }
+        Ok(index)
+    }
+
+    /// A message comes into a queue.
+    pub fn enqueue(&mut self, wires: &mut Wires, index: u32, message: Box<[u8]>) {
+        self.queue(index).push(message);
+        let adapter = &wires.config.adapter;
+        let at = wires.now + adapter.input + adapter.event;
+        wires.schedule(at, Due::Queued(wires.node, index));
+    }
+
+    /// Takes a packet for main memory into an input buffer, when there is one free.
+    fn write_soon(&mut self, wires: &mut Wires, packet: PacketId, token: Token) {
+        if wires.interface.writing() < wires.config.adapter.input_buffers {
+            write(wires, packet, token);
+        } else {
+            self.stalled.push_back((packet, token));
+        }
+    }
+
+    /// The bus has taken a packet's payload to main memory.
+    pub fn written(&mut self, wires: &mut Wires, token: Token) {
+        wires.end_write(token);
+        if let Some((packet, next)) = self.stalled.pop_front() {
+            write(wires, packet, next);
+        }
+        match wires.flight.packet(token).kind {
+            Kind::Broadcast => self.store_broadcast(wires, token),
+            _ => self.store(wires, token),
+        }
+    }
+
+    /// A packet's payload is in its place; with the last one of a DMA, the destination's event occurs.
+    fn store(&mut self, wires: &mut Wires, token: Token) {
+        let packet = wires.flight.packet_mut(token);
+        packet.pending -= 1;
+        let (id, offset, length) = (packet.dma, packet.offset, packet.length);
+        let payload = packet.payload.take();
+        wires.flight.drop_packet_if_done(token);
+        self.bytes += length;
+        let progress = wires.flight.dma_mut(id);
+        progress.unstored -= 1;
+        let (dma, capability) = (progress.dma, progress.capability);
+        let over = progress.cut_all && progress.unstored == 0 && progress.failed.get().is_none();
+        let get = progress.get;
+        if let Some(bytes) = payload
+            && let Err(fault) = wires
+                .memory
+                .deposit(dma.to.offset(offset), &bytes, capability)
+        {
+            wires.trap(dma.to, fault);
+        }
+        wires.flight.count(&dma, length);
+        if over {
+            wires.flight.landed_all(id);
+            let adapter = &wires.config.adapter;
+            let at = wires.now + adapter.input + adapter.event;
+            let notify = dma.notify;
+            match notify.map(|notify| notifies(wires, dma.to, notify, capability)) {
+                Some(Ok(event)) => {
+                    wires.schedule(at, Due::Occurred(Occurrence::Event(event)));
+                }
+                Some(Err(fault)) => wires.trap(dma.to, fault),
+                None => {}
+            }
+            if let Some(Get::Serving(get)) = get {
+                wires.got(get, at);
+            }
+        }
+        wires.flight.drop_dma_if_over(id);
+    }
+}
+
+/// Answers a packet that is refused for good.
+fn refuse(wires: &mut Wires, packet: PacketId, token: Token, fault: Fault) {
+    wires.flight.packet_mut(token).fault = Some(Box::new(fault));
+    wires.answer(packet, Ack::Error);
+    if let Some(Get::Serving(get)) = wires.flight.dma_of(token).get {
+        wires.fail_get(get, fault);
+    }
+}
+
+/// Takes a packet into an input buffer and asks for the bus.
+fn write(wires: &mut Wires, packet: PacketId, token: Token) {
+    wires.answer(packet, Ack::Accepted);
+    wires.write_main(token);
+}
+
+/// The event that a descriptor names.
+fn notifies(
+    wires: &Wires,
+    to: Address,
+    notify: Notify,
+    capability: Capability,
+) -> Result<EventId, Fault> {
+    let access = Access::RemoteEvent;
+    let gone = || Fault::new(to, EVENT_BLOCK, access, Reason::Nothing);
+    let at = wires.memory.notified(notify).ok_or_else(gone)?;
+    wires.memory.event_at(at, access, capability)
+}

@@ -1,0 +1,155 @@
+//! How the inputter takes a packet of transactions; see [`crate::adapter::thread_packets`].
+
+use super::Inputter;
+use crate::adapter::event_unit::Occurrence;
+use crate::adapter::mmu::context::Capability;
+use crate::adapter::mmu::{Access, Fault, Reason};
+use crate::adapter::{Due, Wires};
+use crate::in_flight::Token;
+use crate::memory::{Address, ElanAddr, Placement};
+use crate::transaction::{Answer, Transaction, WORD};
+use fabric::{Ack, PacketId};
+
+impl Inputter {
+    /// A packet of a thread has arrived.
+    pub(super) fn thread_packet_arrived(
+        &mut self,
+        wires: &mut Wires,
+        packet: PacketId,
+        token: Token,
+    ) {
+        if self.refusing {
+            return wires.answer(packet, Ack::Discarded);
+        }
+        let sent = wires.flight.thread_packet(token);
+        let (to, capability) = (sent.to, sent.capability);
+        if sent.last.is_some() {
+            return self.examine_broadcast(wires, packet, token);
+        }
+        let transactions = std::mem::take(&mut sent.transactions);
+        if self.is_full(wires, to, capability, &transactions) {
+            wires.flight.thread_packet(token).transactions = transactions;
+            return wires.answer(packet, Ack::Discarded);
+        }
+        let (ack, result) = match self.examine(wires, to, capability, &transactions) {
+            Err(fault) => (Ack::Error, Err(fault.into())),
+            Ok(passed) => {
+                let found = if passed {
+                    self.execute(wires, to, &transactions)
+                } else {
+                    None
+                };
+                let ack = if passed {
+                    Ack::Accepted
+                } else {
+                    Ack::TestFailed
+                };
+                (ack, Ok(Answer { passed, found }))
+            }
+        };
+        wires.flight.thread_packet(token).result = Some(result);
+        wires.answer(packet, ack);
+    }
+
+    /// Whether a queue that some transactions need is full.
+    fn is_full(
+        &self,
+        wires: &Wires,
+        process: Address,
+        capability: Capability,
+        transactions: &[Transaction],
+    ) -> bool {
+        transactions.iter().any(|transaction| match *transaction {
+            Transaction::Insert { queue, .. } => {
+                let found =
+                    self.queue_at(wires, at(process, queue), transaction.data(), capability);
+                found.is_ok_and(|queue| !self.queues[queue as usize].has_room())
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a process's memory has all that some transactions need, and then whether their conditions hold.
+    pub(super) fn examine(
+        &self,
+        wires: &Wires,
+        process: Address,
+        capability: Capability,
+        transactions: &[Transaction],
+    ) -> Result<bool, Fault> {
+        let memory = &wires.memory;
+        let word = |elan, access| -> Result<Address, Fault> {
+            let at = at(process, elan);
+            match memory.translate(at, WORD, access, capability)? {
+                Placement::Adapter => Ok(at),
+                Placement::Main => Err(Fault::new(at, WORD, access, Reason::NotAdapter)),
+            }
+        };
+        let mut holds = true;
+        for &transaction in transactions {
+            match transaction {
+                Transaction::Write { to, .. } | Transaction::Add { to, .. } => {
+                    word(to, Access::RemoteWrite)?;
+                }
+                Transaction::SetEvent { at: event } => {
+                    memory.event_at(at(process, event), Access::RemoteEvent, capability)?;
+                }
+                Transaction::Insert { queue, .. } => {
+                    self.queue_at(wires, at(process, queue), transaction.data(), capability)?;
+                }
+                Transaction::Test {
+                    at,
+                    comparison,
+                    word: value,
+                } => {
+                    let at = word(at, Access::RemoteRead)?;
+                    holds &= comparison.holds(memory.load_word(at), value);
+                }
+            }
+        }
+        Ok(holds)
+    }
+
+    /// Executes transactions that have been examined; returns the word that the last one that stores has found.
+    pub(super) fn execute(
+        &mut self,
+        wires: &mut Wires,
+        process: Address,
+        transactions: &[Transaction],
+    ) -> Option<u64> {
+        let mut found = None;
+        for &transaction in transactions {
+            match transaction {
+                Transaction::Write { to, word } => {
+                    let to = at(process, to);
+                    found = Some(wires.memory.load_word(to));
+                    wires.memory.store_word(to, word);
+                }
+                Transaction::Add { to, word } => {
+                    let to = at(process, to);
+                    let before = wires.memory.load_word(to);
+                    found = Some(before);
+                    wires.memory.store_word(to, before.wrapping_add(word));
+                }
+                Transaction::SetEvent { at: event } => {
+                    let event = wires.memory.known_event(at(process, event));
+                    let adapter = &wires.config.adapter;
+                    let time = wires.now + adapter.input + adapter.event;
+                    wires.schedule(time, Due::Occurred(Occurrence::Event(event)));
+                }
+                Transaction::Insert { queue, words } => {
+                    let queue = wires.memory.known_queue(at(process, queue));
+                    let message = words.iter().flat_map(|word| word.to_le_bytes());
+                    self.enqueue(wires, queue, message.collect());
+                }
+                Transaction::Test { .. } => {}
+            }
+        }
+        found
+    }
+}
+
+/// A place in a process's memory.
+fn at(process: Address, elan: ElanAddr) -> Address {
+    Address { elan, ..process }
+}

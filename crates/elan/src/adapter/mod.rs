@@ -1,0 +1,148 @@
+//! # The adapter, part by part (000 s2.1, figure 1)
+//!
+//! | part | what it does |
+//! |---|---|
+//! | [`bus`], `bus_interface` | moves everything between host and adapter, burst by burst |
+//! | [`command_processor`] | takes the commands of processes |
+//! | [`mmu`] | translates and protects the memory of each process |
+//! | [`dma_engine`] | works through the queue of DMA descriptors, packet by packet; an Elan4 has several |
+//! | [`sten`] | sends short messages without descriptors; a part of an Elan4 |
+//! | [`inputter`] | stores and answers what comes from the network; [`queue`]s of small messages |
+//! | [`event_unit`] | counts events, and starts what they are to start |
+//! | `thread_processor` | runs the libraries' threads, one at a time, which send packets of transactions ([`thread_packets`]) |
+//!
+//! Each part owns its state. It is told what happens, and has the [`Wires`] to what is beyond it: the network, the bus, the
+//! clock, the memory of all processes. What another part of its adapter must do, it returns, and the router
+//! (`cluster::world::route`) tells that one. What all generations have is always there; which further parts an adapter has, a
+//! list in the machine says ([`Part`]). To add a part is to write its file, to name it here and in the router, and to read its
+//! parameters from the machine file.
+
+pub mod bus;
+pub mod bus_interface;
+pub mod command_processor;
+pub mod dma_engine;
+pub mod event_unit;
+pub mod gets;
+pub mod inputter;
+pub mod mmu;
+pub(crate) mod packets;
+pub mod queue;
+pub mod sten;
+pub mod thread_packets;
+pub(crate) mod thread_processor;
+
+use crate::config::Config;
+use crate::in_flight::{DmaId, InFlight, Token};
+use crate::memory::Address;
+use bus::Direction;
+use bus_interface::BusInterface;
+use command_processor::Command;
+use event_unit::Occurrence;
+use fabric::{Ack, Cycle, Fabric, NodeId, PacketId, PacketSpec};
+use kernel::{EventQueue, Signal};
+use mmu::Fault;
+use mmu::shared::Memory;
+use units::Time;
+
+/// A part in which adapters differ. One with none of these is an Elan3 (003 s2.1 says what an Elan4 has).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The short transaction engine.
+    Sten {
+        /// From taking up a command to handing its packet to the network.
+        start: Time,
+    },
+    /// More than one DMA engine.
+    DmaEngines {
+        /// How many, at least 1.
+        count: u32,
+    },
+    /// Reads of main memory are split transactions.
+    SplitReads {
+        /// From the end of a request on the bus to its data asking for the bus.
+        latency: Time,
+    },
+}
+
+/// What is due at a time, at an adapter.
+#[derive(Clone, Debug)]
+pub(crate) enum Due {
+    /// A burst on the adapter's bus ends.
+    BurstEnds(NodeId, Direction),
+    /// A command has crossed the bus.
+    Commanded(NodeId, Command),
+    /// The command processor is done with it.
+    Executed(NodeId, Command),
+    /// The inputter is done with the request of a get.
+    Announced(NodeId, DmaId),
+    /// A DMA engine of the node, by its number, has taken up its next descriptor.
+    Started(NodeId, u32),
+    /// The short transaction engine has taken up a command.
+    Issued(NodeId, DmaId),
+    /// A request to read a packet's payload has crossed the bus.
+    Asked(NodeId, Token),
+    /// Main memory has the payload ready for the bus.
+    Found(NodeId, Token),
+    /// A packet's payload has been read from main memory.
+    Read(NodeId, Token),
+    /// A packet's payload has been written to main memory.
+    Written(NodeId, Token),
+    /// A refused packet goes out again.
+    Retried(NodeId, Token),
+    /// A message is in a queue, by its number.
+    Queued(NodeId, u32),
+    /// See [`Occurrence`].
+    Occurred(Occurrence),
+    /// The event's block is in main memory.
+    Copied(Occurrence),
+    /// The process has seen it.
+    Seen(Occurrence),
+    /// A rail fails.
+    Fails(u32),
+    /// A process has slept enough.
+    Wake(Signal),
+}
+
+// Every one is moved often.
+const _: () = assert!(size_of::<Due>() <= 16);
+
+/// What the parts of one adapter reach beyond themselves, while something happens to them.
+pub(crate) struct Wires<'a> {
+    pub node: NodeId,
+    pub now: Time,
+    pub config: &'a Config,
+    pub memory: &'a mut Memory,
+    pub flight: &'a mut InFlight,
+    pub interface: &'a mut BusInterface,
+    pub fabric: &'a mut Fabric,
+    pub agenda: &'a mut EventQueue<Due>,
+}
+
+impl Wires<'_> {
+    /// Something happens at a time.
+    pub fn schedule(&mut self, at: Time, due: Due) {
+        self.agenda.schedule(at, self.node.into(), due);
+    }
+
+    /// Hands a packet to the network.
+    pub fn offer(&mut self, spec: PacketSpec) {
+        let cycle = self.cycle_from(self.now);
+        self.fabric.offer(cycle, spec);
+    }
+
+    /// Sends an acknowledgement, a turnaround from now.
+    pub fn answer(&mut self, packet: PacketId, ack: Ack) {
+        let cycle = self.cycle_from(self.now + self.config.adapter.turnaround);
+        self.fabric.acknowledge(cycle, packet, ack);
+    }
+
+    /// Keeps the error of what nobody awaits for the process there.
+    pub fn trap(&mut self, at: Address, fault: Fault) {
+        self.memory.trap(self.node, at.context, fault.into());
+    }
+
+    /// Moment from which the network can act on something that happens at a given time.
+    fn cycle_from(&self, at: Time) -> Cycle {
+        at.div_ceil(self.config.cycle)
+    }
+}

@@ -1,0 +1,199 @@
+//! # The packets of DMAs at their source, from cutting to acknowledgement
+//!
+//! The units that send, [`super::dma_engine`] and [`super::sten`], decide which DMA has its turn; here its next packet is made. It is
+//! one of four kinds: *data*, the same for a *broadcast*, the *request* of a get, and the *trap* of what serves a get and finds the
+//! bytes gone.
+
+use super::gets::DESCRIPTOR;
+use super::mmu::{Access, Fault};
+use super::{Due, Wires, event_unit::Occurrence};
+use crate::dma::DmaError;
+use crate::in_flight::{DmaId, Get, Kind, Packet, Stage, Token};
+use crate::memory::{Address, Placement};
+use fabric::{Destination, Fabric, NodeId, PacketSpec};
+use units::Bytes;
+
+/// Whether two adapters are on one rail.
+pub(crate) fn check_rail(fabric: &Fabric, from: NodeId, to: NodeId) -> Result<(), DmaError> {
+    let rail = |place| fabric.tree().rail_and_node(place).0;
+    if rail(from) == rail(to) {
+        Ok(())
+    } else {
+        Err(DmaError::Apart { from, to })
+    }
+}
+
+/// Whether a destination is one node, or a range of those that there are.
+pub(crate) fn check_range(fabric: &Fabric, destination: Destination) -> Result<(), DmaError> {
+    let tree = fabric.tree();
+    let (first, last) = (destination.first(), destination.last());
+    if destination.is_broadcast() && !tree.are_attached(first, last) {
+        let nodes = tree.nodes();
+        return Err(DmaError::NoRange { first, last, nodes });
+    }
+    Ok(())
+}
+
+/// What a packet is made of.
+struct Piece {
+    kind: Kind,
+    length: Bytes,
+    /// Where its payload is.
+    placement: Placement,
+    payload: Option<Box<[u8]>>,
+    fault: Option<Box<Fault>>,
+}
+
+impl Piece {
+    /// A packet that is not payload.
+    fn control(kind: Kind, fault: Option<Fault>) -> Self {
+        Piece {
+            kind,
+            length: Bytes::ZERO,
+            placement: Placement::Adapter,
+            payload: None,
+            fault: fault.map(Box::new),
+        }
+    }
+}
+
+impl Wires<'_> {
+    /// Cuts the next packet of a DMA, of a get its only one, and sends it once its payload is read: the payload's length.
+    /// None if the source is no longer mapped: the DMA has failed.
+    pub fn cut(&mut self, id: DmaId) -> Option<Bytes> {
+        let piece = match self.flight.dma(id).get {
+            Some(Get::Asking { .. }) => Piece::control(Kind::Request, None),
+            Some(Get::Serving(_)) => match self.payload(id, Access::RemoteRead) {
+                Ok(piece) => piece,
+                Err(fault) => Piece::control(Kind::Trap, Some(fault)),
+            },
+            None => match self.payload(id, Access::LocalRead) {
+                Ok(piece) => piece,
+                Err(fault) => {
+                    self.flight.dma_mut(id).end(fault.into());
+                    return None;
+                }
+            },
+        };
+        let length = piece.length;
+        self.launch(id, piece);
+        Some(length)
+    }
+
+    /// The next payload of a DMA.
+    fn payload(&self, id: DmaId, access: Access) -> Result<Piece, Fault> {
+        let progress = self.flight.dma(id);
+        let dma = &progress.dma;
+        let length = (dma.length - progress.cut).min(self.config.packet.payload);
+        let kind = match dma.last {
+            Some(_) => Kind::Broadcast,
+            None => Kind::Data,
+        };
+        let mut piece = Piece {
+            length,
+            ..Piece::control(kind, None)
+        };
+        if !length.is_zero() {
+            let at = dma.from.offset(progress.cut);
+            let found = self.memory.fetch(at, length, access, progress.capability);
+            (piece.placement, piece.payload) = found?;
+            if piece.placement == Placement::Main
+                && let Some(payload) = &mut piece.payload
+            {
+                self.interface.read_behind(self.flight, at, payload);
+            }
+        }
+        Ok(piece)
+    }
+
+    /// Makes a packet, and sends it or has its payload read.
+    fn launch(&mut self, id: DmaId, piece: Piece) {
+        let progress = self.flight.dma_mut(id);
+        let offset = progress.cut;
+        progress.cut += piece.length;
+        let sends = matches!(piece.kind, Kind::Data | Kind::Broadcast);
+        progress.cut_all = !sends || progress.cut == progress.dma.length;
+        progress.open += 1;
+        progress.unstored += 1;
+        let packet = Packet {
+            dma: id,
+            kind: piece.kind,
+            offset,
+            length: piece.length,
+            payload: piece.payload,
+            fault: piece.fault,
+            refusals: 0,
+            pending: u32::from(piece.kind != Kind::Broadcast),
+            acknowledged: false,
+            landed: vec![false; progress.landings.len()].into(),
+        };
+        let token = self.flight.add_packet(packet);
+        if piece.placement == Placement::Main {
+            self.read_main(token);
+        } else {
+            self.send(token);
+        }
+    }
+
+    /// Hands a packet to the network.
+    pub fn send(&mut self, token: Token) {
+        let packet = self.flight.packet(token);
+        let progress = self.flight.dma(packet.dma);
+        let (dma, format) = (&progress.dma, &self.config.packet);
+        let (destination, flits) = match packet.kind {
+            Kind::Request => (dma.from.node.into(), format.flits(DESCRIPTOR)),
+            Kind::Data if dma.queue => (dma.to.node.into(), format.queue_flits(packet.length)),
+            _ => (dma.destination(), format.flits(packet.length)),
+        };
+        let spec = PacketSpec {
+            source: progress.node,
+            destination,
+            flits,
+            priority: dma.priority,
+            awaits_end: packet.kind == Kind::Broadcast && self.flight.notifies(token),
+            token,
+        };
+        if spec.awaits_end {
+            self.flight.packet_mut(token).pending += destination.count();
+        }
+        self.offer(spec);
+    }
+
+    /// A refused packet goes out again.
+    pub fn send_again(&mut self, token: Token) {
+        let id = self.flight.packet(token).dma;
+        self.flight.dma_mut(id).refused -= 1;
+        self.send(token);
+    }
+
+    /// A packet of a DMA needs nothing more from the source; as [`Wires::complete`].
+    pub fn settle(&mut self, token: Token) -> Option<Address> {
+        let packet = self.flight.packet_mut(token);
+        packet.acknowledged = true;
+        let id = packet.dma;
+        self.flight.dma_mut(id).open -= 1;
+        let queue = self.complete(id);
+        self.flight.drop_packet_if_done(token);
+        queue
+    }
+
+    /// Sets the source event of a DMA whose last packet is settled. Nobody awaits that of what serves a get. If it was a message
+    /// to a queue: which, as the next one to it may go now.
+    pub fn complete(&mut self, id: DmaId) -> Option<Address> {
+        let progress = self.flight.dma_mut(id);
+        if !progress.complete() || progress.stage >= Stage::Completed {
+            return None;
+        }
+        if matches!(progress.get, Some(Get::Serving(_))) {
+            progress.stage = Stage::Reported;
+            self.flight.drop_dma_if_over(id);
+            return None;
+        }
+        let (node, to) = (progress.node, progress.dma.to);
+        let ordered = progress.dma.queue && progress.stage == Stage::Queued;
+        progress.stage = Stage::Completed;
+        let completed = Due::Occurred(Occurrence::Completed(node, id));
+        self.schedule(self.now + self.config.adapter.event, completed);
+        ordered.then_some(to)
+    }
+}

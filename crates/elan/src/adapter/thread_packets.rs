@@ -1,0 +1,71 @@
+//! # Packets of transactions that threads make
+//!
+//! The thread processor sends packets with instructions of its own (000 s2.1): up to [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS)
+//! transactions, to one process. The inputter takes such a packet as a whole:
+//!
+//! 1. it translates every address; one that faults, and the packet is refused for good and changes nothing;
+//! 2. it tests the conditions; if one fails, the answer is *test failed* and nothing changes;
+//! 3. it answers *accepted* and executes the rest, in order.
+//!
+//! One that finds no room in a queue is *discarded* before it is tested, and sent again as any refused packet.
+//!
+//! A packet to a range of nodes has its answers between 2 and 3, see [`super::inputter::broadcast`].
+
+use super::{Due, Wires};
+use crate::in_flight::{ThreadPacket, Token};
+use crate::transaction::Answer;
+use fabric::{Ack, Destination, PacketSpec};
+
+impl Wires<'_> {
+    /// Hands a packet of a thread to the network.
+    pub fn offer_thread_packet(&mut self, token: Token) {
+        let packet = self.flight.thread_packet(token);
+        let data = packet.transactions.iter().map(|one| one.data());
+        let first = packet.to.node;
+        let destination = match packet.last {
+            Some(last) => Destination::Range { first, last },
+            None => first.into(),
+        };
+        let spec = PacketSpec {
+            source: packet.source,
+            destination,
+            flits: self.config.packet.flits_of(data),
+            priority: packet.priority,
+            awaits_end: destination.is_broadcast(),
+            token,
+        };
+        if spec.awaits_end {
+            packet.ends += destination.count();
+            packet.result = None;
+        }
+        self.offer(spec);
+    }
+
+    /// Sends a packet of a thread.
+    pub fn send_thread_packet(&mut self, packet: ThreadPacket) -> Token {
+        let token = self.flight.add_thread_packet(packet);
+        self.offer_thread_packet(token);
+        token
+    }
+
+    /// The answer to a packet of a thread has arrived.
+    pub fn thread_packet_answered(&mut self, token: Token, ack: Ack) {
+        let packet = self.flight.thread_packet(token);
+        if ack == Ack::Discarded {
+            let refusals = packet.refusals;
+            packet.refusals += 1;
+            let at = self.now + self.config.adapter.retry_after(refusals);
+            return self.schedule(at, Due::Retried(self.node, token));
+        }
+        // Of a broadcast, those who object have said why.
+        packet.result.get_or_insert(Ok(Answer {
+            passed: true,
+            found: None,
+        }));
+        packet.done.fire();
+        if !packet.awaited {
+            packet.taken = true;
+            self.flight.drop_thread_packet_if_done(token);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! # The thread processor: one thread has it at a time, until it waits; the others take turns
+//!
+//! What threads are and what they can do is told in [`crate::thread`].
+
+use kernel::Signal;
+use std::collections::VecDeque;
+use units::Time;
+
+/// The thread processor of one adapter.
+#[derive(Default)]
+pub(crate) struct ThreadProcessor {
+    /// Whether a thread runs.
+    taken: bool,
+    /// Threads that are ready, in the order in which they became so.
+    ready: VecDeque<Signal>,
+    /// Time in which it has worked.
+    busy: Time,
+}
+
+impl ThreadProcessor {
+    /// A thread is ready. It has the processor now, or when the signal is fired: whether it must wait for that.
+    pub fn take(&mut self, turn: &Signal) -> bool {
+        if self.taken {
+            self.ready.push_back(turn.clone());
+        }
+        std::mem::replace(&mut self.taken, true)
+    }
+
+    /// A thread that is ready gives its place up.
+    pub fn leave(&mut self, turn: &Signal) {
+        self.ready.retain(|other| !other.is(turn));
+    }
+
+    /// The thread that runs gives the processor to the next.
+    pub fn release(&mut self) -> Option<Signal> {
+        let next = self.ready.pop_front();
+        self.taken = next.is_some();
+        next
+    }
+
+    /// The thread that runs works for a time.
+    pub fn work(&mut self, time: Time) {
+        self.busy += time;
+    }
+
+    /// Time in which it has worked so far.
+    pub fn busy(&self) -> Time {
+        self.busy
+    }
+}

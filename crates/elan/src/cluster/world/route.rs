@@ -1,0 +1,337 @@
+//! The router: what happens, to the network or at a time, is told to the part of the adapter that it concerns, and what that
+//! part wants of another one, to that one.
+
+use super::World;
+use crate::adapter::Due;
+use crate::adapter::bus::Direction;
+use crate::adapter::command_processor::{COMMAND, Command, CommandProcessor};
+use crate::adapter::dma_engine::DmaEngine;
+use crate::adapter::event_unit::{Action, EventUnit, Occurrence};
+use crate::adapter::inputter::Inputter;
+use crate::adapter::sten::Sten;
+use crate::adapter::thread_processor::ThreadProcessor;
+use crate::config::Config;
+use crate::dma::Dma;
+use crate::in_flight::{DmaId, Progress, Report, Stage, Token, is_by_thread};
+use crate::memory::{Address, EVENT_BLOCK, EventId};
+use fabric::{NodeId, Notice, PacketId};
+use kernel::Signal;
+use units::Bytes;
+
+/// The parts of one adapter.
+pub(crate) struct Adapter {
+    pub commands: CommandProcessor,
+    pub engine: DmaEngine,
+    /// Where the machine has one.
+    pub sten: Option<Sten>,
+    pub inputter: Inputter,
+    pub processor: ThreadProcessor,
+    pub events: EventUnit,
+    /// Set when its rail has failed.
+    pub down: Signal,
+}
+
+impl Adapter {
+    pub fn new(config: &Config) -> Self {
+        Adapter {
+            commands: CommandProcessor::default(),
+            engine: DmaEngine::new(&config.parts),
+            sten: Sten::new(&config.parts),
+            inputter: Inputter::default(),
+            processor: ThreadProcessor::default(),
+            events: EventUnit::default(),
+            down: Signal::new(),
+        }
+    }
+}
+
+impl World {
+    /// Routes what the network says.
+    pub(super) fn hear(&mut self) {
+        let mut notices = std::mem::take(&mut self.notices);
+        for notice in notices.drain(..) {
+            match notice {
+                Notice::Injected(spec) => self.run_engine(spec.source),
+                Notice::Delivered(packet, node, spec) => self.arrived(node, packet, spec.token),
+                Notice::Ended {
+                    node, good, spec, ..
+                } => {
+                    let (adapter, mut wires) = self.at(node);
+                    adapter.inputter.ended(&mut wires, spec.token, good);
+                }
+                Notice::Acknowledged(record, spec) => {
+                    self.packets_done += 1;
+                    let path = u64::from(spec.source) << 32 | u64::from(spec.destination.first());
+                    let form = u64::from(spec.flits) << 32 | u64::from(record.links);
+                    let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
+                    digest
+                        .u64(record.offered)
+                        .u64(record.injected)
+                        .u64(record.delivered)
+                        .u64(record.acknowledged);
+                    let (adapter, mut wires) = self.at(spec.source);
+                    if is_by_thread(spec.token) {
+                        wires.thread_packet_answered(spec.token, record.ack);
+                    } else {
+                        let over = adapter.engine.answered(&mut wires, spec.token, record.ack);
+                        self.release(spec.source, over);
+                    }
+                    self.run_engine(spec.source);
+                }
+            }
+        }
+        self.notices = notices;
+    }
+
+    /// The last flit of a packet has arrived.
+    fn arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
+        let (adapter, mut wires) = self.at(node);
+        if adapter.down.is_set() {
+            Inputter::lost(&mut wires, packet, token);
+        } else if adapter.inputter.arrived(&mut wires, packet, token) {
+            let refusing = adapter.inputter.is_refusing();
+            let engine = &mut adapter.engine;
+            engine.requested(&mut wires, refusing, packet, token);
+        }
+    }
+
+    /// Routes what is due.
+    pub(super) fn route(&mut self, due: Due) {
+        match due {
+            Due::BurstEnds(node, direction) => {
+                if let Some(done) = self.wires(node).end_burst(direction) {
+                    self.route(done);
+                }
+            }
+            Due::Commanded(node, command) => {
+                let at = self.now + self.config.adapter.command;
+                self.schedule(at, node, Due::Executed(node, command));
+            }
+            Due::Executed(node, command) => self.execute(node, command),
+            Due::Announced(node, dma) => {
+                let (adapter, mut wires) = self.at(node);
+                if adapter.engine.announced(&mut wires, dma) {
+                    self.line_up(node, dma);
+                }
+            }
+            Due::Started(node, number) => {
+                self.adapters[node].engine.started(number);
+                self.run_engine(node);
+            }
+            Due::Issued(node, dma) => {
+                let (adapter, mut wires) = self.at(node);
+                let sten = adapter.sten.as_mut();
+                let over = sten.and_then(|sten| sten.issue(&mut wires, dma));
+                self.release(node, over);
+                self.run_sten(node);
+            }
+            Due::Asked(node, token) => self.wires(node).asked(token),
+            Due::Found(node, token) => self.wires(node).found(token),
+            Due::Read(node, token) => {
+                let mut wires = self.wires(node);
+                wires.end_read();
+                wires.send(token);
+                self.run_engine(node);
+            }
+            Due::Written(node, token) => {
+                let (adapter, mut wires) = self.at(node);
+                adapter.inputter.written(&mut wires, token);
+            }
+            Due::Retried(node, token) => {
+                let mut wires = self.wires(node);
+                if is_by_thread(token) {
+                    wires.offer_thread_packet(token);
+                } else {
+                    wires.send_again(token);
+                    self.run_engine(node);
+                }
+            }
+            Due::Queued(node, queue) => {
+                if let Some(event) = self.adapters[node].inputter.queue(queue).arrive() {
+                    self.event_occurs(event);
+                }
+            }
+            Due::Occurred(occurrence) => self.occur(occurrence),
+            Due::Copied(occurrence) => self.copied(occurrence),
+            Due::Seen(occurrence) => self.seen(occurrence),
+            Due::Fails(rail) => {
+                let tree = self.fabric.tree();
+                let first = tree.place(rail, 0);
+                for node in first..first + tree.nodes() {
+                    self.adapters[node].down.fire();
+                }
+            }
+            Due::Wake(signal) => signal.fire(),
+        }
+    }
+
+    /// The host stores a command: it crosses the bus, then the command processor works on it.
+    pub fn post(&mut self, node: NodeId, command: Command) {
+        self.post_with(node, command, Bytes::ZERO);
+    }
+
+    /// The same, with bytes for a part that works on them.
+    pub fn post_with(&mut self, node: NodeId, command: Command, bytes: Bytes) {
+        let commanded = Due::Commanded(node, command);
+        let mut wires = self.wires(node);
+        wires.transfer(Direction::ToAdapter, COMMAND + bytes, commanded);
+    }
+
+    /// The command processor is done with a command.
+    fn execute(&mut self, node: NodeId, command: Command) {
+        match command {
+            Command::Dma(dma) => self.enqueue(node, dma),
+            Command::Set(index) => self.occur_soon(EventId { node, index }),
+            Command::Insert => {
+                let (adapter, mut wires) = self.at(node);
+                let (queue, message) = adapter.commands.insert();
+                let room = adapter.inputter.queue(queue).has_room();
+                assert!(room, "the queue was made with too few slots");
+                adapter.inputter.enqueue(&mut wires, queue, message);
+            }
+            Command::Run => self.adapters[node].commands.run(),
+        }
+    }
+
+    /// A descriptor is for the queue of an adapter.
+    pub fn enqueue(&mut self, node: NodeId, id: DmaId) {
+        let (adapter, mut wires) = self.at(node);
+        let down = adapter.down.is_set();
+        if adapter.engine.accept(&mut wires, down, id) {
+            self.line_up(node, id);
+        }
+    }
+
+    /// A descriptor may go: it waits for an engine of its kind.
+    fn line_up(&mut self, node: NodeId, id: DmaId) {
+        let adapter = &mut self.adapters[node];
+        if self.flight.dma(id).dma.short
+            && let Some(sten) = &mut adapter.sten
+        {
+            sten.push(id);
+            self.run_sten(node);
+        } else {
+            adapter.engine.push(id);
+            self.run_engine(node);
+        }
+    }
+
+    /// A message to a queue is over, if there is one: the next one to it may go.
+    fn release(&mut self, node: NodeId, over: Option<Address>) {
+        if let Some(queue) = over
+            && let Some(next) = self.adapters[node].engine.release(queue)
+        {
+            self.line_up(node, next);
+        }
+    }
+
+    /// Lets the DMA engine do what it can.
+    fn run_engine(&mut self, node: NodeId) {
+        while self.adapters[node].engine.is_busy() {
+            let (adapter, mut wires) = self.at(node);
+            let over = adapter.engine.run(&mut wires);
+            if over.is_none() {
+                return;
+            }
+            self.release(node, over);
+        }
+    }
+
+    /// Lets the STEN do what it can, where there is one.
+    fn run_sten(&mut self, node: NodeId) {
+        let (adapter, mut wires) = self.at(node);
+        if let Some(sten) = &mut adapter.sten {
+            sten.run(&mut wires);
+        }
+    }
+
+    /// Something has occurred. What completes by it starts its action; occurrences of an event that is set already do
+    /// not count, nor those of one that has been freed.
+    fn occur(&mut self, occurrence: Occurrence) {
+        match occurrence {
+            Occurrence::Event(id) => self.event_occurs(id),
+            Occurrence::Block(..) => unreachable!("the copy of a block is no occurrence"),
+            Occurrence::Completed(node, id) => {
+                let progress = self.flight.dma(id);
+                let (report, context) = (progress.report, progress.context);
+                let failed = progress.failed.get();
+                if failed.is_none()
+                    && let Some(event) = progress.dma.done
+                {
+                    self.event_occurs(event);
+                }
+                if let (Report::Nobody, Some(error)) = (report, failed) {
+                    self.memory.trap(node, context, error);
+                }
+                match report {
+                    Report::Host => self.copy(occurrence),
+                    Report::Thread | Report::Nobody => self.seen(occurrence),
+                }
+            }
+        }
+    }
+
+    fn event_occurs(&mut self, id: EventId) {
+        let at = self.memory.event_address(id);
+        let events = &mut self.adapters[id.node].events;
+        let (Some((action, round)), Some(at)) = (events.occur(id.index, at.is_none()), at) else {
+            return;
+        };
+        match *action {
+            Action::None => {}
+            Action::Copy => self.copy(Occurrence::Block(id, round)),
+            Action::Set(other) => self.occur_soon(other),
+            Action::Dma(dma) => self.start_chained(at, dma),
+        }
+    }
+
+    /// Starts a DMA that an event of a process posts, without the command port.
+    fn start_chained(&mut self, process: Address, dma: Dma) {
+        if let Some(capability) = self.memory.capability(process) {
+            let owner = (process.node, process.context);
+            let progress = Progress::new(dma, owner, capability, Report::Nobody);
+            let id = self.flight.add_dma(progress);
+            self.enqueue(process.node, id);
+        }
+    }
+
+    /// Lets an event occur after the time that it takes to set it.
+    pub fn occur_soon(&mut self, event: EventId) {
+        let at = self.now + self.config.adapter.event;
+        let occurred = Due::Occurred(Occurrence::Event(event));
+        self.schedule(at, event.node, occurred);
+    }
+
+    /// Copies a block to main memory.
+    fn copy(&mut self, occurrence: Occurrence) {
+        let mut wires = self.wires(occurrence.node());
+        wires.transfer(Direction::ToMain, EVENT_BLOCK, Due::Copied(occurrence));
+    }
+
+    /// The block is in main memory: the process will see it at its next poll; the operating system wakes those that block.
+    fn copied(&mut self, occurrence: Occurrence) {
+        let (adapter, mut wires) = self.at(occurrence.node());
+        let config = &wires.config.adapter;
+        let (seen, woken) = (wires.now + config.poll, wires.now + config.interrupt);
+        wires.schedule(seen, Due::Seen(occurrence));
+        if let Occurrence::Block(id, round) = occurrence {
+            for signal in adapter.events.copied(id.index, round) {
+                wires.schedule(woken, Due::Wake(signal));
+            }
+        }
+    }
+
+    /// The process has seen it.
+    fn seen(&mut self, occurrence: Occurrence) {
+        match occurrence {
+            Occurrence::Event(_) => unreachable!("a process sees the copy of a block"),
+            Occurrence::Block(id, round) => self.adapters[id.node].events.seen(id.index, round),
+            Occurrence::Completed(_, id) => {
+                let progress = self.flight.dma_mut(id);
+                progress.stage = Stage::Reported;
+                progress.done.fire();
+                self.flight.drop_dma_if_over(id);
+            }
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! # What is in flight: DMAs, packets, and their bytes
+//!
+//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. What each has
+//! still to do is told here, and whoever does the last of it forgets the DMA or the packet.
+
+use crate::adapter::mmu::Fault;
+use crate::adapter::mmu::context::Capability;
+use crate::dma::{Dma, DmaError, Transfer};
+use crate::memory::{Address, ContextId, PerNode};
+use crate::meter::Meter;
+use crate::transaction::{Answer, Transaction};
+use fabric::{NodeId, Priority};
+use kernel::Signal;
+use slab::Slab;
+use std::cell::Cell;
+use std::rc::Rc;
+use units::Bytes;
+
+/// Who is told of the end of a DMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// The process, through main memory.
+    Host,
+    /// A thread of the adapter.
+    Thread,
+    /// Nobody; its error is a trap.
+    Nobody,
+}
+
+/// Number of a DMA in the table; re-used once it is over at both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DmaId(u32);
+
+/// How far a DMA is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Not yet accepted, or refused.
+    Posted,
+    /// Accepted into the DMA queue.
+    Queued,
+    /// Its completion is on the way to the process.
+    Completed,
+    /// The process has been told.
+    Reported,
+}
+
+/// A DMA in progress.
+pub(crate) struct Progress {
+    pub dma: Dma,
+    /// The node whose engine works on it, for one of its processes.
+    pub node: NodeId,
+    pub context: ContextId,
+    /// The right by which it reaches memory elsewhere.
+    pub capability: Capability,
+    pub report: Report,
+    /// What it is in a get, if it belongs to one.
+    pub get: Option<Get>,
+    /// Of a get: whether another DMA serves it.
+    pub served: bool,
+    /// Bytes cut into packets.
+    pub cut: Bytes,
+    /// Whether the last packet has been cut.
+    pub cut_all: bool,
+    /// Packets cut and not yet acknowledged.
+    pub open: u32,
+    /// Refused packets that wait to be sent again; while there are any, the DMA is parked.
+    pub refused: u32,
+    /// Packets that the other end has not yet dealt with.
+    pub unstored: u32,
+    /// Whether some of it has arrived and some is missing.
+    pub landing: bool,
+    /// Of a broadcast: how far each destination is.
+    pub landings: Box<[Landing]>,
+    /// Why it failed, if it did; shared with the process that awaits it.
+    pub failed: Rc<Cell<Option<DmaError>>>,
+    pub done: Signal,
+    pub stage: Stage,
+}
+
+impl Progress {
+    /// Nothing done yet.
+    pub fn new(
+        dma: Dma,
+        (node, context): (NodeId, ContextId),
+        capability: Capability,
+        report: Report,
+    ) -> Self {
+        Progress {
+            dma,
+            node,
+            context,
+            capability,
+            report,
+            get: None,
+            served: false,
+            cut: Bytes::ZERO,
+            cut_all: false,
+            open: 0,
+            refused: 0,
+            unstored: 0,
+            landing: false,
+            landings: Box::default(),
+            failed: Rc::new(Cell::new(None)),
+            done: Signal::new(),
+            stage: Stage::Posted,
+        }
+    }
+
+    /// Whether all is done for which its process waits.
+    pub fn complete(&self) -> bool {
+        let data = self.get == Some(Get::Asking { stored: false }) && self.failed.get().is_none();
+        self.cut_all && self.open == 0 && !data
+    }
+
+    /// Fails, unless it has already: the first error is the one that is told.
+    pub fn fail(&self, error: DmaError) {
+        if self.failed.get().is_none() {
+            self.failed.set(Some(error));
+        }
+    }
+
+    /// Fails, and nothing more of it is cut.
+    pub fn end(&mut self, error: DmaError) {
+        self.fail(error);
+        self.cut_all = true;
+    }
+
+    /// The way to await it.
+    pub fn transfer(&self) -> Transfer {
+        Transfer::new(&self.done, &self.failed)
+    }
+}
+
+/// What a packet of a DMA is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Blocks of payload; the last one of a DMA also notifies.
+    Data,
+    /// The same for a range of nodes.
+    Broadcast,
+    /// A descriptor for the other end's engine.
+    Request,
+    /// The owner of a get's bytes could not read them.
+    Trap,
+}
+
+/// A packet of a DMA, from its cutting to its last use at either end.
+pub(crate) struct Packet {
+    pub dma: DmaId,
+    pub kind: Kind,
+    pub offset: Bytes,
+    pub length: Bytes,
+    pub payload: Option<Box<[u8]>>,
+    /// Why the other end refuses it for good, or the owner of a get's bytes could not read them.
+    pub fault: Option<Box<Fault>>,
+    /// Refusals so far.
+    pub refusals: u32,
+    /// What destinations have still to do with it: to store it, or to hear of its end.
+    pub pending: u32,
+    /// Whether the source needs it no more.
+    pub acknowledged: bool,
+    /// Of a broadcast: which destinations have stored it.
+    pub landed: Box<[bool]>,
+}
+
+/// Number of a packet in the cluster's table: the fabric's token.
+pub(crate) type Token = u64;
+
+/// How far one destination of a broadcast DMA is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Landing {
+    /// Packets stored there.
+    pub packets: u64,
+    /// Whether the last has ended well.
+    pub ended: bool,
+}
+
+/// The part that a DMA has in a get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Get {
+    /// The asker's; `stored` once all bytes are there.
+    Asking { stored: bool },
+    /// What the owner of the bytes executes for the asker's.
+    Serving(DmaId),
+}
+
+/// A packet of transactions that a thread has made.
+pub(crate) struct ThreadPacket {
+    pub source: NodeId,
+    pub to: Address,
+    /// Of a broadcast, the last of its nodes.
+    pub last: Option<NodeId>,
+    pub capability: Capability,
+    pub transactions: Box<[Transaction]>,
+    pub priority: Priority,
+    pub refusals: u32,
+    /// Whether a thread waits for its answer.
+    pub awaited: bool,
+    /// Destinations of a broadcast that have still to hear of its end.
+    pub ends: u32,
+    /// Whether its thread has the answer.
+    pub taken: bool,
+    pub result: Option<Result<Answer, DmaError>>,
+    /// What its thread waits for.
+    pub done: Signal,
+}
+
+/// Tokens of packets that threads make are those of packets of DMAs with this bit.
+const BY_THREAD: Token = 1 << 63;
+
+/// Whether a thread has made a packet.
+pub(crate) fn is_by_thread(token: Token) -> bool {
+    token & BY_THREAD != 0
+}
+
+/// The tables of all that is in flight.
+pub(crate) struct InFlight {
+    dmas: Slab<Progress>,
+    packets: Slab<Packet>,
+    thread_packets: Slab<ThreadPacket>,
+    /// By node: DMAs of which something has arrived and something is missing.
+    landing: PerNode<u32>,
+    meters: Vec<Bytes>,
+}
+
+impl InFlight {
+    pub fn new(adapters: u32) -> Self {
+        InFlight {
+            dmas: Slab::new(),
+            packets: Slab::new(),
+            thread_packets: Slab::new(),
+            landing: (0..adapters).map(|_| 0).collect(),
+            meters: Vec::new(),
+        }
+    }
+
+    /// A new DMA, not yet posted.
+    pub fn add_dma(&mut self, progress: Progress) -> DmaId {
+        DmaId(self.dmas.insert(progress) as u32)
+    }
+
+    pub fn add_packet(&mut self, packet: Packet) -> Token {
+        self.packets.insert(packet) as Token
+    }
+
+    pub fn add_thread_packet(&mut self, packet: ThreadPacket) -> Token {
+        self.thread_packets.insert(packet) as Token | BY_THREAD
+    }
+
+    #[inline]
+    pub fn dma(&self, id: DmaId) -> &Progress {
+        &self.dmas[id.0 as usize]
+    }
+
+    #[inline]
+    pub fn dma_mut(&mut self, id: DmaId) -> &mut Progress {
+        &mut self.dmas[id.0 as usize]
+    }
+
+    #[inline]
+    pub fn packet(&self, token: Token) -> &Packet {
+        &self.packets[token as usize]
+    }
+
+    #[inline]
+    pub fn packet_mut(&mut self, token: Token) -> &mut Packet {
+        &mut self.packets[token as usize]
+    }
+
+    /// The DMA that a packet belongs to.
+    pub fn dma_of(&self, token: Token) -> &Progress {
+        self.dma(self.packet(token).dma)
+    }
+
+    /// Whether a packet is the last of a DMA that notifies its destination.
+    pub fn notifies(&self, token: Token) -> bool {
+        let (packet, dma) = (self.packet(token), &self.dma_of(token).dma);
+        dma.notify.is_some() && packet.offset + packet.length == dma.length
+    }
+
+    pub fn thread_packet(&mut self, token: Token) -> &mut ThreadPacket {
+        &mut self.thread_packets[(token & !BY_THREAD) as usize]
+    }
+
+    /// Something of a DMA has arrived at its destination.
+    pub fn landing(&mut self, id: DmaId) {
+        let progress = &mut self.dmas[id.0 as usize];
+        if !std::mem::replace(&mut progress.landing, true) {
+            self.landing[progress.dma.to.node] += 1;
+        }
+    }
+
+    /// Nothing of a DMA will arrive any more.
+    pub fn landed_all(&mut self, id: DmaId) {
+        let progress = &mut self.dmas[id.0 as usize];
+        if std::mem::replace(&mut progress.landing, false) {
+            self.landing[progress.dma.to.node] -= 1;
+        }
+    }
+
+    /// DMAs to a node of which something has arrived and something is missing.
+    pub fn landing_at(&self, node: NodeId) -> u32 {
+        self.landing[node]
+    }
+
+    /// Forgets a DMA that is over at both ends, and with it what it serves if that is over, too.
+    pub fn drop_dma_if_over(&mut self, id: DmaId) {
+        let progress = self.dma(id);
+        if progress.stage == Stage::Reported && progress.unstored == 0 && !progress.served {
+            self.landed_all(id);
+            let progress = self.dmas.remove(id.0 as usize);
+            if let Some(Get::Serving(get)) = progress.get {
+                self.dma_mut(get).served = false;
+                self.drop_dma_if_over(get);
+            }
+        }
+    }
+
+    /// Forgets a packet that neither end needs.
+    pub fn drop_packet_if_done(&mut self, token: Token) {
+        let packet = self.packet(token);
+        if packet.pending == 0 && packet.acknowledged {
+            let packet = self.packets.remove(token as usize);
+            if packet.kind == Kind::Broadcast {
+                self.dma_mut(packet.dma).unstored -= 1;
+                self.drop_dma_if_over(packet.dma);
+            }
+        }
+    }
+
+    /// Forgets a packet of a thread that neither end needs.
+    pub fn drop_thread_packet_if_done(&mut self, token: Token) {
+        let packet = self.thread_packet(token);
+        if packet.taken && packet.ends == 0 {
+            self.thread_packets.remove((token & !BY_THREAD) as usize);
+        }
+    }
+
+    /// The answer to a packet of a thread, which takes it.
+    pub fn take_answer(&mut self, token: Token) -> Result<Answer, DmaError> {
+        let packet = self.thread_packet(token);
+        packet.taken = true;
+        let result = packet.result.expect("it has been answered");
+        self.drop_thread_packet_if_done(token);
+        result
+    }
+
+    /// A new meter, at zero.
+    pub fn add_meter(&mut self) -> Meter {
+        self.meters.push(Bytes::ZERO);
+        Meter(self.meters.len() as u32 - 1)
+    }
+
+    pub fn metered(&self, meter: Meter) -> Bytes {
+        self.meters[meter.index()]
+    }
+
+    /// Bytes of a DMA have been stored.
+    pub fn count(&mut self, dma: &Dma, length: Bytes) {
+        if let Some(meter) = dma.meter {
+            self.meters[meter.index()] += length;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! How messages are spread over the rails of a machine, as its file says.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Time};
+
+/// How messages are spread over the rails of a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How the rails of a message are picked.
+    pub policy: Kind,
+    /// Fraction of the rails that a message could have which it is striped over, 0 (one) to 1 (all).
+    pub striping: f64,
+    /// Of the policy hybrid: longest message that is sent without reservation.
+    pub threshold: Bytes,
+    /// Cycles of the thread processor for each control message.
+    pub handle: u32,
+    /// From one look at the rails to the next, if none is free; more than zero.
+    pub poll: Time,
+    /// Of the policies that reserve: whether requests that meet are compared, so that one of them goes on (s4.2, algorithm 6).
+    pub avoidance: bool,
+}
+
+/// How the rails of a message are picked; see the essay of the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Policy")]
+pub enum Kind {
+    /// Each adapter transmits or receives, for ever.
+    Static,
+    /// In turn.
+    Basic,
+    /// Free at the sender.
+    LocalDynamic,
+    /// Reserved at both ends.
+    Dynamic,
+    /// Short messages free at the sender, long ones reserved at both ends.
+    Hybrid,
+}
+
+impl Kind {
+    /// Whether adapters reserve themselves, by control messages.
+    pub fn reserves(self) -> bool {
+        matches!(self, Kind::Dynamic | Kind::Hybrid)
+    }
+}

@@ -1,0 +1,103 @@
+//! # Transactions (000 s2.2.1; public Elan3 headers)
+//!
+//! A packet is a list of transactions with one answer. Those of DMAs are blocks of payload and their notification
+//! ([`crate::dma`]); threads make others ([`crate::adapter::thread_packets`]). Words have 8 bytes, lie in adapter memory, and
+//! are little-endian.
+
+use crate::memory::ElanAddr;
+use units::Bytes;
+
+/// Most transactions of a message: as many as a full packet of a DMA has.
+pub const MOST_TRANSACTIONS: usize = 5;
+
+/// A word of a transaction.
+pub const WORD: Bytes = Bytes::new(8);
+
+/// Words that a transaction puts into a queue.
+pub const INSERTED: usize = 3;
+
+/// One transaction of a message. Addresses are those of the process that the message goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transaction {
+    /// Stores a word.
+    Write {
+        /// Where.
+        to: ElanAddr,
+        /// What.
+        word: u64,
+    },
+    /// Adds to a word, modulo 2^64.
+    Add {
+        /// Where.
+        to: ElanAddr,
+        /// How much.
+        word: u64,
+    },
+    /// Lets an event occur.
+    SetEvent {
+        /// Where the event lies.
+        at: ElanAddr,
+    },
+    /// Puts a small message into a queue (public Elan3 headers); not in messages to a range of nodes.
+    Insert {
+        /// Where the queue's slots begin.
+        queue: ElanAddr,
+        /// The message.
+        words: [u64; INSERTED],
+    },
+    /// The condition of the whole packet: whether a word compares so to a value.
+    Test {
+        /// Where the word lies.
+        at: ElanAddr,
+        /// How it is compared.
+        comparison: Comparison,
+        /// With what.
+        word: u64,
+    },
+}
+
+/// The conditions that the inputter can test (public Elan3 headers).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// The word is equal to the value.
+    Equal,
+    /// It is another.
+    NotEqual,
+    /// It is less, as an unsigned number.
+    Less,
+    /// It is not less, as an unsigned number.
+    NotLess,
+}
+
+impl Comparison {
+    /// Whether a word satisfies the condition.
+    pub fn holds(self, word: u64, value: u64) -> bool {
+        match self {
+            Comparison::Equal => word == value,
+            Comparison::NotEqual => word != value,
+            Comparison::Less => word < value,
+            Comparison::NotLess => word >= value,
+        }
+    }
+}
+
+impl Transaction {
+    /// Bytes that it carries besides its header.
+    pub fn data(self) -> Bytes {
+        match self {
+            Transaction::SetEvent { .. } => Bytes::ZERO,
+            Transaction::Insert { .. } => WORD * INSERTED as u64,
+            _ => WORD,
+        }
+    }
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether all its conditions held; if not, it changed nothing.
+    pub passed: bool,
+    /// The word that its last [`Transaction::Write`] or [`Transaction::Add`] found, which the acknowledgement brings back
+    /// (000 s2.2.1: "return the result of the remote operation to the source").
+    pub found: Option<u64>,
+}

@@ -1,0 +1,274 @@
+//! What the host does for a Tport: it starts sends and receives, and ends both.
+
+use super::message::{Mode, Received, Room, Select, TportError};
+use super::port::{Order, Outcome, Peers, Port, Receive, Sending};
+use super::wire::{Envelope, Wire};
+use super::{local, thread};
+use crate::cpu::Turn;
+use crate::elan::Elan;
+use crate::elan::rails::Rails;
+use elan::{Dma, DmaError, ElanAddr, EventId, Matching, MemoryError, Placement};
+use kernel::Signal;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// The descriptor of a posted receive: an envelope's length and as much again for its event and buffer, assumed.
+const POST: Bytes = Bytes::new(64);
+
+/// Starts the thread of a process's Tport.
+pub(crate) fn serve(elan: &Elan) -> Result<(), MemoryError> {
+    let (port, elan3) = (Rc::clone(elan.port()), elan.elan3().clone());
+    let label = format!("Tports of {}", elan.label().text());
+    let peers = elan.peers();
+    let run = async move |thread| thread::serve(port, peers, elan3, thread).await;
+    elan.node().run_resident(label, run)
+}
+
+/// Starts a send.
+pub(super) fn send(
+    elan: &Elan,
+    mode: Mode,
+    to: u32,
+    (sender, tag): (u32, u64),
+    from: ElanAddr,
+    size: Bytes,
+) -> Rc<Sending> {
+    let sending = Rc::new(Sending::default());
+    let port = Rc::clone(elan.port());
+    port.state.borrow_mut().stats.sent += 1;
+    if to >= elan.nvps() {
+        let error = DmaError::NoProcess { process: to };
+        sending.end(port.node.now(), Err(error.into()));
+        return sending;
+    }
+    let placement = match elan.node().placement(from, size) {
+        Ok(placement) => placement,
+        Err(fault) => {
+            sending.end(port.node.now(), Err(fault.into()));
+            return sending;
+        }
+    };
+    let envelope = Envelope {
+        source: port.vp,
+        sender,
+        tag,
+        size,
+        here: false,
+        from,
+        event: ElanAddr::NOWHERE,
+        synchronous: mode == Mode::Synchronous,
+        near: placement == Placement::Adapter,
+        free: 0,
+    };
+    let (elan, turn, ended) = (elan.clone(), elan.cpu().turn(), Rc::clone(&sending));
+    elan.node().clone().serve("send", async move {
+        turn.work(&port.node, port.node.host_config().call).await;
+        let result = if elan.elan3().shared(to).is_some() {
+            local::send(&elan, to, envelope, turn).await
+        } else {
+            port.send_remote(&elan, to, envelope, turn, &ended).await
+        };
+        ended.end(port.node.now(), result);
+    });
+    sending
+}
+
+/// Starts a receive.
+pub(super) fn receive(elan: &Elan, select: Select, room: Room) -> Rc<Receive> {
+    let receive = Rc::new(Receive::new(select, room));
+    let (port, turn) = (Rc::clone(elan.port()), elan.cpu().turn());
+    let (posted, peers) = (Rc::clone(&receive), elan.peers());
+    elan.node().serve("receive", async move {
+        turn.work(&port.node, port.node.host_config().call).await;
+        port.post(peers, &posted, turn).await;
+        posted.end(port.node.now());
+    });
+    receive
+}
+
+/// Cancels a receive, if no message has been found for it.
+pub(super) fn cancel(elan: &Elan, receive: &Rc<Receive>) {
+    let (port, turn) = (Rc::clone(elan.port()), elan.cpu().turn());
+    let receive = Rc::clone(receive);
+    elan.node().serve("cancel", async move {
+        turn.work(&port.node, port.node.host_config().call).await;
+        // The calls of a process are in order: the receive has been posted, or has failed to be.
+        if !receive.done.is_set() {
+            port.command(turn, Bytes::ZERO).await;
+            port.order(Order::Cancel(receive));
+        }
+    });
+}
+
+/// The host ends a receive: it copies what waits elsewhere. A call that was given at a moment begins no sooner than the
+/// receive has ended.
+pub(super) async fn finish(
+    elan: &Elan,
+    receive: &Receive,
+    given: Option<Time>,
+) -> Result<Received, TportError> {
+    let port = elan.port();
+    let cost = port.node.host_config();
+    let given = given.map(|at| at.max(receive.ended.get().expect("it has ended")));
+    let turn = elan.cpu().turn_since(given);
+    turn.work(&port.node, cost.call).await;
+    let outcome = receive.outcome.take().expect("it has ended");
+    let (received, buffer) = match outcome {
+        Outcome::Here(received) => return Ok(received),
+        Outcome::Failed(error) => return Err(error),
+        Outcome::Buffered(received, buffer) => (received, buffer),
+    };
+    match receive.room {
+        Room::Buffer(at, _) => {
+            turn.work(&port.node, cost.copy.time(received.size)).await;
+            let bytes = elan.elan3().load(buffer, received.size)?;
+            port.buf_free(buffer)?;
+            elan.elan3().store(at, &bytes)?;
+            Ok(Received {
+                at: Some(at),
+                ..received
+            })
+        }
+        Room::System | Room::Probe | Room::Peek => Ok(Received {
+            at: Some(buffer),
+            ..received
+        }),
+    }
+}
+
+impl Port {
+    /// Sends through the network.
+    async fn send_remote(
+        &self,
+        elan: &Elan,
+        to: u32,
+        mut envelope: Envelope,
+        turn: Turn,
+        sending: &Rc<Sending>,
+    ) -> Result<(), TportError> {
+        let (size, from) = (envelope.size, envelope.from);
+        let mut payload: Box<[u8]> = Box::default();
+        if size <= self.small {
+            payload = elan.elan3().load(from, size)?;
+        }
+        let small = size <= self.small && self.borrow(to);
+        if small {
+            envelope.here = true;
+        } else {
+            payload = Box::default();
+            if self.config.matching == Matching::Host {
+                let time = self.node.host_config().copy.time(size);
+                turn.work(&self.node, time).await;
+            }
+        }
+        let event = if small && !envelope.synchronous {
+            None
+        } else {
+            let event = self.event()?;
+            envelope.event = event.1;
+            let mut state = self.state.borrow_mut();
+            state.waiting.insert(event.1, Rc::clone(sending));
+            Some(event)
+        };
+        let slot = self.slots.take().await;
+        envelope.free = self.rails.as_ref().map_or(0, Rails::free);
+        let mut bytes = Wire::Envelope(envelope).encode().to_vec();
+        bytes.extend_from_slice(&payload);
+        elan.elan3().store(slot, &bytes)?;
+        let length = Bytes::new(bytes.len() as u64);
+        let queue = elan.peer(to).queue.start();
+        let message = Dma::queue(self.node.at(slot), queue, length);
+        let sent = if self.node.has_sten() {
+            let sent = self.node.send_short(message);
+            if event.is_none() {
+                sending.end(self.node.now(), Ok(()));
+            }
+            sent
+        } else {
+            self.node.store_across(length);
+            self.node.dma(message)
+        };
+        drop(turn);
+        let sent = sent.await;
+        self.slots.give_back(slot);
+        let mut lost = self.rails.is_some() && sent.is_err_and(|error| error.is_rail_down());
+        if let Some(event) = event {
+            lost |= sent.is_ok() && !self.told(event.0).await;
+            self.state.borrow_mut().waiting.remove(&event.1);
+            // What is on its way to the event of one that is lost may still come.
+            if !lost {
+                self.free_event(event);
+            }
+        }
+        match sending.refused.get() {
+            Some(by) => Err(TportError::Refused { by }),
+            None if lost => Err(TportError::RailDown { rail: 0 }),
+            None => Ok(sent?),
+        }
+    }
+
+    /// Waits until an event is set; whether it is, which it will not be where there are several rails and this one has failed.
+    async fn told(&self, event: EventId) -> bool {
+        let mut set = pin!(self.node.wait(event));
+        let down = self.rails.as_ref().map(|_| self.node.down());
+        let mut down = down.as_ref().map(Signal::wait);
+        poll_fn(|context| {
+            let is_set = set.as_mut().poll(context).map(|()| true);
+            match &mut down {
+                Some(down) if is_set.is_pending() => Pin::new(down).poll(context).map(|()| false),
+                _ => is_set,
+            }
+        })
+        .await
+    }
+
+    /// Posts a receive and waits until the host knows its outcome.
+    async fn post(self: &Rc<Self>, peers: Peers, receive: &Rc<Receive>, turn: Turn) {
+        if self.take_shared(peers, receive) {
+            drop(turn);
+            return receive.by_host.wait().await;
+        }
+        let event = match self.event() {
+            Ok(event) => event,
+            Err(error) => {
+                receive.outcome.replace(Some(Outcome::Failed(error.into())));
+                return;
+            }
+        };
+        receive.event.set(Some(event.0));
+        self.state.borrow_mut().posted.push_back(Rc::clone(receive));
+        self.command(turn, POST).await;
+        if !receive.matched.get() {
+            self.order(Order::Post(Rc::clone(receive)));
+        }
+        let mut by_thread = pin!(self.node.wait(event.0));
+        let mut by_host = receive.by_host.wait();
+        poll_fn(|context| {
+            let host = Pin::new(&mut by_host).poll(context);
+            if host.is_ready() {
+                return host;
+            }
+            by_thread.as_mut().poll(context)
+        })
+        .await;
+        self.free_event(event);
+    }
+
+    /// Wakes the thread by a command, with so many bytes for it; the processor is free at once.
+    async fn command(&self, turn: Turn, bytes: Bytes) {
+        if self.config.matching == Matching::Adapter {
+            self.node.store_across(bytes);
+            let told = self.node.wake_thread();
+            drop(turn);
+            told.wait().await;
+        }
+    }
+
+    /// Leaves the thread something to do.
+    fn order(&self, order: Order) {
+        self.state.borrow_mut().inbox.push_back(order);
+        self.bell.fire();
+    }
+}

@@ -1,0 +1,49 @@
+//! Messages that are there before their receive is: those that came through the network, and those in shared memory.
+
+use super::port::Receive;
+use super::wire::Envelope;
+use elan::{DmaError, ElanAddr, Node};
+use kernel::Signal;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// A message that came before its receive.
+pub(super) struct Arrived {
+    pub envelope: Envelope,
+    pub body: Body,
+}
+
+/// Where its bytes are.
+pub(super) enum Body {
+    /// In the adapter's buffers.
+    Small(Box<[u8]>),
+    /// At the sender.
+    Held,
+    /// In a buffer of the system, or on the way there.
+    Fetched(Rc<Fetch>),
+}
+
+/// A message on its way into a buffer of the system.
+pub(super) struct Fetch {
+    pub buffer: ElanAddr,
+    pub ended: Cell<Option<Result<(), DmaError>>>,
+    /// Who waits for the end.
+    pub receive: RefCell<Option<Rc<Receive>>>,
+    /// Whether nobody wants it any more.
+    pub dropped: Cell<bool>,
+}
+
+/// A message in shared memory.
+pub(super) struct SharedMessage {
+    pub envelope: Envelope,
+    pub body: SharedBody,
+    /// Fired when it is matched, for one that its sender waits for.
+    pub matched: Option<Signal>,
+}
+
+/// Where its bytes are.
+pub(super) enum SharedBody {
+    Copied(Box<[u8]>),
+    /// In the sender's buffer, until it is told that it may go on.
+    There(Node, Signal),
+}
