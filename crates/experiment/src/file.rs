@@ -1,6 +1,7 @@
 //! The format of experiment files. These comments are also the descriptions in the JSON schema.
 
 use crate::changes::Changes;
+use crate::figure::Figure;
 use crate::nodes::Nodes;
 use crate::pattern::Pattern;
 use crate::sweep::{Grid, Sweep, grid};
@@ -26,6 +27,9 @@ pub struct Experiment {
     pub run: Run,
     /// The series.
     pub series: Vec<Series>,
+    /// The figures; a plain one for each series and metric by default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figure: Vec<Figure>,
 }
 
 /// How points are run and measured.

@@ -31,6 +31,7 @@
 
 mod changes;
 mod check;
+mod figure;
 mod file;
 mod fit;
 mod nodes;
@@ -41,6 +42,7 @@ mod simulate;
 mod sweep;
 
 pub use changes::{Changes, MachineFile};
+pub use figure::{Drawing, Figure, Published, Rows, XScale};
 pub use file::{Algorithm, Allocation, AllocationGrid, Noise, NoiseGrid};
 pub use file::{Collective, CollectiveGrid, Job, JobGrid, Overlap, OverlapGrid, Ping, PingGrid};
 pub use file::{Directions, Distribution, Library, Operation, Placement};

@@ -1,6 +1,7 @@
 //! From the text of an experiment file, and overrides, to a checked experiment.
 
 use crate::check;
+use crate::figure;
 use crate::file::Experiment;
 use crate::pattern::Pattern;
 use config::{Document, Override, Problem, Problems};
@@ -26,6 +27,7 @@ impl Experiment {
         }
         let mut experiment: Experiment = document.read().map_err(advise)?;
         let mut problems = check::problems(&experiment, &document);
+        problems.extend(figure::problems(&experiment, &document));
         problems.extend(read_pairs(&mut experiment, &document));
         Problems::check(problems, experiment).map(|experiment| (experiment, document))
     }
