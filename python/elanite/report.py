@@ -63,7 +63,7 @@ def sections(store: Store, names: Sequence[str], seed: int = FIRST_SEED) -> list
             Section(
                 plan=planned,
                 finished=len(points),
-                figures=figures.drawn(name, points, store),
+                figures=figures.drawn(planned, store),
                 packets=sum(manifest["packets"] for manifest in manifests),
                 events=sum(manifest["events"] for manifest in manifests),
                 cpu_seconds=sum(manifest.cpu_seconds for manifest in manifests),

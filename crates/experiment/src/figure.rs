@@ -158,6 +158,8 @@ pub enum Drawing {
     Bars,
     /// What each node has of a load.
     Nodes,
+    /// The congestion matrix of points with slices of time; such points have one in any case, without these texts.
+    Congestion,
     /// A table of the loads of I/O nodes.
     IoTable,
     /// What a job keeps of its bandwidth beside others.
