@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from conftest import figures_of
 from elanite import figures
 from elanite.figures import curves
 
@@ -68,16 +69,16 @@ def names(drawn: list[figures.Figure]) -> list[str]:
 
 def test_ping_gives_figures_9_and_10() -> None:
     expected = ["figure 9 a", "figure 9 b", "figure 10 a", "figure 10 b"]
-    assert names(figures.draw("qsnet/ping", ping())) == expected
+    assert names(figures_of("qsnet/ping", ping())) == expected
 
 
 def test_uniform_gives_figures_11_and_12() -> None:
     expected = ["figure 11 a", "figure 11 b", "figure 11 c", "figure 11 d", "figure 12"]
-    assert names(figures.draw("qsnet/uniform", uniform())) == expected
+    assert names(figures_of("qsnet/uniform", uniform())) == expected
 
 
 def test_saturated_points_are_marked() -> None:
-    spec = figures.draw("qsnet/uniform", uniform())[0].spec()
+    spec = figures_of("qsnet/uniform", uniform())[0].spec()
     values = next(iter(data for data in spec["datasets"].values() if "state" in data[0]))
     assert {value["state"] for value in values} == {"steady", "saturated"}
     assert {value["offered"] for value in values} == {12.0, 102.0, 302.0}, "what was offered, not what was asked for"
@@ -127,7 +128,7 @@ def test_the_interval_below_saturation_covers_what_is_under_way_at_the_ends() ->
 
 def test_legends_leave_the_space_beside_the_chart_to_published_values() -> None:
     """Also where nothing but the chart is drawn, as for the README."""
-    (figure,) = [one for one in figures.draw("qsnet/uniform", uniform()) if one.name == "11c"]
+    (figure,) = [one for one in figures_of("qsnet/uniform", uniform()) if one.name == "11c"]
     encodings = [layer["encoding"] for layer in figure.spec()["layer"]]
     legends = [one[name]["legend"] for one in encodings for name in ("color", "shape") if "legend" in one.get(name, {})]
     assert {legend["orient"] for legend in legends} == {"bottom"}
@@ -135,19 +136,19 @@ def test_legends_leave_the_space_beside_the_chart_to_published_values() -> None:
 
 
 def test_the_message_size_axis_names_its_start() -> None:
-    (figure,) = [one for one in figures.draw("qsnet/uniform", uniform()) if one.name == "12"]
+    (figure,) = [one for one in figures_of("qsnet/uniform", uniform()) if one.name == "12"]
     axes = [layer["encoding"]["x"].get("axis") for layer in figure.spec()["layer"] if "x" in layer["encoding"]]
     assert next(axis["values"][0] for axis in axes if axis) == 320
 
 
 def test_incomplete_results_give_fewer_figures() -> None:
     some = uniform().filter((pl.col("nodes") == 16) & (pl.col("series") == "load"))
-    assert names(figures.draw("qsnet/uniform", some)) == ["figure 11 a"]
-    assert figures.draw("qsnet/uniform", uniform().clear()) == []
+    assert names(figures_of("qsnet/uniform", some)) == ["figure 11 a"]
+    assert figures_of("qsnet/uniform", uniform().clear()) == []
 
 
 def test_an_experiment_of_ones_own_gets_plain_figures() -> None:
-    drawn = figures.draw("mine", ping())
+    drawn = list(figures.generic.draw(ping()))
     assert [figure.name for figure in drawn] == ["ping-latency", "ping-bandwidth"]
     names(drawn)
 
@@ -165,5 +166,5 @@ def test_congestion_compares_top_levels() -> None:
         for machine, value in (("unchanged", 280.0), ("topology.up=[4,2]", 140.0), ("topology.parallel=[1,2]", 280.0))
         for batch in range(3)
     ]
-    (drawn,) = figures.draw("qsnet/congestion", pl.DataFrame(rows))
+    (drawn,) = figures_of("qsnet/congestion", pl.DataFrame(rows))
     names([drawn])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import figures
+from conftest import figures_of
 from test_multirail_measures import BASIC, DYNAMIC, HYBRID, KB, LINKS, LOCAL, Row, point
+
+if TYPE_CHECKING:
+    from elanite import figures
 
 FIVE = (BASIC, f"{LOCAL}0.0", f"{LOCAL}1.0", f"{DYNAMIC}0.0", f"{DYNAMIC}1.0")
 
@@ -23,7 +26,7 @@ def drawn(experiment: str, points: list[list[Row]]) -> list[figures.Figure]:
         for number, one in enumerate(points)
         for row in one
     ]
-    return figures.draw(experiment, pl.DataFrame(rows, infer_schema_length=None))
+    return figures_of(experiment, pl.DataFrame(rows, infer_schema_length=None))
 
 
 def data(figure: figures.Figure, column: str) -> list[dict[str, Any]]:
@@ -33,7 +36,7 @@ def data(figure: figures.Figure, column: str) -> list[dict[str, Any]]:
 
 
 def curves(figure: figures.Figure) -> list[str]:
-    return list(dict.fromkeys(row["curve"] for row in data(figure, "curve")))
+    return list(dict.fromkeys(row["_curve"] for row in data(figure, "_curve")))
 
 
 def names(found: list[figures.Figure]) -> list[tuple[str, str]]:

@@ -39,7 +39,7 @@ class Loads(HTMLParser):
 def page(campaign: Path) -> str:
     planned = plan(sources.read("experiment", SMALL))
     store = Store(campaign / "store")
-    drawn = figures.draw("small", frames.tidy(planned.points, store))
+    drawn = list(figures.generic.draw(frames.tidy(planned.points, store)))
     assert drawn
     section = Section(planned, len(planned.points), drawn, 1, 1, 1.0)
     verdicts = [Verdict(claim, "predicted", note="not yet simulated") for claim in claims()]

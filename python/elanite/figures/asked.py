@@ -18,6 +18,7 @@ from elanite.figures import curves as layers_of
 from elanite.figures.style import (
     BYTES,
     MARKS,
+    PALETTE,
     RULE,
     Figure,
     colour,
@@ -247,7 +248,8 @@ def _published(asked: Asked, rows: pl.DataFrame) -> Layers:
             if entry["x"] is not None:
                 layers += published_at(asked["x"], {claim.id: entry["x"]})
             else:
-                layers += published(claim.id, label=entry["label"])
+                rule = published(claim.id, label=entry["label"])
+                layers += rule if entry["label"] else rule[:1]
     return layers
 
 
@@ -282,6 +284,7 @@ def _bars(asked: Asked, data: pl.DataFrame, title: str) -> Layers:
         xOffset=alt.XOffset("_curve:N", sort=curves) if len(curves) > 1 else alt.Undefined,
     )
     ends = [alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high")]
-    bars = base.mark_bar().encode(y=alt.Y("mean:Q", title=title), tooltip=[x, "_curve", *ends])
+    look = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
+    bars = base.mark_bar(**look).encode(y=alt.Y("mean:Q", title=title), tooltip=[x, "_curve", *ends])
     rules = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=alt.value(RULE))
     return [bars, rules]

@@ -7,6 +7,7 @@ Judging numbers and orders against the published ones is done in ``elanite.claim
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from elanite.measures import congestion, multirail, noise
 from elanite.measures.numbers import Finding, Measurement, Number, Order, at_least, at_most, difference, together
 from elanite.measures.quantities import MEASURES, Group, MissingError, Quantity, evaluate, leaf
 from elanite.measures.rows import prepared
-from elanite.text import number
+from elanite.text import with_half
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,7 +66,7 @@ def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
     if claim.shows:
         shown = _groups(claim.quantity, claim.shows, prepared(rows, claim.rows, claim.each), claim.metric)
     note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
-    note = "; ".join(words for words in (note if len(shown) > 1 else "", text) if words)
+    note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, text) if words)
     return Number(picked.mean, low, high, note, holds, picked.values)
 
 
@@ -96,7 +97,13 @@ def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame) -> Finding:
         others = [one for one, held in zip(found, holds, strict=True) if not held]
         said = f"{len(found) - len(others)} of {len(found)}" + (f", not {_list(others)}" if others else "")
     words = f"{part['says']}, {SAID[whole]}: {said}" if "says" in part else said
-    return Finding(whole, words, tuple(figure for _, figure in found))
+    judged = "says" in part and not part.get("means")
+    return Finding(whole, words, tuple(side for _, figure in found for side in _sides(figure) if judged))
+
+
+def _sides(figure: Number) -> list[Number]:
+    """The figures that were measured."""
+    return [one for side in figure.sides for one in _sides(side)] or [figure]
 
 
 def _excuse(found: Figures, holds: list[bool | None], each: Sequence[str], excused: int) -> list[bool | None]:
@@ -124,16 +131,20 @@ def _holds(part: dict[str, Any], figure: Number) -> bool | None:
     if "most" in part:
         judged.append(at_most(figure, part["most"]))
     if "above" in part:
-        most = at_most(figure, part["above"])
-        judged.append(most if most is None else not most)
+        judged.append(_beyond(figure, part["above"], at_most))
     if "below" in part:
-        least = at_least(figure, part["below"])
-        judged.append(least if least is None else not least)
+        judged.append(_beyond(figure, part["below"], at_least))
     if "touches" in part:
         low, high = part["touches"]
         judged.append(figure.low <= high and figure.high >= low)
     whole = together(judged)
     return whole is True if part.get("sure") else whole
+
+
+def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool | None]) -> bool | None:
+    """Whether a figure lies beyond a bound, and not at it."""
+    inside = True if figure.mean == bound else within(figure, bound)
+    return None if inside is None else not inside
 
 
 def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric: str) -> Figures:
@@ -146,7 +157,7 @@ def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric:
             if not each:
                 raise
     if not found:
-        raise ValueError(f"the points have no pair of {quantity.get('of', {})} and {quantity.get('over', {})}")
+        raise ValueError(f"the points have no pair of {dict(quantity.get('of', {}))} and {quantity.get('over', {})}")
     return found
 
 
@@ -157,10 +168,9 @@ def _steps(part: dict[str, Any], each: Sequence[str], rows: pl.DataFrame, metric
     for group in _each(part, each, rows, metric):
         places = _groups(_table(part), [column], _of(rows, group), metric)
         places.sort(key=lambda one: one[0][column])
-        found += [
-            (group | {column: f"{_value(column, before[column])} to {_value(column, after[column])}"}, difference(b, a))
-            for (before, a), (after, b) in pairwise(places)
-        ]
+        for (before, a), (after, b) in pairwise(places):
+            name = f"{_value(column, before[column])} to {_value(column, after[column])}"
+            found.append((group | {column: name}, replace(difference(b, a), sides=(a, b))))
     return found
 
 
@@ -192,13 +202,12 @@ def _list(found: Figures) -> str:
     """The figures of some groups, in words."""
     varying = {name for group, _ in found for name, value in group.items() if value != found[0][0][name]}
     names = [_name({name: value for name, value in group.items() if name in varying}) for group, _ in found]
-    words = [f"{name} {_figure(figure)}".strip() for name, (_, figure) in zip(names, found, strict=True)]
+    words = [f"{name}: {_figure(figure)}".lstrip(": ") for name, (_, figure) in zip(names, found, strict=True)]
     return ("; " if len(varying) > 1 else ", ").join(words)
 
 
 def _figure(figure: Number) -> str:
-    half = number(figure.half)
-    return number(figure.mean) if half == "0" else f"{number(figure.mean)} ± {half}"
+    return with_half(figure.mean, figure.half) + (f" ({figure.note})" if figure.note else "")
 
 
 def _name(group: Group) -> str:

@@ -30,6 +30,8 @@ class Number:
     """Whether what the claim says besides its figure holds, too; None if the intervals are too wide to say."""
     values: tuple[float, ...] = ()
     """The independent values that it is the mean of, by seed and batch."""
+    sides: tuple[Number, ...] = ()
+    """The figures that it sets beside each other; none if it is one itself."""
 
     @property
     def half(self) -> float:
@@ -44,7 +46,8 @@ class Number:
     def turned(self, scale: float, shift: float = 0.0) -> Number:
         """The figure times a number, and more by another one."""
         ends = sorted((shift + scale * self.low, shift + scale * self.high))
-        return Number(shift + scale * self.mean, *ends, values=tuple(shift + scale * value for value in self.values))
+        values = tuple(shift + scale * value for value in self.values)
+        return Number(shift + scale * self.mean, *ends, values=values, sides=self.sides)
 
 
 @dataclass(frozen=True)

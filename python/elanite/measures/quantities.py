@@ -16,12 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from elanite.measures.numbers import Number, averaged, difference, ratio
 from elanite.select import chosen, empty
+from elanite.text import number as plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,10 +74,12 @@ def evaluate(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str) 
         return averaged(here)
     over = quantity.get("over", EMPTY)
     if kind in BINARY:
-        return BINARY[kind](evaluate(of, rows, group, metric), evaluate(over, rows, group, metric))
+        one, other = (evaluate(side, rows, group, metric) for side in (of, over))
+        return replace(BINARY[kind](one, other), note=f"{plain(one.mean)} of {plain(other.mean)}", sides=(one, other))
     if kind in UNARY:
         return UNARY[kind](evaluate(of, rows, group, metric))
-    values = leaf(of, rows, group, metric)[over].unique().drop_nulls().sort().to_list()
+    others = {name: value for name, value in group.items() if name != over}
+    values = leaf(of, rows, others, metric)[over].unique().drop_nulls().sort().to_list()
     found = {}
     for value in values:
         with suppress(MissingError):
@@ -117,15 +121,15 @@ def of_group(wanted: Quantity, rows: pl.DataFrame, group: Group, metric: str) ->
     else:
         here = rows.with_columns(value=pl.col(metric))  # a table with a column for each metric
     ends: dict[str, str] = {}
-    plain: dict[str, Any] = {}
+    other: dict[str, Any] = {}
     for name, value in wanted.items():
         if value in ("lowest", "highest"):
             ends[name] = value
         elif isinstance(value, Mapping):
-            plain[name] = {bound: _bound(limit, rows, group, metric) for bound, limit in value.items()}
+            other[name] = {bound: _bound(limit, rows, group, metric) for bound, limit in value.items()}
         else:
-            plain[name] = value
-    here = chosen(here, plain)
+            other[name] = value
+    here = chosen(here, other)
     for name, value in group.items():
         same = here.filter(pl.col(name) == value)
         if name not in ends and (name not in wanted or len(same)):
