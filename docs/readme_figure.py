@@ -16,4 +16,5 @@ figure = next(figure for figure in result.figures() if figure.name == "11c")
 figure.chart.properties(background="white").save(picture)
 readme = Path(__file__).parents[1] / "README.md"
 sentence = f"**{headline(el.scoreboard(out))}**"
-readme.write_text(re.sub(r"(?m)^\*\*.* claims hold\*\*", sentence, readme.read_text(encoding="utf-8")), encoding="utf-8")
+text = re.sub(r"(?m)^\*\*.* claims hold\*\*", sentence, readme.read_text(encoding="utf-8"))
+readme.write_text(text, encoding="utf-8")

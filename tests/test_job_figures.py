@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from conftest import figures_of
-from elanite import figures
 from test_figures import names
+
+if TYPE_CHECKING:
+    from elanite import figures
 
 Row = dict[str, Any]
 
@@ -203,7 +205,7 @@ def test_incomplete_results_give_fewer_figures() -> None:
         "qsnet/io": io().filter((pl.col("series") == "clustered-load") & (pl.col("pattern") == "uniform")),
         "qsnet/combined": combined().filter(pl.col("series") == "shared-1c"),
     }
-    papers = {name: names(figures.draw(name, here)) for name, here in some.items()}
+    papers = {name: names(figures_of(name, here)) for name, here in some.items()}
     assert papers == {
         "qsnet/permutations": ["figure 14"],
         "qsnet/io": ["figure 17 a"],

@@ -61,6 +61,6 @@ def test_both_halves_are_needed(rows: pl.DataFrame) -> None:
 def test_the_figure_shows_both(rows: pl.DataFrame) -> None:
     (figure,) = figures_of("multirail/livelock", rows)
     (data,) = figure.spec()["datasets"].values()
-    bars = {(row["node"], row["procedure"]): row["mean"] for row in data}
+    bars = {(row["job"], row["curve"]): row["mean"] for row in data}
     assert {node for node, _ in bars} == {"node 0", "node 1", "node 2"}
     assert all((value > 0) == procedure.startswith("with ") for (_, procedure), value in bars.items())

@@ -103,7 +103,7 @@ def test_all_policies_lose_by_the_nodes(basic: float, holds: bool) -> None:
     many = points(point(BASIC, accepted=basic), point(f"{DYNAMIC}1.0", accepted=0.27))
     verdict = judged("node-scaling", few + many)
     assert verdict.holds is holds
-    assert "basic " in verdict.note
+    assert "basic: " in verdict.note
 
 
 @pytest.mark.parametrize(("seven", "holds"), [(0.18, True), (0.21, False)])

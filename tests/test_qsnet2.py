@@ -118,10 +118,11 @@ def test_the_figures() -> None:
 
 
 def test_bidirectional_bandwidth_is_drawn_as_the_sum() -> None:
-    rows = [ping("mpi", directions, "4 MB", "bandwidth", 400.0) for directions in ("one", "both")]
+    parts = itertools.product(("one", "both"), ("4 KB", "4 MB"))
+    rows = [ping("mpi", directions, size, "bandwidth", 400.0) for directions, size in parts]
     spec = figures_of("qsnet2/ping", pl.DataFrame(rows, infer_schema_length=None))[0].spec()
-    values = next(data for data in spec["datasets"].values() if "_curve" in data[0])
-    assert {value["_curve"].split(",")[0]: value["mean"] for value in values} == {
+    values = next(data for data in spec["datasets"].values() if "curve" in data[0])
+    assert {value["curve"].split(",")[0]: value["mean"] for value in values} == {
         "unidirectional": 400.0,
         "bidirectional": 800.0,
     }

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 pub struct Figure {
     /// Short name, unique in the file.
     pub name: String,
-    /// One line above it.
+    /// One line above it; where it is empty, kinds that know what they show have a title of their own.
     pub title: String,
     /// The figure of a document that it corresponds to.
     #[serde(default)]

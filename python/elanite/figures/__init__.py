@@ -97,7 +97,7 @@ def _titled(wanted: Asked, found: list[Figure]) -> list[Figure]:
     if len(found) != 1:
         return found
     (one,) = found
-    chart = one.chart.properties(title=wanted["title"])
+    title = wanted["title"] or one.title
     caption = " ".join(text for text in (wanted["caption"], one.caption) if text)
-    texts = {"name": wanted["name"], "title": wanted["title"], "paper": wanted["paper"], "caption": caption}
-    return [replace(one, chart=chart, **texts)]
+    texts = {"name": wanted["name"], "title": title, "paper": wanted["paper"], "caption": caption}
+    return [replace(one, chart=one.chart.properties(title=title), **texts)]

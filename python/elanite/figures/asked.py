@@ -87,7 +87,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     beside = chosen(rows, _where(asked["beside"])) if asked["beside"] else rows.clear()
     for panel, here in panels(asked, rows):
         data = _means(panel, here)
-        if data.is_empty() or (panel["x"] in data.columns and data[panel["x"]].n_unique() < 2 and panel["steady"]):
+        if data.is_empty() or (panel["draw"] == "curves" and panel["x"] in here.columns and _one(data[panel["x"]])):
             continue
         title = panel["y_title"] or panel["metric"].replace("_", " ")
         words = BARS if (data["high"] - data["low"]).max() else ""
@@ -97,7 +97,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         axis = _axis(panel, data)
         unit = title.rsplit(", ", 1)[-1] if ", " in title else ""
         found = layers_of.curves(
-            data, "_curve", panel["legend"], axis, title, unit, log=panel["log"], digits=_digits(data)
+            data, "curve", panel["legend"], axis, title, unit, log=panel["log"], digits=_digits(data)
         )
         rules = _published(panel, here)
         rules += _beside(panel, _means(panel, beside), data) if not beside.is_empty() else []
@@ -112,13 +112,18 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     for panel, here in panels(asked, _told(rows)):
         named = _named(panel, here)
         accepted, offered = panel["metric"] or "accepted", panel["offered"] or "offered"
-        data = layers_of.of_loads(named, ["_curve", "load_MBps"], accepted, offered)
+        data = layers_of.of_loads(named, ["curve", "load_MBps"], accepted, offered)
         if data.is_empty():
             continue
         unit = panel["y_title"].rsplit(", ", 1)[-1] or "MB/s per node"
         rules = _published(panel, here)
-        found = layers_of.loads(data, "_curve", panel["legend"], unit, digits=_digits(data))
+        found = layers_of.loads(data, "curve", panel["legend"], unit, digits=_digits(data))
         yield figure(panel, found + rules, layers_of.SATURATED, bool(rules))
+
+
+def _one(places: pl.Series) -> bool:
+    """Whether a curve would be one point."""
+    return places.n_unique() < 2
 
 
 def _told(rows: pl.DataFrame) -> pl.DataFrame:
@@ -177,7 +182,7 @@ def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
         for name in columns
         if (names := asked["names"].get(name))
     ]
-    rows = rows.with_columns(_curve=curve)
+    rows = rows.with_columns(curve=curve)
     return rows.sort(ranks, maintain_order=True) if ranks else rows
 
 
@@ -206,7 +211,7 @@ def _means(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
         here = here.with_columns(value=pl.when(twice).then(2 * pl.col("value")).otherwise("value"))
     if asked["names"].get(x):
         here = here.with_columns(_renamed(asked, x))
-    return summarise(here, ["_curve", x])
+    return summarise(here, ["curve", x])
 
 
 def _axis(asked: Asked, data: pl.DataFrame) -> alt.X:
@@ -254,37 +259,36 @@ def _published(asked: Asked, rows: pl.DataFrame) -> Layers:
 
 
 def _fits(claim: Claim, rows: pl.DataFrame) -> bool:
-    """Whether rows have the parameters of a claim, as far as they have such parameters."""
-    return all(
-        not chosen(rows, {name: list(values)}).is_empty() for name, values in claim.where if name in rows.columns
-    )
+    """Whether rows have the parameters of a claim, as far as they have one value of them."""
+    alike = [(name, values) for name, values in claim.where if name in rows.columns and rows[name].n_unique() == 1]
+    return not chosen(rows, {name: list(values) for name, values in alike}).is_empty()
 
 
 def _beside(asked: Asked, other: pl.DataFrame, data: pl.DataFrame) -> Layers:
     """The curves of other rows, dashed, as far as those beside them go."""
     x = asked["x"]
-    order = data["_curve"].unique(maintain_order=True).to_list()
+    order = data["curve"].unique(maintain_order=True).to_list()
     steps = asked["x_scale"] == "steps"
     along = pl.col(x).is_in(data[x].implode()) if steps else pl.col(x).is_between(data[x].min(), data[x].max())
-    same = other.filter(pl.col("_curve").is_in(order) & along)
+    same = other.filter(pl.col("curve").is_in(order) & along)
     kind = "O" if steps else "Q"
     line = alt.Chart(same).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
-    tint = colour("_curve", order, asked["legend"])
+    tint = colour("curve", order, asked["legend"])
     return [line.encode(x=f"{x}:{kind}", y="mean:Q", color=tint)] if len(same) else []
 
 
 def _bars(asked: Asked, data: pl.DataFrame, title: str) -> Layers:
     """Bars with their intervals, side by side where there are several curves."""
     x = asked["x"]
-    curves = data["_curve"].unique(maintain_order=True).to_list()
+    curves = data["curve"].unique(maintain_order=True).to_list()
     steps = data[x].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(
         x=alt.X(f"{x}:N", title=asked["x_title"] or x, sort=steps, axis=alt.Axis(labelAngle=0)),
-        color=colour("_curve", curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
-        xOffset=alt.XOffset("_curve:N", sort=curves) if len(curves) > 1 else alt.Undefined,
+        color=colour("curve", curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
+        xOffset=alt.XOffset("curve:N", sort=curves) if len(curves) > 1 else alt.Undefined,
     )
     ends = [alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high")]
-    look = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
-    bars = base.mark_bar(**look).encode(y=alt.Y("mean:Q", title=title), tooltip=[x, "_curve", *ends])
+    look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
+    bars = base.mark_bar(**look).encode(y=alt.Y("mean:Q", title=title), tooltip=[x, "curve", *ends])
     rules = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=alt.value(RULE))
     return [bars, rules]

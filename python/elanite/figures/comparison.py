@@ -13,7 +13,6 @@ import polars as pl
 from elanite.api import Machine
 from elanite.beside import beside
 from elanite.claims import fitted_parameters
-from elanite.figures import generic
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, table
 from elanite.plan import ON
@@ -53,8 +52,7 @@ BARS = "Bars are 95% confidence intervals."
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """The table of everything, the loads by pattern, and the collective operations over the number of nodes."""
     if ON not in rows.columns:
-        yield from generic.draw(rows)  # one machine alone
-        return
+        return  # one machine alone
     wanted = pl.any_horizontal(
         (pl.col("series") == series) & (pl.col("metric") == metric) for series, (metric, _) in QUANTITIES.items()
     )
