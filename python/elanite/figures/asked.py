@@ -133,7 +133,8 @@ def _told(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _where(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Which rows are meant: the series with the rest."""
-    return ({"series": asked["series"]} if asked["series"] else {}) | asked["where"]
+    series = {"series": asked["series"]} if asked["series"] else {}
+    return {**series, **asked["where"]}
 
 
 def _column(rows: pl.DataFrame, asked: Asked, key: str) -> str:
@@ -150,7 +151,8 @@ def _column(rows: pl.DataFrame, asked: Asked, key: str) -> str:
 
 def _said(asked: Asked, name: str, value: object) -> str:
     """A value as a figure calls it."""
-    return dict(asked["names"].get(name, [])).get(plain(value), f"{value:,}" if isinstance(value, int) else str(value))
+    names: dict[str, str] = dict(asked["names"].get(name, []))
+    return names.get(plain(value), f"{value:,}" if isinstance(value, int) else str(value))
 
 
 def _renamed(asked: Asked, name: str) -> pl.Expr:

@@ -1,8 +1,4 @@
-"""The plots of 002: barriers and broadcasts by hardware and by software, alone and among other traffic.
-
-The paper shows them on slides without numbers, so that they have names here. What is simulated on larger trees than the
-paper's is a prediction, and says so.
-"""
+"""The share of calls of a barrier that take no longer than so long, with and without other traffic (002)."""
 
 from __future__ import annotations
 
@@ -21,24 +17,6 @@ if TYPE_CHECKING:
 
     from elanite.figures.curves import Layers
 
-NAMES = {
-    "hgsync": "hardware, busy-wait (elan_hgsync)",
-    "hgsyncevent": "hardware, event-based (elan_hgsyncevent)",
-    "gsync": "software (elan_gsync)",
-    "hbcast": "hardware (elan_hbcast)",
-    "bcast": "software (elan_bcast)",
-}
-"""What is called, as a curve is named."""
-
-MEMORY = {"elan": "Elan memory", "main": "main memory"}
-
-LEGEND = "operation"
-
-BARS = "Bars are 95% confidence intervals over batches and seeds."
-
-SHORT = 4096
-"""Largest message, in bytes, of the latency figures."""
-
 TRAFFIC = pl.col("background.pattern")
 """The other traffic; null for none."""
 
@@ -50,21 +28,6 @@ BESIDE = 1.25
 
 STEPS = 500
 """Steps of a cumulative distribution that are drawn."""
-
-
-def _named(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with the name of their curve, in the order of the names, and with the columns of all series."""
-    rows = padded(rows, memory=pl.String, **OTHER)
-    order = {name: index for index, name in enumerate(NAMES)}
-    operation = pl.col("operation").replace_strict(NAMES, default=pl.col("operation"))
-    memory = pl.col("memory").replace(MEMORY)
-    return rows.with_columns(
-        curve=pl.when(pl.col("memory").is_null()).then(operation).otherwise(pl.format("{}, {}", operation, memory))
-    ).sort(
-        pl.col("operation").replace_strict(order, default=len(NAMES), return_dtype=pl.Int64),
-        "memory",
-        maintain_order=True,
-    )
 
 
 def _background(rows: pl.DataFrame) -> str:

@@ -46,8 +46,6 @@ OPERATIONS = {
 
 PREDICTION = "A prediction: nothing of this kind is published of QsNetII, nor of QsNET with more than 64 nodes."
 
-BARS = "Bars are 95% confidence intervals."
-
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """The table of everything, the loads by pattern, and the collective operations over the number of nodes."""

@@ -1,4 +1,4 @@
-"""Figures of an experiment that nobody wrote any for: each metric over the numeric parameter that varies most."""
+"""Figures of an experiment that asks for none: each metric over the numeric parameter that varies most."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elanite.figures.style import Figure, colour, layered
 from elanite.frames import SUFFIX, summarise, varying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 CURVES = 7
 """More curves than colours are not drawn apart."""
@@ -24,11 +24,6 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
         metrics = here.select("metric", "unit").unique(maintain_order=True)
         for metric, unit in metrics.iter_rows():
             yield _metric(here.filter(pl.col("metric") == metric), series, metric, unit)
-
-
-def only(*metrics: str) -> Callable[[pl.DataFrame], Iterator[Figure]]:
-    """A drawing function for these metrics and no others."""
-    return lambda rows: draw(rows.filter(pl.col("metric").is_in(metrics)))
 
 
 def _metric(rows: pl.DataFrame, series: str, metric: str, unit: str) -> Figure:

@@ -1,4 +1,4 @@
-"""Figure 16 of 000: the bandwidth of a hot node, and what each of the others has of it."""
+"""Figure 16 b of 000: what each node has of the bandwidth of a hot one."""
 
 from __future__ import annotations
 

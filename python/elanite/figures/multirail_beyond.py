@@ -1,4 +1,4 @@
-"""Policies of several rails where the paper did not look: other machines and traffic, and a rail that fails."""
+"""Policies of several rails where the paper did not look: other machines and traffic."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ class Number:
 
     def turned(self, scale: float, shift: float = 0.0) -> Number:
         """The figure times a number, and more by another one."""
-        ends = sorted((shift + scale * self.low, shift + scale * self.high))
+        low, high = sorted((shift + scale * self.low, shift + scale * self.high))
         values = tuple(shift + scale * value for value in self.values)
-        return Number(shift + scale * self.mean, *ends, values=values, sides=self.sides)
+        return Number(shift + scale * self.mean, low, high, values=values, sides=self.sides)
 
 
 @dataclass(frozen=True)
