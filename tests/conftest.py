@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,8 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from elanite import _core, figures, sources
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import polars as pl
 
 FILES = Path(__file__).parent / "files"
 SMALL = str(FILES / "small.toml")
@@ -38,6 +43,19 @@ def environment() -> dict[str, str]:
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "elanite", *arguments]
+
+
+def figures_of(experiment: str, rows: pl.DataFrame, table: str = "rows") -> list[figures.Figure]:
+    """What a shipped experiment draws of the rows of one table."""
+    file = sources.read("experiment", experiment)
+    asked = json.loads(_core.load_experiment(file.text, file.file, []))["figure"]
+    own = {name: own[0] for name, own in figures.OWN.items()}
+    return [
+        figure
+        for one in asked
+        if one["draw"] != "congestion" and own.get(one["draw"], "rows") == table
+        for figure in figures.draw(one, rows)
+    ]
 
 
 @pytest.fixture

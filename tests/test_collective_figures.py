@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from conftest import figures_of
 from elanite import figures
 from elanite.claims import claims
 from test_figures import names, ping
@@ -88,30 +89,29 @@ def data(figure: figures.Figure, column: str) -> list[Row]:
 
 def test_figures_9_and_10_have_the_curves_of_mpi() -> None:
     """Beside those of Elan3lib, which are chosen among several series."""
-    drawn = figures.draw("qsnet/ping", pl.concat([ping(), mpi("one", "both")], how="diagonal"))
+    drawn = figures_of("qsnet/ping", pl.concat([ping(), mpi("one", "both")], how="diagonal"))
     assert names(drawn) == ["figure 9 a", "figure 9 b", "figure 10 a", "figure 10 b"]
     for figure in drawn:
-        placements = {row["placement"] for row in data(figure, "placement")}
+        placements = {row["curve"] for row in data(figure, "curve")}
         assert len(placements) == 5
         assert "MPI, main → main" in placements
     assert "half of a round trip" in drawn[1].caption
     assert "MPI_Sendrecv" in drawn[3].caption
     stated = {row["text"] for row in data(drawn[1], "text")}
     assert "published 5.5 us" in stated
-    assert "published 5.5 us" not in {row["text"] for row in data(figures.draw("qsnet/ping", ping())[1], "text")}
 
 
 def test_the_ping_of_the_collectives_paper() -> None:
-    drawn = figures.draw("collectives/ping", pl.concat([ping(), mpi("one")], how="diagonal"))
+    drawn = figures_of("collectives/ping", pl.concat([ping(), mpi("one")], how="diagonal"))
     assert names(drawn) == ["", ""]
     assert [figure.name for figure in drawn] == ["bandwidth", "latency"]
     for figure in drawn:
-        found = list(dict.fromkeys(row["placement"] for row in data(figure, "placement")))
+        found = list(dict.fromkeys(row["curve"] for row in data(figure, "curve")))
         assert found == ["elan → elan", "main → main", "MPI, main → main"]
 
 
 def test_barriers_alone_and_among_other_traffic() -> None:
-    drawn = figures.draw("collectives/barrier", barriers())
+    drawn = figures_of("collectives/barrier", barriers())
     names(drawn)
     assert [figure.name for figure in drawn] == ["barrier", "barrier-uniform", "barrier-complement"]
     lines = [rows for rows in drawn[1].spec()["datasets"].values() if "curve" in rows[0]]
@@ -123,10 +123,10 @@ def test_barriers_alone_and_among_other_traffic() -> None:
 
 def test_some_barriers_give_fewer_figures() -> None:
     rows = barriers().filter(pl.col("series") == "loaded")
-    drawn = figures.draw("collectives/barrier", rows.filter(pl.col("background.pattern") == "uniform"))
+    drawn = figures_of("collectives/barrier", rows.filter(pl.col("background.pattern") == "uniform"))
     assert [figure.name for figure in drawn] == ["barrier-uniform"]
     idle = barriers().filter(pl.col("series") == "idle").drop("background.pattern")
-    assert [figure.name for figure in figures.draw("collectives/barrier", idle)] == ["barrier"]
+    assert [figure.name for figure in figures_of("collectives/barrier", idle)] == ["barrier"]
 
 
 def distribution() -> pl.DataFrame:
@@ -145,9 +145,7 @@ def distribution() -> pl.DataFrame:
 
 
 def test_distributions_are_cumulative() -> None:
-    table, draw = figures.TABLES["collectives/barrier"]
-    assert table == "distribution"
-    drawn = list(draw(distribution()))
+    drawn = figures_of("collectives/barrier", distribution(), "distribution")
     names(drawn)
     assert [figure.name for figure in drawn] == ["distribution-hardware", "distribution-software"]
     assert all(figure.title.endswith("barrier, 32 nodes") for figure in drawn)
@@ -165,15 +163,15 @@ def test_distributions_are_cumulative() -> None:
 
 
 def test_published_points_of_distributions_are_those_of_claims() -> None:
-    _, draw = figures.TABLES["collectives/barrier"]
-    hardware, software = ([row["text"] for row in data(figure, "text")] for figure in draw(distribution()))
+    drawn = figures_of("collectives/barrier", distribution(), "distribution")
+    hardware, software = ([row["text"] for row in data(figure, "text")] for figure in drawn)
     assert hardware == ["94% < 9 µs", "93% < 20 µs"]
     assert software == ["99% < 30 µs", "93% < 605 µs"]
     assert sum(claim.metric.startswith("latency_p") for claim in claims()) == 4
 
 
 def test_broadcasts_alone_and_among_other_traffic() -> None:
-    drawn = figures.draw("collectives/broadcast", broadcasts())
+    drawn = figures_of("collectives/broadcast", broadcasts())
     names(drawn)
     kinds = ["broadcast-bandwidth", "broadcast-latency", "broadcast-nodes"]
     assert [figure.name for figure in drawn] == [*kinds, *(f"{kind}-loaded" for kind in kinds)]
@@ -190,7 +188,7 @@ def test_broadcasts_alone_and_among_other_traffic() -> None:
 
 
 def test_scalability_beside_the_same_message_without_other_traffic() -> None:
-    drawn = {figure.name: figure for figure in figures.draw("collectives/broadcast", broadcasts())}
+    drawn = {figure.name: figure for figure in figures_of("collectives/broadcast", broadcasts())}
     alone, loaded = drawn["broadcast-nodes"], drawn["broadcast-nodes-loaded"]
     assert alone.title == "Broadcast of 2 MB: bandwidth by number of nodes"
     assert {row["mean"] for row in data(alone, "mean")} == {120.5}
@@ -205,7 +203,7 @@ def test_scalability_beside_the_same_message_without_other_traffic() -> None:
 def test_words_are_of_what_was_run() -> None:
     rows = broadcasts().with_columns(pl.col("background.pattern").replace("complement", "uniform"))
     rows = rows.with_columns(nodes=pl.when(pl.col("nodes") == 64).then(32).otherwise(pl.col("nodes")))
-    for figure in figures.draw("collectives/broadcast", rows):
+    for figure in figures_of("collectives/broadcast", rows):
         if not figure.name.startswith("broadcast-nodes"):
             assert "Broadcast, 32 nodes" in figure.title
         assert figure.title.endswith("with uniform traffic") is figure.name.endswith("-loaded")
@@ -214,7 +212,7 @@ def test_words_are_of_what_was_run() -> None:
 
 
 def test_curves_without_other_traffic_go_no_further() -> None:
-    drawn = {figure.name: figure for figure in figures.draw("collectives/broadcast", broadcasts())}
+    drawn = {figure.name: figure for figure in figures_of("collectives/broadcast", broadcasts())}
     for name in ("broadcast-bandwidth-loaded", "broadcast-latency-loaded"):
         sets = [rows for rows in drawn[name].spec()["datasets"].values() if "curve" in rows[0]]
         with_traffic, without = ({row["message_bytes"] for row in rows} for rows in sets)
@@ -228,7 +226,7 @@ def test_predictions_say_that_they_are() -> None:
         broadcast = {"series": "broadcast", "memory": "elan", "message": "32 KB", "metric": "bandwidth", "unit": "MB/s"}
         parts += [barrier | {"operation": name, "nodes": nodes, "value": 1.0} for name in ("hgsync", "gsync")]
         parts += [broadcast | {"operation": name, "nodes": nodes, "value": 1.0} for name in ("hbcast", "bcast")]
-    drawn = figures.draw("collectives/prediction", frame(parts))
+    drawn = figures_of("collectives/prediction", frame(parts))
     names(drawn)
     assert len(drawn) == 2
     assert all(figure.title.startswith("Prediction: ") for figure in drawn)
@@ -250,7 +248,7 @@ def completion() -> pl.DataFrame:
 
 
 def test_who_completes_and_who_does_not() -> None:
-    (figure,) = figures.draw("collectives/deadlock", completion())
+    (figure,) = figures_of("collectives/deadlock", completion())
     names([figure])
     bars = {(row["roots"], row["groups"]): row["mean"] for row in data(figure, "mean")}
     serialised, apart = "serialised through one root switch", "each through its own root switch"
@@ -263,7 +261,7 @@ def test_some_seeds_complete_and_some_do_not() -> None:
     rows = completion()
     complete = rows.filter(pl.col("machine") == "unchanged").with_columns(machine=pl.lit("switch.broadcast=by-source"))
     rows = pl.concat([rows, complete.with_columns(seed=pl.lit(2, pl.Int64))])
-    (figure,) = figures.draw("collectives/deadlock", rows)
+    (figure,) = figures_of("collectives/deadlock", rows)
     assert {(row["text"], row["at"]) for row in data(figure, "deadlocks")} == {("1 of 2 runs", 1500.0)}
 
 
@@ -297,9 +295,7 @@ def apart(one: Row, other: Row) -> bool:
 
 @pytest.mark.parametrize("packets", range(2, 9))
 def test_a_cycle_is_a_circle_of_packets(packets: int) -> None:
-    table, draw = figures.TABLES["collectives/deadlock"]
-    assert table == "deadlock"
-    (figure,) = draw(cycle(packets))
+    (figure,) = figures.deadlock.cycles(cycle(packets))
     assert figure.wide
     words = [row["text"] for row in data(figure, "text")]
     assert words.count("holds 2 channels") == packets
@@ -322,7 +318,7 @@ def test_a_cycle_is_a_circle_of_packets(packets: int) -> None:
 
 @pytest.mark.parametrize("packets", range(9, 33))
 def test_a_long_cycle_is_a_list(packets: int) -> None:
-    _, draw = figures.TABLES["collectives/deadlock"]
+    draw = figures.deadlock.cycles
     (figure,) = draw(cycle(packets))
     assert figure.wide
     assert f"{packets} packets" in figure.title
@@ -347,7 +343,7 @@ def test_a_packet_may_wait_for_its_turn() -> None:
     gone = {
         name: pl.when(pl.col("step") == 0).then(None).otherwise(pl.col(name)).alias(name) for name in ("link", "from")
     }
-    _, draw = figures.TABLES["collectives/deadlock"]
+    draw = figures.deadlock.cycles
     for packets in (3, 12):
         (figure,) = draw(cycle(packets).with_columns(gone.values()))
         words = [row["text"] for row in data(figure, "text")]
@@ -356,5 +352,5 @@ def test_a_packet_may_wait_for_its_turn() -> None:
 
 
 def test_no_deadlock_gives_no_cycle() -> None:
-    _, draw = figures.TABLES["collectives/deadlock"]
+    draw = figures.deadlock.cycles
     assert list(draw(cycle(2).clear())) == []

@@ -183,9 +183,9 @@ def test_the_slider_is_there_if_the_run_has_slices() -> None:
 
 
 def test_the_shipped_experiment_gives_figure_15() -> None:
-    points = plan(sources.read("experiment", "qsnet/congestion")).points
+    planned = plan(sources.read("experiment", "qsnet/congestion"))
     store = cast("Store", Results({64: 2.0}, [{64: 1.0}, {64: 1.0}]))
-    drawn = figures.matrices(points, store)
+    drawn = figures.matrices(planned.points, store, planned.figures)
     assert [figure.paper for figure in drawn] == ["figure 15 a", "figure 15 b", "", ""]
     assert len({figure.name for figure in drawn}) == 4
     assert drawn[2].title == "Congestion matrix: build-up, complement"

@@ -49,6 +49,12 @@ def test_the_example_of_an_experiment_file_is_right(tmp_path: Path) -> None:
     assert len(plan(sources.read("experiment", str(file))).points) == 12
 
 
+def test_the_readme_has_the_sentence_of_the_scoreboard() -> None:
+    found = re.search(r"^\*\*(.* claims hold)\*\*", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert found
+    assert f": {found[1]}, " in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8"), "make docs"
+
+
 def test_validation_page_says_how_claims_are_tested_and_why_they_are_missed() -> None:
     page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
     evaluated = [claim for claim in claims() if claim.experiment]

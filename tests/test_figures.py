@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import re
 from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pytest
 
+import elanite as el
+from conftest import FILES, figures_of
 from elanite import figures
+from elanite.errors import UsageError
 from elanite.figures import curves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Ended
 
 KB = 1024
 
@@ -19,7 +30,7 @@ def ping() -> pl.DataFrame:
     sizes = {"0 B": 0, "64 B": 64, "4 KB": 4 * KB, "4 MB": 4 * KB * KB}
     rows: list[dict[str, Any]] = [
         {
-            "id": "x", "experiment": "qsnet/ping", "series": "ping", "seed": 1, "directions": directions,
+            "id": "x", "experiment": "qsnet/ping", "series": "size", "seed": 1, "directions": directions,
             "source": source, "destination": destination, "message": message, "message_bytes": size,
             "metric": metric, "unit": unit, "batch": None, "value": size + 1.0,
         }
@@ -46,9 +57,10 @@ def uniform() -> pl.DataFrame:
 
     kinds = list(itertools.product(("uniform", "exponential"), repeat=2))
     measured = list(itertools.product(("accepted", "offered", "saturated"), (0, 1)))
-    loads = itertools.product((16, 32, 64), kinds, (10, 100, 300), measured)
+    loads = list(itertools.product((16, 32, 64), kinds, (10, 100, 300), measured))
     sizes = itertools.product((320, 16 * KB, KB * KB), measured)
     rows = [row("load", nodes, 256 * KB, kind, load, *one) for nodes, kind, load, one in loads]
+    rows += [row("saturation", nodes, 256 * KB, kind, 300, *one) for nodes, kind, load, one in loads if load == 300]
     rows += [row("size", 64, size, kinds[0], 350, *one) for size, one in sizes]
     return pl.DataFrame(rows)
 
@@ -68,16 +80,16 @@ def names(drawn: list[figures.Figure]) -> list[str]:
 
 def test_ping_gives_figures_9_and_10() -> None:
     expected = ["figure 9 a", "figure 9 b", "figure 10 a", "figure 10 b"]
-    assert names(figures.draw("qsnet/ping", ping())) == expected
+    assert names(figures_of("qsnet/ping", ping())) == expected
 
 
 def test_uniform_gives_figures_11_and_12() -> None:
     expected = ["figure 11 a", "figure 11 b", "figure 11 c", "figure 11 d", "figure 12"]
-    assert names(figures.draw("qsnet/uniform", uniform())) == expected
+    assert names(figures_of("qsnet/uniform", uniform())) == expected
 
 
 def test_saturated_points_are_marked() -> None:
-    spec = figures.draw("qsnet/uniform", uniform())[0].spec()
+    spec = figures_of("qsnet/uniform", uniform())[0].spec()
     values = next(iter(data for data in spec["datasets"].values() if "state" in data[0]))
     assert {value["state"] for value in values} == {"steady", "saturated"}
     assert {value["offered"] for value in values} == {12.0, 102.0, 302.0}, "what was offered, not what was asked for"
@@ -127,7 +139,7 @@ def test_the_interval_below_saturation_covers_what_is_under_way_at_the_ends() ->
 
 def test_legends_leave_the_space_beside_the_chart_to_published_values() -> None:
     """Also where nothing but the chart is drawn, as for the README."""
-    (figure,) = [one for one in figures.draw("qsnet/uniform", uniform()) if one.name == "11c"]
+    (figure,) = [one for one in figures_of("qsnet/uniform", uniform()) if one.name == "11c"]
     encodings = [layer["encoding"] for layer in figure.spec()["layer"]]
     legends = [one[name]["legend"] for one in encodings for name in ("color", "shape") if "legend" in one.get(name, {})]
     assert {legend["orient"] for legend in legends} == {"bottom"}
@@ -135,20 +147,20 @@ def test_legends_leave_the_space_beside_the_chart_to_published_values() -> None:
 
 
 def test_the_message_size_axis_names_its_start() -> None:
-    (figure,) = [one for one in figures.draw("qsnet/uniform", uniform()) if one.name == "12"]
+    (figure,) = [one for one in figures_of("qsnet/uniform", uniform()) if one.name == "12"]
     axes = [layer["encoding"]["x"].get("axis") for layer in figure.spec()["layer"] if "x" in layer["encoding"]]
     assert next(axis["values"][0] for axis in axes if axis) == 320
 
 
 def test_incomplete_results_give_fewer_figures() -> None:
     some = uniform().filter((pl.col("nodes") == 16) & (pl.col("series") == "load"))
-    assert names(figures.draw("qsnet/uniform", some)) == ["figure 11 a"]
-    assert figures.draw("qsnet/uniform", uniform().clear()) == []
+    assert names(figures_of("qsnet/uniform", some)) == ["figure 11 a"]
+    assert figures_of("qsnet/uniform", uniform().clear()) == []
 
 
 def test_an_experiment_of_ones_own_gets_plain_figures() -> None:
-    drawn = figures.draw("mine", ping())
-    assert [figure.name for figure in drawn] == ["ping-latency", "ping-bandwidth"]
+    drawn = list(figures.generic.draw(ping()))
+    assert [figure.name for figure in drawn] == ["size-latency", "size-bandwidth"]
     names(drawn)
 
 
@@ -165,5 +177,47 @@ def test_congestion_compares_top_levels() -> None:
         for machine, value in (("unchanged", 280.0), ("topology.up=[4,2]", 140.0), ("topology.parallel=[1,2]", 280.0))
         for batch in range(3)
     ]
-    (drawn,) = figures.draw("qsnet/congestion", pl.DataFrame(rows))
+    (drawn,) = figures_of("qsnet/congestion", pl.DataFrame(rows))
     names([drawn])
+
+
+OWN = str(FILES / "own-figures.toml")
+
+
+def test_an_experiment_of_ones_own_ends_in_the_figures_that_it_asks_for(
+    elanite: Callable[..., Ended], tmp_path: Path
+) -> None:
+    ended = elanite("run", OWN, "--out", str(tmp_path), "--format", "csv")
+    assert ended.code == 0, ended
+    drawn = el.load_results(el.Experiment.load(OWN), out=tmp_path).figures()
+    assert [figure.title for figure in drawn] == ["Bandwidth from Elan memory", "Bandwidth from main memory"]
+    assert [figure.name for figure in drawn] == ["a", "b"]
+    elan, main = (figure.spec() for figure in drawn)
+    (data,) = [rows for rows in elan["datasets"].values() if "curve" in rows[0]]
+    assert {row["curve"] for row in data} == {"to node 1", "to node 63"}
+    assert drawn[0].caption.endswith("Dashed: what is published.")
+    assert "published" in str(elan["datasets"])
+    assert "published" not in str(main["datasets"]), "the claim is about the other memory"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("x", "message_byte", "the results have no such parameter; did you mean `message_bytes`?"),
+        ("panel", "sauce", "did you mean `source`?"),
+        ("curve", ["to {too}"], "parameters: "),
+        ("published", [{"claim": "ping.uni", "label": "", "x": None}], "`ping.uni`, which is no claim"),
+    ],
+)
+def test_what_a_figure_asks_for_in_vain_is_told(campaign_of_own: Path, key: str, value: object, message: str) -> None:
+    result = el.load_results(el.Experiment.load(OWN), out=campaign_of_own)
+    (asked,) = result.plan.figures
+    with pytest.raises(UsageError, match=re.escape(message)):
+        figures.draw(asked | {key: value}, result.frame())
+
+
+@pytest.fixture(scope="module")
+def campaign_of_own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("own")
+    el.run(el.Experiment.load(OWN), out=out)
+    return out

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import figures
+from conftest import figures_of
 from test_figures import names
+
+if TYPE_CHECKING:
+    from elanite import figures
 
 Row = dict[str, Any]
 
@@ -92,11 +95,11 @@ def ablations() -> pl.DataFrame:
 
 
 def test_permutations_give_figures_13_and_14() -> None:
-    assert names(figures.draw("qsnet/permutations", permutations())) == ["figure 13", "figure 14"]
+    assert names(figures_of("qsnet/permutations", permutations())) == ["figure 13", "figure 14"]
 
 
 def test_hotspot_gives_figure_16() -> None:
-    assert names(figures.draw("qsnet/hotspot", hotspot())) == ["figure 16 a", ""]
+    assert names(figures_of("qsnet/hotspot", hotspot())) == ["figure 16 a", ""]
     nodes = [
         {
             "series": "nodes",
@@ -110,7 +113,7 @@ def test_hotspot_gives_figure_16() -> None:
         for nodes in (8, 64)
         for node in range(1, nodes)
     ]
-    (figure,) = figures.TABLES["qsnet/hotspot"][1](pl.DataFrame(nodes))
+    (figure,) = figures_of("qsnet/hotspot", pl.DataFrame(nodes), "nodes")
     assert names([figure]) == ["figure 16 b"]
     data = max(figure.spec()["datasets"].values(), key=len)
     assert [row["node"] for row in data] == list(range(1, 64)), "the largest configuration only"
@@ -118,11 +121,11 @@ def test_hotspot_gives_figure_16() -> None:
 
 def test_io_gives_figures_17_and_18_and_table_1() -> None:
     expected = ["figure 17 a", "figure 17 b", "figure 18 a", "figure 18 b", "table 1"]
-    assert names(figures.draw("qsnet/io", io())) == expected
+    assert names(figures_of("qsnet/io", io())) == expected
 
 
 def test_combined_gives_figures_19_and_20() -> None:
-    drawn = figures.draw("qsnet/combined", combined())
+    drawn = figures_of("qsnet/combined", combined())
     assert names(drawn) == [*(f"figure 19 {letter}" for letter in "abcdef"), "figure 20"]
     titles = [figure.title for figure in drawn]
     assert "shared I/O nodes, I/O load 0.1 (34 MB/s)" in titles[0]
@@ -131,7 +134,7 @@ def test_combined_gives_figures_19_and_20() -> None:
 
 
 def test_figures_19_and_20_say_how_the_io_job_fares() -> None:
-    drawn = figures.draw("qsnet/combined", combined())
+    drawn = figures_of("qsnet/combined", combined())
     assert "an I/O node gets: clustered 1c 130 of 136; clustered 1i" in drawn[0].caption
     assert "130 of 404, saturated" in drawn[2].caption
     summary = drawn[-1]
@@ -141,7 +144,7 @@ def test_figures_19_and_20_say_how_the_io_job_fares() -> None:
 def test_figure_19_compares_with_the_same_nodes_alone() -> None:
     """Nodes that no mapping of the figure has are not in it."""
     elsewhere = combined().filter(pl.col("series") == "alone").with_columns(nodes=pl.lit("32-63"), value=1.0)
-    drawn = figures.draw("qsnet/combined", pl.concat([combined(), elsewhere]))
+    drawn = figures_of("qsnet/combined", pl.concat([combined(), elsewhere]))
     lines = [data for data in drawn[0].spec()["datasets"].values() if "mapping" in data[0]]
     assert len(lines) == 2, "beside the I/O job, and alone"
     assert all(point["mean"] > 1 for data in lines for point in data)
@@ -156,7 +159,7 @@ def test_figure_20_has_three_states() -> None:
         .then(pl.col("value") * 0.6 + pl.when(pl.col("series") == "shared-distributed").then(noise).otherwise(0.0))
         .otherwise("value")
     )
-    (data,) = figures.draw("qsnet/combined", rows)[-1].spec()["datasets"].values()
+    (data,) = figures_of("qsnet/combined", rows)[-1].spec()["datasets"].values()
     states = {row["mapping"]: row["state"] for row in data}
     assert states["shared, clustered 1c"] == "undisturbed"
     assert states["shared, clustered 1i"] == "suffers"
@@ -165,7 +168,7 @@ def test_figure_20_has_three_states() -> None:
 
 
 def test_ablations_are_one_table() -> None:
-    (figure,) = figures.draw("qsnet/ablations", ablations())
+    (figure,) = figures_of("qsnet/ablations", ablations())
     assert lines(figure)[0] == ["change of the machine", "shuffle", "hot-spot", "of 64", "what it makes"]
     found = words(figure)
     assert {"the machine as it is", "one virtual channel instead of", "300", "200", "150", "± 6.4"} <= found
@@ -187,7 +190,7 @@ def lines(figure: figures.Figure) -> list[list[str]]:
 
 
 def test_table_1_has_the_published_figures_beside_the_simulated_ones() -> None:
-    table = figures.draw("qsnet/io", io())[-1]
+    table = figures_of("qsnet/io", io())[-1]
     assert table.paper == "table 1"
     headings, plain, tinted = lines(table)
     assert headings[:3] == ["destinations, I/O nodes", "published", "half written"]
@@ -202,7 +205,7 @@ def test_incomplete_results_give_fewer_figures() -> None:
         "qsnet/io": io().filter((pl.col("series") == "clustered-load") & (pl.col("pattern") == "uniform")),
         "qsnet/combined": combined().filter(pl.col("series") == "shared-1c"),
     }
-    papers = {name: names(figures.draw(name, here)) for name, here in some.items()}
+    papers = {name: names(figures_of(name, here)) for name, here in some.items()}
     assert papers == {
         "qsnet/permutations": ["figure 14"],
         "qsnet/io": ["figure 17 a"],

@@ -8,15 +8,15 @@ import polars as pl
 import pytest
 
 from elanite.claims import Verdict, claims, judge
-from elanite.measures import REGISTRY
-from elanite.measures.jobs import kept
+from elanite.figures.combined import kept
+from elanite.measures import measured
 
 Row = dict[str, Any]
 
 
 def judged(identity: str, rows: list[Row]) -> Verdict:
     chosen = next(claim for claim in claims() if claim.id == identity)
-    return judge(chosen, REGISTRY[chosen.measure](pl.DataFrame(rows, infer_schema_length=None), chosen))
+    return judge(chosen, measured(chosen, pl.DataFrame(rows, infer_schema_length=None)))
 
 
 def batches(value: float, noise: float = 0.1, /, **parameters: Any) -> list[Row]:
@@ -37,7 +37,7 @@ def test_the_loss_of_a_hot_spot(many: float, lost: float, holds: bool) -> None:
     verdict = judged("hotspot.64.loss", writers(32, 336.0) + writers(64, many))
     assert verdict.simulated == pytest.approx(lost, abs=0.001)
     assert verdict.holds is holds
-    assert "336.0" in verdict.note
+    assert verdict.note == f"{many:g} of 336"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_hot_spot_that_is_flat(few: float, many: float, holds: bool) -> None:
     verdict = judged("hotspot.32.bandwidth", writers(2, 337.0) + writers(8, few) + writers(32, many))
     assert verdict.simulated == pytest.approx(many)
     assert verdict.holds is (holds and abs(337 / many - 1) < 0.05)
-    assert f"8 nodes {few:.1f}" in verdict.note
+    assert f"({few:g} of {many:g})" in verdict.note
 
 
 @pytest.mark.parametrize(("identity", "holds"), [("near", True), ("middle", True), ("far", False)])
@@ -141,8 +141,8 @@ def test_a_job_that_is_not_disturbed(least: float, noise: float, holds: bool | N
     rows = combined("shared-1c", "0-31", [130.0, 131.0, least], noise)
     verdict = judged("combined.shared.apart", rows)
     assert verdict.holds is holds
-    assert str(verdict.simulated).count("not resolved") == (holds is None)
-    assert str(verdict.simulated).count("suffers") == (holds is False)
+    said = {True: "yes", False: "no", None: "not resolved"}[holds]
+    assert str(verdict.simulated).startswith(f"kept, {said}: ")
     both = rows + combined("dedicated-1i", "28-55", [130.0, 130.0, 130.0])
     assert judged("combined.dedicated", both).holds is holds
 
@@ -191,4 +191,4 @@ def test_the_least_of_several_may_be_another_one() -> None:
 def test_a_bandwidth_that_falls(beside: list[float], noise: float, holds: bool | None) -> None:
     verdict = judged("combined.shared.distributed", combined("shared-distributed", "0-31", beside, noise))
     assert verdict.holds is holds
-    assert ("101 MB/s to 168 MB/s: -1.0 ± 7.3 MB/s, not resolved" in str(verdict.simulated)) is (holds is None)
+    assert ("falls with its load, not resolved: " in str(verdict.simulated)) is (holds is None)

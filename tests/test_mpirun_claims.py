@@ -18,8 +18,8 @@ import pytest
 
 import elanite as el
 from conftest import Ended, command, environment
-from elanite import measures
 from elanite.claims import Verdict, claims, judge
+from elanite.measures import measured
 from elanite.mpirun.launcher import LIBRARY
 
 SOURCES = Path(__file__).parents[1] / "benchmarks" / "mpi"
@@ -178,7 +178,7 @@ def judged(identity: str, found: pl.DataFrame) -> Verdict:
     for name, values in claim.where:
         # A series without computation has no such column.
         chosen = chosen.filter(pl.col(name).is_in(values) | pl.col(name).is_null())
-    return judge(claim, measures.REGISTRY[claim.measure](chosen, claim))
+    return judge(claim, measured(claim, chosen))
 
 
 def pings(folder: Path, machine: str, sizes: dict[str, int], repeats: int) -> pl.DataFrame:

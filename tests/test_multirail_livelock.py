@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import elanite as el
+from conftest import figures_of
 from elanite.claims import Verdict, claims, judge
-from elanite.figures import multirail_livelock
-from elanite.measures import REGISTRY
+from elanite.measures import measured
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
 
 
 def judged(rows: pl.DataFrame) -> Verdict:
-    return judge(CLAIM, REGISTRY[CLAIM.measure](rows, CLAIM))
+    return judge(CLAIM, measured(CLAIM, rows))
 
 
 def changed(rows: pl.DataFrame, avoidance: str, metric: str, value: float) -> pl.DataFrame:
@@ -59,8 +59,8 @@ def test_both_halves_are_needed(rows: pl.DataFrame) -> None:
 
 
 def test_the_figure_shows_both(rows: pl.DataFrame) -> None:
-    (figure,) = multirail_livelock.draw(rows)
+    (figure,) = figures_of("multirail/livelock", rows)
     (data,) = figure.spec()["datasets"].values()
-    bars = {(row["node"], row["procedure"]): row["mean"] for row in data}
+    bars = {(row["job"], row["curve"]): row["mean"] for row in data}
     assert {node for node, _ in bars} == {"node 0", "node 1", "node 2"}
     assert all((value > 0) == procedure.startswith("with ") for (_, procedure), value in bars.items())

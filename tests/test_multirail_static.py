@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 import elanite as el
+from conftest import figures_of
 from elanite import figures
 from elanite.claims import Verdict, claims, judge
-from elanite.measures import REGISTRY
+from elanite.measures import measured
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ def matrices(result: el.Result) -> pl.DataFrame:
 
 
 def judged(rows: pl.DataFrame) -> Verdict:
-    return judge(CLAIM, REGISTRY[CLAIM.measure](rows, CLAIM))
+    return judge(CLAIM, measured(CLAIM, rows))
 
 
 def data(figure: figures.Figure, column: str) -> list[Row]:
@@ -70,7 +71,7 @@ def test_figures_2_to_4(result: el.Result) -> None:
 
 
 def test_other_allocations_are_drawn_without_a_figure_of_the_paper(result: el.Result) -> None:
-    _, draw = figures.TABLES["multirail/allocation"]
+    draw = figures.multirail_static.matrices
     table = result.table("allocation")
     other = table.filter(pl.col("series") == "small", pl.col("algorithm") == "optimal", pl.col("nodes") == 10)
     (figure,) = draw(other.with_columns(series=pl.lit("figure-4")))
@@ -89,10 +90,10 @@ def test_more_rails_than_those_of_the_paper_are_another_allocation(tmp_path: Pat
 
 def test_one_algorithm_gives_one_curve(result: el.Result) -> None:
     rows = result.frame().filter(pl.col("algorithm") == "optimal")
-    (figure,) = figures.draw("multirail/allocation", rows)
+    (figure,) = figures_of("multirail/allocation", rows)
     assert {row["curve"] for row in data(figure, "curve")} == {"algorithm 2, optimal"}
     assert "need 20 rails" not in figure.caption
-    assert figures.draw("multirail/allocation", rows.filter(pl.col("series") == "figure-4")) == []
+    assert figures_of("multirail/allocation", rows.filter(pl.col("series") == "figure-4")) == []
 
 
 def test_the_claim_holds(matrices: pl.DataFrame) -> None:

@@ -18,7 +18,7 @@ from elanite import figures, sources
 from elanite import noise as measurement
 from elanite.claims import Verdict, claims, judge
 from elanite.cli.noise import bars
-from elanite.measures import REGISTRY
+from elanite.measures import measured
 
 Bins = dict[float, int]
 
@@ -42,7 +42,7 @@ def table(*cpus: Bins) -> pl.DataFrame:
 
 def judged(*cpus: Bins) -> Verdict:
     claim = next(claim for claim in claims() if claim.id == "qsnet2.noise")
-    return judge(claim, REGISTRY[claim.measure](table(*cpus), claim))
+    return judge(claim, measured(claim, table(*cpus)))
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class Loads(HTMLParser):
 def page(campaign: Path) -> str:
     planned = plan(sources.read("experiment", SMALL))
     store = Store(campaign / "store")
-    drawn = figures.draw("small", frames.tidy(planned.points, store))
+    drawn = list(figures.generic.draw(frames.tidy(planned.points, store)))
     assert drawn
     section = Section(planned, len(planned.points), drawn, 1, 1, 1.0)
     verdicts = [Verdict(claim, "predicted", note="not yet simulated") for claim in claims()]
@@ -86,7 +86,7 @@ def test_what_is_not_resolved_is_shown_as_neither_held_nor_missed(page: str) -> 
     assert "<b>1</b> not resolved" in page
     assert "<h3>Not resolved</h3>" in page
     assert 'class="not-resolved"' in page
-    assert "<b>0</b> of 2 simulated claims hold" in page
+    assert "<b>0</b> of 2 predicted claims hold" in page
     assert "±17.3%" in page
 
 

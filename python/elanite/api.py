@@ -179,7 +179,7 @@ class Result:
         """The figures of the experiment, each with its title, caption and chart."""
         from elanite import figures
 
-        return figures.drawn(self.plan.experiment.name, self.points, self.store)
+        return figures.drawn(self.plan, self.store)
 
     def chart(self) -> alt.VConcatChart:
         """All figures below one another, as one Altair chart."""

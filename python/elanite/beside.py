@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from elanite.frames import varying
-from elanite.measures.base import averaged, ratio
+from elanite.measures.numbers import averaged, ratio
 from elanite.plan import ON
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -53,15 +53,32 @@ class Claim:
     where: tuple[tuple[str, tuple[Any, ...]], ...] = ()
     """Parameters that select the points, each with the values that it may have."""
     measure: str = ""
+    """What becomes of the rows: a quantity (see ``elanite.measures``), ``order``, ``parts``, or a special one."""
+    metric: str = ""
+    rows: str = ""
+    """Which rows count, where columns do not say it (see ``elanite.measures.rows``)."""
+    of: dict[str, Any] = field(default_factory=dict)
+    """What is measured, and what it is set over, as the measure needs it."""
+    over: dict[str, Any] | str = field(default_factory=dict)
+    each: tuple[str, ...] = ()
+    """Columns whose values are measured apart, and of which one is picked."""
+    pick: str = ""
+    shows: tuple[str, ...] = ()
+    """Columns by whose values the note tells the figure."""
+    part: tuple[dict[str, Any], ...] = ()
+    """What has to hold: quantities with their bounds."""
     table: Table | Literal["congestion"] = "rows"
     """What is measured: a table of the store, or the links of the congestion matrix."""
-    metric: str = ""
-    nodes: tuple[int, ...] = ()
-    """First and last of the nodes that are measured, in the table of nodes."""
     tolerance: float | None = None
     """How far a value may be off and still hold, as a fraction."""
     test: str = ""
     known_miss: str = ""
+
+    @property
+    def quantity(self) -> dict[str, Any]:
+        """What is measured."""
+        measure = "value" if self.measure == "order" else self.measure
+        return {"measure": measure, "of": self.of, "over": self.over}
 
     @property
     def published(self) -> float | list[float] | list[str] | None:
@@ -175,7 +192,7 @@ def fitted() -> frozenset[str]:
 
 def judge(claim: Claim, measurement: Measurement) -> Verdict:
     """Compare a measurement with what is published."""
-    from elanite.measures import Finding, Order
+    from elanite.measures.numbers import Finding, Order
 
     role: Role = "fitted" if claim.id in fitted() else "predicted"
     if isinstance(measurement, Finding):
@@ -214,9 +231,9 @@ def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
         return Verdict(claim, role, note=f"{claim.experiment} has no point with these parameters")
     if missing:
         return Verdict(claim, role, note=f"not run: {missing} of {len(points)} points are missing")
-    from elanite import measures
+    from elanite.measures import measured
 
-    return judge(claim, measures.REGISTRY[claim.measure](_table(claim, points, store), claim))
+    return judge(claim, measured(claim, _table(claim, points, store)))
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED) -> list[Verdict]:
@@ -267,7 +284,7 @@ def claim_of(entry: dict[str, Any]) -> Claim:
     """A claim as a data file writes it."""
     fields = dict(entry)
     fields["series"] = _several(fields.get("series", []))
-    for name in ("order", "figures", "nodes"):
+    for name in ("order", "figures", "each", "shows", "part"):
         fields[name] = tuple(fields.get(name, ()))
     fields["where"] = tuple((name, _several(values)) for name, values in fields.get("where", {}).items())
     return Claim(**fields)

@@ -71,6 +71,8 @@ class Plan:
     """Whether the machines were chosen by the user, not by the experiment."""
     titles: tuple[tuple[str, str], ...] = ()
     """Name and title of each series."""
+    figures: tuple[dict[str, Any], ...] = ()
+    """The figures that the experiment file asks for, each with all of its keys."""
 
     def command(self, point: Point | None = None, out: str | None = None) -> str:
         """The exact command that runs this plan again, or one point of it."""
@@ -146,6 +148,7 @@ def plan(
         document=about.get("source", ""),
         machine_given=bool(machines),
         titles=tuple((series["name"], series.get("title", "")) for series in about.get("series", [])),
+        figures=tuple(about.get("figure", ())),
     )
 
 

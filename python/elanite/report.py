@@ -19,7 +19,7 @@ from elanite.api import Machine
 from elanite.claims import claims, fitted_parameters, plans_of, verdict
 from elanite.deviations import measured as measured_deviations
 from elanite.plan import FIRST_SEED, plan
-from elanite.text import fitted, number, percent, plain, simulated, spread, widest, with_error
+from elanite.text import fitted, headline, number, percent, plain, simulated, spread, widest, with_error
 from elanite.text import published as published_text
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def sections(store: Store, names: Sequence[str], seed: int = FIRST_SEED) -> list
             Section(
                 plan=planned,
                 finished=len(points),
-                figures=figures.drawn(name, points, store),
+                figures=figures.drawn(planned, store),
                 packets=sum(manifest["packets"] for manifest in manifests),
                 events=sum(manifest["events"] for manifest in manifests),
                 cpu_seconds=sum(manifest.cpu_seconds for manifest in manifests),
@@ -115,6 +115,7 @@ def render(
         libraries=_libraries(),
         charts=_json(charts),
         sections=found,
+        headline=headline(verdicts),
         judged=[v for v in verdicts if v.judged],
         missed=[v for v in verdicts if v.holds is False],
         unresolved=[v for v in verdicts if v.judged and v.holds is None],

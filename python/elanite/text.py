@@ -94,10 +94,19 @@ def measured(verdict: Verdict) -> str:
     return " ".join(filter(None, words))
 
 
+def headline(verdicts: Sequence[Verdict]) -> str:
+    """One line: how many of the predicted claims hold, and of the fitted ones."""
+    words = []
+    for role in ("predicted", "fitted"):
+        judged = [verdict for verdict in verdicts if verdict.role == role and verdict.judged]
+        words.append(f"{sum(verdict.holds is True for verdict in judged)} of {len(judged)} {role}")
+    return f"{', '.join(words)} claims hold"
+
+
 def totals(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many claims hold, are missed, are not judged."""
+    """One line: how many claims hold, predicted and fitted apart, are missed, are not judged."""
     count = {state: sum(v.state == state for v in verdicts) for state in SIGN}
-    parts = [f"{count['holds'] + count['holds again']} hold", f"{count['missed']} missed"]
+    parts = [headline(verdicts), f"{count['missed']} missed"]
     if count["known miss"]:
         parts.append(f"{count['known miss']} known to be missed")
     if count["not resolved"]:

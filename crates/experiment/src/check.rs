@@ -114,6 +114,7 @@ pub(crate) fn checked(
         machine: experiment.machine,
         run: experiment.run,
         series,
+        figure: experiment.figure,
     };
     (experiment, check.problems)
 }

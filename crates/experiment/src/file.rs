@@ -1,6 +1,7 @@
 //! The format of experiment files. These comments are also the descriptions in the JSON schema.
 
 use crate::changes::Changes;
+use crate::figure::Figure;
 use crate::kinds::Benchmark;
 use crate::sweep::Sweep;
 use schemars::JsonSchema;
@@ -25,6 +26,9 @@ pub struct Experiment<S = Series> {
     pub run: Run,
     /// The series.
     pub series: Vec<S>,
+    /// The figures; a plain one for each series and metric by default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figure: Vec<Figure>,
 }
 
 /// How points are run and measured.

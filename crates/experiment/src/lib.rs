@@ -31,6 +31,7 @@
 
 mod changes;
 mod check;
+mod figure;
 mod file;
 mod fit;
 mod kinds;
@@ -43,6 +44,7 @@ mod simulate;
 mod sweep;
 
 pub use changes::{Changes, MachineFile};
+pub use figure::{Drawing, Figure, Published, Rows, XScale};
 pub use file::{Experiment, Run, RunChanges, Series};
 pub use kinds::*;
 pub use nodes::Nodes;

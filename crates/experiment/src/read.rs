@@ -1,6 +1,7 @@
 //! From the text of an experiment file, and overrides, to a checked experiment.
 
 use crate::check;
+use crate::figure;
 use crate::file::Experiment;
 use crate::kinds::{KEYS, Sections};
 use crate::pattern::Pattern;
@@ -28,6 +29,7 @@ impl Experiment {
         let mut sections: Experiment<Sections> = document.read().map_err(advise)?;
         let pairs = read_pairs(&mut sections, &document);
         let (experiment, mut problems) = check::checked(sections, &document);
+        problems.extend(figure::problems(&experiment, &document));
         problems.extend(pairs);
         Problems::check(problems, experiment).map(|experiment| (experiment, document))
     }

@@ -1,105 +1,103 @@
 """Figures: Vega-Lite charts of an experiment, drawn from its finished points alone.
 
-``draw`` finds the drawing functions of an experiment by its name; an experiment without any gets a plain figure per
-series and metric. A figure carries the number that it has in the paper, and what is published is drawn as dashed rules.
-``matrices`` draws the congestion matrices of whatever points have slices of time, and ``drawn`` everything.
+An experiment file says which figures there are (``[[figure]]``, see ``asked``); one that says nothing gets a plain
+figure for each series and metric. A figure carries the number that it has in the paper, and what is published is drawn
+as dashed rules. ``matrices`` draws the congestion matrices of whatever points have slices of time.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elanite import frames
 from elanite.figures import (
     ablations,
+    asked,
     collectives,
     combined,
     comparison,
-    congestion,
     deadlock,
     generic,
     hotspot,
     io,
-    multirail,
     multirail_beyond,
-    multirail_livelock,
     multirail_static,
     noise,
-    permutations,
-    ping,
-    qsnet2,
-    uniform,
 )
 from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     import polars as pl
 
-    from elanite.plan import Point
+    from elanite.figures.asked import Asked
+    from elanite.plan import Plan
     from elanite.store import Store, Table
 
-__all__ = ["REGISTRY", "TABLES", "Figure", "draw", "drawn", "matrices"]
+__all__ = ["DRAWINGS", "OWN", "Figure", "draw", "drawn", "matrices"]
 
-REGISTRY: dict[str, Callable[[pl.DataFrame], Iterator[Figure]]] = {
-    "qsnet/ping": ping.draw,
-    "qsnet/uniform": uniform.draw,
-    "qsnet/congestion": congestion.draw,
-    "qsnet/permutations": permutations.draw,
-    "qsnet/hotspot": hotspot.draw,
-    "qsnet/io": io.draw,
-    "qsnet/combined": combined.draw,
-    "qsnet/ablations": ablations.draw,
-    "collectives/ping": ping.of_collectives,
-    "collectives/barrier": collectives.barriers,
-    "collectives/broadcast": collectives.broadcasts,
-    "collectives/prediction": collectives.predictions,
-    "collectives/deadlock": deadlock.draw,
-    "comparison/generations": comparison.draw,
-    "multirail/allocation": multirail_static.draw,
-    "multirail/bandwidth": multirail.bandwidth,
-    "multirail/nodes": multirail.nodes,
-    "multirail/rails": multirail.rails,
-    "multirail/saturation": multirail.saturation,
-    "multirail/hybrid": multirail.hybrid,
-    "multirail/livelock": multirail_livelock.draw,
-    "multirail/beyond": multirail_beyond.draw,
-    "multirail/beyond-es40": multirail_beyond.draw,
-    "qsnet2/ping": qsnet2.pings,
-    "qsnet2/overlap": qsnet2.overlaps,
-    "qsnet2/noise": generic.only(),
-    "qsnet2/noise-scaling": noise.scaling,
-    "speed/uniform-64": generic.only("accepted", "latency_mean"),
+DRAWINGS: dict[str, Callable[[Asked, pl.DataFrame], Iterator[Figure]]] = {
+    "curves": asked.over,
+    "bars": asked.over,
+    "loads": asked.loads,
 }
-"""Drawing functions by experiment: from the tidy rows to figures; they leave out what has no data."""
+"""The general kinds of figures, which draw whatever they are asked for."""
 
-TABLES: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
-    "qsnet/hotspot": ("nodes", hotspot.of_nodes),
-    "collectives/barrier": ("distribution", collectives.distributions),
-    "collectives/deadlock": ("deadlock", deadlock.cycles),
-    "multirail/allocation": ("allocation", multirail_static.matrices),
-    "qsnet2/noise": ("distribution", noise.draw),
+OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
+    "nodes": ("nodes", hotspot.of_nodes),
+    "io-table": ("rows", io.draw),
+    "kept": ("rows", combined.draw),
+    "ablations": ("rows", ablations.draw),
+    "machines": ("rows", comparison.draw),
+    "policies": ("rows", multirail_beyond.draw),
+    "distribution": ("distribution", collectives.distributions),
+    "histogram": ("distribution", noise.draw),
+    "noise": ("rows", noise.scaling),
+    "deadlocks": ("rows", deadlock.draw),
+    "cycles": ("deadlock", deadlock.cycles),
+    "allocation": ("rows", multirail_static.draw),
+    "matrices": ("allocation", multirail_static.matrices),
 }
-"""The same from another table of the store."""
+"""Kinds that know what they show, with the table of the store that they draw; they leave out what has no data."""
 
 
-def draw(experiment: str, rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> list[Figure]:
-    """The figures of an experiment from its tidy rows (see ``elanite.frames.tidy``); none without rows.
-
-    ``kinds`` are those of its series, for an experiment without figures of its own.
-    """
+def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
+    """The figures that one ``[[figure]]`` asks for, from the rows of the table that it draws; none without rows."""
     if rows.is_empty():
         return []
-    own = REGISTRY.get(experiment)
-    return list(own(rows) if own else generic.draw(rows, kinds))
+    if wanted["draw"] in DRAWINGS:
+        return list(DRAWINGS[wanted["draw"]](wanted, rows))
+    _, kind = OWN[wanted["draw"]]
+    return [figure for texts, here in asked.panels(wanted, rows) for figure in _titled(texts, list(kind(here)))]
 
 
-def drawn(experiment: str, points: Sequence[Point], store: Store) -> list[Figure]:
+def drawn(plan: Plan, store: Store) -> list[Figure]:
     """All figures of an experiment from its finished points."""
-    found = draw(experiment, frames.tidy(points, store), {point.series: point.kind for point in points})
-    if points and experiment in TABLES:
-        table, draw_table = TABLES[experiment]
-        found += draw_table(frames.tidy(points, store, table))
-    return found + matrices(points, store)
+    points = frames.finished(plan, store)
+    if not points:
+        return []
+    tables: dict[Table, pl.DataFrame] = {"rows": frames.tidy(points, store)}
+    found: list[Figure] = []
+    for wanted in plan.figures:
+        if wanted["draw"] == "congestion":
+            continue
+        table = OWN[wanted["draw"]][0] if wanted["draw"] in OWN else "rows"
+        rows = tables.setdefault(table, frames.tidy(points, store, table))
+        found += draw(wanted, rows)
+    if not plan.figures:
+        found = list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
+    return found + matrices(points, store, plan.figures)
+
+
+def _titled(wanted: Asked, found: list[Figure]) -> list[Figure]:
+    """What is drawn with the texts of the file; several figures of one kind have texts of their own."""
+    if len(found) != 1:
+        return found
+    (one,) = found
+    title = wanted["title"] or one.title
+    caption = " ".join(text for text in (wanted["caption"], one.caption) if text)
+    texts = {"name": wanted["name"], "title": title, "paper": wanted["paper"], "caption": caption}
+    return [replace(one, chart=one.chart.properties(title=title), **texts)]

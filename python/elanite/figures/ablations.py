@@ -10,7 +10,7 @@ import polars as pl
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, table
 from elanite.frames import padded
-from elanite.measures.base import Number, averaged, ratio
+from elanite.measures.numbers import Number, averaged, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,24 +10,27 @@ import polars as pl
 from elanite.claims import claims
 from elanite.figures.curves import SATURATED, loads, of_loads
 from elanite.figures.style import HOT, Figure, colour, layered, published
-from elanite.measures.jobs import UNDISTURBED, jobs, kept
+from elanite.measures.numbers import Number, at_least, averaged, ratio
+from elanite.measures.rows import compute, of_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.measures.jobs import Kept
 
 IO_NODES = ("shared", "dedicated")
 
 MAPPINGS = {"1c": "clustered 1c", "1i": "clustered 1i", "distributed": "distributed"}
 """The paper's names: the compute job, or the I/O job, on the first half of the machine."""
 
+UNDISTURBED = 0.95
+"""A job that keeps this fraction of its bandwidth does not suffer from another one (000 s5.7 gives no figure)."""
+
 STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Accepted over offered load of the compute job for each I/O load, and what it keeps at saturation."""
-    rows = jobs(rows)
+    rows = of_jobs(rows)
     beside = rows.filter(pl.col("io.load_MBps").is_not_null()).with_columns(
         io_nodes=pl.col("series").str.split("-").list.first(),
         mapping=pl.col("series").str.split("-").list.last().replace(MAPPINGS),
@@ -172,3 +175,34 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
         + _io_summary(_io(beside))
     )
     return Figure("20", title, "figure 20", caption, layered(title, [blocks, figures, states]))
+
+
+class Kept:
+    """What the compute job keeps of its bandwidth at its highest load, beside an I/O job of one load."""
+
+    def __init__(self, series: str, io_load: float, beside: Number, alone: Number) -> None:
+        self.series = series
+        self.io_load = io_load
+        """Load of the I/O job, in MB/s for each of its nodes."""
+        self.beside = beside
+        self.alone = alone
+        """The same job on the same nodes without an I/O job."""
+        self.kept = ratio(beside, alone)
+
+    @property
+    def undisturbed(self) -> bool | None:
+        """Whether it keeps (nearly) all; None if the interval is too wide to say."""
+        return at_least(self.kept, UNDISTURBED)
+
+
+def kept(rows: pl.DataFrame) -> list[Kept]:
+    """What the compute job keeps, by series and load of the I/O job; without what lacks its run alone."""
+    rows = compute(rows).filter(pl.col("metric") == "accepted")
+    groups = rows.group_by("series", "compute_nodes", "io_load", maintain_order=True)
+    found = {key: averaged(group) for key, group in groups}
+    alone = {nodes: figure for (_, nodes, io_load), figure in found.items() if io_load is None}
+    return [
+        Kept(str(series), float(io_load), figure, alone[nodes])
+        for (series, nodes, io_load), figure in found.items()
+        if isinstance(io_load, float) and nodes in alone
+    ]

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
 from elanite.api import Machine
 from elanite.beside import beside
 from elanite.claims import fitted_parameters
-from elanite.figures import generic
-from elanite.figures.curves import curves
-from elanite.figures.style import RULE, Figure, colour, layered
+from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, table
-from elanite.frames import summarise
 from elanite.plan import ON
 from elanite.text import with_half
 
@@ -50,14 +46,11 @@ OPERATIONS = {
 
 PREDICTION = "A prediction: nothing of this kind is published of QsNetII, nor of QsNET with more than 64 nodes."
 
-BARS = "Bars are 95% confidence intervals."
-
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """The table of everything, the loads by pattern, and the collective operations over the number of nodes."""
     if ON not in rows.columns:
-        yield from generic.draw(rows)  # one machine alone
-        return
+        return  # one machine alone
     wanted = pl.any_horizontal(
         (pl.col("series") == series) & (pl.col("metric") == metric) for series, (metric, _) in QUANTITIES.items()
     )
@@ -65,13 +58,6 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     if rows.is_empty():
         return
     yield _table(rows)
-    patterns = rows.filter(pl.col("series").is_in(TRAFFIC))
-    if not patterns.is_empty():
-        yield _patterns(patterns)
-    for series in ("barrier", "broadcast"):
-        here = rows.filter(pl.col("series") == series)
-        if not here.is_empty():
-            yield _over_nodes(here, series)
 
 
 def rests_on(machine: str) -> str:
@@ -139,43 +125,3 @@ def _cells(line: Line, rows: pl.DataFrame) -> list[Cell]:
 
 def _cell(figure: Number | None) -> Cell:
     return Cell(with_half(figure.mean, figure.half) if figure else "")
-
-
-def _curve(of: str) -> pl.Expr:
-    """The name of a machine, and what else tells curves apart."""
-    return pl.concat_str(pl.col("_name"), pl.col(of), separator=", ").alias("curve")
-
-
-def _patterns(rows: pl.DataFrame) -> Figure:
-    title = f"Prediction: accepted load by pattern, {rows['message'][0]} messages"
-    nodes = pl.col("nodes").map_elements(lambda count: f"{count:,} nodes", pl.String)
-    data = summarise(rows.with_columns(nodes.alias("_nodes")).with_columns(_curve("_nodes")), ["pattern", "curve"])
-    order = data["curve"].unique(maintain_order=True).to_list()
-    patterns = data["pattern"].unique(maintain_order=True).to_list()
-    y = QUANTITIES["uniform"][1]
-    base = alt.Chart(data).encode(
-        x=alt.X("pattern:N", title="pattern", sort=patterns, axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("curve:N", sort=order),
-    )
-    bars = base.mark_bar().encode(
-        y=alt.Y("mean:Q", title=y),
-        color=colour("curve", order, "machine and nodes"),
-        tooltip=["pattern", "curve", *(alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high"))],
-    )
-    ends = base.mark_rule(strokeWidth=1.5, color=RULE).encode(y=alt.Y("low:Q", title=y), y2="high:Q")
-    caption = f"{PREDICTION} Accepted load of the nodes that send, with far more offered than accepted. {BARS}"
-    return Figure("patterns", title, "", caption, layered(title, [bars, ends]))
-
-
-def _over_nodes(rows: pl.DataFrame, series: str) -> Figure:
-    metric, words = QUANTITIES[series]
-    title = f"Prediction: {words.split(',')[0]} by nodes"
-    named = rows.with_columns(pl.col("operation").replace(OPERATIONS)).with_columns(_curve("operation"))
-    data = summarise(named, ["curve", "nodes"])
-    marks = data["nodes"].unique().sort().to_list()
-    scale = alt.Scale(type="log", base=2, domain=[marks[0], marks[-1]], nice=False)
-    x = alt.X("nodes:Q", title="nodes", scale=scale, axis=alt.Axis(values=marks, format=",d", grid=False))
-    unit = words.split(", ")[1]
-    layers = curves(data, "curve", "machine and operation", x, f"{metric}, {unit}", unit)
-    size = f" Messages of {rows['message'][0]}, between adapter memories." if metric == "bandwidth" else ""
-    return Figure(series, title, "", f"{PREDICTION}{size} {BARS}", layered(title, layers))

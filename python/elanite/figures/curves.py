@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from elanite.figures.style import RULE, below, colour, shape
-from elanite.measures.base import number
+from elanite.measures.numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

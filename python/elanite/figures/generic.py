@@ -1,4 +1,4 @@
-"""Figures of an experiment that nobody wrote any for: what its kinds of benchmarks say of themselves.
+"""Figures of an experiment that asks for none: what its kinds of benchmarks say of themselves.
 
 Each kind names its metrics and the parameter that they are drawn over (``_core.plots``); where that does not vary, or
 nothing is known of the kind, they are drawn over the numeric parameter that varies most.
@@ -16,7 +16,7 @@ from elanite.figures.style import Figure, colour, layered
 from elanite.frames import SUFFIX, summarise, varying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 CURVES = 7
 """More curves than colours are not drawn apart."""
@@ -32,11 +32,6 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
         for metric in metrics:
             if metric in units:
                 yield _metric(here.filter(pl.col("metric") == metric), (series, metric, units[metric]), over)
-
-
-def only(*metrics: str) -> Callable[[pl.DataFrame], Iterator[Figure]]:
-    """A drawing function for these metrics and no others."""
-    return lambda rows: draw(rows.filter(pl.col("metric").is_in(metrics)))
 
 
 def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figure:

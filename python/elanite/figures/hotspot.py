@@ -1,4 +1,4 @@
-"""Figure 16 of 000: the bandwidth of a hot node, and what each of the others has of it."""
+"""Figure 16 b of 000: what each node has of the bandwidth of a hot one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import altair as alt
 import polars as pl
 
 from elanite.claims import claims
-from elanite.figures.curves import curves
-from elanite.figures.style import RULE, Figure, colour, layered, published, shape
+from elanite.figures.style import RULE, Figure, colour, layered, shape
 from elanite.frames import summarise
 
 if TYPE_CHECKING:
@@ -17,42 +16,6 @@ if TYPE_CHECKING:
 
 CURVES = "sizes / arrivals"
 GROUPS = ("hotspot.64.near", "hotspot.64.middle", "hotspot.64.far")
-
-
-def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """The aggregate bandwidth of writes over the number of nodes, and that of reads."""
-    rows = rows.filter(pl.col("metric") == "server_accepted").with_columns(
-        curve=pl.format("{} / {}", pl.col("sizes"), pl.col("arrivals"))
-    )
-    for series, name, words, paper in (
-        ("nodes", "16a", "write to", "up to 32 nodes; it finds 8% less for 64."),
-        (
-            "reads",
-            "reads",
-            "read from",
-            "for writes of up to 32 nodes; it finds no significant difference between the two.",
-        ),
-    ):
-        here = rows.filter(pl.col("series") == series)
-        if not here.is_empty():
-            yield _aggregate(here, name, words, paper)
-
-
-def _aggregate(rows: pl.DataFrame, name: str, words: str, says: str) -> Figure:
-    title = f"Hot-spot: all nodes {words} node 0, {rows['message'][0]} messages"
-    data = summarise(rows, ["nodes", "curve"]).sort("nodes", maintain_order=True)
-    marks = data["nodes"].unique().sort().to_list()
-    x = alt.X("nodes:Q", title="nodes", axis=alt.Axis(values=marks, grid=False))
-    layers = [
-        *curves(data, "curve", CURVES, x, "bandwidth of the hot node, MB/s"),
-        *published("hotspot.32.bandwidth", label="to 32 nodes"),
-    ]
-    caption = (
-        "Payload that all other nodes together move, at saturation. Bars are 95% confidence intervals over batches and"
-        f" seeds. Dashed: what the paper gives {says}"
-    )
-    paper = "figure 16 a" if name == "16a" else ""
-    return Figure(name, title, paper, caption, layered(title, layers))
 
 
 def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
@@ -92,8 +55,8 @@ def _groups() -> list[alt.Chart]:
     data = pl.DataFrame(
         [
             {
-                "first": claim.nodes[0] - 0.5,
-                "last": claim.nodes[-1] + 0.5,
+                "first": claim.of["node"]["least"] - 0.5,
+                "last": claim.of["node"]["most"] + 0.5,
                 "value": claim.value,
                 "text": f"published {claim.value:g} {claim.unit}",
             }

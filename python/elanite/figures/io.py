@@ -1,4 +1,4 @@
-"""Figures 17 and 18 and table 1 of 000: I/O on eight of 64 nodes."""
+"""Table 1 of 000: I/O on eight of 64 nodes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.claims import claims
-from elanite.figures.curves import SATURATED, loads, of_loads
-from elanite.figures.style import Figure, layered, published
+from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, table
-from elanite.measures.base import averaged
-from elanite.measures.jobs import ALL
+from elanite.measures.numbers import averaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TRAFFIC = {"uniform": "random", "blocks": "deterministic", "cyclic": "deterministic, cyclic"}
 """The paper's names of the patterns."""
+
+ALL = "0-63"
+"""The nodes of the I/O job where I/O nodes are shared."""
 
 PLACES = ("clustered", "distributed")
 
@@ -28,29 +29,11 @@ HALF = 0.5
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """Accepted over offered load for each kind of traffic and each place of the I/O nodes; table 1."""
+    """Table 1."""
     rows = rows.with_columns(mapping=MAPPING, traffic=pl.col("pattern").replace(TRAFFIC))
-    for number, pattern in (("17", "uniform"), ("18", "blocks")):
-        for letter, place in zip("ab", PLACES, strict=True):
-            here = rows.filter((pl.col("series") == f"{place}-load") & (pl.col("pattern") == pattern))
-            if not here.is_empty():
-                yield _load(here, number, letter, place)
     highest = rows.filter(pl.col("series").is_in(PLACES) & (pl.col("metric") == "server_accepted"))
     if not highest.is_empty():
         yield _table(highest)
-
-
-def _load(rows: pl.DataFrame, number: str, letter: str, place: str) -> Figure:
-    traffic = TRAFFIC[rows["pattern"][0]]
-    title = f"I/O: {traffic} destinations, {place} I/O nodes"
-    named = rows.with_columns(curve=pl.format("{}, {} arrivals", pl.col("mapping"), pl.col("arrivals")))
-    data = of_loads(named, ["curve", "load_MBps"], "server_accepted", "server_offered")
-    caption = (
-        "What is written to and read from an I/O node, half of the messages read, against what is offered to it."
-        f" {SATURATED} Dashed: the maximum that the paper gives (table 1)."
-    )
-    layers = [*loads(data, "curve", "I/O nodes", "MB/s per I/O node"), *published(f"io.{traffic}.{place}")]
-    return Figure(f"{number}{letter}", title, f"figure {number} {letter}", caption, layered(title, layers))
 
 
 def _table(rows: pl.DataFrame) -> Figure:

@@ -1,23 +1,21 @@
-"""Policies of several rails where the paper did not look: other machines and traffic, and a rail that fails."""
+"""Policies of several rails where the paper did not look: other machines and traffic."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from elanite.figures.multirail import POLICY, UNIT
-from elanite.figures.style import RULE, Figure, colour, layered
+from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, table
 from elanite.frames import padded
-from elanite.measures.base import averaged, ratio
+from elanite.measures.numbers import averaged, ratio
 from elanite.policies import changes, ordered, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.measures.base import Number
+    from elanite.measures.numbers import Number
 
 CASES = {
     "half-duplex": "four rails, buses that move in one direction at a time, as in the paper",
@@ -39,9 +37,6 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     rows = padded(told(rows), servers=pl.String)
     if not rows.is_empty():
         yield _table(rows)
-    failing = rows.filter((pl.col("series") == "failure") & (pl.col("metric") == "accepted_part"))
-    if not failing.is_empty():
-        yield _failure(failing)
 
 
 def _table(rows: pl.DataFrame) -> Figure:
@@ -83,22 +78,3 @@ def _cell(case: str, name: str, figure: Number | None, basic: Number | None) -> 
         return Cell(text)
     relative = 1.0 if figure is basic else ratio(figure, basic).mean
     return Cell(text, relative, f"{case}, {name}: {figure.mean:.0f} MB/s, {relative:.1%} of basic")
-
-
-def _failure(rows: pl.DataFrame) -> Figure:
-    title = "Several rails: accepted load while a rail of four fails"
-    order = ordered(rows)
-    data = rows.filter(pl.col("batch").is_not_null()).select("curve", "batch", "value").sort("curve", "batch")
-    x = alt.X("batch:Q", title="part of the window", axis=alt.Axis(grid=False, tickMinStep=1))
-    y = alt.Y("value:Q", title=f"accepted load, {UNIT}", scale=alt.Scale(zero=True))
-    base = alt.Chart(data).encode(x=x, y=y, color=colour("curve", order, POLICY))
-    batches: list[Any] = data["batch"].to_list()
-    middle = pl.DataFrame({"batch": [(max(batches) + 1) / 2 - 0.5]})
-    rule = alt.Chart(middle).mark_rule(strokeDash=[6, 4], color=RULE).encode(x="batch:Q")
-    marks = base.mark_point(filled=True, size=45, opacity=1)
-    caption = (
-        "What is accepted in each part of the measured window, every process having a message to send all the time. In"
-        " its middle (dashed) rail 0 fails for ever; what it had not delivered goes over the others."
-    )
-    tooltip = marks.encode(tooltip=["curve", "batch", alt.Tooltip("value:Q", format=".3f")])
-    return Figure("failure", title, "", caption, layered(title, [rule, base.mark_line(), tooltip]))

@@ -1,39 +1,225 @@
-"""What a claim is compared with: named functions from simulated rows to a number, an order or a finding.
+"""What a claim is compared with: from simulated rows to a number, an order or a finding, as the claim's data says.
 
-Each measure gets the tidy rows of the points that its claim asks for, all of them finished. It answers with a
-``Number`` (with its 95% confidence interval), an ``Order`` (names, best first) or a ``Finding`` (whether an inequality
-holds, and the figures on both of its sides). Judging numbers and orders against the published ones is done in
-``elanite.claims``.
+A claim names a quantity (see ``quantities``) and what becomes of it: its value, the one of several groups that is
+picked, an order of the groups, or parts that have to hold. What no quantity says is a function of its own in ``OWN``.
+Judging numbers and orders against the published ones is done in ``elanite.claims``.
 """
 
 from __future__ import annotations
 
-from elanite.measures import (  # they register their measures
-    collectives,
-    congestion,
-    jobs,
-    multirail,
-    noise,
-    qsnet2,
-    rails,
-    rails_latency,
-    uniform,
-)
-from elanite.measures.base import REGISTRY, Finding, Measurement, Number, Order
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "REGISTRY",
-    "Finding",
-    "Measurement",
-    "Number",
-    "Order",
-    "collectives",
-    "congestion",
-    "jobs",
-    "multirail",
-    "noise",
-    "qsnet2",
-    "rails",
-    "rails_latency",
-    "uniform",
-]
+from elanite.measures import congestion, multirail, noise
+from elanite.measures.numbers import Finding, Measurement, Number, Order, at_least, at_most, difference, together
+from elanite.measures.quantities import MEASURES, Group, MissingError, Quantity, evaluate, leaf
+from elanite.measures.rows import prepared
+from elanite.text import with_half
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import polars as pl
+
+    from elanite.claims import Claim
+
+__all__ = ["MEASURES", "OWN", "Finding", "Measurement", "Number", "Order", "measured"]
+
+OWN: dict[str, Callable[[pl.DataFrame, Claim], Finding]] = {
+    "even-and-growing": congestion.even_and_growing,
+    "hot-links": congestion.hot_links,
+    "noise": noise.noise,
+    "static-bound": multirail.static_bound,
+    "livelock": multirail.livelock,
+}
+"""What is special: congestion matrices, distributions of noise, allocations and circles of several rails."""
+
+SAID = {True: "yes", False: "no", None: "not resolved"}
+
+MOST_SAID = 12
+"""Groups of which each is told in a note."""
+
+Figures = list[tuple[Group, Number]]
+
+
+def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
+    """What a claim is compared with."""
+    if claim.measure in OWN:
+        return OWN[claim.measure](rows, claim)
+    parts = [_part(part, claim, rows) for part in claim.part]
+    holds = together(part.holds for part in parts)
+    text = "; ".join(part.text for part in parts)
+    numbers = tuple(figure for part in parts for figure in part.numbers)
+    if claim.measure == "parts":
+        return Finding(holds, text, numbers)
+    found = _groups(claim.quantity, claim.each, prepared(rows, claim.rows, claim.each), claim.metric)
+    if claim.measure == "order":
+        ordered = sorted(found, key=lambda one: -one[1].mean)
+        names = [_name(group) for group, _ in ordered]
+        return Order(names, _list(found), tuple(figure for _, figure in found))
+    group, picked = PICKS[claim.pick](found, claim)
+    low, high = picked.low, picked.high
+    if claim.pick == "most-of-several":
+        low, high = (max(getattr(figure, end) for _, figure in found) for end in ("low", "high"))
+    shown = found
+    if claim.shows:
+        shown = _groups(claim.quantity, claim.shows, prepared(rows, claim.rows, claim.each), claim.metric)
+    note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
+    note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, text) if words)
+    return Number(picked.mean, low, high, note, holds, picked.values)
+
+
+PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {
+    "": lambda found, _: found[0],
+    "most": lambda found, _: max(found, key=lambda one: one[1].mean),
+    "most-of-several": lambda found, _: max(found, key=lambda one: one[1].mean),
+    "farthest": lambda found, claim: max(
+        found, key=lambda one: abs(one[1].mean - ((claim.low or 0.0) + (claim.high or 0.0)) / 2)
+    ),
+}
+"""Which of several groups counts: the only one; that with the most; the same, with the interval of the largest of
+several, from the highest low end to the highest high one; that farthest from the middle of the published range."""
+
+
+def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame) -> Finding:
+    """Whether one of several inequalities holds, in each of its groups."""
+    each: Sequence[str] = part.get("each", ())
+    metric = part.get("metric", claim.metric)
+    here = prepared(rows, part.get("rows", claim.rows), each)
+    found = _steps(part, each, here, metric) if "steps" in part else _groups(part, each, here, metric)
+    holds = [_holds(part, figure) for _, figure in found]
+    if excused := part.get("but", 0):
+        holds = _excuse(found, holds, each, excused)
+    whole = together(holds)
+    said = _list(found)
+    if "says" in part and len(found) > MOST_SAID:
+        others = [one for one, held in zip(found, holds, strict=True) if not held]
+        said = f"{len(found) - len(others)} of {len(found)}" + (f", not {_list(others)}" if others else "")
+    words = f"{part['says']}, {SAID[whole]}: {said}" if "says" in part else said
+    judged = "says" in part and not part.get("means")
+    return Finding(whole, words, tuple(side for _, figure in found for side in _sides(figure) if judged))
+
+
+def _sides(figure: Number) -> list[Number]:
+    """The figures that were measured."""
+    return [one for side in figure.sides for one in _sides(side)] or [figure]
+
+
+def _excuse(found: Figures, holds: list[bool | None], each: Sequence[str], excused: int) -> list[bool | None]:
+    """The same where so many of each group, but for its last column, may not hold."""
+    left: dict[tuple[Any, ...], int] = {}
+    judged: list[bool | None] = []
+    for (group, _), one in zip(found, holds, strict=True):
+        key = tuple(group[name] for name in each[:-1])
+        left.setdefault(key, excused)
+        if one is False and left[key]:
+            left[key] -= 1
+            judged.append(True)
+        else:
+            judged.append(one)
+    return judged
+
+
+def _holds(part: dict[str, Any], figure: Number) -> bool | None:
+    """Whether a figure keeps its bounds, with the whole of its interval; or its mean, where the part says so."""
+    if part.get("means"):
+        figure = Number(figure.mean, figure.mean, figure.mean)
+    judged: list[bool | None] = []
+    if "least" in part:
+        judged.append(at_least(figure, part["least"]))
+    if "most" in part:
+        judged.append(at_most(figure, part["most"]))
+    if "above" in part:
+        judged.append(_beyond(figure, part["above"], at_most))
+    if "below" in part:
+        judged.append(_beyond(figure, part["below"], at_least))
+    if "touches" in part:
+        low, high = part["touches"]
+        judged.append(figure.low <= high and figure.high >= low)
+    whole = together(judged)
+    return whole is True if part.get("sure") else whole
+
+
+def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool | None]) -> bool | None:
+    """Whether a figure lies beyond a bound, and not at it."""
+    inside = True if figure.mean == bound else within(figure, bound)
+    return None if inside is None else not inside
+
+
+def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric: str) -> Figures:
+    """The figures of a quantity, one for each group; groups that lack one of its sides are left out."""
+    found: Figures = []
+    for group in _each(quantity, each, rows, metric):
+        try:
+            found.append((group, evaluate(_table(quantity), rows, group, metric)))
+        except MissingError:
+            if not each:
+                raise
+    if not found:
+        raise ValueError(f"the points have no pair of {dict(quantity.get('of', {}))} and {quantity.get('over', {})}")
+    return found
+
+
+def _steps(part: dict[str, Any], each: Sequence[str], rows: pl.DataFrame, metric: str) -> Figures:
+    """From each value of a column to the next: how much the quantity rises."""
+    column = part["steps"]
+    found: Figures = []
+    for group in _each(part, each, rows, metric):
+        places = _groups(_table(part), [column], _of(rows, group), metric)
+        places.sort(key=lambda one: one[0][column])
+        for (before, a), (after, b) in pairwise(places):
+            name = f"{_value(column, before[column])} to {_value(column, after[column])}"
+            found.append((group | {column: name}, replace(difference(b, a), sides=(a, b))))
+    return found
+
+
+def _of(rows: pl.DataFrame, group: Group) -> pl.DataFrame:
+    for name, value in group.items():
+        rows = rows.filter(rows[name] == value)
+    return rows
+
+
+def _each(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric: str) -> Iterator[Group]:
+    """The groups of rows: one for each combination of values of some columns."""
+    if not each:
+        yield {}
+        return
+    here = leaf(_table(quantity), rows, {}, metric, loosely=True).select(each).unique(maintain_order=True)
+    for group in here.drop_nulls().iter_rows(named=True):
+        if not _of(leaf(_table(quantity), rows, group, metric), group).is_empty():
+            yield group
+
+
+def _table(fields: Quantity) -> Quantity:
+    """The quantity of a part."""
+    return {name: fields[name] for name in ("measure", "of", "over") if name in fields} | (
+        {} if "measure" in fields else {"measure": "value"}
+    )
+
+
+def _list(found: Figures) -> str:
+    """The figures of some groups, in words."""
+    varying = {name for group, _ in found for name, value in group.items() if value != found[0][0][name]}
+    names = [_name({name: value for name, value in group.items() if name in varying}) for group, _ in found]
+    words = [f"{name}: {_figure(figure)}".lstrip(": ") for name, (_, figure) in zip(names, found, strict=True)]
+    return ("; " if len(varying) > 1 else ", ").join(words)
+
+
+def _figure(figure: Number) -> str:
+    return with_half(figure.mean, figure.half) + (f" ({figure.note})" if figure.note else "")
+
+
+def _name(group: Group) -> str:
+    return ", ".join(text for name, value in group.items() if (text := _value(name, value)))
+
+
+def _value(name: str, value: Any) -> str:
+    """A value of a column in words."""
+    if name.endswith("_bytes") and isinstance(value, int):
+        return f"{value // 1024} KB" if value >= 1024 else f"{value} B"
+    if name in ("nodes", "rails", "groups") and isinstance(value, int):
+        return f"{value} {name}" if value != 1 else f"one {name[:-1]}"
+    units = {"_MBps": "MB/s", "_us": "us", "_load": "MB/s"}
+    unit = next((unit for end, unit in units.items() if name.endswith(end)), "")
+    return f"{value:g} {unit}".strip() if isinstance(value, float) else str(value)

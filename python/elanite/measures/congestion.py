@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite import congestion
-from elanite.measures.base import Finding, at_least, averaged, measure, of_whole, ratio, with_interval
+from elanite.measures.numbers import Finding
 
 if TYPE_CHECKING:
     from elanite.claims import Claim
@@ -22,11 +22,7 @@ UNEVEN = 0.1
 CLOSE = 0.05
 """Delays this close to the published ones, as a fraction of these, are as published."""
 
-UNHARMED = 0.95
-"""A performance of at least this fraction is not harmed (000 s5.4 gives no figure)."""
 
-
-@measure("even-and-growing")
 def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
     """Delays that are even over the switches of a level and grow with every step of the path to the destination.
 
@@ -52,7 +48,6 @@ def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
     return Finding(off <= EVEN and growing and close and path[-1]["most"] == 100, text)
 
 
-@measure("hot-links")
 def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
     """Hot links at the first level of switches, some and not all of them, and destinations that are served unevenly."""
     packets = pl.col("packets")
@@ -70,15 +65,3 @@ def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
         " mean"
     )
     return Finding(len(at_first) == len(hot) and ratio >= 2 and most - least > UNEVEN, text)
-
-
-@measure("unharmed")
-def unharmed(rows: pl.DataFrame, claim: Claim) -> Finding:
-    """The metric on the last of the series' machines against that on the first; those between are only shown."""
-    here = rows.filter(pl.col("metric") == claim.metric)
-    machines = here["machine"].unique(maintain_order=True).to_list()
-    found = {name: averaged(here.filter(pl.col("machine") == name)) for name in machines}
-    left = ratio(found[machines[-1]], found[machines[0]])
-    text = "; ".join(f"{name}: {with_interval(found[name])}" for name in machines)
-    text += f"; {machines[-1]} keeps {of_whole(left)}"
-    return Finding(at_least(left, UNHARMED), text, tuple(found.values()))

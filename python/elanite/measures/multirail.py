@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.measures.base import Finding, measure
+from elanite.measures.numbers import Finding
 
 if TYPE_CHECKING:
     from elanite.claims import Claim
@@ -32,8 +32,7 @@ The copy lacks the last of the 20 columns of figure 4.
 NUMBERS = {"logarithmic": "1", "optimal": "2"}
 
 
-@measure("static-bound")
-def static_bound(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - all measures look alike
+def static_bound(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - as all special measures
     """Static allocations: all nodes reach each other, on the fewest rails, and two matrices are those of the paper."""
     found = {(str(name), int(str(nodes))): _matrix(here) for (name, nodes), here in rows.group_by("algorithm", "nodes")}
     apart = [key for key, matrix in found.items() if not _connected(matrix)]
@@ -91,8 +90,7 @@ FAIR = 0.1
 """Of nodes that are served fairly the first has no more than this fraction more than the last (004 gives no figure)."""
 
 
-@measure("livelock")
-def livelock(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - all measures look alike
+def livelock(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - as all special measures
     """Adapters in a circle: without the procedure nothing is ever granted, with it everybody is served, in turn."""
     without, served = (rows.filter(pl.col("machine").str.contains(f"rails.avoidance={on}")) for on in ("false", "true"))
     ended = without.filter(pl.col("metric") == "messages")["value"]

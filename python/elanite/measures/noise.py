@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.measures.base import Finding, measure
+from elanite.measures.numbers import Finding
 
 if TYPE_CHECKING:
     from elanite.claims import Claim
@@ -64,8 +64,7 @@ def by_cpu(table: pl.DataFrame) -> dict[int, Detours]:
     return found
 
 
-@measure("noise")
-def noise(table: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - all measures look alike
+def noise(table: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - as all special measures
     """Both processors are noiseless; the second one's distribution is that of the first, a little to the right."""
     first, second = by_cpu(table).values()
     compute = first.compute

@@ -11,7 +11,7 @@ pub struct Interval {
     /// The upper end.
     pub high: f64,
     /// How many values there were. Of one value nothing is known but itself: `low` and `high`
-    /// equal it. Of none, all three are NaN.
+    /// equal it. Of none, all three are NaN. Zero where they are not known, as of a ratio.
     pub n: u32,
 }
 
@@ -36,6 +36,22 @@ impl Interval {
             low: mean - half,
             high: mean + half,
             n: values.len() as u32,
+        }
+    }
+
+    /// Half its width.
+    #[must_use]
+    pub fn half(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// Half its width as a fraction of the mean; zero of a mean of zero.
+    #[must_use]
+    pub fn relative(&self) -> f64 {
+        if self.mean == 0.0 {
+            0.0
+        } else {
+            self.half() / self.mean.abs()
         }
     }
 }

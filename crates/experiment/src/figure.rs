@@ -1,0 +1,245 @@
+//! The figures of an experiment, as its file asks for them: what is on the axes, which curves, how many panels, and the
+//! published values beside them.
+//!
+//! ```toml
+//! [[figure]]
+//! name = "11{letter}"
+//! title = "Uniform traffic, {nodes} nodes"
+//! panel = "nodes"                                # a figure for each number of nodes
+//! draw = "loads"                                 # accepted over offered load; `curves` by default
+//! curve = "{sizes} / {arrivals}"
+//! published = [{ claim = "uniform.64.bandwidth" }]
+//! ```
+//!
+//! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. This module
+//! checks what needs no results; which columns these have is known where figures are drawn. Texts may hold `{column}`,
+//! which stands for the first value of that column. An experiment without figures gets a plain one for each metric.
+
+use crate::file::Experiment;
+use config::{Document, Problem, nearest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Short name, unique in the file.
+    pub name: String,
+    /// One line above it; where it is empty, kinds that know what they show have a title of their own.
+    pub title: String,
+    /// The figure of a document that it corresponds to.
+    #[serde(default)]
+    pub paper: String,
+    /// What is said below it, besides what each kind of figure says of itself.
+    #[serde(default)]
+    pub caption: String,
+    /// What the caption says of what is dashed, where anything is.
+    #[serde(default)]
+    pub dashed: String,
+    /// How it is drawn.
+    #[serde(default)]
+    pub draw: Drawing,
+    /// The series; all of them by default.
+    #[serde(default)]
+    pub series: Vec<String>,
+    /// Columns, each with its value, a list of values, or a table of bounds, `least` and `most`, both inside.
+    #[serde(default, rename = "where")]
+    pub select: BTreeMap<String, Value>,
+    /// Whether only the load is drawn at which most is accepted, of each configuration.
+    #[serde(default)]
+    pub sustained: bool,
+    /// Whether only what is not saturated is drawn.
+    #[serde(default)]
+    pub steady: bool,
+    /// A parameter; there is a figure for each of its values, whose texts may hold it and `{letter}`, a for the first.
+    #[serde(default)]
+    pub panel: String,
+    /// The metric on the vertical axis; by default, the one that this kind of figure is about.
+    #[serde(default)]
+    pub metric: String,
+    /// The metric of what is offered, on the horizontal axis of loads.
+    #[serde(default)]
+    pub offered: String,
+    /// The parameter on the horizontal axis.
+    #[serde(default)]
+    pub x: String,
+    /// What the horizontal axis says; the name of the parameter by default.
+    #[serde(default)]
+    pub x_title: String,
+    /// How values lie on the horizontal axis.
+    #[serde(default)]
+    pub x_scale: XScale,
+    /// What the vertical axis says, with the unit after the last comma; the metric by default.
+    #[serde(default)]
+    pub y_title: String,
+    /// Whether the vertical axis is logarithmic.
+    #[serde(default)]
+    pub log: bool,
+    /// What tells curves apart: texts with `{column}`, of which those that are not empty are joined by commas.
+    #[serde(default)]
+    pub curve: Vec<String>,
+    /// What the legend says above the curves.
+    #[serde(default)]
+    pub legend: String,
+    /// What the values of a column are called in the names of curves: a list of pairs, in the order of the legend.
+    #[serde(default)]
+    pub names: BTreeMap<String, Vec<(String, String)>>,
+    /// Rows whose values count twice, as those of two directions together.
+    #[serde(default)]
+    pub twice: BTreeMap<String, Value>,
+    /// Other rows, whose curves are drawn dashed beside those of the same names.
+    #[serde(default)]
+    pub beside: Option<Rows>,
+    /// Claims whose published values are drawn dashed.
+    #[serde(default)]
+    pub published: Vec<Published>,
+    /// Where there is a dashed line across, on the horizontal axis.
+    #[serde(default)]
+    pub mark: Option<f64>,
+}
+
+/// Rows of the same metric.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rows {
+    /// The series; all of them by default.
+    pub series: Vec<String>,
+    /// Columns, as those of the figure.
+    #[serde(rename = "where")]
+    pub select: BTreeMap<String, Value>,
+}
+
+/// A published value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The name of the claim.
+    pub claim: String,
+    /// What is written at it; nothing where it is empty.
+    #[serde(default = "published")]
+    pub label: String,
+    /// Its place on the horizontal axis; a line across the whole figure by default.
+    #[serde(default)]
+    pub x: Option<f64>,
+}
+
+fn published() -> String {
+    "published".into()
+}
+
+/// How values lie on a horizontal axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum XScale {
+    /// In proportion.
+    #[default]
+    Linear,
+    /// By powers of two.
+    Log,
+    /// By powers of two, of sizes in bytes.
+    Sizes,
+    /// One step for each value.
+    Steps,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drawing {
+    /// Means with their intervals, over a parameter.
+    #[default]
+    Curves,
+    /// Accepted over offered load.
+    Loads,
+    /// Means with their intervals as bars, for each value of a parameter.
+    Bars,
+    /// What each node has of a load.
+    Nodes,
+    /// The congestion matrix of points with slices of time; such points have one in any case, without these texts.
+    Congestion,
+    /// A table of the loads of I/O nodes.
+    IoTable,
+    /// What a job keeps of its bandwidth beside others.
+    Kept,
+    /// A table of changes of the machine.
+    Ablations,
+    /// A table of machines side by side.
+    Machines,
+    /// A table of policies of several rails.
+    Policies,
+    /// The share of calls that take no longer than so long.
+    Distribution,
+    /// How many iterations of a noise test take so long.
+    Histogram,
+    /// What noise adds.
+    Noise,
+    /// Whether broadcasts come to a deadlock.
+    Deadlocks,
+    /// Who waits for whom in a deadlock.
+    Cycles,
+    /// The rails that nodes need.
+    Allocation,
+    /// Who transmits on which rail.
+    Matrices,
+}
+
+/// What is wrong with the figures of an experiment.
+pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (index, figure) in experiment.figure.iter().enumerate() {
+        let path = format!("figure.{index}");
+        if experiment.figure[..index]
+            .iter()
+            .any(|other| other.name == figure.name)
+        {
+            let message = format!("there are two figures `{}`", figure.name);
+            let problem = document.problem(&format!("{path}.name"), message);
+            problems.push(problem.hint("give each figure a name of its own"));
+        }
+        let own = [(path.clone(), &figure.series)];
+        let beside = figure
+            .beside
+            .iter()
+            .map(|rows| (format!("{path}.beside"), &rows.series));
+        for (path, names) in own.into_iter().chain(beside) {
+            for (number, name) in names.iter().enumerate() {
+                problems.extend(series(
+                    experiment,
+                    document,
+                    &format!("{path}.series.{number}"),
+                    name,
+                ));
+            }
+        }
+        let over = matches!(figure.draw, Drawing::Curves | Drawing::Bars);
+        for (key, value) in [("x", &figure.x), ("metric", &figure.metric)] {
+            if over && value.is_empty() {
+                let problem = document.problem(
+                    &path,
+                    format!("the figure `{}` has no `{key}`", figure.name),
+                );
+                problems.push(problem.hint(format!(
+                    "write {key} = ...; `elanite schema experiment` describes it"
+                )));
+            }
+        }
+    }
+    problems
+}
+
+/// A name of a series, if there is none of that name.
+fn series(experiment: &Experiment, document: &Document, path: &str, name: &str) -> Option<Problem> {
+    let names = || experiment.series.iter().map(|series| series.name.as_str());
+    if names().any(|other| other == name) {
+        return None;
+    }
+    let problem = document.problem(path, format!("there is no series `{name}`"));
+    let problem = problem.allowed(names().collect::<Vec<_>>().join(", "));
+    Some(match nearest(name, names()) {
+        Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
+        None => problem,
+    })
+}

@@ -1,0 +1,296 @@
+"""Figures as experiment files ask for them: what ``[[figure]]`` says, made of the layers of ``curves`` and ``style``.
+
+What a figure may say is checked where the file is read (``crates/experiment/src/figure.rs`` describes every key). Here
+its rows are chosen, its curves named and its texts filled in. A figure whose rows are not there yet is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from elanite import claims
+from elanite.errors import UsageError
+from elanite.figures import curves as layers_of
+from elanite.figures.style import (
+    BYTES,
+    MARKS,
+    PALETTE,
+    RULE,
+    Figure,
+    colour,
+    layered,
+    published,
+    published_at,
+    size_axis,
+)
+from elanite.frames import padded, parameters, summarise, sustained
+from elanite.policies import told
+from elanite.select import chosen, empty
+from elanite.sources import did_you_mean
+from elanite.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from elanite.claims import Claim
+    from elanite.figures.curves import Layers
+
+Asked = dict[str, Any]
+"""A ``[[figure]]`` with all of its keys."""
+
+BARS = "Bars are 95% confidence intervals over batches and seeds."
+
+_COLUMN = re.compile(r"\{([^{}]+)\}")
+
+
+def panels(asked: Asked, rows: pl.DataFrame) -> Iterator[tuple[Asked, pl.DataFrame]]:
+    """What is asked for with its texts filled in, and its rows: once for each panel."""
+    rows = chosen(rows, _where(asked))
+    if rows.is_empty():
+        return
+    if not asked["panel"]:
+        yield filled(asked, rows), rows
+        return
+    values = rows[_column(rows, asked, "panel")].unique(maintain_order=True).drop_nulls().to_list()
+    for letter, value in zip("abcdefghijklmnopqrstuvwxyz", values, strict=False):
+        here = rows.filter(pl.col(asked["panel"]) == value)
+        yield filled(asked, here, letter=letter), here
+
+
+def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
+    """The texts with the first value of each column that they name."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if name in known or name not in rows.columns:
+            return known.get(name, found[0])
+        first = rows[name].drop_nulls().head(1).to_list()
+        return _said(asked, name, first[0]) if first else ""
+
+    texts = ("name", "title", "paper", "caption", "dashed")
+    return asked | {text: _COLUMN.sub(value, asked[text]) for text in texts}
+
+
+def figure(asked: Asked, layers: Layers, words: str = "", dashed: bool = False) -> Figure:
+    """The figure of some layers; ``words`` are what its kind says of itself."""
+    caption = " ".join(text for text in (asked["caption"], words, asked["dashed"] if dashed else "") if text)
+    return Figure(asked["name"], asked["title"], asked["paper"], caption, layered(asked["title"], layers))
+
+
+def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
+    """Means with their intervals over a parameter, as curves or as bars."""
+    rows = _told(rows)
+    beside = chosen(rows, _where(asked["beside"])) if asked["beside"] else rows.clear()
+    for panel, here in panels(asked, rows):
+        data = _means(panel, here)
+        if data.is_empty() or (panel["draw"] == "curves" and panel["x"] in here.columns and _one(data[panel["x"]])):
+            continue
+        title = panel["y_title"] or panel["metric"].replace("_", " ")
+        words = BARS if (data["high"] - data["low"]).max() else ""
+        if panel["draw"] == "bars":
+            yield figure(panel, _bars(panel, data, title), words)
+            continue
+        axis = _axis(panel, data)
+        unit = title.rsplit(", ", 1)[-1] if ", " in title else ""
+        found = layers_of.curves(
+            data, "curve", panel["legend"], axis, title, unit, log=panel["log"], digits=_digits(data)
+        )
+        rules = _published(panel, here)
+        rules += _beside(panel, _means(panel, beside), data) if not beside.is_empty() else []
+        if panel["mark"] is not None:
+            line = alt.Chart(pl.DataFrame({"x": [panel["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)
+            rules.append(line.encode(x="x:Q"))
+        yield figure(panel, found + rules, words, bool(rules))
+
+
+def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
+    """Accepted over offered load."""
+    for panel, here in panels(asked, _told(rows)):
+        named = _named(panel, here)
+        accepted, offered = panel["metric"] or "accepted", panel["offered"] or "offered"
+        data = layers_of.of_loads(named, ["curve", "load_MBps"], accepted, offered)
+        if data.is_empty():
+            continue
+        unit = panel["y_title"].rsplit(", ", 1)[-1] or "MB/s per node"
+        rules = _published(panel, here)
+        found = layers_of.loads(data, "curve", panel["legend"], unit, digits=_digits(data))
+        yield figure(panel, found + rules, layers_of.SATURATED, bool(rules))
+
+
+def _one(places: pl.Series) -> bool:
+    """Whether a curve would be one point."""
+    return places.n_unique() < 2
+
+
+def _told(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with what their machines say of several rails."""
+    return told(rows) if "machine" in rows.columns else rows
+
+
+def _where(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Which rows are meant: the series with the rest."""
+    series = {"series": asked["series"]} if asked["series"] else {}
+    return {**series, **asked["where"]}
+
+
+def _column(rows: pl.DataFrame, asked: Asked, key: str) -> str:
+    """A column that a figure names, or an error that says which there are."""
+    name: str = asked[key]
+    if name not in rows.columns:
+        have = parameters(rows)
+        raise UsageError(
+            f"the figure `{asked['name']}` has {key} = `{name}`, but the results have no such parameter"
+            f"{did_you_mean(name, have)}\n  parameters: {', '.join(have)}"
+        )
+    return name
+
+
+def _said(asked: Asked, name: str, value: object) -> str:
+    """A value as a figure calls it."""
+    names: dict[str, str] = dict(asked["names"].get(name, []))
+    return names.get(plain(value), f"{value:,}" if isinstance(value, int) else str(value))
+
+
+def _renamed(asked: Asked, name: str) -> pl.Expr:
+    text = pl.col(name).cast(pl.String)
+    names = dict(asked["names"].get(name, []))
+    return text.replace(names) if names else text
+
+
+def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the name of their curve, in the order of the legend."""
+    templates: list[str] = asked["curve"]
+    columns = list(dict.fromkeys(name for template in templates for name in _COLUMN.findall(template)))
+    unknown = [name for name in columns if name not in rows.columns and name not in asked["names"]]
+    for name in unknown:
+        _column(rows, asked | {"curve": name}, "curve")
+    rows = padded(rows, **dict.fromkeys(columns, pl.String))
+    parts = []
+    for template in templates:
+        inside = _COLUMN.findall(template)
+        text = pl.format(_COLUMN.sub("{}", template), *(_renamed(asked, name) for name in inside))
+        lacking = pl.any_horizontal(empty(rows, name) | (_renamed(asked, name) == "") for name in inside)
+        parts.append(pl.when(~lacking).then(text))
+    curve = pl.concat_str(parts, separator=", ", ignore_nulls=True) if parts else pl.lit(asked["metric"])
+    ranks = [
+        pl.col(name)
+        .cast(pl.String)
+        .fill_null("")
+        .replace_strict({value: rank for rank, (value, _) in enumerate(names)}, default=len(names))
+        for name in columns
+        if (names := asked["names"].get(name))
+    ]
+    rows = rows.with_columns(curve=curve)
+    return rows.sort(ranks, maintain_order=True) if ranks else rows
+
+
+def _means(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
+    """What is drawn: a mean with its interval for each curve and place on the axis."""
+    if rows.is_empty():
+        return rows
+    x = asked["x"]
+    if x not in rows.columns and x in rows["metric"]:
+        keys = [name for name in parameters(rows) if name != "series"]
+        of = rows.filter(pl.col("metric") == x).group_by(keys).agg(pl.col("value").mean().alias(x))
+        rows = rows.join(of, on=keys, nulls_equal=True, maintain_order="left")
+    _column(rows, asked, "x")
+    if asked["steady"]:
+        keys = [name for name in parameters(rows) if name not in ("series", x)]
+        state = pl.col("value").filter(pl.col("metric") == "saturated").max().over(keys)
+        rows = rows.filter(state.fill_null(0.0) < 0.5)
+    here = rows.filter(pl.col("metric") == asked["metric"])
+    if here.is_empty():
+        return here
+    here = sustained(here) if asked["sustained"] else here
+    here = _named(asked, here.unique(subset=[n for n in here.columns if n != "series"], maintain_order=True))
+    if asked["twice"]:
+        again = chosen(here.with_row_index("_row"), asked["twice"])["_row"]
+        twice = pl.int_range(pl.len()).is_in(again.implode())
+        here = here.with_columns(value=pl.when(twice).then(2 * pl.col("value")).otherwise("value"))
+    if asked["names"].get(x):
+        here = here.with_columns(_renamed(asked, x))
+    return summarise(here, ["curve", x])
+
+
+def _axis(asked: Asked, data: pl.DataFrame) -> alt.X:
+    x, scale = asked["x"], asked["x_scale"]
+    title = asked["x_title"] or x.replace("_", " ")
+    marks = data[x].unique().sort().to_list()
+    if scale == "sizes":
+        return size_axis(x, title, marks)
+    if scale == "steps":
+        sizes = x.endswith("_bytes")
+        shown = [mark for mark in marks if mark == 0 or mark in MARKS] if sizes else marks
+        label = BYTES if sizes else alt.Undefined
+        return alt.X(f"{x}:O", sort=marks, title=title, axis=alt.Axis(values=shown, labelExpr=label, labelAngle=0))
+    if scale == "log":
+        along = alt.Scale(type="log", base=2, domain=[marks[0], marks[-1]], nice=False)
+        return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False))
+    axis = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else alt.Undefined
+    return alt.X(f"{x}:Q", title=title, axis=axis)
+
+
+def _digits(data: pl.DataFrame) -> int:
+    """Digits after the point: those of parts, or of MB/s."""
+    most = data["high"].max()
+    return 3 if isinstance(most, float) and most < 10 else 1
+
+
+def _published(asked: Asked, rows: pl.DataFrame) -> Layers:
+    """The published values of the claims that the rows do not contradict."""
+    stated = {claim.id: claim for claim in claims.claims()}
+    layers: Layers = []
+    for entry in asked["published"]:
+        claim = stated.get(entry["claim"])
+        if claim is None:
+            raise UsageError(
+                f"the figure `{asked['name']}` has published values of `{entry['claim']}`, which is no claim"
+                f"{did_you_mean(entry['claim'], list(stated))}"
+            )
+        if _fits(claim, rows):
+            if entry["x"] is not None:
+                layers += published_at(asked["x"], {claim.id: entry["x"]})
+            else:
+                rule = published(claim.id, label=entry["label"])
+                layers += rule if entry["label"] else rule[:1]
+    return layers
+
+
+def _fits(claim: Claim, rows: pl.DataFrame) -> bool:
+    """Whether rows have the parameters of a claim, as far as they have one value of them."""
+    alike = [(name, values) for name, values in claim.where if name in rows.columns and rows[name].n_unique() == 1]
+    return not chosen(rows, {name: list(values) for name, values in alike}).is_empty()
+
+
+def _beside(asked: Asked, other: pl.DataFrame, data: pl.DataFrame) -> Layers:
+    """The curves of other rows, dashed, as far as those beside them go."""
+    x = asked["x"]
+    order = data["curve"].unique(maintain_order=True).to_list()
+    steps = asked["x_scale"] == "steps"
+    along = pl.col(x).is_in(data[x].implode()) if steps else pl.col(x).is_between(data[x].min(), data[x].max())
+    same = other.filter(pl.col("curve").is_in(order) & along)
+    kind = "O" if steps else "Q"
+    line = alt.Chart(same).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
+    tint = colour("curve", order, asked["legend"])
+    return [line.encode(x=f"{x}:{kind}", y="mean:Q", color=tint)] if len(same) else []
+
+
+def _bars(asked: Asked, data: pl.DataFrame, title: str) -> Layers:
+    """Bars with their intervals, side by side where there are several curves."""
+    x = asked["x"]
+    curves = data["curve"].unique(maintain_order=True).to_list()
+    steps = data[x].unique(maintain_order=True).to_list()
+    base = alt.Chart(data).encode(
+        x=alt.X(f"{x}:N", title=asked["x_title"] or x, sort=steps, axis=alt.Axis(labelAngle=0)),
+        color=colour("curve", curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
+        xOffset=alt.XOffset("curve:N", sort=curves) if len(curves) > 1 else alt.Undefined,
+    )
+    ends = [alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high")]
+    look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
+    bars = base.mark_bar(**look).encode(y=alt.Y("mean:Q", title=title), tooltip=[x, "curve", *ends])
+    rules = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=alt.value(RULE))
+    return [bars, rules]

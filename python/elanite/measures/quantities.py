@@ -1,0 +1,150 @@
+"""What is measured, as data: quantities that are made of other ones, down to means of chosen rows.
+
+A quantity is a table. Without ``measure`` it chooses rows by their columns (see ``elanite.select``), and is their mean;
+``lowest`` and ``highest`` stand for the least and greatest number of a column, and a bound may be a quantity itself.
+With ``measure`` it is made ``of`` another quantity, or of one and what it is set ``over``::
+
+    { measure = "ratio", of = { operation = "bcast" }, over = { operation = "hbcast" } }
+    { measure = "least", of = { memory = "elan" }, over = "nodes" }
+
+A quantity is evaluated for a group of rows, which have one value of some columns. Rows without such a parameter stand
+for those of a group that has none with it, and the group's value of a column does not count where a quantity chooses
+another one itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite.measures.numbers import Number, averaged, difference, ratio
+from elanite.select import chosen, empty
+from elanite.text import number as plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Quantity = Mapping[str, Any]
+Group = dict[str, Any]
+
+EMPTY: Quantity = {}
+
+BINARY: dict[str, Callable[[Number, Number], Number]] = {
+    "ratio": ratio,
+    "difference": difference,
+    "gain": lambda one, other: ratio(one, other).turned(1.0, -1.0),
+    "loss": lambda one, other: ratio(one, other).turned(-1.0, 1.0),
+}
+"""Of one figure over another: their ratio, their difference, what is gained and what is lost as a fraction."""
+
+UNARY: dict[str, Callable[[Number], Number]] = {
+    "twice": lambda one: one.turned(2.0),
+    "size": lambda one: one if one.mean >= 0 else one.turned(-1.0),
+}
+"""Of one figure: of two directions together, and without its sign."""
+
+ALONG: dict[str, Callable[[dict[Any, Number]], Number]] = {
+    "least": lambda found: min(found.values(), key=lambda one: one.mean),
+    "most": lambda found: max(found.values(), key=lambda one: one.mean),
+    "first": lambda found: found[min(found)],
+    "rate": lambda found: _rate(*sorted(found.items())[-2:]),
+}
+"""Of the figures over a column: the least and the most, that at its least value, and what is moved in a time: the
+column's difference between its greatest two values over that of the figures, in which no start-up is."""
+
+MEASURES = ("value", *BINARY, *UNARY, *ALONG)
+
+
+class MissingError(ValueError):
+    """There are no rows of a quantity."""
+
+
+def evaluate(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str) -> Number:
+    """The figure of a quantity; ``metric`` is what is measured where the quantity does not say it."""
+    kind = quantity.get("measure", "value")
+    of = quantity.get("of", EMPTY) if "measure" in quantity else quantity
+    if kind == "value":
+        here = of_group(of, rows, group, metric)
+        if here.is_empty():
+            raise MissingError(f"the points have no rows of {dict(of) or metric}")
+        return averaged(here)
+    over = quantity.get("over", EMPTY)
+    if kind in BINARY:
+        one, other = (evaluate(side, rows, group, metric) for side in (of, over))
+        return replace(BINARY[kind](one, other), note=f"{plain(one.mean)} of {plain(other.mean)}", sides=(one, other))
+    if kind in UNARY:
+        return UNARY[kind](evaluate(of, rows, group, metric))
+    others = {name: value for name, value in group.items() if name != over}
+    values = leaf(of, rows, others, metric)[over].unique().drop_nulls().sort().to_list()
+    found = {}
+    for value in values:
+        with suppress(MissingError):
+            found[value] = evaluate(_at(of, over, value), rows, group, metric)
+    if not found:
+        raise MissingError(f"the points have no {over}")
+    return ALONG[kind](found)
+
+
+def _at(quantity: Quantity, column: str, value: Any) -> Quantity:
+    """The quantity at one value of a column."""
+    if "measure" not in quantity:
+        return {**quantity, column: value}
+    sides = {
+        side: _at(quantity[side], column, value) for side in ("of", "over") if isinstance(quantity.get(side), dict)
+    }
+    return {"of": {column: value}, **quantity, **sides}
+
+
+def leaf(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str, *, loosely: bool = False) -> pl.DataFrame:
+    """The rows of the first of the means that a quantity is made of; loosely, whatever depends on the group."""
+    while "measure" in quantity:
+        quantity = quantity.get("of", EMPTY)
+    if loosely:
+        quantity = {name: value for name, value in quantity.items() if not _of_its_group(value)}
+    return of_group(quantity, rows, group, metric)
+
+
+def _of_its_group(value: Any) -> bool:
+    """Whether what is chosen depends on the other rows of a group."""
+    bounds = value.values() if isinstance(value, Mapping) else ()
+    return value in ("lowest", "highest") or any(isinstance(bound, Mapping) for bound in bounds)
+
+
+def of_group(wanted: Quantity, rows: pl.DataFrame, group: Group, metric: str) -> pl.DataFrame:
+    """The rows that are wanted of a group."""
+    if "metric" in rows.columns:
+        here = chosen(rows, {"metric": wanted.get("metric", metric)})
+    else:
+        here = rows.with_columns(value=pl.col(metric))  # a table with a column for each metric
+    ends: dict[str, str] = {}
+    other: dict[str, Any] = {}
+    for name, value in wanted.items():
+        if value in ("lowest", "highest"):
+            ends[name] = value
+        elif isinstance(value, Mapping):
+            other[name] = {bound: _bound(limit, rows, group, metric) for bound, limit in value.items()}
+        else:
+            other[name] = value
+    here = chosen(here, other)
+    for name, value in group.items():
+        same = here.filter(pl.col(name) == value)
+        if name not in ends and (name not in wanted or len(same)):
+            here = same if len(same) else here.filter(empty(here, name))
+    for name, end in ends.items():
+        column = pl.col(name)
+        here = here.filter(column == (column.min() if end == "lowest" else column.max()))
+    return here
+
+
+def _bound(limit: Any, rows: pl.DataFrame, group: Group, metric: str) -> Any:
+    return evaluate(limit, rows, group, metric).mean if isinstance(limit, Mapping) else limit
+
+
+def _rate(few: tuple[float, Number], many: tuple[float, Number]) -> Number:
+    more = difference(many[1], few[1])
+    length = many[0] - few[0]
+    return Number(length / more.mean, length / more.high, length / more.low)

@@ -1,0 +1,60 @@
+"""Which rows a claim is measured on, where selecting columns does not say it: the words of ``rows`` in the claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite.frames import padded, parameters, sustained
+from elanite.policies import told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+OF_JOBS = {"load_MBps": pl.Float64, "compute.load_MBps": pl.Float64, "io.load_MBps": pl.Float64}
+"""Loads of one job and of two, whatever is finished."""
+
+
+def prepared(rows: pl.DataFrame, kind: str, each: Sequence[str]) -> pl.DataFrame:
+    """The rows of one kind, with what their machines say of several rails."""
+    rows = told(rows) if "machine" in rows.columns and "curve" not in rows.columns else rows
+    return KINDS[kind](rows, each)
+
+
+def of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of one job or two with the columns of both."""
+    return padded(rows, **OF_JOBS, **{"nodes": pl.String, "compute.nodes": pl.String})
+
+
+def compute(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001 - as all kinds
+    """The job that computes, at its highest load, with the load of the job beside it: ``io_load``, empty for none."""
+    rows = of_jobs(rows).filter(pl.col("job") == "compute")
+    rows = rows.with_columns(
+        compute_load=pl.coalesce("load_MBps", "compute.load_MBps"),
+        compute_nodes=pl.coalesce("nodes", "compute.nodes"),
+        io_load=pl.col("io.load_MBps"),
+    )
+    return rows.filter(pl.col("compute_load") == pl.col("compute_load").max())
+
+
+def steady(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001
+    """Configurations that are not saturated in any run."""
+    state = pl.col("value").filter(pl.col("metric") == "saturated").max().over(parameters(rows))
+    return rows.filter(state < 0.5)
+
+
+def longest(rows: pl.DataFrame, each: Sequence[str]) -> pl.DataFrame:
+    """Configurations that several series have are those of the longest."""
+    count = pl.len().over("series", *each)
+    return rows.filter(count == count.max().over(each))
+
+
+KINDS: dict[str, Callable[[pl.DataFrame, Sequence[str]], pl.DataFrame]] = {
+    "": lambda rows, _: rows,
+    "sustained": lambda rows, _: sustained(rows),
+    "steady": steady,
+    "compute": compute,
+    "longest": longest,
+}
+"""All rows; at the load where most is accepted; not saturated; of the job that computes; of the longest series."""

@@ -1,0 +1,48 @@
+"""Which rows are meant: the words that ``where`` of claims and of figures has for them.
+
+A column is given a value, a list of values, or a table of bounds: ``least`` and ``most`` (inside), ``above`` and
+``below`` (outside), or ``not`` with what is not meant. The empty text stands for rows without such a parameter, and
+``{other}`` for the value of another column. Columns that no row has are empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite.frames import padded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BOUNDS = {"least": pl.Expr.ge, "most": pl.Expr.le, "above": pl.Expr.gt, "below": pl.Expr.lt}
+
+
+def chosen(rows: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:
+    """The rows that are meant."""
+    rows = padded(rows, **dict.fromkeys(where, pl.String))
+    for name, wanted in where.items():
+        rows = rows.filter(_meant(rows, name, wanted))
+    return rows
+
+
+def empty(rows: pl.DataFrame, name: str) -> pl.Expr:
+    """Whether rows are without a parameter."""
+    column = pl.col(name)
+    return column.is_null() | (column == "") if rows.schema[name] == pl.String else column.is_null()
+
+
+def _meant(rows: pl.DataFrame, name: str, wanted: Any) -> pl.Expr:
+    column = pl.col(name)
+    if isinstance(wanted, dict) and "not" in wanted:
+        return ~_meant(rows, name, wanted["not"])
+    if isinstance(wanted, dict):
+        return pl.all_horizontal(BOUNDS[bound](column, value) for bound, value in wanted.items())
+    if isinstance(wanted, str) and wanted.startswith("{"):
+        return column.eq_missing(pl.col(wanted.strip("{}")))
+    values = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+    if rows.schema[name] == pl.String:
+        values = [str(value) for value in values]
+    meant = pl.any_horizontal(pl.lit(False), *(column.eq_missing(value) for value in values if value != ""))
+    return meant | empty(rows, name) if "" in values else meant
