@@ -18,6 +18,7 @@
 //! The time is that of other packets: `turnaround` to the answer, `input` and `event` from the last of payload and token to
 //! the event.
 
+use crate::NodeId;
 use crate::cluster::Happening;
 use crate::cluster::World;
 use crate::dma::{DmaError, DmaId, Notify, Token};
@@ -25,7 +26,7 @@ use crate::event::News;
 use crate::memory::{Address, Placement};
 use crate::message::{Answer, MESSAGE};
 use crate::mmu::{Access, Fault};
-use fabric::{Ack, Destination, NodeId, PacketId};
+use fabric::{Ack, Destination, PacketId};
 
 /// How far one destination of a broadcast DMA is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,10 +40,10 @@ pub(crate) struct Landing {
 impl World {
     /// Whether a destination is one node, or a range of those that there are.
     pub(crate) fn check_range(&self, destination: Destination) -> Result<(), DmaError> {
-        let tree = self.fabric.tree();
+        let topology = self.fabric.topology();
         let (first, last) = (destination.first(), destination.last());
-        if destination.is_broadcast() && !tree.are_attached(first, last) {
-            let nodes = tree.nodes();
+        if destination.is_broadcast() && !topology.are_attached(first, last) {
+            let (first, last, nodes) = (first.get(), last.get(), topology.nodes());
             return Err(DmaError::NoRange { first, last, nodes });
         }
         Ok(())

@@ -3,11 +3,11 @@
 //! Every command crosses the bus in a transaction of [`COMMAND`] bytes; the command processor works on it for `command`.
 //! Threads on the adapter need no command port.
 
+use crate::NodeId;
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::dma::DmaId;
 use crate::event::EventId;
-use fabric::NodeId;
 use units::Bytes;
 
 /// A command is one word through the command port.

@@ -10,10 +10,10 @@
 //! All of these reach its main memory, at the addresses and with the permissions of the first; what lies in the memory of an
 //! adapter is reached by this one only.
 
+use crate::NodeId;
 use crate::dma::DmaError;
 use crate::memory::Address;
 use crate::mmu::Mmu;
-use fabric::NodeId;
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::fmt;

@@ -6,6 +6,7 @@
 //!
 //! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
 
+use crate::NodeId;
 use crate::broadcast::Landing;
 use crate::context::{Capability, ContextId};
 use crate::event::EventId;
@@ -13,7 +14,7 @@ use crate::get::Get;
 use crate::memory::Address;
 use crate::meter::Meter;
 use crate::mmu::{Fault, Reason};
-use fabric::{Destination, NodeId, Priority};
+use fabric::{Destination, Priority};
 use kernel::{Signal, Wait};
 use std::cell::Cell;
 use std::pin::Pin;
@@ -87,7 +88,7 @@ impl Dma {
     pub(crate) fn destination(&self) -> Destination {
         let first = self.to.node;
         match self.last {
-            Some(last) => Destination::Range { first, last },
+            Some(last) => Destination::range(first, last),
             None => first.into(),
         }
     }

@@ -15,6 +15,7 @@
 //! operating system backs off); meanwhile the DMA is parked: nothing more of it is cut, and others go on. *Error* ends the
 //! DMA; packets already under way finish.
 
+use crate::NodeId;
 use crate::broadcast::Landing;
 use crate::cluster::{Happening, World};
 use crate::dma::{Dma, DmaError, DmaId, Kind, Notify, Packet, Progress, Report, Stage, Token};
@@ -23,7 +24,7 @@ use crate::get::{DESCRIPTOR, Get};
 use crate::memory::{Address, Placement};
 use crate::message::MESSAGE;
 use crate::mmu::{Access, Fault, Reason};
-use fabric::{Ack, NodeId, PacketSpec};
+use fabric::{Ack, PacketSpec};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
@@ -181,7 +182,7 @@ impl World {
 
     /// Whether two adapters are on one rail.
     pub(crate) fn check_rail(&self, from: NodeId, to: NodeId) -> Result<(), DmaError> {
-        let rail = |place| self.fabric.tree().rail_and_node(place).0;
+        let rail = |place: NodeId| self.fabric.topology().rail_and_node(place.into()).0;
         if rail(from) == rail(to) {
             Ok(())
         } else {
@@ -395,7 +396,7 @@ impl World {
             _ => (dma.destination(), format.flits(packet.length)),
         };
         let spec = PacketSpec {
-            source: progress.node,
+            source: progress.node.into(),
             destination,
             flits,
             priority: dma.priority,

@@ -19,12 +19,12 @@
 //! * *polling*: it sees the block `poll` after it has arrived;
 //! * *blocking*: it gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
 
+use crate::NodeId;
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::dma::{Dma, DmaError, DmaId, Report, Stage};
 use crate::memory::{Address, ElanAddr};
 use crate::mmu::{Access, Fault, Reason};
-use fabric::NodeId;
 use kernel::Signal;
 use units::Bytes;
 

@@ -18,11 +18,12 @@
 //! asker. If the owner unmaps or protects them while the get is under way, its adapter sends a packet that says so; if the
 //! asker does that to its own room, its inputter knows: either way the get ends with the fault.
 
+use crate::NodeId;
 use crate::cluster::{Happening, World};
 use crate::dma::{DmaId, Progress, Report, Stage, Token};
 use crate::event::News;
 use crate::mmu::{Access, Fault};
-use fabric::{Ack, NodeId, PacketId};
+use fabric::{Ack, PacketId};
 use units::{Bytes, Time};
 
 /// A DMA descriptor (public Elan3 headers: 32 bytes).

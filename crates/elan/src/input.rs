@@ -18,6 +18,7 @@
 //!
 //! A process that unmaps a range while a packet for it waits for the bus loses the packet's bytes, and gets a trap.
 
+use crate::NodeId;
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::context::Capability;
@@ -27,7 +28,7 @@ use crate::get::Get;
 use crate::memory::{Address, Placement};
 use crate::message::MESSAGE;
 use crate::mmu::{Access, Fault, Reason};
-use fabric::{Ack, NodeId, PacketId};
+use fabric::{Ack, PacketId};
 use std::collections::VecDeque;
 use units::Bytes;
 

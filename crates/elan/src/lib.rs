@@ -80,7 +80,10 @@ pub use config::{
 pub use context::{Capability, ContextId, NoContext};
 pub use dma::{Dma, DmaError, Transfer};
 pub use event::{Action, EventId, Wait};
-pub use fabric::{NodeId, Priority};
+/// Number of a node, and of the place of an adapter ([`fabric::Place`]).
+pub type NodeId = u32;
+
+pub use fabric::Priority;
 pub use memory::{Address, ElanAddr, MainAddr, Placement, Region};
 pub use message::{Answer, Comparison, Transaction};
 pub use meter::Meter;

@@ -13,8 +13,8 @@
 //! generators of traffic need no data. Both take the same path through the model and the same time; bytes move where both
 //! ends of a DMA hold them, and what holds none reads as zeros.
 
+use crate::NodeId;
 use crate::context::ContextId;
-use fabric::NodeId;
 use std::collections::BTreeMap;
 use std::fmt;
 use units::Bytes;

@@ -15,13 +15,14 @@
 //!
 //! Words have 8 bytes, lie in adapter memory, and are little-endian.
 
+use crate::NodeId;
 use crate::cluster::{Happening, World};
 use crate::context::Capability;
 use crate::dma::{DmaError, Token};
 use crate::event::News;
 use crate::memory::{Address, ElanAddr, Placement};
 use crate::mmu::{Access, Fault, Reason};
-use fabric::{Ack, Destination, NodeId, PacketId, PacketSpec, Priority};
+use fabric::{Ack, Destination, PacketId, PacketSpec, Priority};
 use kernel::Signal;
 use units::Bytes;
 
@@ -184,11 +185,11 @@ impl World {
         let data = message.transactions.iter().map(|one| one.data());
         let first = message.to.node;
         let destination = match message.last {
-            Some(last) => Destination::Range { first, last },
+            Some(last) => Destination::range(first, last),
             None => first.into(),
         };
         let spec = PacketSpec {
-            source: message.source,
+            source: message.source.into(),
             destination,
             flits: format.flits_of(data),
             priority: message.priority,

@@ -21,8 +21,8 @@
 //! between two ranges: stricter than hardware, so that an access beyond the end never passes by luck. The 16 entries of
 //! the TLB and its walks have no cost of their own: they are part of `dma_start`.
 
+use crate::NodeId;
 use crate::memory::{Address, Contents, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
-use fabric::NodeId;
 use std::fmt;
 use std::ops::BitOr;
 use thiserror::Error;

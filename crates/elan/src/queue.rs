@@ -9,12 +9,12 @@
 //!
 //! On the wire such a message is its blocks and one more transaction, without payload, which claims the slot.
 
+use crate::NodeId;
 use crate::cluster::{Happening, World};
 use crate::context::Capability;
 use crate::event::{EventId, News};
 use crate::memory::Address;
 use crate::mmu::{Access, Fault, Reason};
-use fabric::NodeId;
 use kernel::Signal;
 use std::collections::VecDeque;
 use units::Bytes;

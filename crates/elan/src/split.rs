@@ -9,10 +9,10 @@
 //! As many reads may be open as the adapter prepares packets, `adapter.packets_in_flight`, and data come in the order of
 //! the requests. What processors store in the adapter and what the adapter writes are posted writes on either bus.
 
+use crate::NodeId;
 use crate::bus::Direction;
 use crate::cluster::{Happening, World};
 use crate::dma::Token;
-use fabric::NodeId;
 use units::Bytes;
 
 /// The address and the attributes of a request: a phase of the bus each, of 4 bytes.

@@ -22,11 +22,11 @@
 //!
 //! An adapter without the part sends such messages by its DMA engine.
 
+use crate::NodeId;
 use crate::bus::Direction;
 use crate::cluster::{Happening, Node, World};
 use crate::command::{COMMAND, Command};
 use crate::dma::{Dma, DmaId, Report, Transfer};
-use fabric::NodeId;
 use std::collections::VecDeque;
 
 /// The short transaction engine of one adapter.

@@ -42,6 +42,7 @@ mod processor;
 
 pub(crate) use processor::Processor;
 
+use crate::NodeId;
 use crate::cluster::Node;
 use crate::command::Command;
 use crate::dma::{Dma, DmaError, Report, Transfer};
@@ -50,7 +51,7 @@ use crate::memory::{Address, ElanAddr, PAGE, Placement, Region};
 use crate::message::{Answer, MOST_TRANSACTIONS, Transaction};
 use crate::mmu::{MemoryError, Permissions};
 use crate::queue::QueueId;
-use fabric::{Destination, NodeId, Priority};
+use fabric::{Destination, Priority};
 use kernel::{Label, Signal};
 use std::cell::Cell;
 use std::future::IntoFuture;
@@ -289,7 +290,7 @@ impl Thread {
                 "a queue takes messages of its own"
             );
             let first = to.0.node;
-            let range = Destination::Range { first, last };
+            let range = Destination::range(first, last);
             self.node.world.borrow().check_range(range)?;
         }
         self.issue().await;

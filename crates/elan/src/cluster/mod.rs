@@ -16,10 +16,11 @@ mod world;
 pub use node::Node;
 pub(crate) use world::{Happening, World};
 
+use crate::NodeId;
 use crate::config::Config;
 use crate::context::{Capability, NoContext};
 use crate::meter::Meter;
-use fabric::{Broadcast, LinkCounters, LinkId, NodeId};
+use fabric::{Broadcast, LinkCounters, LinkId};
 use kernel::{Executor, Label, Limits, Progress, memory};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -120,23 +121,26 @@ impl Cluster {
     /// If the machine has no such node, or no such rail.
     pub fn adapter(&self, rail: u32, node: NodeId) -> Node {
         let world = self.world.borrow();
-        let tree = world.fabric.tree();
+        let tree = world.fabric.topology();
         let (nodes, rails) = (tree.nodes(), tree.rails());
         assert!(
             node < nodes && rail < rails,
             "the machine has {nodes} nodes on {rails} rails, and no node {node} on rail {rail}"
         );
-        Node::open(Rc::clone(&self.world), tree.place(rail, node))
+        Node::open(
+            Rc::clone(&self.world),
+            tree.place(rail.into(), node.into()).get(),
+        )
     }
 
     /// Attached nodes.
     pub fn nodes(&self) -> NodeId {
-        self.world.borrow().fabric.tree().nodes()
+        self.world.borrow().fabric.topology().nodes()
     }
 
     /// Networks that every node is attached to, each by an adapter of its own.
     pub fn rails(&self) -> u32 {
-        self.world.borrow().fabric.tree().rails()
+        self.world.borrow().fabric.topology().rails()
     }
 
     /// Lets a rail fail at a moment, for ever: all of its adapters see that their links are dead. What is on its way gets lost;
@@ -341,7 +345,7 @@ impl Cluster {
     }
 
     /// What a link has done so far.
-    pub fn link(&self, link: LinkId) -> LinkCounters {
+    pub fn link(&self, link: impl Into<LinkId>) -> LinkCounters {
         let mut world = self.world.borrow_mut();
         world.catch_up();
         world.fabric.counters(link)

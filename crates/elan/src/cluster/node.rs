@@ -1,12 +1,12 @@
 //! A node as its processes see it.
 
 use super::{Happening, World};
+use crate::NodeId;
 use crate::command::Command;
 use crate::context::{Capability, ContextId, NoContext};
 use crate::dma::{Dma, DmaError, Progress, Report, Transfer};
 use crate::memory::{Address, ElanAddr, Placement, Region};
 use crate::mmu::{Access, Fault, MemoryError, Permissions, Reason};
-use fabric::NodeId;
 use kernel::{Label, Signal};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -75,9 +75,9 @@ impl Node {
     pub fn beside(&self, rail: u32) -> Result<Node, NoContext> {
         let (_, node) = self.rail_and_node();
         let mut world = self.world.borrow_mut();
-        let tree = world.fabric.tree();
+        let tree = world.fabric.topology();
         assert!(rail < tree.rails(), "the machine has no rail {rail}");
-        let id = tree.place(rail, node);
+        let id = tree.place(rail.into(), node.into()).get();
         let context = world.attach(&[id], self.capability)?;
         drop(world);
         let beside = Node {
@@ -106,7 +106,9 @@ impl Node {
 
     /// The rail of this adapter, and the number of the node, which is the same on all rails.
     pub fn rail_and_node(&self) -> (u32, NodeId) {
-        self.world.borrow().fabric.tree().rail_and_node(self.id)
+        let world = self.world.borrow();
+        let (rail, node) = world.fabric.topology().rail_and_node(self.id.into());
+        (rail.get(), node.get())
     }
 
     /// Whether the rail of this adapter has failed.

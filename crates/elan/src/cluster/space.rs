@@ -1,11 +1,11 @@
 //! The memory of all processes, as adapters and hosts reach it: every access is translated by its process's MMU.
 
 use super::World;
+use crate::NodeId;
 use crate::context::{Capability, Context, ContextId, MOST_CONTEXTS, NoContext};
 use crate::memory::{Address, Contents, Placement, Region};
 use crate::message::WORD;
 use crate::mmu::{Access, Fault, MemoryError, Permissions, Range, Reason, pages};
-use fabric::NodeId;
 use units::Bytes;
 
 /// What lies behind an access, and the bytes if there are any.

@@ -1,5 +1,6 @@
 //! The state behind all nodes, and the dispatch of what happens to it.
 
+use crate::NodeId;
 use crate::bus::{Bus, Direction};
 use crate::command::Command;
 use crate::config::Config;
@@ -12,7 +13,7 @@ use crate::message::Message;
 use crate::queue::Queue;
 use crate::sten::Sten;
 use crate::thread::Processor;
-use fabric::{Fabric, NodeId, Notice};
+use fabric::{Fabric, Notice};
 use kernel::{Digest, EventQueue, Signal, Spawner};
 use slab::Slab;
 use std::collections::VecDeque;
@@ -104,8 +105,8 @@ pub(crate) struct World {
 impl World {
     pub fn new(config: Config, spawner: Spawner) -> Self {
         let fabric = Fabric::new(config.fabric.clone());
-        let tree = fabric.tree();
-        let places = tree.place(tree.rails() - 1, tree.nodes() - 1) + 1;
+        let topology = fabric.topology();
+        let places = (topology.rails() - 1) * topology.positions() + topology.nodes();
         let engines = config.elan4.map_or(1, |elan4| elan4.engines);
         let adapters = (0..places).map(|_| Adapter {
             bus: Bus::new(config.bus),
@@ -199,16 +200,18 @@ impl World {
         let mut notices = std::mem::take(&mut self.notices);
         for notice in notices.drain(..) {
             match notice {
-                Notice::Injected(spec) => self.run_engine(spec.source),
+                Notice::Injected(spec) => self.run_engine(spec.source.get()),
                 Notice::Delivered(packet, node, spec) => {
-                    self.arrived(node, packet, spec.token);
+                    self.arrived(node.get(), packet, spec.token);
                 }
                 Notice::Ended {
                     node, good, spec, ..
-                } => self.ended(node, spec.token, good),
+                } => self.ended(node.get(), spec.token, good),
                 Notice::Acknowledged(record, spec) => {
                     self.packets_done += 1;
-                    let path = u64::from(spec.source) << 32 | u64::from(spec.destination.first());
+                    let [source, first] =
+                        [spec.source, spec.destination.first()].map(|place| u64::from(place.get()));
+                    let path = source << 32 | first;
                     let form = u64::from(spec.flits) << 32 | u64::from(record.links);
                     let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
                     digest
@@ -254,8 +257,8 @@ impl World {
             Happening::Copied(news) => self.copied(news),
             Happening::Seen(news) => self.seen(news),
             Happening::Fails(rail) => {
-                let tree = self.fabric.tree();
-                let first = tree.place(rail, 0) as usize;
+                let tree = self.fabric.topology();
+                let first = usize::from(tree.place(rail.into(), fabric::NodeId::new(0)));
                 let failed = &self.adapters[first..first + tree.nodes() as usize];
                 for adapter in failed {
                     adapter.down.fire();

@@ -5,10 +5,10 @@ use super::nic::{self, MOST_PROCESSES, Port};
 use super::policy;
 use super::process::{Attachment, Process};
 use super::{Config, Kind};
+use crate::NodeId;
 use crate::cluster::{Cluster, Node};
 use crate::memory::Region;
 use crate::mmu::MemoryError;
-use fabric::NodeId;
 use std::cell::Cell;
 use std::rc::Rc;
 

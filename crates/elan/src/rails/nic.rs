@@ -12,6 +12,7 @@
 
 use super::Config;
 use super::protocol::{Answer, Control, Message, Nic, Packet, Request, Status};
+use crate::NodeId;
 use crate::cluster::Node;
 use crate::event::EventId;
 use crate::memory::Address;
@@ -19,7 +20,7 @@ use crate::message::{INSERTED, Transaction, WORD};
 use crate::mmu::MemoryError;
 use crate::queue::QueueId;
 use crate::thread::Thread;
-use fabric::{NodeId, Priority};
+use fabric::Priority;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -3,12 +3,12 @@
 use super::host::Host;
 use super::nic::Port;
 use super::policy::{Hold, Message, Pick, Policy};
+use crate::NodeId;
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::event::EventId;
 use crate::memory::Region;
 use crate::meter::Meter;
-use fabric::NodeId;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
