@@ -7,7 +7,7 @@ use crate::file::{
 use elan::{
     AdapterConfig, BusConfig, Config, GroupConfig, HostConfig, PacketFormat, Part, TportConfig,
 };
-use fabric::{FatTree, TopologyError};
+use fabric::{Topology, TopologyError};
 use units::Time;
 
 impl Machine {
@@ -20,10 +20,10 @@ impl Machine {
         (exact && !cycle.is_zero()).then_some(cycle)
     }
 
-    /// The trees of all rails, if there can be such.
-    pub(crate) fn trees(&self) -> Result<FatTree, TopologyError> {
+    /// The networks of all rails, if there can be such.
+    pub(crate) fn topology(&self) -> Result<Topology, TopologyError> {
         let rails = self.rails.as_ref().map_or(1, |rails| rails.count.value);
-        self.topology.tree()?.with_rails(rails)
+        self.topology.of_a_rail()?.with_rails(rails)
     }
 
     /// The engine in the fabric's own terms.
@@ -104,7 +104,7 @@ impl Machine {
         Config {
             fabric: fabric::Config {
                 engine: self.engine(),
-                tree: self.trees().expect("the machine has been checked"),
+                topology: self.topology().expect("the machine has been checked"),
                 hop_delay: (0..levels).map(delay).collect(),
                 channels: link.channels.value,
                 buffer: link.buffer.value.as_u32(),

@@ -1,6 +1,6 @@
 //! Records of a run as Python dictionaries of columns.
 
-use fabric::{FatTree, topology::End};
+use fabric::{LinkId, Wiring, topology::End};
 use kernel::memory;
 use noise::Measurement;
 use pyo3::prelude::*;
@@ -109,18 +109,18 @@ pub fn links<'py>(py: Python<'py>, rows: &[LinkRow]) -> PyResult<Bound<'py, PyDi
     }))
 }
 
-/// Every link of a tree, whether it carried anything or not, by columns. `level` is that of its lower end; `switch` is
+/// Every link of a network, whether it carried anything or not, by columns. `level` is that of its lower end; `switch` is
 /// the number of the switch that it leaves, none where it leaves a node.
-pub fn wiring<'py>(py: Python<'py>, tree: &FatTree) -> PyResult<Bound<'py, PyDict>> {
-    let links = 0..tree.links();
+pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, PyDict>> {
+    let links = LinkId::all(tree.links());
     Ok(table!(py, links.clone(), {
-        "link": |link| link,
+        "link": |link| link.get(),
         "from": |link| tree.end_name(tree.ends(link).0),
         "to": |link| tree.end_name(tree.ends(link).1),
         "level": |link| tree.link_level(link),
         "up": |link| tree.is_up(link),
         "switch": |link| match tree.ends(link).0 {
-            End::Switch { switch, .. } => Some(switch),
+            End::Switch { switch, .. } => Some(switch.get()),
             End::Node(_) => None,
         },
     }))

@@ -3,9 +3,10 @@
 //! A row is a channel that a packet holds, or a wait of the cycle. A packet that will never go on holds the channels of its
 //! path, or of its tree as far as that has been set up; those of the packets in the cycle make the picture.
 
+use elan::NodeId;
 use fabric::control::{Held, PacketName, Wait};
 use fabric::topology::End;
-use fabric::{Deadlock, FatTree, LinkId, NodeId, SwitchId};
+use fabric::{Deadlock, Wiring};
 use kernel::Digest;
 
 /// A channel that a packet holds, or a wait of the cycle.
@@ -18,9 +19,9 @@ pub struct DeadlockRow {
     /// First and last destination of the packet.
     pub destinations: (NodeId, NodeId),
     /// The switch where it waits, by its number and its name.
-    pub switch: Option<(SwitchId, String)>,
+    pub switch: Option<(u32, String)>,
     /// The link that it holds a channel of, or waits for; none if it waits for its turn at the switch.
-    pub link: Option<LinkId>,
+    pub link: Option<u32>,
     /// The ends of the link, by their names.
     pub ends: Option<(String, String)>,
     /// The number of the channel.
@@ -30,7 +31,7 @@ pub struct DeadlockRow {
 }
 
 /// The table of a deadlock: what the packets of the cycle hold, then the cycle.
-pub(crate) fn rows(deadlock: &Deadlock, tree: &FatTree) -> Vec<DeadlockRow> {
+pub(crate) fn rows(deadlock: &Deadlock, tree: &dyn Wiring) -> Vec<DeadlockRow> {
     let waits = |packet: &PacketName| deadlock.cycle.iter().any(|wait| wait.packet == *packet);
     let stuck = deadlock.packets.iter();
     let stuck = stuck.filter(|stuck| waits(&stuck.packet));
@@ -41,25 +42,28 @@ pub(crate) fn rows(deadlock: &Deadlock, tree: &FatTree) -> Vec<DeadlockRow> {
     });
     let wait = |(step, wait): (u32, &Wait)| DeadlockRow {
         step: Some(step),
-        switch: Some((wait.switch, tree.switch_name(wait.switch))),
-        holder: Some((wait.holder.source, wait.holder.sequence)),
+        switch: Some((wait.switch.get(), tree.switch_name(wait.switch))),
+        holder: Some((wait.holder.source.get(), wait.holder.sequence)),
         ..DeadlockRow::new(wait.packet, wait.channel, tree)
     };
     held.chain((0..).zip(&deadlock.cycle).map(wait)).collect()
 }
 
 impl DeadlockRow {
-    fn new(packet: PacketName, held: Option<Held>, tree: &FatTree) -> Self {
+    fn new(packet: PacketName, held: Option<Held>, tree: &dyn Wiring) -> Self {
         let ends = |link| {
             let (from, to): (End, End) = tree.ends(link);
             (tree.end_name(from), tree.end_name(to))
         };
         DeadlockRow {
             step: None,
-            packet: (packet.source, packet.sequence),
-            destinations: (packet.destination.first(), packet.destination.last()),
+            packet: (packet.source.get(), packet.sequence),
+            destinations: (
+                packet.destination.first().get(),
+                packet.destination.last().get(),
+            ),
             switch: None,
-            link: held.map(|held| held.link),
+            link: held.map(|held| held.link.get()),
             ends: held.map(|held| ends(held.link)),
             channel: held.map(|held| held.channel),
             holder: None,

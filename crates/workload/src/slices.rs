@@ -9,7 +9,6 @@
 
 use crate::Window;
 use elan::{Cluster, Stop};
-use fabric::LinkId;
 use units::Time;
 
 /// Time that packets waited to enter a link, in one slice.
@@ -18,7 +17,7 @@ pub struct SliceRow {
     /// Number of the slice, from 0 at the start of the run.
     pub slice: u32,
     /// Number of the link.
-    pub link: LinkId,
+    pub link: u32,
     /// The sum over the packets, above zero.
     pub waiting: Time,
 }
@@ -37,7 +36,7 @@ impl Slices {
     pub fn new(cluster: &Cluster, window: Window) -> Self {
         let links = match window.slices {
             0 => 0,
-            _ => cluster.config().fabric.tree.links() as usize,
+            _ => cluster.config().fabric.topology.links() as usize,
         };
         Slices {
             window,
@@ -61,7 +60,7 @@ impl Slices {
 
     fn finish_slice(&mut self, cluster: &Cluster) {
         let cycle = cluster.config().cycle;
-        for (link, before) in (0..).zip(&mut self.before) {
+        for (link, before) in (0_u32..).zip(&mut self.before) {
             let waited = cluster.link(link).waiting;
             let waiting = cycle * (waited - *before);
             if !waiting.is_zero() {

@@ -32,7 +32,7 @@ const ACCESSES: [Access; 6] = [
 ];
 
 fn permissions() -> impl Strategy<Value = Permissions> {
-    (0_u8..32).prop_map(Permissions)
+    (0_u8..32).prop_map(Permissions::from_bits_truncate)
 }
 
 /// Offsets and lengths around the ends of pages and ranges.
