@@ -6,10 +6,11 @@
 //!
 //! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
 
+use crate::NodeId;
 use crate::adapter::mmu::{Fault, Reason};
 use crate::memory::{Address, ContextId, EventId};
 use crate::meter::Meter;
-use fabric::{Destination, NodeId, Priority};
+use fabric::{Destination, Priority};
 use kernel::{Signal, Wait};
 use std::cell::Cell;
 use std::pin::Pin;
@@ -83,7 +84,7 @@ impl Dma {
     pub(crate) fn destination(&self) -> Destination {
         let first = self.to.node;
         match self.last {
-            Some(last) => Destination::Range { first, last },
+            Some(last) => Destination::range(first, last),
             None => first.into(),
         }
     }

@@ -3,13 +3,14 @@
 //! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. What each has
 //! still to do is told here, and whoever does the last of it forgets the DMA or the packet.
 
+use crate::NodeId;
 use crate::adapter::mmu::Fault;
 use crate::adapter::mmu::context::Capability;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::memory::{Address, ContextId, PerNode};
 use crate::meter::Meter;
 use crate::transaction::{Answer, Transaction};
-use fabric::{NodeId, Priority};
+use fabric::Priority;
 use kernel::Signal;
 use slab::Slab;
 use std::cell::Cell;

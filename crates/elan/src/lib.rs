@@ -78,7 +78,10 @@ pub use adapter::queue::QueueId;
 pub use cluster::{Cluster, Node, Stop, Watch};
 pub use config::{AdapterConfig, Config, GroupConfig, HostConfig, Matching, TportConfig};
 pub use dma::{Dma, DmaError, Transfer};
-pub use fabric::{NodeId, Priority};
+/// Number of a node, and of the place of an adapter ([`fabric::Place`]).
+pub type NodeId = u32;
+
+pub use fabric::Priority;
 pub use memory::{Address, ContextId, ElanAddr, EventId, MainAddr, Placement, Region};
 pub use meter::Meter;
 pub use noise::HostCpu;

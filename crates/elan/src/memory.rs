@@ -13,7 +13,7 @@
 //! generators of traffic need no data. Both take the same path through the model and the same time; bytes move where both
 //! ends of a DMA hold them, and what holds none reads as zeros.
 
-use fabric::NodeId;
+use crate::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@
 //! Nothing happens in the run loop when a detour does: the answer is arithmetic, a draw or two for each detour since the last
 //! question. What processes take of each other is not modelled: each has a processor, or acts as if it had.
 
-use fabric::NodeId;
+use crate::NodeId;
 use kernel::random::Stream;
 use std::sync::Arc;
 use units::Time;

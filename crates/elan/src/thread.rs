@@ -40,6 +40,7 @@
 mod memory;
 mod turn;
 
+use crate::NodeId;
 use crate::adapter::mmu::{MemoryError, Permissions};
 use crate::adapter::packets::{check_rail, check_range};
 use crate::adapter::queue::QueueId;
@@ -48,7 +49,7 @@ use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Report, ThreadPacket, Token};
 use crate::memory::{Address, ElanAddr, EventId, PAGE, Placement, Region};
 use crate::transaction::{Answer, MOST_TRANSACTIONS, Transaction};
-use fabric::{Destination, NodeId, Priority};
+use fabric::{Destination, Priority};
 use kernel::{Label, Signal};
 use std::cell::Cell;
 use std::future::IntoFuture;
@@ -281,7 +282,7 @@ impl Thread {
                 "a queue takes messages of its own"
             );
             let first = to.0.node;
-            let range = Destination::Range { first, last };
+            let range = Destination::range(first, last);
             check_range(self.node.world.borrow().fabric(), range)?;
         }
         self.issue().await;

@@ -17,7 +17,7 @@ fn two(cluster: &Cluster) -> [(Node, Node); 2] {
 
 fn start() -> Cluster {
     let mut config = four_nodes();
-    config.fabric.tree = config.fabric.tree.with_rails(2).expect("two rails");
+    config.fabric.topology = config.fabric.topology.with_rails(2).expect("two rails");
     Cluster::new(config, Watch::default())
 }
 
@@ -49,8 +49,9 @@ fn main_memory_is_that_of_the_process() {
         assert_eq!(to.load(to.at(target), SIZE).unwrap()[..], bytes);
     });
     cluster.run().unwrap();
-    let tree = cluster.config().fabric.tree;
-    let packets = |rail, node| cluster.link(tree.injection(tree.place(rail, node))).packets;
+    let tree = cluster.config().fabric.topology;
+    let place = |rail: u32, node: u32| tree.place(rail.into(), node.into());
+    let packets = |rail, node| cluster.link(tree.injection(place(rail, node))).packets;
     assert_eq!([packets(0, 0), packets(0, 3)], [0, 0]);
     assert!(packets(1, 0) > 0 && packets(1, 3) > 0);
 }

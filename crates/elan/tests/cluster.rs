@@ -309,7 +309,7 @@ fn equal_runs_have_equal_digests() {
             }
         }
         cluster.run_until(end).expect("no error");
-        let links = cluster.config().fabric.tree.links();
+        let links = cluster.config().fabric.topology.links();
         let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
         let stored: Vec<_> = (0..16).map(|node| cluster.stored(node)).collect();
         (
@@ -336,7 +336,7 @@ fn engines_agree() {
         let mut cluster = cluster(&config);
         load(&mut cluster, 5);
         cluster.run_until(Time::from_us(300)).expect("no error");
-        let links = config.fabric.tree.links();
+        let links = config.fabric.topology.links();
         let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
         let stored: Vec<_> = (0..16).map(|node| cluster.stored(node)).collect();
         (cluster.digest(), cluster.packets(), counters, stored)
@@ -361,7 +361,7 @@ fn counters_are_exact_where_a_run_ends() {
             cluster.spawn("ends", async move { node.sleep(pause).await });
             cluster.run().expect("it ends");
             cluster.check_conservation();
-            let links = config.fabric.tree.links();
+            let links = config.fabric.topology.links();
             let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
             moments.push((cluster.now(), counters));
         }

@@ -211,11 +211,12 @@ fn a_message_to_oneself() {
             node.read(target).expect("it holds bytes")[..],
             pattern(3, 3000)
         );
-        let tree = cluster.config().fabric.tree;
-        let used: Vec<_> = (0..tree.links())
+        let tree = cluster.config().fabric.topology;
+        let node = fabric::Place::new(2);
+        let used: Vec<_> = fabric::LinkId::all(tree.links())
             .filter(|&link| cluster.link(link).packets > 0)
             .collect();
-        let mut expected = [tree.injection(2), tree.ejection(2)];
+        let mut expected = [tree.injection(node), tree.ejection(node)];
         expected.sort_unstable();
         assert_eq!(used, expected);
     }

@@ -21,7 +21,7 @@
 
 use config::{Override, Problems};
 use experiment::{Experiment, MachineFile, Point, plan, simulate};
-use fabric::{Ack, Cycle, Fabric, NodeId, Notice, PacketSpec, Priority};
+use fabric::{Ack, Cycle, Fabric, Notice, PacketSpec, Priority};
 use kernel::random::Stream;
 use machine::Machine;
 use rustix::time::{ClockId, clock_gettime};
@@ -274,10 +274,10 @@ impl FromStr for Pattern {
 
 impl Pattern {
     /// Where the next packet of a node goes, among `nodes`; a node that is its own destination is silent.
-    fn destination(self, node: NodeId, nodes: u32, random: &mut Stream) -> NodeId {
+    fn destination(self, node: u32, nodes: u32, random: &mut Stream) -> u32 {
         match self {
             Pattern::Uniform => {
-                let draw = random.uniform_u64(0..u64::from(nodes) - 1) as NodeId;
+                let draw = random.uniform_u64(0..u64::from(nodes) - 1) as u32;
                 if draw < node { draw } else { draw + 1 }
             }
             Pattern::HotSpot => 0,
@@ -300,7 +300,7 @@ struct Traffic {
     /// Mean cycles between two packets of a node; none if each adapter always has one waiting.
     gap: Option<f64>,
     /// When each node offers its next packet.
-    next: BinaryHeap<Reverse<(Cycle, NodeId)>>,
+    next: BinaryHeap<Reverse<(Cycle, u32)>>,
     /// Packets drawn ahead, the latest first.
     drawn: Vec<(Cycle, PacketSpec)>,
     drawn_until: Cycle,
@@ -320,7 +320,7 @@ impl Traffic {
         let gap = load.map(|load| f64::from(flits) / load);
         let mut random = Stream::new(1, "bench");
         let fabric = Fabric::new(config.fabric.clone());
-        let nodes = fabric.tree().nodes();
+        let nodes = fabric.topology().nodes();
         let mut next = BinaryHeap::new();
         for node in 0..nodes {
             let first = random.uniform_f64() * gap.unwrap_or(flits.into());
@@ -385,10 +385,10 @@ impl Traffic {
         }
     }
 
-    fn packet(&mut self, source: NodeId) -> PacketSpec {
-        let nodes = self.fabric.tree().nodes();
+    fn packet(&mut self, source: u32) -> PacketSpec {
+        let nodes = self.fabric.topology().nodes();
         PacketSpec {
-            source,
+            source: source.into(),
             destination: self
                 .pattern
                 .destination(source, nodes, &mut self.random)
@@ -406,7 +406,7 @@ impl Traffic {
             match notice {
                 Notice::Injected(packet) => {
                     if self.gap.is_none() {
-                        let packet = self.packet(packet.source);
+                        let packet = self.packet(packet.source.get());
                         self.fabric.offer(now + 1, packet);
                     }
                 }

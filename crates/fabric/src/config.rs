@@ -3,7 +3,7 @@
 //! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates. What arrives here
 //! satisfies the bounds stated at each field, and [`crate::Fabric::new`] asserts them.
 
-use crate::topology::FatTree;
+use crate::topology::Topology;
 
 /// Longest header delay of one link, in cycles. It bounds the flit mover's record of what is on the wire.
 pub const MAX_HOP_DELAY: u32 = 127;
@@ -47,7 +47,7 @@ pub enum Ascent {
     SourceFixed,
 }
 
-/// By which up-links broadcasts climb; see the essay of the routes in `topology::broadcast`.
+/// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -115,8 +115,8 @@ impl Engine {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The wiring and the number of attached nodes.
-    pub tree: FatTree,
-    /// Header delay of a link in cycles, by level: entry 0 joins nodes and first-level switches. Each `1..=127`.
+    pub topology: Topology,
+    /// Header delay of a link in cycles, by level: entry 0 joins nodes and switches. Each `1..=127`.
     pub hop_delay: Vec<u32>,
     /// Virtual channels of each direction of a link, `1..=8`.
     pub channels: u32,
@@ -126,7 +126,7 @@ pub struct Config {
     pub packets_in_flight: u32,
     /// The life of a circuit.
     pub circuit: Circuit,
-    /// Routing of the ascending phase.
+    /// Routing of the ascending phase of a tree.
     pub ascent: Ascent,
     /// Routing of broadcasts.
     pub broadcast: Broadcast,
@@ -158,7 +158,7 @@ impl Config {
     pub(crate) fn assert_valid(&self) {
         assert_eq!(
             self.hop_delay.len(),
-            self.tree.levels(),
+            self.topology.levels(),
             "one hop delay per level of links"
         );
         assert!(

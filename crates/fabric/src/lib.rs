@@ -8,7 +8,7 @@
 //!
 //! The crate is three rooms:
 //!
-//! * [`topology`]: the wiring of any fat tree, and source routes through it; arithmetic, no state;
+//! * [`topology`]: kinds of networks (fat trees of any arities), their wiring and the routes through it; arithmetic, no state;
 //! * [`control`]: the *control plane*, which decides: injection, arbitration for channels, circuits, acknowledgements,
 //!   releases. Its front is [`Fabric`];
 //! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted.
@@ -62,6 +62,7 @@
 pub mod config;
 pub mod control;
 mod fabric;
+pub mod id;
 pub mod motion;
 pub mod topology;
 
@@ -70,7 +71,8 @@ pub use control::{
     Ack, Deadlock, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };
 pub use fabric::Fabric;
-pub use topology::{Destination, FatTree, LinkId, NodeId, SwitchId, TopologyError};
+pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
+pub use topology::{Destination, FatTree, Topology, TopologyError, Wiring};
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.
 pub type Cycle = u64;

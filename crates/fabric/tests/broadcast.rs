@@ -5,8 +5,8 @@ mod common;
 use common::{Bench, Heard, broadcast, machine, named, one_switch, packet, three_levels};
 use fabric::topology::End;
 use fabric::{
-    Ack, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric, FatTree, LinkId, NodeId,
-    Notice, PacketSpec,
+    Ack, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric, FatTree, LinkId, Notice,
+    PacketSpec, Place, SwitchId, Wiring,
 };
 
 const CIRCUITS: [Circuit; 3] = [
@@ -44,15 +44,19 @@ fn run(config: &Config, turnaround: Cycle, traffic: &[(Cycle, PacketSpec)]) -> B
 }
 
 /// Nodes in the order in which something happens there.
-type Times = Vec<(NodeId, Cycle)>;
+type Times = Vec<(u32, Cycle)>;
 
 /// When each node is reached by a packet, and when it is told of the EOP.
 fn reached(bench: &Bench, token: u64) -> (Times, Times) {
     let (mut delivered, mut ended) = (Vec::new(), Vec::new());
     for heard in &bench.heard {
         match *heard {
-            Heard::Delivered(at, node, spec) if spec.token == token => delivered.push((node, at)),
-            Heard::Ended(at, node, _, _, spec) if spec.token == token => ended.push((node, at)),
+            Heard::Delivered(at, node, spec) if spec.token == token => {
+                delivered.push((node.get(), at))
+            }
+            Heard::Ended(at, node, _, _, spec) if spec.token == token => {
+                ended.push((node.get(), at))
+            }
             _ => (),
         }
     }
@@ -66,7 +70,7 @@ fn reached(bench: &Bench, token: u64) -> (Times, Times) {
 #[test]
 fn a_broadcast_alone() {
     for machine in machines() {
-        let nodes = machine.tree.nodes();
+        let nodes = machine.topology.nodes();
         for number in 0..nodes * nodes {
             let (source, first) = (number % nodes, number / nodes);
             let last = (first + number * 7 % nodes).min(nodes - 1);
@@ -87,9 +91,8 @@ fn a_broadcast_alone() {
             let (flits, turnaround, start) = (1 + number % 40, u64::from(number % 11), 5);
             let spec = broadcast(source, first, last, flits);
             let bench = run(&config, turnaround, &[(start, spec)]);
-            let farthest = (first..=last)
-                .map(|node| config.tree.distance(source, node))
-                .max();
+            let tree = config.topology.as_tree().expect("a tree");
+            let farthest = (first..=last).map(|node| tree.distance(source, node)).max();
             let levels = farthest.expect("somewhere") as usize / 2;
             let way: Cycle = 2 * config.hop_delay[..levels]
                 .iter()
@@ -159,7 +162,8 @@ fn answers_combine() {
     let answers = [Ack::Accepted, Ack::Discarded, Ack::TestFailed, Ack::Error];
     for worst in 0..4 {
         for who in 0..8_u32 {
-            let answer = move |_: &PacketSpec, node: NodeId| {
+            let answer = move |_: &PacketSpec, node: Place| {
+                let node = node.get();
                 // One node says the worst, at once; its neighbour a little better, and takes its time.
                 let ack = if node == who {
                     answers[worst]
@@ -212,7 +216,7 @@ fn only_who_asks_is_told_of_the_end() {
         .filter(|heard| matches!(heard, Heard::Ended(..)));
     let spec = PacketSpec { token: 0, ..spec };
     // Delivered at 15, acknowledged at 26.
-    assert!(ends.eq(&[Heard::Ended(26 + 1 + 6, 1, true, 0, spec)]));
+    assert!(ends.eq(&[Heard::Ended(26 + 1 + 6, Place::new(1), true, 0, spec)]));
     assert_eq!(bench.fabric.packet_census().acknowledged, 2);
 }
 
@@ -295,8 +299,8 @@ fn serialised_broadcasts_pass_one_root() {
             .map(|node| (1000 * u64::from(node), broadcast(node, 0, 63, 5)))
             .collect();
         let bench = run(&config, 5, &traffic);
-        let tree = &config.tree;
-        let tops = (0..tree.switches()).filter(|&switch| tree.switch_level(switch) == 3);
+        let tree = &config.topology;
+        let tops = SwitchId::all(tree.switches()).filter(|&switch| tree.switch_level(switch) == 3);
         let used = tops.filter(|&switch| bench.fabric.counters(tree.output(switch, 0)).packets > 0);
         assert_eq!(used.count(), roots, "{rule:?}");
     }
@@ -311,7 +315,9 @@ fn a_destination_has_one_answer() {
     let mut notices = Vec::new();
     while let Some(cycle) = fabric.advance(Cycle::MAX, &mut notices) {
         for notice in notices.drain(..) {
-            if let Notice::Delivered(packet, 1, _) = notice {
+            if let Notice::Delivered(packet, node, _) = notice
+                && node == Place::new(1)
+            {
                 fabric.acknowledge(cycle, packet, Ack::Accepted);
                 fabric.acknowledge(cycle, packet, Ack::Accepted);
             }
@@ -336,10 +342,10 @@ fn a_range_has_nodes() {
 fn a_broadcast_to_one_node_is_a_path() {
     let tree = FatTree::quaternary(3).expect("64 nodes");
     let range = Destination::Range {
-        first: 21,
-        last: 21,
+        first: Place::new(21),
+        last: Place::new(21),
     };
-    let route = tree.broadcast_route(5, range, Broadcast::Serialised);
+    let route = tree.broadcast_route(Place::new(5), range, Broadcast::Serialised);
     let names = |&link: &LinkId| tree.end_name(tree.ends(link).1);
     let ends: Vec<_> = route.iter().map(names).collect();
     assert_eq!(
@@ -353,5 +359,5 @@ fn a_broadcast_to_one_node_is_a_path() {
             "node 21"
         ]
     );
-    assert!(matches!(tree.ends(route[5]).1, End::Node(21)));
+    assert_eq!(tree.ends(route[5]).1, End::Node(Place::new(21)));
 }

@@ -6,7 +6,10 @@ mod common;
 use common::random::{Case, case, many};
 use common::{Bench, Heard, assert_all_done, packet};
 use fabric::motion::FlitCensus;
-use fabric::{Config, Cycle, Fabric, LinkCounters, Multiplexing, NodeId, PacketRecord, PacketSpec};
+use fabric::{
+    Config, Cycle, Fabric, LinkCounters, LinkId, Multiplexing, PacketRecord, PacketSpec, Place,
+    Wiring,
+};
 use proptest::prelude::*;
 
 /// Runs a case to its end, with a look at it every `stride` cycles.
@@ -85,8 +88,9 @@ fn travel(config: &Config, spec: &PacketSpec) -> u64 {
 
 /// Links to the farthest destination; a broadcast goes as far to the others.
 fn farthest(config: &Config, spec: &PacketSpec) -> u32 {
-    let distances = spec.destination.nodes();
-    let distances = distances.map(|node| config.tree.distance(spec.source, node));
+    let distances = spec.destination.places();
+    let tree = config.topology.as_tree().expect("a tree");
+    let distances = distances.map(|node| tree.distance(spec.source, node));
     distances.max().expect("somewhere it goes")
 }
 
@@ -126,7 +130,11 @@ fn check_news(case: &Case, bench: &Bench) {
     }
     let all = |wanted: &dyn Fn(&PacketSpec) -> bool| -> Vec<_> {
         let specs = case.traffic.iter().map(|&(_, spec)| spec);
-        let nodes = |spec: PacketSpec| spec.destination.nodes().map(move |node| (spec.token, node));
+        let nodes = |spec: PacketSpec| {
+            spec.destination
+                .places()
+                .map(move |node| (spec.token, node))
+        };
         specs.filter(wanted).flat_map(nodes).collect()
     };
     delivered.sort_unstable();
@@ -136,7 +144,7 @@ fn check_news(case: &Case, bench: &Bench) {
 }
 
 /// No adapter has more packets under way than it may, and each class of its packets is injected in order.
-fn check_adapter(case: &Case, bench: &Bench, node: NodeId) {
+fn check_adapter(case: &Case, bench: &Bench, node: Place) {
     let mut done: Vec<_> = bench
         .done()
         .filter(|(_, spec)| spec.source == node)
@@ -158,14 +166,14 @@ fn check_adapter(case: &Case, bench: &Bench, node: NodeId) {
 }
 
 fn check_links(case: &Case, fabric: &Fabric) {
-    let tree = fabric.tree();
+    let tree = fabric.topology().as_tree().expect("a tree");
     let sum = |wanted: &dyn Fn(&PacketSpec) -> bool| {
         let specs = case.traffic.iter().map(|(_, spec)| spec);
         specs.filter(|spec| wanted(spec)).fold((0, 0), |sum, spec| {
             (sum.0 + 1, sum.1 + u64::from(spec.flits))
         })
     };
-    for node in 0..tree.nodes() {
+    for node in Place::all(tree.nodes()) {
         let (sent, received) = (
             fabric.counters(tree.injection(node)),
             fabric.counters(tree.ejection(node)),
@@ -177,7 +185,7 @@ fn check_links(case: &Case, fabric: &Fabric) {
         );
         assert_eq!(
             (received.packets, received.flits),
-            sum(&|spec| spec.destination.nodes().contains(&node)),
+            sum(&|spec| spec.destination.places().any(|place| place == node)),
             "received by {node}"
         );
     }
@@ -185,7 +193,7 @@ fn check_links(case: &Case, fabric: &Fabric) {
     // it has destinations; each link's EOP and acknowledgement are paid by the time that nothing moves any more.
     let mut below = 1;
     for level in 0..tree.levels() {
-        let links = (0..tree.links()).filter(|&link| tree.link_level(link) == level);
+        let links = LinkId::all(tree.links()).filter(|&link| tree.link_level(link) == level);
         let (mut packets, mut tokens) = ([0, 0], 0);
         for link in links {
             packets[usize::from(tree.is_up(link))] += fabric.counters(link).packets;
@@ -195,7 +203,7 @@ fn check_links(case: &Case, fabric: &Fabric) {
         let up = sum(&crosses).0;
         let specs = case.traffic.iter().map(|(_, spec)| spec);
         let subtrees = |spec: &PacketSpec| {
-            1 + spec.destination.last() / below - spec.destination.first() / below
+            1 + spec.destination.last().get() / below - spec.destination.first().get() / below
         };
         let down: u32 = specs.filter(|spec| crosses(spec)).map(subtrees).sum();
         assert_eq!(packets, [u64::from(down), up]);
@@ -209,7 +217,7 @@ fn check_links(case: &Case, fabric: &Fabric) {
 /// as in a machine that was never used. (Links that serve in turns remember whose turn it is: there, one packet.)
 fn check_rest(case: &Case, mut used: Bench) {
     let config = &case.config;
-    let nodes = config.tree.nodes();
+    let nodes = config.topology.nodes();
     let period = config.share_period;
     let mut fresh = Bench::new(config.clone(), case.turnaround);
     let done = case.traffic.len();
@@ -256,7 +264,7 @@ fn check(case: &Case, stride: Cycle) {
     for (record, spec) in bench.done() {
         check_record(case, &record, &spec);
     }
-    for node in 0..case.config.tree.nodes() {
+    for node in Place::all(case.config.topology.nodes()) {
         check_adapter(case, &bench, node);
     }
     check_news(case, &bench);

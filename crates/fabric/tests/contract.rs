@@ -51,7 +51,7 @@ fn an_answer_to_news_counts_from_the_next_cycle() {
     let (cycle, _) = delivered(&mut fabric);
     fabric.offer(cycle, packet(1, 0, 1));
     assert_eq!(fabric.next_cycle(), Some(cycle + 1));
-    assert_eq!(fabric.queued(1), 1);
+    assert_eq!(fabric.queued(1_u32), 1);
     let mut notices = Vec::new();
     assert_eq!(fabric.advance(cycle, &mut notices), None);
     assert_eq!(fabric.advance(Cycle::MAX, &mut notices), Some(cycle + 1));

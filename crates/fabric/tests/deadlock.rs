@@ -81,13 +81,13 @@ deadlock: 4 packets can never go on; of these 2 wait for each other:
 ";
 
 fn name(packet: &PacketName) -> (u32, u32) {
-    (packet.source, packet.sequence)
+    (packet.source.get(), packet.sequence)
 }
 
 /// What a deadlock says is so: the cycle closes, who holds a channel holds it, who waits does not have it, and the channels
 /// of all that somebody waits for are held by those that are stuck.
 fn check(deadlock: &Deadlock, bench: &Bench) {
-    let tree = bench.fabric.tree();
+    let tree = bench.fabric.topology();
     let lanes = bench.fabric.config().channels;
     let stuck = |packet: &PacketName| {
         let mut all = deadlock.packets.iter();

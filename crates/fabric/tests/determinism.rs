@@ -48,7 +48,13 @@ fn run(
 /// The packets of a cycle in another order of their sources; each adapter's own order stays.
 fn reordered(traffic: &[(Cycle, PacketSpec)], salt: u32) -> Vec<(Cycle, PacketSpec)> {
     let mut traffic = traffic.to_vec();
-    traffic.sort_by_key(|&(at, spec)| (at, spec.source.wrapping_mul(salt | 1) % 64, spec.source));
+    traffic.sort_by_key(|&(at, spec)| {
+        (
+            at,
+            spec.source.get().wrapping_mul(salt | 1) % 64,
+            spec.source,
+        )
+    });
     traffic
 }
 

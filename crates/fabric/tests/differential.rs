@@ -31,7 +31,7 @@ fn cases() -> impl Strategy<Value = (Case, Manner)> {
         case.config.multiplexing = Multiplexing::OldestFirst;
         let patience = 1 << 24;
         // A look at a large machine takes long, and over long wires with short buffers so does everything else.
-        let large = case.config.tree.links() > 300;
+        let large = case.config.topology.links() > 300;
         let stride = if large { stride.max(100) } else { stride };
         (
             case,

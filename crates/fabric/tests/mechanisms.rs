@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Bench, high, machine, named, one_switch, packet, records, three_levels};
-use fabric::{Ack, Ascent, Circuit, Config, Cycle, FatTree, LinkId, PacketSpec};
+use fabric::{Ack, Ascent, Circuit, Config, Cycle, FatTree, LinkId, PacketSpec, Place, SwitchId};
 
 fn with_circuit(circuit: Circuit) -> Config {
     Config {
@@ -40,7 +40,7 @@ fn a_third_packet_waits_for_the_eop() {
         let mut bench = Bench::new(with_circuit(circuit), 5);
         bench.offer(&named(&traffic));
         bench.finish();
-        let ejection = bench.fabric.tree().ejection(3);
+        let ejection = bench.fabric.topology().ejection(Place::new(3));
         let waiting = bench.fabric.counters(ejection).waiting;
         (bench.record(2).delivered, waiting)
     };
@@ -121,8 +121,10 @@ fn climbed(config: &Config, traffic: &[(Cycle, PacketSpec)]) -> Vec<u64> {
     let mut bench = Bench::new(config.clone(), 5);
     bench.offer(traffic);
     bench.finish();
-    let tree = bench.fabric.tree();
-    let ups: Vec<LinkId> = (4..8).map(|port| tree.output(0, port)).collect();
+    let tree = bench.fabric.topology();
+    let ups: Vec<LinkId> = (4..8)
+        .map(|port| tree.output(SwitchId::new(0), port))
+        .collect();
     ups.iter()
         .map(|&link| bench.fabric.counters(link).packets)
         .collect()

@@ -5,7 +5,7 @@ mod common;
 use common::paper::{Moment, Passage, moments, way};
 use common::{Bench, machine, packet, records};
 use fabric::motion::Lanes;
-use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, NodeId, PacketSpec};
+use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, PacketSpec};
 
 /// Trees of several arities and depths, full, reduced and widened, the deepest as deep as any, with hop delays that differ
 /// by level; one channel, and no choice of the way; with both movers.
@@ -34,9 +34,9 @@ fn machines() -> Vec<Config> {
 }
 
 /// All nodes of a machine, or of a large one the first at each distance from node 0.
-fn destinations(config: &Config) -> Vec<NodeId> {
-    let nodes = config.tree.nodes();
-    let first = |&node: &NodeId| nodes <= 64 || node < 2 || node.is_power_of_two();
+fn destinations(config: &Config) -> Vec<u32> {
+    let nodes = config.topology.nodes();
+    let first = |&node: &u32| nodes <= 64 || node < 2 || node.is_power_of_two();
     (0..nodes).filter(first).collect()
 }
 
@@ -158,7 +158,7 @@ fn every_channel_is_free_in_its_cycle() {
 }
 
 /// Destinations, lengths and mechanisms. On the way of a node to itself the tokens of one link meet those of the other.
-fn cases(destinations: &[NodeId]) -> Vec<(NodeId, u32, Circuit, bool)> {
+fn cases(destinations: &[u32]) -> Vec<(u32, u32, Circuit, bool)> {
     let mut cases = Vec::new();
     for &destination in destinations {
         for circuit in CIRCUITS {
@@ -178,9 +178,9 @@ fn stranger(
     config: &Config,
     other: &Passage,
     place: usize,
-    destination: NodeId,
-) -> Option<(NodeId, Cycle)> {
-    (0..config.tree.nodes()).find_map(|source| {
+    destination: u32,
+) -> Option<(u32, Cycle)> {
+    (0..config.topology.nodes()).find_map(|source| {
         let passage = Passage::alone(config, 0, &packet(source, destination, 1));
         let meets = passage
             .links

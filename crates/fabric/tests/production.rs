@@ -9,7 +9,7 @@ use common::lockstep::{Manner, compare};
 use common::random::Case;
 use common::search::{Tally, search};
 use common::{high, named, packet, variable};
-use fabric::{Ascent, Circuit, Config, Cycle, FatTree, NodeId};
+use fabric::{Ascent, Circuit, Config, Cycle, FatTree};
 use std::time::Duration;
 
 /// The machine of the `QsNET` paper.
@@ -58,11 +58,11 @@ enum Pattern {
 }
 
 impl Pattern {
-    fn destination(self, from: NodeId, nodes: NodeId, random: &mut Random) -> NodeId {
+    fn destination(self, from: u32, nodes: u32, random: &mut Random) -> u32 {
         let bits = nodes.ilog2();
         match self {
             Pattern::HotSpot(percent) if random.below(100) < percent => 0,
-            Pattern::Uniform | Pattern::HotSpot(_) => random.below(nodes.into()) as NodeId,
+            Pattern::Uniform | Pattern::HotSpot(_) => random.below(nodes.into()) as u32,
             Pattern::Transpose => from >> (bits / 2) | from << (bits / 2) & (nodes - 1),
             Pattern::BitReversal => from.reverse_bits() >> (32 - bits),
             Pattern::Complement => nodes - 1 - from,
@@ -101,11 +101,11 @@ impl Run {
         let percent = 10 + random.below(91);
         let mean_gap = 50 * (least + most) / percent;
         let mut traffic = Vec::new();
-        for node in 0..config.tree.nodes() {
+        for node in 0..config.topology.nodes() {
             let mut at = random.below(2 * mean_gap);
             while at < window {
                 let flits = least + random.below(most + 1 - least);
-                let to = pattern.destination(node, config.tree.nodes(), &mut random);
+                let to = pattern.destination(node, config.topology.nodes(), &mut random);
                 let spec = packet(node, to, flits as u32);
                 let urgent = random.below(10) == 0;
                 traffic.push((at, if urgent { high(spec) } else { spec }));
@@ -116,7 +116,7 @@ impl Run {
         Run {
             name: format!(
                 "run {number}: {} nodes, {:?}, {pattern:?} at {percent}% in packets of {least} to {most} flits",
-                config.tree.nodes(),
+                config.topology.nodes(),
                 config.circuit
             ),
             case: Case {

@@ -6,7 +6,8 @@ use common::random::{Case, case, many};
 use common::{Bench, Heard, machine, packet};
 use fabric::topology::{End, MAX_RAILS};
 use fabric::{
-    Cycle, Destination, Fabric, FatTree, LinkCounters, NodeId, PacketSpec, TopologyError,
+    Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, NodeId, PacketSpec, Place, Rail,
+    TopologyError, Wiring,
 };
 use proptest::prelude::*;
 
@@ -21,25 +22,26 @@ fn every_count_is_so_many_times_that_of_a_tree() {
     assert_eq!(rails.switches(), 3 * tree.switches());
     assert_eq!(rails.links(), 3 * tree.links());
     assert_eq!(rails.bisection(), tree.bisection());
-    assert_eq!(rails.place(0, 7), 7);
-    assert_eq!(rails.place(2, 7), 71);
-    assert_eq!(rails.rail_and_node(71), (2, 7));
+    let node = NodeId::new(7);
+    assert_eq!(rails.place(Rail::new(0), node), Place::new(7));
+    assert_eq!(rails.place(Rail::new(2), node), Place::new(71));
+    assert_eq!(rails.rail_and_node(Place::new(71)), (Rail::new(2), node));
     assert_eq!(tree.with_rails(1).as_ref(), Ok(&tree));
 }
 
 /// The link of rail `rail` that is link `link` of a single tree: links are numbered level by level, up before down, and
 /// within these rail by rail.
-fn on_rail(rails: &FatTree, tree: &FatTree, rail: u32) -> Vec<u32> {
+fn on_rail(rails: &dyn Wiring, tree: &dyn Wiring, rail: Rail) -> Vec<LinkId> {
     let name = |end: End| match end {
         End::Node(place) => rails.rail_and_node(place).0,
         End::Switch { switch, .. } => rails.rail_of(switch),
     };
-    let of_rail = (0..rails.links()).filter(|&link| {
+    let of_rail = LinkId::all(rails.links()).filter(|&link| {
         let (from, to) = rails.ends(link);
         assert_eq!(name(from), name(to), "link {link} joins two rails");
         name(from) == rail
     });
-    let of_rail: Vec<u32> = of_rail.collect();
+    let of_rail: Vec<LinkId> = of_rail.collect();
     assert_eq!(of_rail.len(), tree.links() as usize);
     of_rail
 }
@@ -49,13 +51,13 @@ fn on_rail(rails: &FatTree, tree: &FatTree, rail: u32) -> Vec<u32> {
 fn each_rail_is_the_tree() {
     let tree = FatTree::with_parallel_links(&[3, 2, 4], &[4, 2], &[2, 1], 23).expect("23 nodes");
     let rails = tree.with_rails(4).expect("four rails");
-    for rail in 0..4 {
+    for rail in Rail::all(4) {
         let suffix = format!(" of rail {rail}");
         let port = |end: End| match end {
             End::Node(_) => None,
             End::Switch { port, .. } => Some(port),
         };
-        for (link, place) in (0..).zip(on_rail(&rails, &tree, rail)) {
+        for (link, place) in LinkId::all(tree.links()).zip(on_rail(&rails, &tree, rail)) {
             let (one, other) = (tree.ends(link), rails.ends(place));
             for (end, on_rail) in [(one.0, other.0), (one.1, other.1)] {
                 assert_eq!(rails.end_name(on_rail), tree.end_name(end) + &suffix);
@@ -64,8 +66,8 @@ fn each_rail_is_the_tree() {
             assert_eq!(tree.link_level(link), rails.link_level(place));
             assert_eq!(tree.is_up(link), rails.is_up(place));
         }
-        for (from, to) in [(0, 22), (5, 6), (7, 7)] {
-            let (a, b) = (rails.place(rail, from), rails.place(rail, to));
+        for (from, to) in [(0_u32, 22_u32), (5, 6), (7, 7)] {
+            let [a, b] = [from, to].map(|node| rails.place(rail, node.into()));
             assert_eq!(rails.distance(a, b), tree.distance(from, to));
         }
     }
@@ -96,8 +98,12 @@ fn no_packet_goes_from_rail_to_rail() {
 }
 
 /// Traffic of a tree, on a rail of several.
-fn moved(traffic: &[(Cycle, PacketSpec)], rails: &FatTree, rail: u32) -> Vec<(Cycle, PacketSpec)> {
-    let place = |node: NodeId| rails.place(rail, node);
+fn moved(
+    traffic: &[(Cycle, PacketSpec)],
+    rails: &dyn Wiring,
+    rail: Rail,
+) -> Vec<(Cycle, PacketSpec)> {
+    let place = |node: Place| rails.place(rail, NodeId::new(node.get()));
     let moved = traffic.iter().map(|&(at, spec)| {
         let destination = match spec.destination {
             Destination::Node(node) => place(node).into(),
@@ -109,7 +115,7 @@ fn moved(traffic: &[(Cycle, PacketSpec)], rails: &FatTree, rail: u32) -> Vec<(Cy
         let spec = PacketSpec {
             source: place(spec.source),
             destination,
-            token: spec.token + (u64::from(rail) << 32),
+            token: spec.token + (u64::from(rail.get()) << 32),
             ..spec
         };
         (at, spec)
@@ -147,23 +153,24 @@ proptest! {
     /// Whatever the other rails carry, a rail does in every cycle what it would do alone. (It does not do what the tree of its
     /// own would: where links are equal, the choice goes by the numbers of packet and switch.)
     #[test]
-    fn rails_know_nothing_of_each_other(mut case in case(), other in any::<prop::sample::Index>(), rail in 0_u32..3) {
-        let tree = case.config.tree.clone();
+    fn rails_know_nothing_of_each_other(mut case in case(), other in any::<prop::sample::Index>(), rail in (0_u32..3).prop_map(Rail::new)) {
+        let tree = case.config.topology.clone();
         let rails = tree.with_rails(3).expect("three small rails");
-        case.config.tree = rails.clone();
-        let of_rail = moved(&case.traffic, &rails, rail);
+        case.config.topology = rails.clone();
+        let of_rail = moved(&case.traffic, &*rails, rail);
         let mut all = of_rail.clone();
         let skipped = other.index(case.traffic.len());
-        for beside in (0..3).filter(|&beside| beside != rail) {
-            all.extend(moved(&case.traffic[skipped..], &rails, beside));
+        for beside in Rail::all(3).filter(|&beside| beside != rail) {
+            all.extend(moved(&case.traffic[skipped..], &*rails, beside));
         }
         all.sort_by_key(|&(at, _)| at);
-        let concerns = |spec: &PacketSpec| spec.token >> 32 == u64::from(rail);
+        let concerns = |spec: &PacketSpec| spec.token >> 32 == u64::from(rail.get());
         let (alone, counters) = outcome(&case, &of_rail, concerns);
         let (among, all_counters) = outcome(&case, &all, concerns);
         prop_assert_eq!(among, alone);
-        for link in on_rail(&rails, &tree, rail) {
-            prop_assert_eq!(all_counters[link as usize], counters[link as usize], "link {}", link);
+        for link in on_rail(&*rails, &*tree, rail) {
+            let link = usize::from(link);
+            prop_assert_eq!(all_counters[link], counters[link], "link {}", link);
         }
     }
 }

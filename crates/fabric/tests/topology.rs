@@ -1,7 +1,7 @@
 //! Trees in numbers: closed forms of k-ary n-trees, the golden numbers of `QsNET`, and what is refused.
 
 use fabric::topology::{End, MAX_ARITY};
-use fabric::{FatTree, TopologyError};
+use fabric::{FatTree, Place, SwitchId, TopologyError, Wiring};
 
 #[test]
 fn closed_forms_of_k_ary_n_trees() {
@@ -43,14 +43,14 @@ fn qsnet_of_64_nodes() {
     let tree = FatTree::quaternary(3).expect("within bounds");
     assert_eq!((tree.nodes(), tree.switches(), tree.links()), (64, 48, 384));
     assert_eq!(tree.bisection(), 32);
-    assert_eq!(tree.distance(0, 3), 2);
-    assert_eq!(tree.distance(0, 4), 4);
-    assert_eq!(tree.distance(0, 16), 6);
-    assert_eq!(tree.distance(5, 5), 2);
-    assert_eq!(tree.switch_name(0), "switch 1.0");
-    assert_eq!(tree.switch_name(29), "switch 2.13");
-    assert_eq!(tree.switch_name(47), "switch 3.15");
-    let (from, to) = tree.ends(tree.injection(5));
+    assert_eq!(tree.distance(0_u32, 3_u32), 2);
+    assert_eq!(tree.distance(0_u32, 4_u32), 4);
+    assert_eq!(tree.distance(0_u32, 16_u32), 6);
+    assert_eq!(tree.distance(5_u32, 5_u32), 2);
+    assert_eq!(tree.switch_name(SwitchId::new(0)), "switch 1.0");
+    assert_eq!(tree.switch_name(SwitchId::new(29)), "switch 2.13");
+    assert_eq!(tree.switch_name(SwitchId::new(47)), "switch 3.15");
+    let (from, to) = tree.ends(tree.injection(Place::new(5)));
     assert_eq!(
         (tree.end_name(from), tree.end_name(to)),
         ("node 5".into(), "switch 1.1".into())
@@ -67,7 +67,7 @@ fn partly_populated() {
         (half.switches(), half.links()),
         (full.switches(), full.links())
     );
-    assert_eq!(half.distance(0, 31), full.distance(0, 31));
+    assert_eq!(half.distance(0_u32, 31_u32), full.distance(0_u32, 31_u32));
 }
 
 /// Half the links upwards from the first level: half the switches above, half the bisection.
@@ -96,10 +96,10 @@ fn halved_top_level() {
     assert_eq!(tree.links(), full.links());
     assert_eq!(tree.bisection(), full.bisection());
     // The last switch of the second level: two links to each of the last two at the top, at whose ports they end last.
-    let switch = 16 + 15;
+    let switch = SwitchId::new(16 + 15);
     let ends = (4..8).map(|port| tree.ends(tree.output(switch, port)).1);
     let top = |number: u32, port| End::Switch {
-        switch: 32 + number,
+        switch: SwitchId::new(32 + number),
         port,
     };
     assert!(ends.eq([top(6, 6), top(6, 7), top(7, 6), top(7, 7)]));

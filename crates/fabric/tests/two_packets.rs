@@ -19,7 +19,7 @@ type Pair = [(Cycle, PacketSpec); 2];
 fn standing(config: &Config, passage: &Passage, place: usize, start: Cycle) -> (Cycle, Cycle, u32) {
     let port = match place {
         0 => 0,
-        _ => match config.tree.ends(passage.links[place - 1]).1 {
+        _ => match config.topology.ends(passage.links[place - 1]).1 {
             End::Switch { port, .. } => port,
             End::Node(_) => unreachable!("a way ends at a node"),
         },

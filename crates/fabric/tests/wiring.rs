@@ -1,7 +1,7 @@
 //! The wiring of any tree: links, routes, distances and bisection against searches that know nothing of its symmetry.
 
 use fabric::topology::{End, Tag};
-use fabric::{Ascent, Broadcast, Destination, FatTree, LinkId, NodeId, SwitchId};
+use fabric::{Ascent, Broadcast, Destination, FatTree, LinkId, Place, SwitchId, Wiring};
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -27,8 +27,8 @@ fn any_tree() -> impl Strategy<Value = FatTree> {
 
 /// Where a link starts, by the wiring seen from the switches and nodes.
 fn outputs(tree: &FatTree) -> Vec<(LinkId, End)> {
-    let nodes = (0..tree.positions()).map(|node| (tree.injection(node), End::Node(node)));
-    let switches = (0..tree.switches()).flat_map(|switch| {
+    let nodes = Place::all(tree.positions()).map(|node| (tree.injection(node), End::Node(node)));
+    let switches = SwitchId::all(tree.switches()).flat_map(|switch| {
         let level = tree.switch_level(switch);
         (0..tree.down_links(level) + tree.up_links(level)).map(move |port| {
             let end = End::Switch { switch, port };
@@ -70,7 +70,7 @@ proptest! {
         let outputs = outputs(&tree);
         let links: BTreeSet<LinkId> = outputs.iter().map(|&(link, _)| link).collect();
         prop_assert_eq!(links.len(), outputs.len(), "two ports share a link");
-        prop_assert!(links.into_iter().eq(0..tree.links()), "a link starts nowhere");
+        prop_assert!(links.into_iter().eq(LinkId::all(tree.links())), "a link starts nowhere");
         for (link, start) in outputs {
             let (from, to) = tree.ends(link);
             let back = tree.reverse(link);
@@ -94,19 +94,19 @@ proptest! {
 
     #[test]
     fn names_are_unique(tree in any_tree()) {
-        let names: BTreeSet<String> = (0..tree.switches()).map(|switch| tree.switch_name(switch)).collect();
+        let names: BTreeSet<String> = SwitchId::all(tree.switches()).map(|switch| tree.switch_name(switch)).collect();
         prop_assert_eq!(names.len(), tree.switches() as usize);
     }
 
     #[test]
     fn every_route_leads_to_its_destination(
         tree in any_tree(),
-        pairs in prop::collection::vec((any::<NodeId>(), any::<NodeId>()), 1..20),
+        pairs in prop::collection::vec((any::<u32>(), any::<u32>()), 1..20),
         ascent in prop::sample::select(&[Ascent::Adaptive, Ascent::Deterministic, Ascent::SourceFixed]),
     ) {
         let fixed = ascent != Ascent::Adaptive;
         for (a, b) in pairs {
-            let (source, destination) = (a % tree.nodes(), b % tree.nodes());
+            let (source, destination) = (Place::new(a % tree.nodes()), Place::new(b % tree.nodes()));
             let route = tree.route(source, destination, ascent);
             let distance = tree.distance(source, destination);
             prop_assert_eq!(route.links(), distance as usize);
@@ -128,21 +128,22 @@ proptest! {
     #[test]
     fn a_broadcast_reaches_its_range(
         tree in any_tree(),
-        ends in prop::collection::vec(any::<[NodeId; 3]>(), 1..20),
+        ends in prop::collection::vec(any::<[u32; 3]>(), 1..20),
         serialised: bool,
     ) {
         let rule = if serialised { Broadcast::Serialised } else { Broadcast::BySource };
         let place = |end| match end {
-            End::Node(node) => (true, node),
-            End::Switch { switch, .. } => (false, switch),
+            End::Node(node) => (true, node.get()),
+            End::Switch { switch, .. } => (false, switch.get()),
         };
         let mut ways_in: BTreeMap<SwitchId, LinkId> = BTreeMap::new();
         for ends in ends {
-            let [source, a, b] = ends.map(|end| end % tree.nodes());
+            let [source, a, b] = ends.map(|end| Place::new(end % tree.nodes()));
             let (first, last) = (a.min(b), a.max(b));
-            let route = tree.broadcast_route(source, Destination::Range { first, last }, rule);
+            let range = Destination::Range { first, last };
+            let route = tree.broadcast_route(source, range, rule);
             let mut reached = Vec::new();
-            let mut at: BTreeSet<(bool, u32)> = BTreeSet::from([(true, source)]);
+            let mut at: BTreeSet<(bool, u32)> = BTreeSet::from([(true, source.get())]);
             let mut by: BTreeSet<(bool, (bool, u32))> = BTreeSet::new();
             for (number, &link) in route.iter().enumerate() {
                 let (from, to) = <[End; 2]>::from(tree.ends(link)).map(place).into();
@@ -151,17 +152,17 @@ proptest! {
                 // Once upwards, on the way of the source, and once downwards.
                 prop_assert!(by.insert((tree.is_up(link), to)), "an end is reached twice");
                 if let (true, node) = to {
-                    reached.push(node);
+                    reached.push(Place::new(node));
                 }
                 if !tree.is_up(link) && !to.0 {
-                    let before = ways_in.insert(to.1, link);
+                    let before = ways_in.insert(to.1.into(), link);
                     prop_assert!(!serialised || before.is_none_or(|before| before == link));
                 }
             }
             reached.sort_unstable();
-            prop_assert!(reached.into_iter().eq(first..=last));
+            prop_assert!(reached.into_iter().eq(range.places()));
             let ups = route.iter().filter(|&&link| tree.is_up(link)).count();
-            let farthest = (first..=last).map(|node| tree.distance(source, node)).max();
+            let farthest = range.places().map(|node| tree.distance(source, node)).max();
             prop_assert_eq!(Some(2 * ups as u32), farthest);
         }
     }
@@ -169,7 +170,7 @@ proptest! {
     /// What a switch is joined to, link by link: its children and parents, to each as many links as there shall be.
     #[test]
     fn parallel_links_join_the_same_switches(tree in any_tree()) {
-        for switch in 0..tree.switches() {
+        for switch in SwitchId::all(tree.switches()) {
             let level = tree.switch_level(switch);
             let (down, up) = (tree.down_links(level), tree.up_links(level));
             let across = |ports: Range<u32>| {
@@ -191,13 +192,13 @@ proptest! {
 
     /// Distances by breadth-first search over the links: no path is shorter than `distance`.
     #[test]
-    fn distances_are_minimal(tree in any_tree(), source: NodeId) {
-        let source = source % tree.nodes();
+    fn distances_are_minimal(tree in any_tree(), source: u32) {
+        let source = Place::new(source % tree.nodes());
         let outputs = outputs(&tree);
         let mut of_switch: Vec<Vec<LinkId>> = vec![Vec::new(); tree.switches() as usize];
         for &(link, start) in &outputs {
             if let End::Switch { switch, .. } = start {
-                of_switch[switch as usize].push(link);
+                of_switch[usize::from(switch)].push(link);
             }
         }
         let mut seen: BTreeSet<SwitchId> = BTreeSet::new();
@@ -205,16 +206,16 @@ proptest! {
         let mut found = vec![0; tree.nodes() as usize];
         while let Some((link, links)) = queue.pop_front() {
             match tree.ends(link).1 {
-                End::Node(node) => found[node as usize] = links,
+                End::Node(node) => found[usize::from(node)] = links,
                 End::Switch { switch, .. } => {
                     if seen.insert(switch) {
-                        queue.extend(of_switch[switch as usize].iter().map(|&next| (next, links + 1)));
+                        queue.extend(of_switch[usize::from(switch)].iter().map(|&next| (next, links + 1)));
                     }
                 }
             }
         }
-        for node in 0..tree.nodes() {
-            prop_assert_eq!(found[node as usize], tree.distance(source, node));
+        for node in Place::all(tree.nodes()) {
+            prop_assert_eq!(found[usize::from(node)], tree.distance(source, node));
         }
     }
 
@@ -239,8 +240,8 @@ fn bisection_of_odd_trees() {
 fn greatest_flow(tree: &FatTree) -> u32 {
     let half = tree.positions() / 2;
     let vertex = |end| match end {
-        End::Node(node) => tree.switches() + node,
-        End::Switch { switch, .. } => switch,
+        End::Node(node) => tree.switches() + node.get(),
+        End::Switch { switch, .. } => switch.get(),
     } as usize;
     // Flow over a link makes room in its reverse: it can be pushed back.
     let mut room: Vec<u32> = vec![1; tree.links() as usize];
@@ -251,7 +252,9 @@ fn greatest_flow(tree: &FatTree) -> u32 {
     }
     for flow in 0.. {
         let mut by: Vec<Option<LinkId>> = vec![None; leaving.len()];
-        let mut queue: VecDeque<usize> = (0..half).map(|node| vertex(End::Node(node))).collect();
+        let mut queue: VecDeque<usize> = Place::all(half)
+            .map(|node| vertex(End::Node(node)))
+            .collect();
         let sources = tree.switches() as usize..(tree.switches() + half) as usize;
         let mut end = None;
         while let Some(at) = queue.pop_front() {
@@ -261,7 +264,7 @@ fn greatest_flow(tree: &FatTree) -> u32 {
             }
             for &link in &leaving[at] {
                 let next = vertex(tree.ends(link).1);
-                if room[link as usize] > 0 && by[next].is_none() && !sources.contains(&next) {
+                if room[usize::from(link)] > 0 && by[next].is_none() && !sources.contains(&next) {
                     by[next] = Some(link);
                     queue.push_back(next);
                 }
@@ -269,8 +272,8 @@ fn greatest_flow(tree: &FatTree) -> u32 {
         }
         let Some(mut at) = end else { return flow };
         while let Some(link) = by[at] {
-            room[link as usize] -= 1;
-            room[tree.reverse(link) as usize] += 1;
+            room[usize::from(link)] -= 1;
+            room[usize::from(tree.reverse(link))] += 1;
             at = vertex(tree.ends(link).0);
         }
     }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Bench, one_switch, packet, records, three_levels};
-use fabric::{Circuit, Config, Cycle, LinkCounters, NodeId};
+use fabric::{Circuit, Config, Cycle, LinkCounters, LinkId, Place};
 
 /// Each link of the path has carried one packet and waited for nothing; an EOP has followed it, an acknowledgement has
 /// crossed the link back.
@@ -17,9 +17,9 @@ fn counters_of_a_packet_alone() {
     let mut bench = Bench::new(config, 5);
     bench.offer(&[(4, packet(0, 2, 20))]);
     bench.finish();
-    let tree = bench.fabric.tree().clone();
-    let path = [tree.injection(0), tree.ejection(2)];
-    for link in 0..tree.links() {
+    let tree = bench.fabric.topology().clone();
+    let path = [tree.injection(Place::new(0)), tree.ejection(Place::new(2))];
+    for link in LinkId::all(tree.links()) {
         let on_path = u64::from(path.contains(&link));
         let expected = LinkCounters {
             packets: on_path,
@@ -41,7 +41,7 @@ fn waiting_at_the_adapter() {
     let mut bench = Bench::new(config, 5);
     bench.offer(&[(0, packet(0, 3, 10)), (4, packet(0, 1, 10))]);
     bench.finish();
-    assert_eq!(bench.fabric.counters(0).waiting, 27 - 4);
+    assert_eq!(bench.fabric.counters(0_u32).waiting, 27 - 4);
 }
 
 /// Two flits of buffer and `D = 3`: a flit sent at `t` leaves the buffer at `t + 3`, its place is free at `t + 4`. The
@@ -85,12 +85,7 @@ fn a_small_buffer_limits_the_rate() {
 }
 
 /// When each packet of a stream enters the ejection link, from the times of delivery.
-fn stream(
-    config: &Config,
-    turnaround: Cycle,
-    packets: u64,
-    pairs: &[(NodeId, NodeId)],
-) -> Vec<Cycle> {
+fn stream(config: &Config, turnaround: Cycle, packets: u64, pairs: &[(u32, u32)]) -> Vec<Cycle> {
     let flits = 50;
     let traffic: Vec<_> = (0..packets)
         .flat_map(|_| pairs.iter().map(|&(from, to)| (0, packet(from, to, flits))))
@@ -161,8 +156,10 @@ fn a_shared_adapter() {
                 bench.offer(&[(0, packet(1, 0, long))]);
             }
             let carried = |bench: &Bench| {
-                let (tree, fabric) = (bench.fabric.tree(), &bench.fabric);
-                [tree.injection(0), tree.ejection(1)].map(|link| fabric.counters(link).flits)
+                let (wiring, fabric) = (bench.fabric.topology(), &bench.fabric);
+                let [first, second] = [0_u32, 1].map(Place::new);
+                [wiring.injection(first), wiring.ejection(second)]
+                    .map(|link| fabric.counters(link).flits)
             };
             // Away from the start, when the buffers have taken up the difference of the phases.
             bench.run_until(10 * share_period);

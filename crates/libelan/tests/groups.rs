@@ -494,7 +494,7 @@ fn latency<F: Future<Output = ()> + 'static>(
     config: &Config,
     call: impl Fn(Pe) -> F + Copy + 'static,
 ) -> Time {
-    let nodes = config.fabric.tree.nodes();
+    let nodes = config.fabric.topology.nodes();
     let rounds = 20;
     let starts = log();
     let told = starts.clone();

@@ -74,9 +74,10 @@ fn within_a_node() {
         };
         job.launch(&mut cluster, program).unwrap();
         cluster.run().unwrap();
-        let tree = &config.fabric.tree;
-        let used = (0..tree.links()).filter(|&link| cluster.link(link).packets > 0);
-        let mut expected = [tree.injection(6), tree.ejection(6)];
+        let tree = &config.fabric.topology;
+        let node = fabric::Place::new(6);
+        let used = fabric::LinkId::all(tree.links()).filter(|&link| cluster.link(link).packets > 0);
+        let mut expected = [tree.injection(node), tree.ejection(node)];
         expected.sort_unstable();
         assert_eq!(used.collect::<Vec<_>>(), expected);
     }

@@ -124,8 +124,12 @@ fn time(config: &Config, places: &[u32], messages: &[u32], length: u64) -> (Time
 
 /// Rails on which packets have come in at a node.
 fn rails_used(cluster: &Cluster, node: u32) -> Vec<u32> {
-    let tree = cluster.config().fabric.tree;
-    let packets = |&rail: &u32| cluster.link(tree.ejection(tree.place(rail, node))).packets;
+    let tree = cluster.config().fabric.topology;
+    let packets = |&rail: &u32| {
+        cluster
+            .link(tree.ejection(tree.place(rail.into(), node.into())))
+            .packets
+    };
     let used = |rail: &u32| packets(rail) > 20;
     (0..tree.rails()).filter(used).collect()
 }

@@ -108,7 +108,7 @@ impl Check<'_> {
         }
         let (nodes, count) = (machine.topology.nodes.value, rails.count.value);
         if rails.policy.value == Kind::Static
-            && machine.trees().is_ok()
+            && machine.topology().is_ok()
             && let Err(error) = allocation::check(nodes, count)
         {
             let problem = self.at("rails.count", error.to_string());
@@ -118,7 +118,7 @@ impl Check<'_> {
     }
 
     fn tree(&mut self, machine: &Machine) {
-        let Err(error) = machine.trees() else {
+        let Err(error) = machine.topology() else {
             return;
         };
         let message = error.to_string();

@@ -3,7 +3,7 @@
 use crate::Rails;
 use crate::file::Machine;
 use elan::{Config, PacketFormat, Part};
-use fabric::{FatTree, TopologyError};
+use fabric::{Topology, TopologyError};
 use units::Time;
 
 impl Machine {
@@ -16,10 +16,10 @@ impl Machine {
         (exact && !cycle.is_zero()).then_some(cycle)
     }
 
-    /// The trees of all rails, if there can be such.
-    pub(crate) fn trees(&self) -> Result<FatTree, TopologyError> {
+    /// The networks of all rails, if there can be such.
+    pub(crate) fn topology(&self) -> Result<Topology, TopologyError> {
         let rails = self.rails.as_ref().map_or(1, |rails| rails.count.value);
-        self.topology.tree()?.with_rails(rails)
+        self.topology.of_a_rail()?.with_rails(rails)
     }
 
     /// The parts that an adapter of its generation has beside those of all: of an Elan3 none.
@@ -56,7 +56,7 @@ impl Machine {
         Config {
             fabric: fabric::Config {
                 engine: self.fabric.engine,
-                tree: self.trees().expect("the machine has been checked"),
+                topology: self.topology().expect("the machine has been checked"),
                 hop_delay: (0..levels).map(delay).collect(),
                 channels: link.channels.value,
                 buffer: link.buffer.value.as_u32(),

@@ -100,13 +100,14 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The tree, if there can be such a one.
-    pub(crate) fn tree(&self) -> Result<FatTree, TopologyError> {
+    /// The network of a rail, if there can be such a one.
+    pub(crate) fn of_a_rail(&self) -> Result<fabric::Topology, TopologyError> {
         let (down, up, nodes) = (&self.down.value, &self.up.value, self.nodes.value);
-        match &self.parallel {
+        let tree = match &self.parallel {
             Some(parallel) => FatTree::with_parallel_links(down, up, &parallel.value, nodes),
             None => FatTree::new(down, up, nodes),
-        }
+        };
+        tree.map(fabric::Topology::from)
     }
 }
 

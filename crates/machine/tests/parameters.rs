@@ -103,7 +103,15 @@ fn an_override_changes_the_provenance() {
 /// A key that a machine file leaves out can be given.
 #[test]
 fn an_override_adds_a_parameter() {
-    let parallel = |machine: &Machine| machine.cluster_config().fabric.tree.parallel_links(2);
+    let parallel = |machine: &Machine| {
+        machine
+            .cluster_config()
+            .fabric
+            .topology
+            .as_tree()
+            .expect("a tree")
+            .parallel_links(2)
+    };
     assert!(machine(&[]).topology.parallel.is_none());
     assert_eq!(parallel(&machine(&[])), 1);
     let changed = machine(&["topology.parallel=[1, 2]"]);
@@ -251,7 +259,10 @@ fn the_resolved_form_is_in_cycles() {
     assert_eq!(config.cycle, Time::from_ns(5));
     assert_eq!(config.fabric.hop_delay, [11, 12, 13]);
     assert_eq!(
-        (config.fabric.tree.nodes(), config.fabric.tree.positions()),
+        (
+            config.fabric.topology.nodes(),
+            config.fabric.topology.positions()
+        ),
         (16, 64)
     );
     assert_eq!((config.fabric.age_cap, config.fabric.age_step), (14_000, 1));

@@ -102,7 +102,7 @@ impl Options {
     /// # Errors
     /// If they have no places on the machine.
     pub fn job(&self, machine: &Machine) -> Result<Job, Problem> {
-        let nodes = machine.cluster_config().fabric.tree.nodes();
+        let nodes = machine.cluster_config().fabric.topology.nodes();
         let places = match &self.placement {
             Some(places) if places.len() != self.ranks as usize => {
                 return Err(Problem::Option(format!(

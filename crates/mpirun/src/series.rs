@@ -60,7 +60,7 @@ pub(crate) struct Series {
 
 impl Series {
     pub fn new(cluster: &Cluster) -> Self {
-        let links = cluster.config().fabric.tree.links();
+        let links = cluster.config().fabric.topology.links();
         let adapters = cluster.nodes() * cluster.rails();
         let links = (0..links).map(|id| (Thing::Link, id));
         let buses = (0..adapters).map(|id| (Thing::Bus, id));

@@ -172,11 +172,11 @@ mod _core {
         records::of_noise(py, &measurement, source)
     }
 
-    /// Every link of the tree of a point's machine, with its ends.
+    /// Every link of the network of a point's machine, with its ends.
     #[pyfunction]
     fn wiring<'py>(py: Python<'py>, point_json: &str) -> PyResult<Bound<'py, PyDict>> {
         let machine = point(point_json)?.machine;
-        records::wiring(py, &machine.cluster_config().fabric.tree)
+        records::wiring(py, &*machine.cluster_config().fabric.topology)
     }
 
     /// Mean, lower and upper end of the 95% confidence interval of independent values.

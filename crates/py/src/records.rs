@@ -3,7 +3,7 @@
 //! A table is a dictionary from the names of its columns to their types, by the names of polars, and their values. The
 //! tables of points are those of [`workload::table!`], whatever they are; the others are put together here.
 
-use fabric::{FatTree, topology::End};
+use fabric::{LinkId, Wiring, topology::End};
 use kernel::memory;
 use noise::Measurement;
 use pyo3::prelude::*;
@@ -100,18 +100,18 @@ pub fn descriptions() -> Vec<Description> {
     tables.map(|(name, table)| (name, columns(table))).collect()
 }
 
-/// Every link of a tree, whether it carried anything or not, by columns. `level` is that of its lower end; `switch` is
+/// Every link of a network, whether it carried anything or not, by columns. `level` is that of its lower end; `switch` is
 /// the number of the switch that it leaves, none where it leaves a node.
-pub fn wiring<'py>(py: Python<'py>, tree: &FatTree) -> PyResult<Bound<'py, PyDict>> {
-    let links = 0..tree.links();
+pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, PyDict>> {
+    let links = LinkId::all(tree.links());
     Ok(table!(py, links.clone(), {
-        "link": |link| link,
+        "link": |link| link.get(),
         "from": |link| tree.end_name(tree.ends(link).0),
         "to": |link| tree.end_name(tree.ends(link).1),
         "level": |link| tree.link_level(link) as u32,
         "up": |link| tree.is_up(link),
         "switch": |link| match tree.ends(link).0 {
-            End::Switch { switch, .. } => Some(switch),
+            End::Switch { switch, .. } => Some(switch.get()),
             End::Node(_) => None,
         },
     }))

@@ -222,8 +222,8 @@ impl Collective {
             measured.rows.push(row("deadlock", "", deadlocked));
         }
         if let Some(deadlock) = deadlock {
-            let tree = cluster.config().fabric.tree;
-            measured.deadlock = deadlock::rows(&deadlock, &tree);
+            let tree = cluster.config().fabric.topology;
+            measured.deadlock = deadlock::rows(&deadlock, &*tree);
             let stuck = deadlock.packets.len() as f64;
             measured.rows.push(row("stuck_packets", "", stuck));
         } else {

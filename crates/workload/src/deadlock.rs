@@ -5,7 +5,7 @@
 
 use crate::table;
 use fabric::control::{Held, PacketName, Wait};
-use fabric::{Deadlock, FatTree};
+use fabric::{Deadlock, Wiring};
 
 table! {
     /// A channel that a packet holds, or a wait of the cycle.
@@ -49,7 +49,7 @@ table! {
 }
 
 /// The table of a deadlock: what the packets of the cycle hold, then the cycle.
-pub(crate) fn rows(deadlock: &Deadlock, tree: &FatTree) -> Vec<DeadlockRow> {
+pub(crate) fn rows(deadlock: &Deadlock, tree: &dyn Wiring) -> Vec<DeadlockRow> {
     let waits = |packet: &PacketName| deadlock.cycle.iter().any(|wait| wait.packet == *packet);
     let stuck = deadlock.packets.iter();
     let stuck = stuck.filter(|stuck| waits(&stuck.packet));
@@ -60,9 +60,9 @@ pub(crate) fn rows(deadlock: &Deadlock, tree: &FatTree) -> Vec<DeadlockRow> {
     });
     let wait = |(step, wait): (u32, &Wait)| DeadlockRow {
         step: Some(step),
-        switch: Some(wait.switch),
+        switch: Some(wait.switch.get()),
         switch_name: Some(tree.switch_name(wait.switch)),
-        holder_source: Some(wait.holder.source),
+        holder_source: Some(wait.holder.source.get()),
         holder_sequence: Some(wait.holder.sequence),
         ..row(wait.packet, wait.channel, tree)
     };
@@ -70,17 +70,17 @@ pub(crate) fn rows(deadlock: &Deadlock, tree: &FatTree) -> Vec<DeadlockRow> {
 }
 
 /// A packet, and a channel that it holds or waits for.
-fn row(packet: PacketName, channel: Option<Held>, tree: &FatTree) -> DeadlockRow {
+fn row(packet: PacketName, channel: Option<Held>, tree: &dyn Wiring) -> DeadlockRow {
     let ends = channel.map(|channel| tree.ends(channel.link));
     DeadlockRow {
         step: None,
-        source: packet.source,
+        source: packet.source.get(),
         sequence: packet.sequence,
-        first: packet.destination.first(),
-        last: packet.destination.last(),
+        first: packet.destination.first().get(),
+        last: packet.destination.last().get(),
         switch: None,
         switch_name: None,
-        link: channel.map(|channel| channel.link),
+        link: channel.map(|channel| channel.link.get()),
         from: ends.map(|ends| tree.end_name(ends.0)),
         to: ends.map(|ends| tree.end_name(ends.1)),
         channel: channel.map(|channel| channel.channel),

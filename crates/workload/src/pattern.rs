@@ -24,7 +24,7 @@
 //!
 //! Nobody sends to itself: it is no candidate of a draw, and a node whose one destination it is stays silent (000 s5.4).
 
-use fabric::NodeId;
+use elan::NodeId;
 use kernel::random::Stream;
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -3,7 +3,7 @@
 use crate::table::Table;
 use crate::{AllocationRow, DeadlockRow, SliceRow, table};
 use elan::Cluster;
-use fabric::{FatTree, LinkCounters, topology::End};
+use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};
 use kernel::Digest;
 use kernel::statistics::Histogram;
 use units::Time;
@@ -160,8 +160,8 @@ pub struct Baseline(Vec<LinkCounters>);
 impl Baseline {
     /// Counters now.
     pub fn take(cluster: &Cluster) -> Self {
-        let links = cluster.config().fabric.tree.links();
-        Baseline((0..links).map(|link| cluster.link(link)).collect())
+        let links = cluster.config().fabric.topology.links();
+        Baseline(LinkId::all(links).map(|link| cluster.link(link)).collect())
     }
 
     /// The records of a run that ends now, of what its workload has measured and what the fabric has counted.
@@ -169,7 +169,7 @@ impl Baseline {
         cluster.check_conservation();
         let config = cluster.config();
         let links = self.link_rows(cluster, &config);
-        let switches = switch_rows(&config.fabric.tree, &links);
+        let switches = switch_rows(&*config.fabric.topology, &links);
         let mut records = Records {
             tables: Tables {
                 links,
@@ -191,9 +191,8 @@ impl Baseline {
     }
 
     fn link_rows(&self, cluster: &Cluster, config: &elan::Config) -> Vec<LinkRow> {
-        let tree = &config.fabric.tree;
-        let row = |(link, before): (usize, &LinkCounters)| {
-            let link = link as u32;
+        let tree = &config.fabric.topology;
+        let row = |(link, before): (LinkId, &LinkCounters)| {
             let after = cluster.link(link);
             let slots = (after.flits + after.tokens) - (before.flits + before.tokens);
             let waiting = after.waiting - before.waiting;
@@ -201,7 +200,7 @@ impl Baseline {
             (slots > 0 || waiting > 0).then(|| {
                 let (from, to) = tree.ends(link);
                 LinkRow {
-                    link,
+                    link: link.get(),
                     from: tree.end_name(from),
                     to: tree.end_name(to),
                     level: tree.link_level(link) as u32,
@@ -213,14 +212,17 @@ impl Baseline {
                 }
             })
         };
-        self.0.iter().enumerate().filter_map(row).collect()
+        LinkId::all(tree.links())
+            .zip(&self.0)
+            .filter_map(row)
+            .collect()
     }
 }
 
-fn switch_rows(tree: &FatTree, links: &[LinkRow]) -> Vec<SwitchRow> {
-    let mut rows: Vec<SwitchRow> = (0..tree.switches())
+fn switch_rows(tree: &dyn Wiring, links: &[LinkRow]) -> Vec<SwitchRow> {
+    let mut rows: Vec<SwitchRow> = SwitchId::all(tree.switches())
         .map(|switch| SwitchRow {
-            switch,
+            switch: switch.get(),
             name: tree.switch_name(switch),
             level: tree.switch_level(switch) as u32,
             packets: 0,
@@ -230,8 +232,8 @@ fn switch_rows(tree: &FatTree, links: &[LinkRow]) -> Vec<SwitchRow> {
         })
         .collect();
     for link in links {
-        if let End::Switch { switch, .. } = tree.ends(link.link).0 {
-            let row = &mut rows[switch as usize];
+        if let End::Switch { switch, .. } = tree.ends(link.link.into()).0 {
+            let row = &mut rows[usize::from(switch)];
             row.packets += link.packets;
             row.flits += link.flits;
             row.busy += link.busy;

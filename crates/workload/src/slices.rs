@@ -38,7 +38,7 @@ impl Slices {
     pub fn new(cluster: &Cluster, window: Window) -> Self {
         let links = match window.slices {
             0 => 0,
-            _ => cluster.config().fabric.tree.links() as usize,
+            _ => cluster.config().fabric.topology.links() as usize,
         };
         Slices {
             window,
@@ -62,7 +62,7 @@ impl Slices {
 
     fn finish_slice(&mut self, cluster: &Cluster) {
         let cycle = cluster.config().cycle;
-        for (link, before) in (0..).zip(&mut self.before) {
+        for (link, before) in (0_u32..).zip(&mut self.before) {
             let waited = cluster.link(link).waiting;
             let waiting = cycle * (waited - *before);
             if !waiting.is_zero() {

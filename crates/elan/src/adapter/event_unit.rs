@@ -19,10 +19,10 @@
 //! * *polling*: it sees the block `poll` after it has arrived;
 //! * *blocking*: it gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
 
+use crate::NodeId;
 use crate::dma::Dma;
 use crate::in_flight::DmaId;
 use crate::memory::EventId;
-use fabric::NodeId;
 use kernel::Signal;
 
 /// What an event does when it is set (public Elan3 headers: one action each). Threads that wait for it go on in any case.

@@ -31,6 +31,7 @@ pub mod sten;
 pub mod thread_packets;
 pub(crate) mod thread_processor;
 
+use crate::NodeId;
 use crate::config::Config;
 use crate::in_flight::{DmaId, InFlight, Token};
 use crate::memory::Address;
@@ -38,7 +39,7 @@ use bus::Direction;
 use bus_interface::BusInterface;
 use command_processor::Command;
 use event_unit::Occurrence;
-use fabric::{Ack, Cycle, Fabric, NodeId, PacketId, PacketSpec};
+use fabric::{Ack, Cycle, Fabric, PacketId, PacketSpec};
 use kernel::{EventQueue, Signal};
 use mmu::Fault;
 use mmu::shared::Memory;

@@ -7,15 +7,16 @@
 use super::gets::DESCRIPTOR;
 use super::mmu::{Access, Fault};
 use super::{Due, Wires, event_unit::Occurrence};
+use crate::NodeId;
 use crate::dma::DmaError;
 use crate::in_flight::{DmaId, Get, Kind, Packet, Stage, Token};
 use crate::memory::{Address, Placement};
-use fabric::{Destination, Fabric, NodeId, PacketSpec};
+use fabric::{Destination, Fabric, PacketSpec};
 use units::Bytes;
 
 /// Whether two adapters are on one rail.
 pub(crate) fn check_rail(fabric: &Fabric, from: NodeId, to: NodeId) -> Result<(), DmaError> {
-    let rail = |place| fabric.tree().rail_and_node(place).0;
+    let rail = |place: NodeId| fabric.topology().rail_and_node(place.into()).0;
     if rail(from) == rail(to) {
         Ok(())
     } else {
@@ -25,10 +26,10 @@ pub(crate) fn check_rail(fabric: &Fabric, from: NodeId, to: NodeId) -> Result<()
 
 /// Whether a destination is one node, or a range of those that there are.
 pub(crate) fn check_range(fabric: &Fabric, destination: Destination) -> Result<(), DmaError> {
-    let tree = fabric.tree();
+    let topology = fabric.topology();
     let (first, last) = (destination.first(), destination.last());
-    if destination.is_broadcast() && !tree.are_attached(first, last) {
-        let nodes = tree.nodes();
+    if destination.is_broadcast() && !topology.are_attached(first, last) {
+        let (first, last, nodes) = (first.get(), last.get(), topology.nodes());
         return Err(DmaError::NoRange { first, last, nodes });
     }
     Ok(())
@@ -146,7 +147,7 @@ impl Wires<'_> {
             _ => (dma.destination(), format.flits(packet.length)),
         };
         let spec = PacketSpec {
-            source: progress.node,
+            source: progress.node.into(),
             destination,
             flits,
             priority: dma.priority,

@@ -9,8 +9,8 @@
 //!
 //! On the wire such a message is its blocks and one more transaction, without payload, which claims the slot.
 
+use crate::NodeId;
 use crate::memory::{Address, EventId};
-use fabric::NodeId;
 use kernel::Signal;
 use std::collections::VecDeque;
 use units::Bytes;

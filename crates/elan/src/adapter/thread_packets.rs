@@ -23,11 +23,11 @@ impl Wires<'_> {
         let data = packet.transactions.iter().map(|one| one.data());
         let first = packet.to.node;
         let destination = match packet.last {
-            Some(last) => Destination::Range { first, last },
+            Some(last) => Destination::range(first, last),
             None => first.into(),
         };
         let spec = PacketSpec {
-            source: packet.source,
+            source: packet.source.into(),
             destination,
             flits: self.config.packet.flits_of(data),
             priority: packet.priority,

@@ -128,7 +128,7 @@ impl Node {
     /// Nodes of the machine, and networks that each is attached to.
     pub fn nodes_and_rails(&self) -> (u32, u32) {
         let world = self.world.borrow();
-        let tree = world.fabric().tree();
+        let tree = world.fabric().topology();
         (tree.nodes(), tree.rails())
     }
 

@@ -15,11 +15,12 @@ mod world;
 pub use node::Node;
 pub(crate) use world::World;
 
+use crate::NodeId;
 use crate::adapter::Due;
 use crate::adapter::mmu::context::{Capability, NoContext};
 use crate::config::Config;
 use crate::meter::Meter;
-use fabric::{Broadcast, LinkCounters, LinkId, NodeId};
+use fabric::{Broadcast, LinkCounters, LinkId};
 use kernel::{Executor, Label, Limits, Progress, memory};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -123,23 +124,24 @@ impl Cluster {
     /// If the machine has no such node, or no such rail.
     pub fn adapter(&self, rail: u32, node: NodeId) -> Node {
         let world = self.world.borrow();
-        let tree = world.fabric().tree();
+        let tree = world.fabric().topology();
         let (nodes, rails) = (tree.nodes(), tree.rails());
         assert!(
             node < nodes && rail < rails,
             "the machine has {nodes} nodes on {rails} rails, and no node {node} on rail {rail}"
         );
-        Node::open(Rc::clone(&self.world), tree.place(rail, node))
+        let place = tree.place(rail.into(), node.into());
+        Node::open(Rc::clone(&self.world), place.get())
     }
 
     /// Attached nodes.
     pub fn nodes(&self) -> NodeId {
-        self.world.borrow().fabric().tree().nodes()
+        self.world.borrow().fabric().topology().nodes()
     }
 
     /// Networks that every node is attached to, each by an adapter of its own.
     pub fn rails(&self) -> u32 {
-        self.world.borrow().fabric().tree().rails()
+        self.world.borrow().fabric().topology().rails()
     }
 
     /// Lets a rail fail at a moment, for ever: all of its adapters see that their links are dead. What is on its way gets lost;
@@ -341,8 +343,8 @@ impl Cluster {
     }
 
     /// What a link has done so far.
-    pub fn link(&self, link: LinkId) -> LinkCounters {
-        self.world.borrow_mut().link(link)
+    pub fn link(&self, link: impl Into<LinkId>) -> LinkCounters {
+        self.world.borrow_mut().link(link.into())
     }
 
     /// The parameters.

@@ -1,6 +1,7 @@
 //! A node as its processes see it.
 
 use super::World;
+use crate::NodeId;
 use crate::adapter::Due;
 use crate::adapter::command_processor::Command;
 use crate::adapter::mmu::context::{Capability, NoContext};
@@ -9,7 +10,6 @@ use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Progress, Report};
 use crate::memory::{Address, ContextId, ElanAddr, Placement, Region};
-use fabric::NodeId;
 use kernel::{Label, Signal};
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
@@ -83,9 +83,9 @@ impl Node {
     pub fn beside(&self, rail: u32) -> Result<Node, NoContext> {
         let (_, node) = self.rail_and_node();
         let mut world = self.world.borrow_mut();
-        let tree = world.fabric().tree();
+        let tree = world.fabric().topology();
         assert!(rail < tree.rails(), "the machine has no rail {rail}");
-        let id = tree.place(rail, node);
+        let id = tree.place(rail.into(), node.into()).get();
         let context = world.memory().attach(&[id], self.capability)?;
         drop(world);
         let beside = Node {
@@ -112,7 +112,9 @@ impl Node {
 
     /// The rail of this adapter, and the number of the node, which is the same on all rails.
     pub fn rail_and_node(&self) -> (u32, NodeId) {
-        self.world.borrow().fabric().tree().rail_and_node(self.id)
+        let world = self.world.borrow();
+        let (rail, node) = world.fabric().topology().rail_and_node(self.id.into());
+        (rail.get(), node.get())
     }
 
     /// Whether the rail of this adapter has failed.

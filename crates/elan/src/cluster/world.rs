@@ -2,6 +2,7 @@
 
 mod route;
 
+use crate::NodeId;
 use crate::adapter::bus_interface::BusInterface;
 use crate::adapter::event_unit::Event;
 use crate::adapter::mmu::shared::Memory;
@@ -10,7 +11,7 @@ use crate::adapter::{Due, Wires};
 use crate::config::Config;
 use crate::in_flight::InFlight;
 use crate::memory::{EventId, PerNode};
-use fabric::{Cycle, Fabric, LinkCounters, LinkId, NodeId, Notice};
+use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
 use kernel::{Digest, EventQueue, Spawner};
 use route::Adapter;
 use units::Time;
@@ -37,8 +38,8 @@ pub(crate) struct World {
 impl World {
     pub fn new(config: Config, spawner: Spawner) -> Self {
         let fabric = Fabric::new(config.fabric.clone());
-        let tree = fabric.tree();
-        let places = tree.place(tree.rails() - 1, tree.nodes() - 1) + 1;
+        let topology = fabric.topology();
+        let places = (topology.rails() - 1) * topology.positions() + topology.nodes();
         World {
             adapters: (0..places).map(|_| Adapter::new(&config)).collect(),
             interfaces: (0..places).map(|_| BusInterface::new(&config)).collect(),

@@ -16,7 +16,7 @@
 //! A column is a word with a bit for each rail, which bounds the rails at [`MOST_RAILS`]. The 2^32 nodes that a number can
 //! count need 64 rails with algorithm 1, and 35 with algorithm 2.
 
-use fabric::NodeId;
+use crate::NodeId;
 use itertools::Itertools;
 use std::collections::BTreeMap;
 use thiserror::Error;

@@ -2,8 +2,8 @@
 
 use super::config::Config;
 use super::nic::{MOST_PROCESSES, Port};
+use crate::NodeId;
 use crate::cluster::Node;
-use fabric::NodeId;
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -43,10 +43,10 @@ pub use policy::stripes;
 pub use policy::turn::Turn;
 pub use process::{Attachment, Process};
 
+use crate::NodeId;
 use crate::adapter::mmu::MemoryError;
 use crate::cluster::{Cluster, Node};
 use crate::memory::Region;
-use fabric::NodeId;
 use host::{Host, Rail};
 use nic::Port;
 use std::rc::Rc;

@@ -12,13 +12,14 @@
 
 use super::config::Config;
 use super::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
+use crate::NodeId;
 use crate::adapter::mmu::MemoryError;
 use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
 use crate::memory::{Address, EventId};
 use crate::thread::Thread;
 use crate::transaction::{INSERTED, Transaction, WORD};
-use fabric::{NodeId, Priority};
+use fabric::Priority;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;

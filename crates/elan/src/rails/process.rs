@@ -3,11 +3,11 @@
 use super::host::Host;
 use super::nic::Port;
 use super::policy::{Hold, Pick, Policy, RailMessage};
+use crate::NodeId;
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::memory::{EventId, Region};
 use crate::meter::Meter;
-use fabric::NodeId;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;

@@ -57,7 +57,7 @@
 
 pub mod tables;
 
-use fabric::NodeId;
+use crate::NodeId;
 use tables::{Cell, TABLE_1, TABLE_2};
 
 /// What an adapter is doing: the columns of table 1, in their order.

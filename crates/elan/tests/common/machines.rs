@@ -2,17 +2,18 @@
 //! leave their results.
 
 use elan::{Cluster, Config, Watch};
-use fabric::FatTree;
+use fabric::{FatTree, Topology};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
 /// The shipped machine of the `QsNET` paper, on a tree of choice.
-pub fn machine(tree: FatTree) -> Config {
+pub fn machine(topology: impl Into<Topology>) -> Config {
+    let topology = topology.into();
     let file = include_str!("../../../../machines/es40-qsnet.toml");
     let machine = ::machine::Machine::parse("es40-qsnet.toml", file, &[]).expect("it is shipped");
     let mut config = machine.cluster_config();
-    config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; tree.levels()];
-    config.fabric.tree = tree;
+    config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; topology.levels()];
+    config.fabric.topology = topology;
     config
 }
 

@@ -27,8 +27,8 @@ pub fn multirail(nodes: NodeId, rails: u32, policy: Kind) -> Config {
         FatTree::new(&[4, 4], &[4], nodes)
     };
     let trees = tree.and_then(|tree| tree.with_rails(rails));
-    config.fabric.tree = trees.expect("up to 16 nodes on some rails");
-    let levels = config.fabric.tree.levels();
+    config.fabric.topology = trees.expect("up to 16 nodes on some rails").into();
+    let levels = config.fabric.topology.levels();
     config.fabric.hop_delay.truncate(levels);
     config.rails.as_mut().expect("it has rails").policy = policy;
     config

@@ -3,9 +3,9 @@
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::odd_machine;
+use elan::NodeId;
 use elan::rails::Kind;
 use elan::{AdapterConfig, Config};
-use fabric::NodeId;
 use units::{Bytes, Time};
 
 /// The shipped machine, and one of whose parameters none is a multiple of another.

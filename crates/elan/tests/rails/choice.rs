@@ -2,8 +2,8 @@
 
 use crate::common::multirail::{Bench, multirail};
 use elan::Config;
+use elan::NodeId;
 use elan::rails::{Allocation, Kind};
-use fabric::NodeId;
 use units::{Bytes, Time};
 
 fn striping(mut config: Config, ratio: f64) -> Config {

@@ -15,7 +15,7 @@ fn many_nodes_and_many_rails() {
         let nodes = down.iter().product();
         let tree = FatTree::new(&down, &up, nodes);
         let trees = tree.and_then(|tree| tree.with_rails(rails));
-        config.fabric.tree = trees.expect("there are such trees");
+        config.fabric.topology = trees.expect("there are such trees").into();
         config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; down.len()];
         let mut cluster = Cluster::new(config, Watch::default());
         let all = Rails::new(&cluster).expect("there is memory for the threads");

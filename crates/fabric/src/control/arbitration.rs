@@ -1,21 +1,23 @@
 //! # Arbitration: which header gets which channel
 //!
-//! Each switch has one *output group* per child, of all links to it (one, unless the tree has parallel links), and
-//! above these either one group for all its up-links (adaptive ascent) or one per up-link (fixed ascent). A
-//! header that reaches a switch joins the group its routing tag names and waits there. When a header joins or a channel
-//! of the group falls free, the group arbitrates in that cycle: while a header waits and a channel is free,
+//! The links that leave a switch are parted into *output groups* by the routing ([`Routing`]); in a tree with adaptive ascent
+//! one for each child and one for all up-links. A header that reaches a switch joins the group that the routing names and
+//! waits there. When a header joins or a channel of the group falls free, the group arbitrates in that cycle: while a header
+//! waits and a channel of its class is free,
 //!
 //! * the winner is the header of the highest priority, then of the greatest age. The age is the time since injection,
 //!   carried in the header; it saturates at `age_cap` and is compared in steps of `age_step`. Equal ages are resolved
 //!   by rotation over the inputs of the switch, starting behind the last winner;
-//! * it takes the lowest free channel of the link with the fewest busy channels. A channel that only waits for its
+//! * it takes the lowest free channel (of its class) of the link with the fewest busy channels. A channel that only waits for its
 //!   acknowledgement is busy. Ties between links are resolved by rotation from a start that a hash of the packet and
 //!   the switch gives, so that no shared random stream couples distant switches.
 
 use super::packet::PacketId;
 use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
-use crate::topology::{End, LinkId, MAX_ARITY, SwitchId, Tag};
-use crate::{Ascent, Config, Cycle};
+use crate::id::GroupId;
+use crate::topology::{End, MAX_ARITY, Routing};
+use crate::{Config, Cycle, LinkId, Place, SwitchId};
+use typed_index_collections::TiVec;
 
 /// A header that waits for a channel.
 #[derive(Clone, Copy, Debug)]
@@ -40,21 +42,28 @@ pub(super) struct Group {
     pub flagged: bool,
 }
 
+/// Who competes for the channels of a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sender {
+    /// The packets of an adapter, for its link into the network.
+    Adapter(Place),
+    /// The headers of an output group of a switch.
+    Group(GroupId),
+}
+
 /// Where a link leads, and who may send over it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     /// The other link of the pair.
     pub reverse: LinkId,
-    /// The group that competes for the link, or [`NO_GROUP`] for that of an adapter into the network.
-    pub group: u32,
+    /// Who competes for it.
+    pub sender: Sender,
     /// Header delay, in cycles.
     delay: u8,
     /// Whether the link ends in a node; what follows is then zero.
     pub ejects: bool,
-    /// Children of the switch where it ends.
-    children: u16,
-    /// First group of that switch.
-    first_group: u32,
+    /// First group of the switch where it ends.
+    first_group: GroupId,
     /// Number of its first channel among the inputs of that switch.
     first_input: u16,
 }
@@ -70,14 +79,17 @@ impl Hop {
         u32::from(self.first_input) + lane
     }
 
-    /// The group that a tag names at the switch where the link ends.
-    pub fn next_group(&self, tag: Tag) -> u32 {
-        self.first_group
-            + match tag {
-                Tag::Down(child) => u32::from(child),
-                Tag::Adaptive => self.children.into(),
-                Tag::Up(port) => u32::from(self.children) + u32::from(port),
-            }
+    /// A group of the switch where the link ends.
+    pub fn next_group(&self, number: u32) -> GroupId {
+        GroupId::new(self.first_group.get() + number)
+    }
+
+    /// The group of a switch that competes for the link.
+    pub fn group(&self) -> GroupId {
+        match self.sender {
+            Sender::Group(group) => group,
+            Sender::Adapter(_) => unreachable!("the link leaves a switch"),
+        }
     }
 }
 
@@ -93,71 +105,68 @@ struct Outputs {
 
 /// The arrangement of groups and outputs; immutable.
 pub(super) struct Crossbar {
-    groups: Vec<Outputs>,
+    groups: TiVec<GroupId, Outputs>,
     outputs: Vec<LinkId>,
 }
 
-/// Group number of a link that no switch arbitrates.
-pub(super) const NO_GROUP: u32 = u32::MAX;
-
 impl Crossbar {
     /// The groups of all switches, and what there is to know of each link.
-    pub fn new(config: &Config) -> (Self, Vec<Hop>) {
-        let tree = &config.tree;
+    pub fn new(config: &Config, routing: &impl Routing) -> (Self, TiVec<LinkId, Hop>) {
+        let wiring = routing.wiring();
         let hop = |link| Hop {
-            delay: config.hop_delay[tree.link_level(link)] as u8,
-            reverse: tree.reverse(link),
-            group: NO_GROUP,
+            delay: config.hop_delay[wiring.link_level(link)] as u8,
+            reverse: wiring.reverse(link),
+            // Links into the network are numbered as the places; those that leave switches follow below.
+            sender: Sender::Adapter(Place::new(link.get())),
             ejects: true,
             first_input: 0,
-            first_group: 0,
-            children: 0,
+            first_group: GroupId::new(0),
         };
-        let mut hops: Vec<Hop> = (0..tree.links()).map(hop).collect();
+        let mut hops: TiVec<LinkId, Hop> = LinkId::all(wiring.links()).map(hop).collect();
         let mut crossbar = Crossbar {
-            groups: Vec::new(),
+            groups: TiVec::new(),
             outputs: Vec::new(),
         };
-        let mut first_group = Vec::new();
-        for switch in 0..tree.switches() {
-            first_group.push(crossbar.groups.len() as u32);
-            crossbar.add_outputs(config, switch, &mut hops);
+        let mut first_group: TiVec<SwitchId, GroupId> = TiVec::new();
+        for switch in SwitchId::all(wiring.switches()) {
+            first_group.push(crossbar.groups.next_key());
+            crossbar.add_outputs(config, routing, switch, &mut hops);
         }
-        for (link, hop) in (0..).zip(&mut hops) {
-            if let End::Switch { switch, port } = tree.ends(link).1 {
+        for (link, hop) in hops.iter_mut_enumerated() {
+            if let End::Switch { switch, port } = wiring.ends(link).1 {
                 hop.ejects = false;
                 hop.first_input = (port * config.channels) as u16;
-                hop.first_group = first_group[switch as usize];
-                hop.children = tree.children(tree.switch_level(switch)) as u16;
+                hop.first_group = first_group[switch];
             }
         }
         (crossbar, hops)
     }
 
-    fn add_outputs(&mut self, config: &Config, switch: SwitchId, hops: &mut [Hop]) {
-        let tree = &config.tree;
-        let level = tree.switch_level(switch);
-        let (down, up) = (tree.down_links(level), tree.up_links(level));
-        let parallel = tree.parallel_links(level - 1);
-        for port in 0..down + up {
+    fn add_outputs(
+        &mut self,
+        config: &Config,
+        routing: &impl Routing,
+        switch: SwitchId,
+        hops: &mut TiVec<LinkId, Hop>,
+    ) {
+        let ports = routing.wiring().ports(switch);
+        for port in 0..ports {
             let first = self.outputs.len() as u32;
-            let begins = if port < down {
-                port.is_multiple_of(parallel)
-            } else {
-                port == down || config.ascent != Ascent::Adaptive
-            };
-            if begins {
+            if routing.begins_group(switch, port) {
                 self.groups.push(Outputs {
                     switch,
                     range: (first, first),
-                    inputs: (down + up) * config.channels,
+                    inputs: ports * config.channels,
                 });
             }
-            let group = self.groups.len() - 1;
-            let link = tree.output(switch, port);
+            let group = self
+                .groups
+                .last_key()
+                .expect("the first port begins a group");
+            let link = routing.wiring().output(switch, port);
             self.outputs.push(link);
             self.groups[group].range.1 += 1;
-            hops[link as usize].group = group as u32;
+            hops[link].sender = Sender::Group(group);
         }
     }
 
@@ -166,12 +175,12 @@ impl Crossbar {
     }
 
     /// The links of a group, its switch, and the number of input channels of that.
-    pub fn outputs(&self, group: u32) -> (&[LinkId], SwitchId, u32) {
+    pub fn outputs(&self, group: GroupId) -> (&[LinkId], SwitchId, u32) {
         let Outputs {
             switch,
             range,
             inputs,
-        } = self.groups[group as usize];
+        } = self.groups[group];
         let outputs = &self.outputs[range.0 as usize..range.1 as usize];
         (outputs, switch, inputs)
     }
@@ -271,9 +280,9 @@ const ONES: [u8; 256] = {
 };
 
 /// A fixed hash of (source, sequence, switch) for [`least_loaded`]: the finaliser of `SplitMix64`.
-pub(super) fn spread(source: u32, sequence: u32, switch: u32) -> u64 {
-    let mut mixed = (u64::from(source) << 32 | u64::from(sequence))
-        ^ u64::from(switch).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+pub(super) fn spread(source: Place, sequence: u32, switch: SwitchId) -> u64 {
+    let mut mixed = (u64::from(source.get()) << 32 | u64::from(sequence))
+        ^ u64::from(switch.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)

@@ -7,7 +7,7 @@
 //! ## Setting up
 //!
 //! *Ascent.* A header below the switch where it turns waits for a channel of its one up-link
-//! ([`FatTree::broadcast_ascent`](crate::FatTree::broadcast_ascent)), among the others of the output group.
+//! ([`Routing::broadcast_ascent`]), among the others of the output group.
 //!
 //! *Descent.* A header that has arrived where the packet turns, or below, needs a channel of each of its down-links at
 //! once. A switch sets up one broadcast at a time. It begins, in the cycle of the arrival or in the one after the last
@@ -63,9 +63,9 @@
 //! broadcasts that meet at the last switches. [`crate::Fabric::deadlock`] tells who then waits for whom.
 
 use super::{Ack, Control, Event, Notice, PacketId, PacketSpec};
-use crate::motion::{ChannelId, Motion, Worm};
-use crate::topology::{End, LinkId, NodeId, SwitchId};
-use crate::{Circuit, Cycle};
+use crate::motion::{Motion, Worm};
+use crate::topology::{End, Routing};
+use crate::{ChannelId, Circuit, Cycle, LinkId, Place, SwitchId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A broadcast under way.
@@ -209,20 +209,19 @@ impl Broadcasts {
     }
 }
 
-impl Control {
+impl<R: Routing> Control<R> {
     /// A header of a broadcast reaches a switch.
     #[cold]
     pub(super) fn broadcast_header(&mut self, channel: ChannelId, part: PacketId) {
         let link = self.lanes.link(channel);
-        let End::Switch { switch, .. } = self.tree().ends(link).1 else {
+        let End::Switch { switch, .. } = self.wiring().ends(link).1 else {
             unreachable!("a node is told of deliveries, not of headers");
         };
         let flight = self.flights.get(part);
-        if flight.path().len() < flight.turn.into() {
-            let (source, rule) = (flight.spec.source, self.config.broadcast);
-            let up = self.tree().broadcast_ascent(switch, source, rule);
+        if flight.path().len() < flight.plan.into() {
+            let up = self.routing.broadcast_ascent(switch, flight.spec.source);
             self.flights.get_mut(part).only = up;
-            self.join(self.links[up as usize].hop.group, part);
+            self.join(self.links[up].hop.group(), part);
             return;
         }
         self.broadcasts.flag(switch);
@@ -258,16 +257,15 @@ impl Control {
         };
         let flight = self.flights.get(part).clone();
         let (root, before) = (self.broadcasts.root(part), self.travel(part));
-        let links: Vec<LinkId> = self
-            .tree()
-            .broadcast_descent(switch, flight.spec.destination)
-            .collect();
+        let links = self
+            .routing
+            .broadcast_descent(switch, flight.spec.destination);
         let mut branches = Vec::with_capacity(links.len());
         for link in links {
             let branch = self.flights.insert(flight.branch(link));
             self.broadcasts
                 .insert_part(branch, root, Some(part), before);
-            self.join(self.links[link as usize].hop.group, branch);
+            self.join(self.links[link].hop.group(), branch);
             branches.push(branch);
         }
         self.broadcasts.whole(root).parts.extend(&branches);
@@ -285,7 +283,7 @@ impl Control {
     #[cold]
     pub(super) fn claim(&mut self, motion: &mut impl Motion, branch: PacketId, link: LinkId) {
         self.take(branch, link);
-        let End::Switch { switch, .. } = self.tree().ends(link).0 else {
+        let End::Switch { switch, .. } = self.wiring().ends(link).0 else {
             unreachable!("a branch starts at a switch");
         };
         let junction = self.broadcasts.junctions.get_mut(&switch);
@@ -314,7 +312,7 @@ impl Control {
             let channel = self.flights.get(branch).path()[0];
             motion.open(channel, worm, self.now, self);
             let link = self.lanes.link(channel);
-            if !self.links[link as usize].hop.ejects {
+            if !self.links[link].hop.ejects {
                 self.broadcasts
                     .order
                     .entry(link)
@@ -345,9 +343,9 @@ impl Control {
     }
 
     /// The node that a flight has reached or goes to.
-    pub(super) fn destination(&self, flight: PacketId) -> NodeId {
-        match self.tree().ends(self.last_link(flight)).1 {
-            End::Node(node) => node,
+    pub(super) fn destination(&self, flight: PacketId) -> Place {
+        match self.wiring().ends(self.last_link(flight)).1 {
+            End::Node(place) => place,
             End::Switch { .. } => unreachable!("its last link leads to a node"),
         }
     }
@@ -376,7 +374,7 @@ impl Control {
     #[cold]
     pub(super) fn broadcast_answer(&mut self, part: PacketId, at: Cycle, ack: Ack) {
         let root = self.broadcasts.root(part);
-        let switches = u64::from(self.flights.get(root).turn);
+        let switches = u64::from(self.flights.get(root).plan);
         let back = at + self.travel(part) + self.config.combine * switches;
         assert!(back >= self.now, "an acknowledgement comes too late");
         let whole = self.broadcasts.whole(root);

@@ -3,7 +3,8 @@
 use super::Control;
 use super::packet::Flight;
 use crate::motion::Motion;
-use crate::topology::{LinkId, NodeId};
+use crate::topology::Routing;
+use crate::{LinkId, Place};
 use std::collections::VecDeque;
 
 /// What a link has done since the start of the run.
@@ -33,15 +34,15 @@ pub struct PacketCensus {
     pub acknowledged: u64,
 }
 
-impl Control {
-    pub fn queued(&self, node: NodeId) -> usize {
-        let classes = &self.ports[node as usize].waiting;
+impl<R: Routing> Control<R> {
+    pub fn queued(&self, node: Place) -> usize {
+        let classes = &self.ports[node].waiting;
         classes.iter().map(VecDeque::len).sum()
     }
 
     pub fn counters(&self, motion: &impl Motion, link: LinkId) -> LinkCounters {
         let carried = motion.carried(link, self.now);
-        let counted = &self.links[link as usize];
+        let counted = &self.links[link];
         LinkCounters {
             packets: counted.packets,
             flits: carried.flits,
@@ -57,9 +58,7 @@ impl Control {
     pub fn packet_census(&self) -> PacketCensus {
         PacketCensus {
             offered: self.offered,
-            queued: (0..self.ports.len())
-                .map(|node| self.queued(node as NodeId) as u64)
-                .sum(),
+            queued: self.ports.keys().map(|node| self.queued(node) as u64).sum(),
             under_way: self
                 .ports
                 .iter()
@@ -70,8 +69,9 @@ impl Control {
     }
 
     pub fn flits_under_way(&self) -> u64 {
-        let counts =
-            |flight: &&Flight| !flight.spec.destination.is_broadcast() && flight.delivered == 0;
+        let counts = |flight: &&Flight<R::Path>| {
+            !flight.spec.destination.is_broadcast() && flight.delivered == 0
+        };
         let flights = self.flights.iter().map(|(_, flight)| flight);
         let packets = flights
             .filter(counts)

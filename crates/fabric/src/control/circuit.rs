@@ -1,13 +1,13 @@
 //! What follows from the motion: deliveries, acknowledgements, releases.
 
-use super::arbitration::NO_GROUP;
+use super::arbitration::Sender;
 use super::packet::Flight;
 use super::{Control, Event, Notice, PacketId, PacketRecord};
-use crate::motion::{ChannelId, Motion};
-use crate::topology::Destination;
-use crate::{Circuit, Cycle};
+use crate::motion::Motion;
+use crate::topology::{Destination, Routing};
+use crate::{ChannelId, Circuit, Cycle};
 
-impl Control {
+impl<R: Routing> Control<R> {
     /// The last flit of a packet is at its destination.
     pub(super) fn deliver(&mut self, packet: PacketId) -> Notice {
         let now = self.now;
@@ -31,7 +31,7 @@ impl Control {
         let flight = self.flights.remove(packet);
         self.acknowledged += 1;
         let source = flight.spec.source;
-        self.ports[source as usize].outstanding -= 1;
+        self.ports[source].outstanding -= 1;
         self.flag_port(source);
         if self.config.circuit == Circuit::UntilAcknowledged {
             let mut passes = self.now + 1;
@@ -63,7 +63,7 @@ impl Control {
 
     /// The EOP will be at the destination of a packet that asks for it.
     #[cold]
-    fn tell_of_the_end(&mut self, flight: Flight) {
+    fn tell_of_the_end(&mut self, flight: Flight<R::Path>) {
         let arrives = self.now + 1 + self.delay(flight.path());
         let told = self.flights.insert(flight);
         self.schedule(arrives, Event::Ended(told));
@@ -73,32 +73,32 @@ impl Control {
     pub(super) fn release(&mut self, motion: &mut impl Motion, channel: ChannelId) {
         let number = self.lanes.link(channel);
         self.calendar.let_go();
-        self.free[number as usize] |= 1 << self.lanes.lane(channel);
-        let hop = self.links[number as usize].hop;
+        self.free[number] |= 1 << self.lanes.lane(channel);
+        let hop = self.links[number].hop;
         motion.close(channel, self.now, self);
         if self.config.tokens {
             motion.charge(number, self.now, self);
             motion.charge(hop.reverse, self.now, self);
         }
-        match hop.group {
-            NO_GROUP => self.flag_port(number),
-            group => self.flag_group(group),
+        match hop.sender {
+            Sender::Adapter(place) => self.flag_port(place),
+            Sender::Group(group) => self.flag_group(group),
         }
     }
 
     /// The first flit of a packet is sent over a channel: its wait for the link is over.
     pub(super) fn head_sent(&mut self, channel: ChannelId) {
-        let ready = self.flights.get(self.holders[channel as usize]).ready;
-        let link = &mut self.links[self.lanes.link(channel) as usize];
+        let ready = self.flights.get(self.holders[channel]).ready;
+        let link = &mut self.links[self.lanes.link(channel)];
         link.packets += 1;
         link.waited += self.now - ready;
     }
 
     /// The last flit of a packet was sent over a channel in cycle `sent`, this one or the one before.
     pub(super) fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
-        let hop = &self.links[self.lanes.link(channel) as usize].hop;
+        let hop = &self.links[self.lanes.link(channel)].hop;
         let (last, arrival) = (hop.ejects, sent + hop.delay());
-        let packet = self.holders[channel as usize];
+        let packet = self.holders[channel];
         if last {
             self.schedule(arrival, Event::Delivered(packet));
         }
@@ -122,7 +122,7 @@ impl Control {
 
     /// Header delay of the links of some channels, in cycles.
     pub(super) fn delay(&self, channels: &[ChannelId]) -> u64 {
-        let link = |&channel: &ChannelId| &self.links[self.lanes.link(channel) as usize];
+        let link = |&channel: &ChannelId| &self.links[self.lanes.link(channel)];
         channels
             .iter()
             .map(|channel| link(channel).hop.delay())

@@ -9,8 +9,8 @@
 
 use super::packet::{ANY_LINK, Flight};
 use super::{Control, PacketId};
-use crate::motion::ChannelId;
-use crate::topology::{Destination, FatTree, LinkId, NodeId, SwitchId};
+use crate::topology::{Destination, Routing};
+use crate::{ChannelId, LinkId, Place, SwitchId, Topology};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -19,7 +19,7 @@ use std::fmt::{self, Display, Formatter};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketName {
     /// The adapter that sends.
-    pub source: NodeId,
+    pub source: Place,
     /// How many packets the source had injected before.
     pub sequence: u32,
     /// Where it goes.
@@ -86,7 +86,7 @@ pub struct Deadlock {
     pub cycle: Vec<Wait>,
     /// All that can never go on, by source and sequence.
     pub packets: Vec<Stuck>,
-    tree: FatTree,
+    topology: Topology,
 }
 
 impl Display for Deadlock {
@@ -98,10 +98,10 @@ impl Display for Deadlock {
         )?;
         for wait in &self.cycle {
             let (packet, holder) = (wait.packet, wait.holder);
-            let switch = self.tree.switch_name(wait.switch);
+            let switch = self.topology.switch_name(wait.switch);
             match wait.channel {
                 Some(Held { link, channel }) => {
-                    let end = self.tree.end_name(self.tree.ends(link).1);
+                    let end = self.topology.end_name(self.topology.ends(link).1);
                     write!(
                         f,
                         "\n  {packet} waits at {switch} for the link to {end}; its channel {channel} is held by {holder}"
@@ -120,7 +120,7 @@ impl Display for Deadlock {
 impl Error for Deadlock {}
 
 /// A packet under way, by source and sequence.
-type Key = (NodeId, u32);
+type Key = (Place, u32);
 
 /// Who waits, where, for which channel, and who holds it.
 type Step = (Key, SwitchId, Option<Held>, Key);
@@ -132,7 +132,7 @@ struct Edge {
     holders: Vec<(Option<Held>, Key)>,
 }
 
-impl Control {
+impl<R: Routing> Control<R> {
     /// The packets that can never go on, if there are any.
     pub fn deadlock(&self) -> Option<Deadlock> {
         let mut waits = self.waits();
@@ -168,7 +168,7 @@ impl Control {
         Some(Deadlock {
             packets: packets.collect(),
             cycle: cycle.into_iter().map(wait).collect(),
-            tree: self.tree().clone(),
+            topology: self.config.topology.clone(),
         })
     }
 
@@ -180,7 +180,7 @@ impl Control {
     /// All packets under way, with the flight that stands for the whole packet.
     fn names(&self) -> BTreeMap<Key, (PacketName, PacketId)> {
         let flights = self.flights.iter();
-        let name = |(id, flight): (PacketId, &Flight)| {
+        let name = |(id, flight): (PacketId, &Flight<R::Path>)| {
             let name = PacketName {
                 source: flight.spec.source,
                 sequence: flight.sequence,
@@ -198,7 +198,7 @@ impl Control {
         let parts = self.broadcasts.parts_of(root);
         let taken = parts.flat_map(|part| {
             let path = self.flights.get(part).path().iter();
-            path.filter(move |&&channel| self.holders[channel as usize] == part)
+            path.filter(move |&&channel| self.holders[channel] == part)
         });
         let mut held: Vec<_> = taken.map(|&channel| self.held(channel)).collect();
         held.retain(|held| !self.is_free(*held));
@@ -207,7 +207,7 @@ impl Control {
     }
 
     fn is_free(&self, held: Held) -> bool {
-        self.free[held.link as usize] >> held.channel & 1 == 1
+        self.free[held.link] >> held.channel & 1 == 1
     }
 
     fn held(&self, channel: ChannelId) -> Held {
@@ -220,7 +220,7 @@ impl Control {
     /// Who waits for whom. Who waits for something that is free is left out.
     fn waits(&self) -> BTreeMap<Key, Vec<Edge>> {
         let mut waits: BTreeMap<Key, Vec<Edge>> = BTreeMap::new();
-        for (number, group) in (0..).zip(&self.groups) {
+        for (number, group) in self.groups.iter_enumerated() {
             let mut next = group.waiting;
             while let Some(packet) = next {
                 let flight = self.flights.get(packet);
@@ -232,7 +232,7 @@ impl Control {
                 };
                 let edge = Edge {
                     switch,
-                    holders: self.holders_of(&links),
+                    holders: self.holders_of(&links, flight.lanes),
                     wanted: Wanted::Channel(links),
                 };
                 waits.entry(self.key(packet)).or_default().push(edge);
@@ -260,12 +260,14 @@ impl Control {
         waits
     }
 
-    /// The packets that hold channels of some links; none if a channel is free or waits only for an EOP.
-    fn holders_of(&self, links: &[LinkId]) -> Vec<(Option<Held>, Key)> {
+    /// The packets that hold some channels of links; none if one is free or waits only for an EOP. `lanes` are the channels
+    /// of each link that will do, as bits.
+    fn holders_of(&self, links: &[LinkId], lanes: u8) -> Vec<(Option<Held>, Key)> {
         let mut holders = Vec::new();
-        for channel in links.iter().flat_map(|&link| self.lanes.of(link)) {
+        let channels = links.iter().flat_map(|&link| self.lanes.of(link));
+        for channel in channels.filter(|&channel| lanes >> self.lanes.lane(channel) & 1 == 1) {
             let held = self.held(channel);
-            let holder = self.holders[channel as usize];
+            let holder = self.holders[channel];
             if self.is_free(held) || !self.flights.holds(holder, channel) {
                 return Vec::new();
             }

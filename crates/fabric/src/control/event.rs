@@ -1,9 +1,8 @@
 //! What is due in a cycle.
 
 use super::PacketId;
-use crate::LinkId;
-use crate::motion::{self, ChannelId};
-use crate::topology::SwitchId;
+use crate::motion;
+use crate::{ChannelId, LinkId, Place, SwitchId};
 
 /// An event of the control plane, or one that the mover has foreseen: all in one list, since to choose first between the
 /// two and then among the mover's takes 3% longer.
@@ -28,7 +27,7 @@ pub(super) enum Event {
     /// [`motion::Event::Due`]
     Due(LinkId),
     /// [`motion::Event::Turn`]
-    Turn(u32),
+    Turn(Place),
 }
 
 const _: () = assert!(size_of::<Event>() == 8, "one word");

@@ -3,33 +3,41 @@
 use super::arbitration::{self, Waiting};
 use super::packet::{ANY_LINK, Flight};
 use super::{Control, Notice, PacketId};
-use crate::motion::{ChannelId, Motion, Worm};
-use crate::topology::{Destination, LinkId, NodeId};
+use crate::id::GroupId;
+use crate::motion::{Motion, Worm};
+use crate::topology::{Destination, Header, Routing};
+use crate::{ChannelId, LinkId, Place};
 use std::collections::VecDeque;
 
-impl Control {
-    /// A header reaches a switch and joins the group of its next tag.
+impl<R: Routing> Control<R> {
+    /// A header reaches a switch and joins the group of its next step.
     pub(super) fn header(&mut self, channel: ChannelId) {
         self.events += 1;
-        let packet = self.holders[channel as usize];
-        let hop = &self.links[self.lanes.link(channel) as usize].hop;
+        let packet = self.holders[channel];
+        let hop = &self.links[self.lanes.link(channel)].hop;
         let flight = self.flights.get_mut(packet);
         flight.ready = self.now;
         flight.input = hop.input(self.lanes.lane(channel)) as u16;
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };
-        let (turn, place) = (flight.turn.into(), flight.path().len() - 1);
-        let ends = (flight.spec.source, destination);
-        let tag = self.config.tree.tag(turn, place, ends, self.config.ascent);
-        let number = hop.next_group(tag);
+        let step = self.routing.step(&Header {
+            source: flight.spec.source,
+            destination,
+            plan: flight.plan,
+            hops: flight.path().len() - 1,
+        });
+        if R::CLASSES > 1 {
+            flight.lanes = self.lanes.of_class(step.class, R::CLASSES);
+        }
+        let number = hop.next_group(step.group);
         self.join(number, packet);
     }
 
     /// Has a header wait in a group.
     #[inline]
-    pub(super) fn join(&mut self, number: u32, packet: PacketId) {
-        let group = &mut self.groups[number as usize];
+    pub(super) fn join(&mut self, number: GroupId, packet: PacketId) {
+        let group = &mut self.groups[number];
         self.flights.get_mut(packet).next = group.waiting.replace(packet);
         if !std::mem::replace(&mut group.flagged, true) {
             self.flagged_groups.push(number);
@@ -37,15 +45,15 @@ impl Control {
     }
 
     /// The winner among the headers that wait in a group, but for those that must take a link without a free channel.
-    fn winner(&self, number: u32) -> Option<Waiting> {
-        let group = &self.groups[number as usize];
-        let first = self.header_of(group.waiting?);
+    fn winner(&self, number: GroupId) -> Option<Waiting> {
+        let group = &self.groups[number];
+        let first = self.header_of(number, group.waiting?);
         // Mostly there is one.
         let Some(second) = first.1 else {
             return first.0;
         };
-        let others = std::iter::successors(Some(self.header_of(second)), |&(_, next)| {
-            next.map(|packet| self.header_of(packet))
+        let others = std::iter::successors(Some(self.header_of(number, second)), |&(_, next)| {
+            next.map(|packet| self.header_of(number, packet))
         });
         let (_, _, inputs) = self.crossbar.outputs(number);
         let waiting = first
@@ -56,11 +64,23 @@ impl Control {
         arbitration::winner(waiting, rotation, inputs, self.age, self.now)
     }
 
-    /// A header that waits, unless it must take a link without a free channel; and another of its group.
+    /// A header that waits, unless no channel of its class, or of the link that it must take, is free; and another of its
+    /// group.
     #[inline]
-    fn header_of(&self, packet: PacketId) -> (Option<Waiting>, Option<PacketId>) {
+    fn header_of(&self, number: GroupId, packet: PacketId) -> (Option<Waiting>, Option<PacketId>) {
         let flight = self.flights.get(packet);
-        let able = flight.only == ANY_LINK || self.free[flight.only as usize] != 0;
+        let free = |link: LinkId| self.free[link] & flight.lanes != 0;
+        let able = if flight.only != ANY_LINK {
+            free(flight.only)
+        } else {
+            R::CLASSES == 1
+                || self
+                    .crossbar
+                    .outputs(number)
+                    .0
+                    .iter()
+                    .any(|&link| free(link))
+        };
         let header = Waiting {
             packet,
             input: flight.input.into(),
@@ -71,8 +91,8 @@ impl Control {
     }
 
     /// Grants free channels of a group to waiting headers.
-    pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: u32) {
-        self.groups[number as usize].flagged = false;
+    pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: GroupId) {
+        self.groups[number].flagged = false;
         loop {
             let Some(header) = self.winner(number) else {
                 return;
@@ -80,7 +100,12 @@ impl Control {
             let (outputs, switch, inputs) = self.crossbar.outputs(number);
             let flight = self.flights.get(header.packet);
             let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
-            let free = |link: LinkId| self.free[link as usize];
+            let lanes = if R::CLASSES == 1 {
+                u8::MAX
+            } else {
+                flight.lanes
+            };
+            let free = |link: LinkId| self.free[link] & lanes;
             let link = match flight.only {
                 ANY_LINK => arbitration::least_loaded(outputs, spread, free),
                 only => Some(only),
@@ -90,8 +115,7 @@ impl Control {
             };
             let claims = flight.path().is_empty();
             let behind = header.input + 1;
-            self.groups[number as usize].rotation =
-                if behind == inputs { 0 } else { behind as u16 };
+            self.groups[number].rotation = if behind == inputs { 0 } else { behind as u16 };
             self.leave(number, header.packet);
             if claims {
                 self.claim(motion, header.packet, link);
@@ -102,9 +126,9 @@ impl Control {
     }
 
     /// Takes a header out of the list of its group.
-    fn leave(&mut self, number: u32, packet: PacketId) {
+    fn leave(&mut self, number: GroupId, packet: PacketId) {
         let next = self.flights.get(packet).next;
-        let group = &mut self.groups[number as usize];
+        let group = &mut self.groups[number];
         if group.waiting == Some(packet) {
             group.waiting = next;
             return;
@@ -135,11 +159,17 @@ impl Control {
     /// Takes the lowest free channel of a link for a packet.
     #[inline]
     pub(super) fn take(&mut self, packet: PacketId, link: LinkId) -> ChannelId {
-        let number = self.free[link as usize].trailing_zeros();
-        self.free[link as usize] &= !(1 << number);
+        let flight = self.flights.get_mut(packet);
+        let lanes = if R::CLASSES == 1 {
+            u8::MAX
+        } else {
+            flight.lanes
+        };
+        let number = (self.free[link] & lanes).trailing_zeros();
+        self.free[link] &= !(1 << number);
         let channel = self.lanes.channel(link, number);
-        self.holders[channel as usize] = packet;
-        self.flights.get_mut(packet).extend(channel);
+        self.holders[channel] = packet;
+        flight.extend(channel);
         self.calendar.hold(self.now);
         channel
     }
@@ -148,15 +178,13 @@ impl Control {
     pub(super) fn inject(
         &mut self,
         motion: &mut impl Motion,
-        node: NodeId,
+        node: Place,
         notices: &mut Vec<Notice>,
     ) {
-        let link = self.tree().injection(node);
-        self.ports[node as usize].flagged = false;
-        while self.ports[node as usize].outstanding < self.config.packets_in_flight
-            && self.free[link as usize] != 0
-        {
-            let port = &mut self.ports[node as usize];
+        let link = self.wiring().injection(node);
+        self.ports[node].flagged = false;
+        while self.ports[node].outstanding < self.config.packets_in_flight && self.free[link] != 0 {
+            let port = &mut self.ports[node];
             let Some((spec, offered)) = port.waiting.iter_mut().find_map(VecDeque::pop_front)
             else {
                 return;
@@ -164,8 +192,8 @@ impl Control {
             port.outstanding += 1;
             let sequence = port.sequence;
             port.sequence = sequence.wrapping_add(1);
-            let turn = self.config.tree.turn_level(spec.source, spec.destination);
-            let flight = Flight::new(spec, turn, sequence, offered, self.now);
+            let plan = self.routing.plan(spec.source, spec.destination);
+            let flight = Flight::new(spec, plan, sequence, offered, self.now);
             let packet = self.flights.insert(flight);
             if spec.destination.is_broadcast() {
                 self.broadcasts.insert(packet, &spec);

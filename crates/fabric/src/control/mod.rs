@@ -41,15 +41,17 @@ pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
 use crate::config::MAX_FLITS;
-use crate::motion::{self, ChannelId, Lanes, Motion, Moved, Witness};
-use crate::topology::{FatTree, NodeId};
-use crate::{Arbitration, Circuit, Config, Cycle};
+use crate::id::GroupId;
+use crate::motion::{self, Lanes, Motion, Moved, Witness};
+use crate::topology::{Routing, Wiring};
+use crate::{Arbitration, ChannelId, Circuit, Config, Cycle, LinkId, Place};
 use arbitration::{AgeRule, Crossbar, Group, Hop};
 use broadcast::Broadcasts;
 use calendar::Calendar;
 use event::Event;
 use packet::Flights;
 use std::collections::VecDeque;
+use typed_index_collections::{TiVec, ti_vec};
 
 /// The sending side of an adapter, as the fabric sees it.
 #[derive(Default)]
@@ -74,40 +76,41 @@ struct Link {
 }
 
 /// See the essay of the module.
-pub(crate) struct Control {
+pub(crate) struct Control<R: Routing> {
     config: Config,
+    routing: R,
     crossbar: Crossbar,
     lanes: Lanes,
     age: AgeRule,
     /// The next cycle to execute.
     now: Cycle,
     calendar: Calendar<Event>,
-    flights: Flights,
+    flights: Flights<R::Path>,
     broadcasts: Broadcasts,
-    ports: Vec<Port>,
-    groups: Vec<Group>,
-    links: Vec<Link>,
-    /// Entry per link: its free channels, as bits.
-    free: Vec<u8>,
-    /// Entry per channel: the packet that holds it; valid while taken.
-    holders: Vec<PacketId>,
+    ports: TiVec<Place, Port>,
+    groups: TiVec<GroupId, Group>,
+    links: TiVec<LinkId, Link>,
+    /// The free channels of each link, as bits.
+    free: TiVec<LinkId, u8>,
+    /// The packet that holds each channel; valid while taken.
+    holders: TiVec<ChannelId, PacketId>,
     offered: u64,
     acknowledged: u64,
     events: u64,
-    flagged_groups: Vec<u32>,
-    flagged_ports: Vec<NodeId>,
+    flagged_groups: Vec<GroupId>,
+    flagged_ports: Vec<Place>,
     /// All that the mover has reported, by the cycle it happened in, if it is to be kept.
     watched: Option<Vec<(Cycle, Moved)>>,
     /// Whether all that happens in a cycle is done in the opposite order.
     reversed: bool,
 }
 
-impl Control {
+impl<R: Routing> Control<R> {
     /// An empty fabric at cycle 0.
-    pub fn new(config: Config) -> Self {
-        let tree = &config.tree;
-        let links = tree.links() as usize;
-        let (crossbar, hops) = Crossbar::new(&config);
+    pub fn new(config: Config, routing: R) -> Self {
+        let wiring = routing.wiring();
+        let links = wiring.links() as usize;
+        let (crossbar, hops) = Crossbar::new(&config, &routing);
         let lanes = Lanes::new(config.channels);
         let cap = if config.arbitration == Arbitration::Age {
             config.age_cap
@@ -126,13 +129,15 @@ impl Control {
             },
             now: 0,
             calendar: Calendar::new(),
-            flights: Flights::default(),
+            flights: Flights::new(),
             broadcasts: Broadcasts::default(),
-            ports: (0..tree.places()).map(|_| Port::default()).collect(),
-            groups: vec![Group::default(); crossbar.groups()],
+            ports: Place::all(wiring.places())
+                .map(|_| Port::default())
+                .collect(),
+            groups: ti_vec![Group::default(); crossbar.groups()],
             links: hops.into_iter().map(link).collect(),
-            free: vec![((1_u32 << config.channels) - 1) as u8; links],
-            holders: vec![PacketId::at(0); lanes.bound(links)],
+            free: ti_vec![((1_u32 << config.channels) - 1) as u8; links],
+            holders: ti_vec![PacketId::at(0); lanes.bound(links)],
             offered: 0,
             acknowledged: 0,
             events: 0,
@@ -142,6 +147,7 @@ impl Control {
             reversed: false,
             lanes,
             crossbar,
+            routing,
             config,
         }
     }
@@ -150,8 +156,8 @@ impl Control {
         &self.config
     }
 
-    fn tree(&self) -> &FatTree {
-        &self.config.tree
+    fn wiring(&self) -> &dyn Wiring {
+        self.routing.wiring()
     }
 
     /// The next cycle to execute.
@@ -169,22 +175,28 @@ impl Control {
 
     /// Puts a packet into its adapter's queue.
     pub fn offer(&mut self, spec: PacketSpec) {
-        let tree = self.tree();
+        let wiring = self.wiring();
         let (first, last) = (spec.destination.first(), spec.destination.last());
         let (low, high) = (first.min(spec.source), last.max(spec.source));
         assert!(
-            first <= last && tree.are_attached(low, high) && (1..=MAX_FLITS).contains(&spec.flits),
+            first <= last
+                && wiring.are_attached(low, high)
+                && (1..=MAX_FLITS).contains(&spec.flits),
             "not a packet of this fabric: {spec:?}"
+        );
+        assert!(
+            !spec.destination.is_broadcast() || wiring.as_tree().is_some(),
+            "hardware broadcasts need a tree: {spec:?}"
         );
         self.offered += 1;
         let class = usize::from(!self.is_high(&spec));
-        self.ports[spec.source as usize].waiting[class].push_back((spec, self.now));
+        self.ports[spec.source].waiting[class].push_back((spec, self.now));
         self.flag_port(spec.source);
     }
 
-    pub fn arriving(&self, node: NodeId) -> u32 {
-        let link = self.tree().ejection(node);
-        self.config.channels - self.free[link as usize].count_ones()
+    pub fn arriving(&self, node: Place) -> u32 {
+        let link = self.wiring().ejection(node);
+        self.config.channels - self.free[link].count_ones()
     }
 
     /// Whether a packet goes before those of low priority.
@@ -302,16 +314,16 @@ impl Control {
     }
 
     /// Has a group arbitrate in this cycle, if a header waits.
-    fn flag_group(&mut self, number: u32) {
-        let group = &mut self.groups[number as usize];
+    fn flag_group(&mut self, number: GroupId) {
+        let group = &mut self.groups[number];
         if group.waiting.is_some() && !std::mem::replace(&mut group.flagged, true) {
             self.flagged_groups.push(number);
         }
     }
 
     /// Has an adapter inject in this cycle, if a packet waits.
-    fn flag_port(&mut self, node: NodeId) {
-        let port = &mut self.ports[node as usize];
+    fn flag_port(&mut self, node: Place) {
+        let port = &mut self.ports[node];
         let waits = port.waiting.iter().any(|class| !class.is_empty());
         if waits && !std::mem::replace(&mut port.flagged, true) {
             self.flagged_ports.push(node);
@@ -319,7 +331,7 @@ impl Control {
     }
 }
 
-impl Witness for Control {
+impl<R: Routing> Witness for Control<R> {
     #[expect(
         clippy::inline_always,
         reason = "the moment is known where it is noted"
@@ -337,7 +349,7 @@ impl Witness for Control {
             Moved::Header(channel) => self.header(channel),
             Moved::Head(channel) => self.head_sent(channel),
             Moved::Tail(channel, cycle) => {
-                let hop = &self.links[self.lanes.link(channel) as usize].hop;
+                let hop = &self.links[self.lanes.link(channel)].hop;
                 // With circuits, only the last link's tail concerns anybody.
                 if hop.ejects || self.config.circuit == Circuit::Wormhole {
                     self.tail_sent(channel, cycle);
@@ -348,7 +360,7 @@ impl Witness for Control {
 
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool {
         let rank = |channel: ChannelId| {
-            let flight = self.flights.get(self.holders[channel as usize]);
+            let flight = self.flights.get(self.holders[channel]);
             (!self.is_high(&flight.spec), flight.rank())
         };
         rank(channel) < rank(other)

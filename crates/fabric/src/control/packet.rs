@@ -1,8 +1,8 @@
 //! Packets: what an adapter hands in, what the control plane keeps while one is under way, what remains as a record.
 
 use crate::Cycle;
-use crate::motion::ChannelId;
-use crate::topology::{Destination, LinkId, MAX_TAGS, NodeId};
+use crate::topology::{Destination, Path};
+use crate::{ChannelId, LinkId, Place};
 use std::num::NonZeroU32;
 
 /// Priority level of a packet; the Elite has two (000 s2.2).
@@ -33,7 +33,7 @@ pub enum Ack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketSpec {
     /// The adapter that sends.
-    pub source: NodeId,
+    pub source: Place,
     /// The adapter that receives, or those that do; the sender may be among them.
     pub destination: Destination,
     /// Length in flits, header and all overhead included; `1..=MAX_FLITS`.
@@ -69,14 +69,14 @@ pub enum Notice {
     /// The packet has taken an injection channel: its place in the adapter's queue is free.
     Injected(PacketSpec),
     /// The last flit has reached this destination, which must answer with [`crate::Fabric::acknowledge`].
-    Delivered(PacketId, NodeId, PacketSpec),
+    Delivered(PacketId, Place, PacketSpec),
     /// The acknowledgement, of a broadcast that of all destinations combined, has reached the source; the packet is done.
     Acknowledged(PacketRecord, PacketSpec),
     /// The EOP has reached a destination, if the packet asked that it be told: after the acknowledgement at the source,
     /// one cycle and the header delays of the path.
     Ended {
         /// The destination.
-        node: NodeId,
+        node: Place,
         /// Whether the (combined) answer was [`Ack::Accepted`]: what the packet asked for is committed, else aborted.
         good: bool,
         /// How many packets the source had injected before.
@@ -89,17 +89,18 @@ pub enum Notice {
 impl Notice {
     /// Order within a cycle: by adapter concerned, then kind, then packet; independent of the order of events. Packets
     /// that an adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
-    pub(super) fn rank(&self) -> (NodeId, u8, NodeId, u32) {
+    pub(super) fn rank(&self) -> (Place, u8, Place, u32) {
+        let any = Place::new(0);
         match *self {
-            Notice::Delivered(_, node, _) => (node, 0, 0, 0),
+            Notice::Delivered(_, node, _) => (node, 0, any, 0),
             Notice::Ended {
                 node,
                 sequence,
                 spec,
                 ..
             } => (node, 1, spec.source, sequence),
-            Notice::Acknowledged(record, spec) => (spec.source, 2, 0, record.sequence),
-            Notice::Injected(spec) => (spec.source, 3, 0, 0),
+            Notice::Acknowledged(record, spec) => (spec.source, 2, any, record.sequence),
+            Notice::Injected(spec) => (spec.source, 3, any, 0),
         }
     }
 }
@@ -125,7 +126,7 @@ pub struct PacketRecord {
 
 /// What the control plane keeps of a packet under way, or of a part of a broadcast ([`super::broadcast`]).
 #[derive(Clone, Debug)]
-pub(super) struct Flight {
+pub(super) struct Flight<P> {
     pub spec: PacketSpec,
     pub injected: Cycle,
     /// Since when the header has waited to enter its next link.
@@ -133,15 +134,18 @@ pub(super) struct Flight {
     pub sequence: u32,
     /// While the header waits at a switch: number of the input channel, over the switch.
     pub input: u16,
-    /// Level of the switch where the path turns; 0 of a broadcast's part that has turned.
-    pub turn: u8,
+    /// What [`Routing::plan`](crate::topology::Routing::plan) said: in a tree the level of the switch where the path turns; 0 of a broadcast's part that has
+    /// turned.
+    pub plan: u8,
     taken: u8,
     /// While the header waits at a switch: another that does in the same group.
     pub next: Option<PacketId>,
     /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] of the group.
     pub only: LinkId,
+    /// While the header waits at a switch: the channels of a link that it may take, as bits.
+    pub lanes: u8,
     /// Channels taken, in order; the first `taken` are valid.
-    path: [ChannelId; MAX_TAGS + 1],
+    path: P,
     /// When it was handed to the fabric.
     pub offered: Cycle,
     /// 0 until then.
@@ -150,19 +154,20 @@ pub(super) struct Flight {
     pub ack: Option<Ack>,
 }
 
-impl Flight {
-    pub fn new(spec: PacketSpec, turn: usize, sequence: u32, offered: Cycle, now: Cycle) -> Self {
+impl<P: Path> Flight<P> {
+    pub fn new(spec: PacketSpec, plan: u8, sequence: u32, offered: Cycle, now: Cycle) -> Self {
         Flight {
             spec,
             injected: now,
             ready: offered,
             sequence,
             input: 0,
-            turn: turn as u8,
+            plan,
             taken: 0,
             next: None,
             only: ANY_LINK,
-            path: [0; MAX_TAGS + 1],
+            lanes: u8::MAX,
+            path: P::EMPTY,
             offered,
             delivered: 0,
             ack: None,
@@ -173,7 +178,7 @@ impl Flight {
     /// claimed.
     pub fn branch(&self, link: LinkId) -> Self {
         Flight {
-            turn: 0,
+            plan: 0,
             taken: 0,
             next: None,
             only: link,
@@ -183,33 +188,39 @@ impl Flight {
 
     /// Rank among the worms of a link: the smaller goes first. The earlier injection, then the smaller source, then the
     /// earlier packet of it.
-    pub fn rank(&self) -> (Cycle, NodeId, u32) {
+    pub fn rank(&self) -> (Cycle, Place, u32) {
         (self.injected, self.spec.source, self.sequence)
     }
 
     /// The channels taken so far, from the source on.
     pub fn path(&self) -> &[ChannelId] {
-        &self.path[..usize::from(self.taken)]
+        &self.path.as_ref()[..usize::from(self.taken)]
     }
 
     pub fn extend(&mut self, channel: ChannelId) {
-        self.path[usize::from(self.taken)] = channel;
+        self.path.as_mut()[usize::from(self.taken)] = channel;
         self.taken += 1;
     }
 }
 
 /// No link in particular.
-pub(super) const ANY_LINK: LinkId = LinkId::MAX;
+pub(super) const ANY_LINK: LinkId = LinkId::new(u32::MAX);
 
 /// Storage of flights with re-used numbers.
-#[derive(Default)]
-pub(super) struct Flights {
-    flights: Vec<Option<Flight>>,
+pub(super) struct Flights<P> {
+    flights: Vec<Option<Flight<P>>>,
     unused: Vec<PacketId>,
 }
 
-impl Flights {
-    pub fn insert(&mut self, flight: Flight) -> PacketId {
+impl<P: Path> Flights<P> {
+    pub fn new() -> Self {
+        Flights {
+            flights: Vec::new(),
+            unused: Vec::new(),
+        }
+    }
+
+    pub fn insert(&mut self, flight: Flight<P>) -> PacketId {
         if let Some(packet) = self.unused.pop() {
             self.flights[packet.place()] = Some(flight);
             return packet;
@@ -218,19 +229,19 @@ impl Flights {
         PacketId::at(self.flights.len() - 1)
     }
 
-    pub fn get(&self, packet: PacketId) -> &Flight {
+    pub fn get(&self, packet: PacketId) -> &Flight<P> {
         self.flights[packet.place()]
             .as_ref()
             .expect("the packet is under way")
     }
 
-    pub fn get_mut(&mut self, packet: PacketId) -> &mut Flight {
+    pub fn get_mut(&mut self, packet: PacketId) -> &mut Flight<P> {
         self.flights[packet.place()]
             .as_mut()
             .expect("the packet is under way")
     }
 
-    pub fn remove(&mut self, packet: PacketId) -> Flight {
+    pub fn remove(&mut self, packet: PacketId) -> Flight<P> {
         self.unused.push(packet);
         self.flights[packet.place()]
             .take()
@@ -245,7 +256,7 @@ impl Flights {
             .is_some_and(|flight| flight.path().contains(&channel))
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (PacketId, &Flight)> {
+    pub fn iter(&self) -> impl Iterator<Item = (PacketId, &Flight<P>)> {
         let flights = self.flights.iter().enumerate();
         flights.filter_map(|(place, flight)| Some((PacketId::at(place), flight.as_ref()?)))
     }

@@ -1,7 +1,6 @@
 //! What a mover foresees.
 
-use super::ChannelId;
-use crate::{Cycle, LinkId};
+use crate::{ChannelId, Cycle, LinkId, Place};
 
 /// Nothing is foreseen further ahead than this many cycles. A prediction may always be too early: it is made again then.
 pub const HORIZON: Cycle = 1023;
@@ -18,5 +17,5 @@ pub enum Event {
     /// A place has fallen free in the buffer of the channel, which was full.
     Room(ChannelId),
     /// A pause of the adapter begins or ends, if both its links want to move.
-    Turn(u32),
+    Turn(Place),
 }

@@ -7,9 +7,10 @@
 //! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done,
 //! so the order of links is free.
 
-use super::{Carried, ChannelId, Event, FlitCensus, Motion, Moved, Wiring, Witness, Worm};
+use super::{Carried, Event, FlitCensus, Motion, Moved, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
-use crate::{Config, Cycle, LinkId, Multiplexing};
+use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing};
+use typed_index_collections::{TiVec, ti_vec};
 
 /// One virtual channel of one link and its present worm.
 #[derive(Clone, Default)]
@@ -51,8 +52,8 @@ const ARRIVALS: usize = MAX_HOP_DELAY as usize + 1;
 /// See the essay of the module.
 pub struct FlitMover {
     wiring: Wiring,
-    channels: Vec<Channel>,
-    links: Vec<Link>,
+    channels: TiVec<ChannelId, Channel>,
+    links: TiVec<LinkId, Link>,
     /// Links with a flit to send or a debt.
     busy: Vec<LinkId>,
     /// Entry `t % ARRIVALS`: the channels over which a flit arrives in cycle `t`.
@@ -73,8 +74,8 @@ impl FlitMover {
         let wiring = Wiring::new(config);
         let links = wiring.wires.len();
         FlitMover {
-            channels: vec![Channel::default(); wiring.lanes.bound(links)],
-            links: vec![Link::default(); links],
+            channels: ti_vec![Channel::default(); wiring.lanes.bound(links)],
+            links: ti_vec![Link::default(); links],
             wiring,
             busy: Vec::new(),
             arrivals: vec![Vec::new(); ARRIVALS],
@@ -94,16 +95,16 @@ impl FlitMover {
     /// Puts a link on the list of those that are visited.
     fn list(&mut self, link: LinkId) {
         self.active = true;
-        if !std::mem::replace(&mut self.links[link as usize].listed, true) {
+        if !std::mem::replace(&mut self.links[link].listed, true) {
             self.busy.push(link);
         }
     }
 
     /// The rule: whether a channel can move in this cycle.
     fn can(&self, channel: ChannelId, ejects: bool) -> bool {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         let Some(worm) = this.worm else { return false };
-        let there = |upstream: ChannelId| self.channels[upstream as usize].arrived > this.sent;
+        let there = |upstream: ChannelId| self.channels[upstream].arrived > this.sent;
         this.sent < worm.flits
             && worm.upstream.is_none_or(there)
             && (ejects || this.sent - self.taken(this) < self.wiring.buffer)
@@ -112,17 +113,17 @@ impl FlitMover {
     /// Flits that have left the buffer behind a channel: that all its branches have sent.
     fn taken(&self, channel: &Channel) -> u32 {
         let branches = channel.downstream.iter();
-        let sent = branches.map(|&branch| self.channels[branch as usize].sent);
+        let sent = branches.map(|&branch| self.channels[branch].sent);
         sent.min().unwrap_or(0)
     }
 
     /// The channel that a link would serve, before tokens and sharing.
     fn candidate(&self, link: LinkId, witness: &impl Witness) -> Option<ChannelId> {
-        let state = &self.links[link as usize];
+        let state = &self.links[link];
         if state.unsent == 0 {
             return None;
         }
-        let ejects = self.wiring.wires[link as usize].ejects;
+        let ejects = self.wiring.wires[link].ejects;
         let able = self
             .wiring
             .lanes
@@ -149,15 +150,15 @@ impl FlitMover {
     /// Second pass: what a link does, on the state at the start of the cycle.
     fn decide(&mut self, link: LinkId, now: Cycle, witness: &impl Witness) -> Option<Decision> {
         let mut candidate = self.candidate(link, witness);
-        if let (Some(_), Some((partner, phase))) =
-            (candidate, self.wiring.wires[link as usize].shared)
+        if let (Some(_), Some(Shared { partner, phase, .. })) =
+            (candidate, self.wiring.wires[link].shared)
             && self.wiring.pauses(phase, now)
             && self.candidate(partner, witness).is_some()
         {
             candidate = None;
             self.active = true;
         }
-        let state = &self.links[link as usize];
+        let state = &self.links[link];
         let goes_on = |channel| state.last.is_some_and(|last| last == (channel, now - 1));
         match candidate {
             Some(channel) if state.owed == 0 || goes_on(channel) => Some(Decision::Move(channel)),
@@ -170,18 +171,18 @@ impl FlitMover {
     fn apply(&mut self, decision: Decision, now: Cycle, witness: &mut impl Witness) {
         let number = match decision {
             Decision::Token(link) => {
-                self.links[link as usize].owed -= 1;
-                self.links[link as usize].carried.tokens += 1;
+                self.links[link].owed -= 1;
+                self.links[link].carried.tokens += 1;
                 return;
             }
             Decision::Move(number) => number,
         };
         self.copied += u64::from(self.copies(number));
-        let link = self.link_of(number) as usize;
+        let link = self.link_of(number);
         let state = &mut self.links[link];
         state.last = Some((number, now));
         state.carried.flits += 1;
-        let channel = &mut self.channels[number as usize];
+        let channel = &mut self.channels[number];
         channel.sent += 1;
         if channel.sent == 1 {
             witness.note(Moved::Head(number));
@@ -197,13 +198,12 @@ impl FlitMover {
 
     /// Whether the next flit of a channel stays in the buffer from which it is sent, for another branch.
     fn copies(&self, channel: ChannelId) -> bool {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         let upstream = this.worm.and_then(|worm| worm.upstream);
         upstream.is_some_and(|upstream| {
-            let branches = &self.channels[upstream as usize].downstream;
-            let waits = |&branch: &ChannelId| {
-                branch != channel && self.channels[branch as usize].sent <= this.sent
-            };
+            let branches = &self.channels[upstream].downstream;
+            let waits =
+                |&branch: &ChannelId| branch != channel && self.channels[branch].sent <= this.sent;
             branches.iter().any(waits)
         })
     }
@@ -212,7 +212,7 @@ impl FlitMover {
     fn forget_idle(&mut self) {
         let links = &mut self.links;
         self.busy.retain(|&link| {
-            let state = &mut links[link as usize];
+            let state = &mut links[link];
             state.listed = state.unsent > 0 || state.owed > 0;
             state.listed
         });
@@ -224,8 +224,8 @@ impl Motion for FlitMover {
         let mut arrivals = std::mem::take(&mut self.arrivals[now as usize % ARRIVALS]);
         self.on_wires -= arrivals.len();
         for channel in arrivals.drain(..) {
-            let ejects = self.wiring.wires[self.link_of(channel) as usize].ejects;
-            let arrived = &mut self.channels[channel as usize].arrived;
+            let ejects = self.wiring.wires[self.link_of(channel)].ejects;
+            let arrived = &mut self.channels[channel].arrived;
             *arrived += 1;
             if ejects {
                 self.delivered += 1;
@@ -242,23 +242,23 @@ impl Motion for FlitMover {
 
     fn open(&mut self, channel: ChannelId, worm: Worm, _now: Cycle, _witness: &mut impl Witness) {
         assert!(
-            self.channels[channel as usize].worm.is_none(),
+            self.channels[channel].worm.is_none(),
             "a channel is granted twice"
         );
-        self.channels[channel as usize] = Channel {
+        self.channels[channel] = Channel {
             worm: Some(worm),
             ..Channel::default()
         };
         if let Some(upstream) = worm.upstream {
-            self.channels[upstream as usize].downstream.push(channel);
+            self.channels[upstream].downstream.push(channel);
         }
         let link = self.link_of(channel);
-        self.links[link as usize].unsent += 1;
+        self.links[link].unsent += 1;
         self.list(link);
     }
 
     fn close(&mut self, number: ChannelId, _now: Cycle, _witness: &mut impl Witness) {
-        let channel = &mut self.channels[number as usize];
+        let channel = &mut self.channels[number];
         let worm = channel
             .worm
             .take()
@@ -269,13 +269,13 @@ impl Motion for FlitMover {
         );
         // The channel upstream may be open still, for other branches.
         if let Some(upstream) = worm.upstream {
-            let branches = &mut self.channels[upstream as usize].downstream;
+            let branches = &mut self.channels[upstream].downstream;
             branches.retain(|&branch| branch != number);
         }
     }
 
     fn charge(&mut self, link: LinkId, _now: Cycle, _witness: &mut impl Witness) {
-        self.links[link as usize].owed += 1;
+        self.links[link].owed += 1;
         self.list(link);
     }
 
@@ -300,7 +300,7 @@ impl Motion for FlitMover {
     }
 
     fn carried(&self, link: LinkId, _now: Cycle) -> Carried {
-        self.links[link as usize].carried
+        self.links[link].carried
     }
 
     fn census(&self, _now: Cycle) -> FlitCensus {
@@ -309,8 +309,8 @@ impl Motion for FlitMover {
             copied: self.copied,
             ..FlitCensus::default()
         };
-        for (number, channel) in self.channels.iter().enumerate() {
-            let wire = self.wiring.wires[self.link_of(number as ChannelId) as usize];
+        for (number, channel) in self.channels.iter_enumerated() {
+            let wire = self.wiring.wires[self.link_of(number)];
             if channel.worm.is_none() {
                 continue;
             }

@@ -31,11 +31,8 @@ pub mod worm;
 
 pub use event::{Event, HORIZON};
 
-use crate::{Circuit, Config, Cycle, LinkId, Multiplexing};
-use std::ops::Range;
-
-/// Number of a virtual channel, given by [`Lanes`].
-pub type ChannelId = u32;
+use crate::{ChannelId, Circuit, Config, Cycle, LinkId, Multiplexing, Place};
+use typed_index_collections::TiVec;
 
 /// The numbering of virtual channels: that of link `l` and lane `c` is `l 2^k + c`, with the least `k` that does, so that
 /// link and lane are found without a division.
@@ -60,23 +57,30 @@ impl Lanes {
 
     /// The link of a channel.
     pub fn link(self, channel: ChannelId) -> LinkId {
-        channel.wrapping_shr(self.bits)
+        LinkId::new(channel.get().wrapping_shr(self.bits))
     }
 
     /// The place of a channel on its link.
     pub fn lane(self, channel: ChannelId) -> u32 {
-        channel & self.mask
+        channel.get() & self.mask
     }
 
     /// The channel of a link at a place.
     pub fn channel(self, link: LinkId, lane: u32) -> ChannelId {
-        link.wrapping_shl(self.bits) | lane
+        ChannelId::new(link.get().wrapping_shl(self.bits) | lane)
     }
 
     /// All channels of a link.
-    pub fn of(self, link: LinkId) -> Range<ChannelId> {
-        let first = self.channel(link, 0);
-        first..first + self.count
+    pub fn of(self, link: LinkId) -> impl Iterator<Item = ChannelId> + Clone {
+        let first = self.channel(link, 0).get();
+        (first..first + self.count).map(ChannelId::new)
+    }
+
+    /// The channels of a class of a link, as bits: the classes are equally large, or the first ones larger by one.
+    pub fn of_class(self, class: u32, classes: u32) -> u8 {
+        let before = |class: u32| (class * self.count).div_ceil(classes);
+        let below = |bound: u32| (1_u32 << bound) - 1;
+        (below(before(class + 1)) & !below(before(class))) as u8
     }
 
     /// The bound of the numbers, some of which are unused.
@@ -190,13 +194,23 @@ pub(crate) struct Wire {
     pub delay: u32,
     /// Whether the link ends in a node: no buffer limits it.
     pub ejects: bool,
-    /// The other link of the same adapter, and the phase in which this one pauses; for links of adapters.
-    pub shared: Option<(LinkId, u64)>,
+    /// What it shares with the other link of an adapter; for links of adapters.
+    pub shared: Option<Shared>,
+}
+
+/// What a link of an adapter shares.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shared {
+    pub adapter: Place,
+    /// The other link of the adapter.
+    pub partner: LinkId,
+    /// The phase in which this link pauses.
+    pub phase: u64,
 }
 
 /// What a mover must know of the machine.
 pub(crate) struct Wiring {
-    pub wires: Vec<Wire>,
+    pub wires: TiVec<LinkId, Wire>,
     pub lanes: Lanes,
     pub buffer: u32,
     pub multiplexing: Multiplexing,
@@ -212,20 +226,28 @@ const PHASE_STEP: u64 = 7919;
 
 impl Wiring {
     pub fn new(config: &Config) -> Self {
-        let tree = &config.tree;
-        let mut wires: Vec<Wire> = (0..tree.links())
+        let topology = &config.topology;
+        let mut wires: TiVec<LinkId, Wire> = LinkId::all(topology.links())
             .map(|link| Wire {
-                delay: config.hop_delay[tree.link_level(link)],
+                delay: config.hop_delay[topology.link_level(link)],
                 ejects: false,
                 shared: None,
             })
             .collect();
-        for node in 0..tree.places() {
-            let (injection, ejection) = (tree.injection(node), tree.ejection(node));
-            let phase = PHASE_STEP * u64::from(node);
-            wires[injection as usize].shared = Some((ejection, phase));
-            wires[ejection as usize].shared = Some((injection, phase + config.share_period / 2));
-            wires[ejection as usize].ejects = true;
+        for adapter in Place::all(topology.places()) {
+            let (injection, ejection) = (topology.injection(adapter), topology.ejection(adapter));
+            let phase = PHASE_STEP * u64::from(adapter.get());
+            let later = phase + config.share_period / 2;
+            for (link, partner, phase) in
+                [(injection, ejection, phase), (ejection, injection, later)]
+            {
+                wires[link].shared = Some(Shared {
+                    adapter,
+                    partner,
+                    phase,
+                });
+            }
+            wires[ejection].ejects = true;
         }
         Wiring {
             wires,

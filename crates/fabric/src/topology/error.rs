@@ -1,6 +1,6 @@
 //! What is wrong with a tree that cannot be built.
 
-use super::tree::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_PARTS, MAX_RAILS};
+use super::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_PARTS, MAX_RAILS};
 use thiserror::Error;
 
 /// Why a tree cannot be built. Each names the quantity that is wrong and its bound.

@@ -11,7 +11,7 @@ use super::{Bench, Heard};
 use fabric::motion::{FlitCensus, Lanes, Moved};
 use fabric::topology::End;
 use fabric::{
-    Config, Cycle, Destination, Engine, FatTree, LinkCounters, LinkId, PacketSpec, Priority,
+    Config, Cycle, Destination, Engine, LinkCounters, LinkId, PacketSpec, Place, Priority, Topology,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Debug, Display, Formatter};
@@ -50,8 +50,8 @@ impl Display for Manner {
 
 /// Sent when nothing moves any more, to see whether both movers notice.
 const LATE: PacketSpec = PacketSpec {
-    source: 0,
-    destination: Destination::Node(0),
+    source: Place::new(0),
+    destination: Destination::Node(Place::new(0)),
     flits: 5,
     priority: Priority::Low,
     awaits_end: false,
@@ -135,7 +135,7 @@ impl Side {
         let fabric = &self.bench.fabric;
         self.counters.clear();
         self.counters
-            .extend((0..fabric.tree().links()).map(|link| fabric.counters(link)));
+            .extend(LinkId::all(fabric.topology().links()).map(|link| fabric.counters(link)));
         fabric.flit_census()
     }
 }
@@ -144,7 +144,7 @@ impl Side {
 struct Pair {
     flit: Side,
     worm: Side,
-    tree: FatTree,
+    topology: Topology,
     lanes: Lanes,
     /// Tails that the flit mover has reported. The worm mover may take its time where nothing depends on it.
     tails: BTreeSet<Moment>,
@@ -166,20 +166,20 @@ impl Pair {
         if manner.reversed {
             worm.bench.fabric.reverse_order_in_cycles();
         }
-        let tree = case.config.tree.clone();
+        let topology = case.config.topology.clone();
         Pair {
             flit: Side::new(case, Engine::Flit),
             worm,
             lanes: Lanes::new(case.config.channels),
             tails: BTreeSet::new(),
             agreed: VecDeque::new(),
-            flow: vec![(0, false); tree.links() as usize],
+            flow: vec![(0, false); topology.links() as usize],
             each_cycle: manner.stride == 1,
             tally: Tally {
                 cases: 1,
                 ..Tally::default()
             },
-            tree,
+            topology,
         }
     }
 
@@ -267,7 +267,7 @@ impl Pair {
 
     fn compare_counters(&mut self, at: Cycle) -> Result<(), Difference> {
         let (flit, worm) = (&self.flit.counters, &self.worm.counters);
-        let mut links = (0..).zip(flit.iter().zip(worm));
+        let mut links = LinkId::all(self.topology.links()).zip(flit.iter().zip(worm));
         if let Some((link, (flit, worm))) = links.find(|(_, (flit, worm))| flit != worm) {
             self.same(at, Some(link), "has so far", flit, worm)?;
         }
@@ -323,10 +323,10 @@ impl Pair {
     /// Whether two links have an end in common.
     fn touch(&self, a: LinkId, b: LinkId) -> bool {
         let place = |end| match end {
-            End::Node(node) => (true, node),
-            End::Switch { switch, .. } => (false, switch),
+            End::Node(node) => (true, node.get()),
+            End::Switch { switch, .. } => (false, switch.get()),
         };
-        let ends = |link| <[End; 2]>::from(self.tree.ends(link)).map(place);
+        let ends = |link| <[End; 2]>::from(self.topology.ends(link)).map(place);
         ends(a).iter().any(|end| ends(b).contains(end))
     }
 
@@ -336,8 +336,8 @@ impl Pair {
     }
 
     fn name(&self, link: LinkId) -> String {
-        let (from, to) = self.tree.ends(link);
-        let [from, to] = [from, to].map(|end| self.tree.end_name(end));
+        let (from, to) = self.topology.ends(link);
+        let [from, to] = [from, to].map(|end| self.topology.end_name(end));
         format!("link {link} ({from} -> {to})")
     }
 

@@ -11,7 +11,8 @@ pub mod search;
 use fabric::control::PacketCensus;
 use fabric::{
     Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric,
-    FatTree, LinkCounters, Multiplexing, NodeId, Notice, PacketRecord, PacketSpec, Priority,
+    FatTree, LinkCounters, LinkId, Multiplexing, Notice, PacketRecord, PacketSpec, Place, Priority,
+    Topology,
 };
 use std::str::FromStr;
 
@@ -25,10 +26,11 @@ pub fn variable<T: FromStr>(name: &str) -> Option<T> {
 
 /// A machine with the mechanisms of the network but round parameters: two channels, two packets in flight, no tokens,
 /// no sharing, no priorities, buffers that never fill.
-pub fn machine(tree: FatTree, hop_delay: u32) -> Config {
+pub fn machine(topology: impl Into<Topology>, hop_delay: u32) -> Config {
+    let topology = topology.into();
     Config {
-        hop_delay: vec![hop_delay; tree.levels()],
-        tree,
+        hop_delay: vec![hop_delay; topology.levels()],
+        topology,
         channels: 2,
         buffer: 1000,
         packets_in_flight: 2,
@@ -59,9 +61,9 @@ pub fn three_levels(hop_delay: u32) -> Config {
 }
 
 /// A low-priority packet without a name.
-pub fn packet(source: NodeId, destination: NodeId, flits: u32) -> PacketSpec {
+pub fn packet(source: u32, destination: u32, flits: u32) -> PacketSpec {
     PacketSpec {
-        source,
+        source: source.into(),
         destination: destination.into(),
         flits,
         priority: Priority::Low,
@@ -71,9 +73,12 @@ pub fn packet(source: NodeId, destination: NodeId, flits: u32) -> PacketSpec {
 }
 
 /// A low-priority broadcast without a name, whose destinations are told of its end.
-pub fn broadcast(source: NodeId, first: NodeId, last: NodeId, flits: u32) -> PacketSpec {
+pub fn broadcast(source: u32, first: u32, last: u32, flits: u32) -> PacketSpec {
     PacketSpec {
-        destination: Destination::Range { first, last },
+        destination: Destination::Range {
+            first: first.into(),
+            last: last.into(),
+        },
         awaits_end: true,
         ..packet(source, first, flits)
     }
@@ -91,13 +96,13 @@ pub fn high(spec: PacketSpec) -> PacketSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
     Injected(Cycle, PacketSpec),
-    Delivered(Cycle, NodeId, PacketSpec),
+    Delivered(Cycle, Place, PacketSpec),
     Acknowledged(PacketRecord, PacketSpec),
-    Ended(Cycle, NodeId, bool, u32, PacketSpec),
+    Ended(Cycle, Place, bool, u32, PacketSpec),
 }
 
 /// What the adapter of a node says to a packet, and after how many cycles.
-type Answer = dyn Fn(&PacketSpec, NodeId) -> (Cycle, Ack);
+type Answer = dyn Fn(&PacketSpec, Place) -> (Cycle, Ack);
 
 /// A fabric and adapters that answer every delivery after a turnaround.
 pub struct Bench {
@@ -117,7 +122,7 @@ impl Bench {
 
     pub fn with_answers(
         config: Config,
-        answer: impl Fn(&PacketSpec, NodeId) -> (Cycle, Ack) + 'static,
+        answer: impl Fn(&PacketSpec, Place) -> (Cycle, Ack) + 'static,
     ) -> Self {
         Bench {
             fabric: Fabric::new(config),
@@ -191,7 +196,7 @@ impl Bench {
 
     /// The counters of all links.
     pub fn counters(&self) -> Vec<LinkCounters> {
-        (0..self.fabric.tree().links())
+        LinkId::all(self.fabric.topology().links())
             .map(|link| self.fabric.counters(link))
             .collect()
     }

@@ -5,11 +5,11 @@
 
 use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
-use fabric::{Ack, Ascent, Circuit, Config, Cycle, LinkId, PacketRecord, PacketSpec};
+use fabric::{Ack, Ascent, Circuit, Config, Cycle, LinkId, PacketRecord, PacketSpec, Wiring};
 
 /// The links from source to destination, where the tree or the fixed ascent leaves no choice.
 pub fn way(config: &Config, spec: &PacketSpec) -> Vec<LinkId> {
-    let tree = &config.tree;
+    let tree = config.topology.as_tree().expect("a tree");
     let mut links = vec![tree.injection(spec.source)];
     let route = tree.route(spec.source, spec.destination.first(), Ascent::Deterministic);
     for tag in route.tags() {
@@ -58,7 +58,7 @@ impl Passage {
         others: impl Fn(usize, u32, Cycle) -> Cycle,
     ) -> Self {
         let links = way(config, spec);
-        let delay = |&link| Cycle::from(config.hop_delay[config.tree.link_level(link)]);
+        let delay = |&link| Cycle::from(config.hop_delay[config.topology.link_level(link)]);
         let delays: Vec<_> = links.iter().map(delay).collect();
         let mut sent: Vec<Vec<Cycle>> = vec![Vec::new(); links.len()];
         for flit in 0..spec.flits {

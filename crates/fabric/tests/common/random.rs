@@ -4,11 +4,11 @@ use super::{Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::{
     Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Destination, Engine, FatTree,
-    Multiplexing, NodeId, PacketSpec, Priority,
+    Multiplexing, PacketSpec, Place, Priority, Topology, Wiring,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Debug, Display, Formatter};
 use std::ops::RangeInclusive;
 
 /// Many cases, since few of them have all that makes trouble; `PROPTEST_CASES` scales their number.
@@ -34,16 +34,16 @@ pub struct Case {
 impl Case {
     /// Answers and turnarounds that differ from packet to packet and from node to node: acknowledgements overtake each other
     /// and meet.
-    pub fn answer(&self) -> impl Fn(&PacketSpec, NodeId) -> (Cycle, Ack) + 'static {
+    pub fn answer(&self) -> impl Fn(&PacketSpec, Place) -> (Cycle, Ack) + 'static {
         let turnaround = self.turnaround;
         move |spec, node| {
-            let ack = match (spec.flits + 5 * node) % 23 {
+            let ack = match (spec.flits + 5 * node.get()) % 23 {
                 0 => Ack::Error,
                 1 => Ack::TestFailed,
                 2 => Ack::Discarded,
                 _ => Ack::Accepted,
             };
-            (turnaround + u64::from(spec.flits + 3 * node) % 7, ack)
+            (turnaround + u64::from(spec.flits + 3 * node.get()) % 7, ack)
         }
     }
 }
@@ -51,7 +51,7 @@ impl Case {
 impl Display for Case {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         let Config {
-            tree,
+            topology,
             hop_delay,
             channels,
             buffer,
@@ -76,17 +76,7 @@ impl Display for Case {
             share_burst,
             ..
         } = &self.config;
-        let levels = || 1..=tree.levels();
-        let down: Vec<u32> = levels().map(|level| tree.children(level)).collect();
-        let up: Vec<u32> = levels().map(|level| tree.up_links(level)).collect();
-        let parallel: Vec<u32> = levels()
-            .map(|level| tree.parallel_links(level - 1))
-            .collect();
-        writeln!(
-            f,
-            "  {} nodes; children of a switch by level: {down:?}, links to each {parallel:?}, links up {up:?}",
-            tree.nodes()
-        )?;
+        writeln!(f, "  {topology:?}")?;
         writeln!(
             f,
             "  hop delays {hop_delay:?}, channels {channels}, buffer {buffer}, packets in flight {packets_in_flight}"
@@ -178,7 +168,9 @@ fn sharing() -> impl Strategy<Value = (u64, u64)> {
     prop_oneof![9 => any, 1 => Just((185, 32))]
 }
 
-fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config> {
+fn config<T: Into<Topology> + Debug>(
+    kind: impl Strategy<Value = T>,
+) -> impl Strategy<Value = Config> {
     let channels = prop_oneof![15 => 1_u32..=4, 1 => 5..=MAX_CHANNELS];
     let sizes = (
         channels,
@@ -199,14 +191,16 @@ fn config(tree: impl Strategy<Value = FatTree>) -> impl Strategy<Value = Config>
         service(),
     );
     let switches = (any::<bool>(), any::<bool>(), any::<bool>());
-    (tree, sizes, modes, switches, sharing())
-        .prop_flat_map(|(tree, sizes, modes, switches, sharing)| {
-            let delays = prop::collection::vec(hop_delay(), tree.levels());
-            (Just((tree, sizes, modes, switches, sharing)), delays)
-        })
+    (kind.prop_map(Into::into), sizes, modes, switches, sharing())
+        .prop_flat_map(
+            |(topology, sizes, modes, switches, sharing): (Topology, _, _, _, _)| {
+                let delays = prop::collection::vec(hop_delay(), topology.levels());
+                (Just((topology, sizes, modes, switches, sharing)), delays)
+            },
+        )
         .prop_map(
-            |((tree, sizes, modes, switches, sharing), hop_delay)| Config {
-                tree,
+            |((topology, sizes, modes, switches, sharing), hop_delay)| Config {
+                topology,
                 hop_delay,
                 channels: sizes.0,
                 buffer: sizes.1,
@@ -248,12 +242,12 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
             let node = if to_hot { hot } else { destination };
             let first = if range == nodes { 0 } else { node };
             let spec = PacketSpec {
-                source,
+                source: source.into(),
                 destination: match range {
-                    0 => Destination::Node(node),
+                    0 => node.into(),
                     _ => Destination::Range {
-                        first,
-                        last: (first + range - 1).min(nodes - 1),
+                        first: first.into(),
+                        last: (first + range - 1).min(nodes - 1).into(),
                     },
                 },
                 flits,
@@ -268,11 +262,14 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
 }
 
 /// Any machine with such a tree under any traffic of less than so many packets.
-fn case_of(tree: impl Strategy<Value = FatTree>, packets: usize) -> impl Strategy<Value = Case> {
+fn case_of<T: Into<Topology> + Debug>(
+    kind: impl Strategy<Value = T>,
+    packets: usize,
+) -> impl Strategy<Value = Case> {
     let turnaround = prop_oneof![19 => 0_u64..30, 1 => 30_u64..3000];
-    (config(tree), turnaround)
+    (config(kind), turnaround)
         .prop_flat_map(move |(config, turnaround)| {
-            let nodes = config.tree.nodes();
+            let nodes = config.topology.nodes();
             (Just(config), Just(turnaround), traffic(nodes, packets))
         })
         .prop_map(|(config, turnaround, traffic)| Case {
@@ -293,8 +290,8 @@ pub fn rivals() -> impl Strategy<Value = Case> {
         case.config.broadcast = Broadcast::BySource;
         case.config.multiplexing = Multiplexing::OldestFirst;
         let all = Destination::Range {
-            first: 0,
-            last: case.config.tree.nodes() - 1,
+            first: Place::new(0),
+            last: (case.config.topology.nodes() - 1).into(),
         };
         for (at, spec) in &mut case.traffic {
             *at /= 8;

@@ -7,11 +7,11 @@
 //! has granted and on no others, and the counters must tell the same. It shares no code with the control plane but the wiring and the routes, which `wiring.rs` tests.
 
 use super::random::Case;
-use fabric::motion::{ChannelId, Lanes, Moved};
+use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{
-    Ack, Arbitration, Ascent, Circuit, Cycle, Destination, LinkCounters, LinkId, NodeId,
-    PacketSpec, Priority, SwitchId,
+    Ack, Arbitration, Ascent, ChannelId, Circuit, Cycle, Destination, FatTree, LinkCounters,
+    LinkId, PacketSpec, Place, Priority, SwitchId, Wiring,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,10 +23,10 @@ pub struct Happened {
     pub offered: Vec<PacketSpec>,
     pub moved: Vec<Moved>,
     pub injected: Vec<PacketSpec>,
-    pub delivered: Vec<(NodeId, PacketSpec)>,
+    pub delivered: Vec<(Place, PacketSpec)>,
     pub acknowledged: Vec<(Ack, PacketSpec)>,
     /// Where, and whether the EOP was good.
-    pub ended: Vec<(NodeId, bool, PacketSpec)>,
+    pub ended: Vec<(Place, bool, PacketSpec)>,
 }
 
 /// A packet under way.
@@ -125,15 +125,15 @@ pub struct Referee<'a> {
     /// Cycles in which a switch may begin to set up another broadcast.
     set_ups: BTreeSet<Cycle>,
     /// Names of packets by the cycle of their deliveries, of their acknowledgement and of the ends that are told.
-    deliveries: BTreeMap<Cycle, BTreeSet<(u64, NodeId)>>,
+    deliveries: BTreeMap<Cycle, BTreeSet<(u64, Place)>>,
     acknowledgements: BTreeMap<Cycle, BTreeSet<u64>>,
-    ends: BTreeMap<Cycle, BTreeSet<(u64, NodeId, bool)>>,
+    ends: BTreeMap<Cycle, BTreeSet<(u64, Place, bool)>>,
     counters: Vec<LinkCounters>,
 }
 
 impl<'a> Referee<'a> {
     pub fn new(case: &'a Case) -> Self {
-        let nodes = case.config.tree.nodes() as usize;
+        let nodes = case.config.topology.nodes() as usize;
         Referee {
             case,
             lanes: Lanes::new(case.config.channels),
@@ -154,7 +154,7 @@ impl<'a> Referee<'a> {
             ends: BTreeMap::new(),
             deliveries: BTreeMap::new(),
             acknowledgements: BTreeMap::new(),
-            counters: vec![LinkCounters::default(); case.config.tree.links() as usize],
+            counters: vec![LinkCounters::default(); case.config.topology.links() as usize],
         }
     }
 
@@ -198,7 +198,7 @@ impl<'a> Referee<'a> {
         }
         for &spec in &happened.offered {
             let urgent = self.case.config.priorities && spec.priority == Priority::High;
-            self.queues[spec.source as usize][usize::from(!urgent)].push_back((now, spec));
+            self.queues[usize::from(spec.source)][usize::from(!urgent)].push_back((now, spec));
         }
         for &moved in &happened.moved {
             if let Moved::Header(channel) = moved {
@@ -219,8 +219,16 @@ impl<'a> Referee<'a> {
         }
     }
 
+    fn tree(&self) -> &'a FatTree {
+        self.case.config.topology.as_tree().expect("a tree")
+    }
+
     fn delay(&self, channel: ChannelId) -> Cycle {
-        let level = self.case.config.tree.link_level(self.lanes.link(channel));
+        let level = self
+            .case
+            .config
+            .topology
+            .link_level(self.lanes.link(channel));
         self.case.config.hop_delay[level].into()
     }
 
@@ -228,14 +236,14 @@ impl<'a> Referee<'a> {
     fn free(&mut self, channel: ChannelId) {
         self.holders.remove(&channel).expect("it was taken");
         let link = self.lanes.link(channel);
-        for link in [link, self.case.config.tree.reverse(link)] {
-            self.counters[link as usize].tokens += u64::from(self.case.config.tokens);
+        for link in [link, self.case.config.topology.reverse(link)] {
+            self.counters[usize::from(link)].tokens += u64::from(self.case.config.tokens);
         }
     }
 
     /// The last flit is in a node, which answers.
-    fn deliver(&mut self, now: Cycle, packet: u64, node: NodeId) {
-        let link = self.case.config.tree.ejection(node);
+    fn deliver(&mut self, now: Cycle, packet: u64, node: Place) {
+        let link = self.case.config.topology.ejection(node);
         let flight = &self.flights[&packet];
         let mut taken = flight.taken.iter();
         let last = taken.find(|&(&channel, _)| self.lanes.link(channel) == link);
@@ -243,8 +251,9 @@ impl<'a> Referee<'a> {
         let travel = taken.before + self.delay(channel);
         let (turnaround, ack) = self.case.answer()(&flight.spec, node);
         let flight = self.flights.get_mut(&packet).expect("it is under way");
-        let (tree, spec) = (&self.case.config.tree, &flight.spec);
+        let spec = &flight.spec;
         let combined = if spec.destination.is_broadcast() {
+            let tree = self.case.config.topology.as_tree().expect("a tree");
             self.case.config.combine * tree.turn_level(spec.source, spec.destination) as Cycle
         } else {
             0
@@ -266,13 +275,13 @@ impl<'a> Referee<'a> {
     /// The acknowledgement is back. The EOP starts in the next cycle and frees each channel as it passes.
     fn acknowledge(&mut self, now: Cycle, packet: u64) {
         let flight = self.flights.remove(&packet).expect("it was under way");
-        self.outstanding[flight.spec.source as usize] -= 1;
+        self.outstanding[usize::from(flight.spec.source)] -= 1;
         for (channel, taken) in flight.taken {
             let passes = now + 1 + taken.before;
             if self.case.config.circuit == Circuit::UntilAcknowledged {
                 self.freed.entry(passes).or_default().push(channel);
             }
-            let end = self.case.config.tree.ends(self.lanes.link(channel)).1;
+            let end = self.case.config.topology.ends(self.lanes.link(channel)).1;
             if let (true, End::Node(node)) = (flight.spec.awaits_end, end) {
                 let ends = self.ends.entry(passes + self.delay(channel)).or_default();
                 ends.insert((packet, node, flight.answer == Ack::Accepted));
@@ -282,7 +291,7 @@ impl<'a> Referee<'a> {
 
     /// A header reaches a switch and waits for the outputs that its tag names.
     fn arrive(&mut self, now: Cycle, channel: ChannelId) {
-        let tree = &self.case.config.tree;
+        let tree = self.tree();
         let packet = self.holders[&channel];
         let flight = &self.flights[&packet];
         let spec = flight.spec;
@@ -333,7 +342,7 @@ impl<'a> Referee<'a> {
     }
 
     fn wait(&mut self, switch: SwitchId, ports: Range<u32>, header: Header) {
-        let tree = &self.case.config.tree;
+        let tree = &self.case.config.topology;
         let outputs: Vec<_> = ports.map(|port| tree.output(switch, port)).collect();
         let group = self.groups.entry(outputs[0]).or_default();
         (group.switch, group.outputs) = (switch, outputs);
@@ -370,7 +379,7 @@ impl<'a> Referee<'a> {
                 continue;
             };
             let header = crossing.waiting.remove(best);
-            let tree = &self.case.config.tree;
+            let tree = self.tree();
             let below = self.flights[&header.packet].spec.destination;
             let level = tree.switch_level(switch);
             let parallel = tree.parallel_links(level - 1);
@@ -399,9 +408,7 @@ impl<'a> Referee<'a> {
     fn arbitrate(&mut self, now: Cycle) {
         let mut groups = std::mem::take(&mut self.groups);
         for group in groups.values_mut() {
-            let level = self.case.config.tree.switch_level(group.switch);
-            let tree = &self.case.config.tree;
-            let inputs = (tree.down_links(level) + tree.up_links(level)) * self.lanes.count;
+            let inputs = self.case.config.topology.ports(group.switch) * self.lanes.count;
             while let Some((place, link)) = self.winner(group, inputs, now) {
                 let header = group.waiting.remove(place);
                 group.next = (header.input + 1) % inputs;
@@ -441,8 +448,11 @@ impl<'a> Referee<'a> {
             return Some((place, link));
         }
         let flight = &self.flights[&group.waiting[place].packet];
-        let start =
-            hash(flight.spec.source, flight.sequence, group.switch) % group.outputs.len() as u64;
+        let start = hash(
+            flight.spec.source.get(),
+            flight.sequence,
+            group.switch.get(),
+        ) % group.outputs.len() as u64;
         let mut around = group.outputs.clone();
         around.rotate_left(start as usize);
         let most = around.iter().map(|&link| self.spare(link)).max()?;
@@ -514,7 +524,7 @@ impl<'a> Referee<'a> {
         }
         for &channel in &channels {
             let link = self.lanes.link(channel);
-            if let End::Switch { .. } = self.case.config.tree.ends(link).1 {
+            if let End::Switch { .. } = self.case.config.topology.ends(link).1 {
                 self.sent_on
                     .entry(link)
                     .or_default()
@@ -529,7 +539,7 @@ impl<'a> Referee<'a> {
         let mut injected = Vec::new();
         for node in 0..self.queues.len() {
             while self.outstanding[node] < self.case.config.packets_in_flight
-                && self.spare(node as LinkId) > 0
+                && self.spare(LinkId::from(node)) > 0
             {
                 let queues = &mut self.queues[node];
                 let Some((offered, spec)) = queues.iter_mut().find_map(VecDeque::pop_front) else {
@@ -552,7 +562,7 @@ impl<'a> Referee<'a> {
                     upstream: None,
                     before: 0,
                 };
-                let link = self.case.config.tree.injection(node as NodeId);
+                let link = self.case.config.topology.injection(Place::from(node));
                 let channel = self.take(spec.token, link, taken);
                 self.open(&[channel], None, now);
                 injected.push(spec);
@@ -567,7 +577,7 @@ impl<'a> Referee<'a> {
         let config = &self.case.config;
         let link = self.lanes.link(channel);
         let flight = &self.flights[&self.holders[&channel]];
-        let counters = &mut self.counters[link as usize];
+        let counters = &mut self.counters[usize::from(link)];
         counters.packets += 1;
         counters.flits += u64::from(flight.spec.flits);
         counters.waiting += now - flight.taken[&channel].ready;
@@ -590,7 +600,7 @@ impl<'a> Referee<'a> {
         self.left.insert(link, now);
         let packet = self.holders[&channel];
         let wormhole = self.case.config.circuit == Circuit::Wormhole;
-        if let End::Node(node) = self.case.config.tree.ends(link).1 {
+        if let End::Node(node) = self.case.config.topology.ends(link).1 {
             let arrives = now + self.delay(channel);
             let deliveries = self.deliveries.entry(arrives).or_default();
             deliveries.insert((packet, node));

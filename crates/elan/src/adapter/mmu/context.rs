@@ -11,9 +11,9 @@
 //! adapter is reached by this one only.
 
 use super::AddressSpace;
+use crate::NodeId;
 use crate::dma::DmaError;
 use crate::memory::{Address, ElanAddr};
-use fabric::NodeId;
 use kernel::Signal;
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;

@@ -24,9 +24,9 @@
 pub(crate) mod context;
 pub(crate) mod shared;
 
+use crate::NodeId;
 use crate::memory::{Address, Contents, ContextId, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
 use bitflags::bitflags;
-use fabric::NodeId;
 use std::fmt;
 use thiserror::Error;
 use units::Bytes;

@@ -2,12 +2,12 @@
 
 use super::context::{Capability, Context, MOST_CONTEXTS, NoContext};
 use super::{Access, Fault, MemoryError, Permissions, Range, Reason, pages};
+use crate::NodeId;
 use crate::dma::{DmaError, Notify};
 use crate::memory::{
     Address, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId, PerNode, Placement, Region,
 };
 use crate::transaction::WORD;
-use fabric::NodeId;
 use units::Bytes;
 
 /// What lies behind an access, and the bytes if there are any.

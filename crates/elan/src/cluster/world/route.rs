@@ -2,6 +2,7 @@
 //! part wants of another one, to that one.
 
 use super::World;
+use crate::NodeId;
 use crate::adapter::Due;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::{COMMAND, Command, CommandProcessor};
@@ -14,7 +15,7 @@ use crate::config::Config;
 use crate::dma::Dma;
 use crate::in_flight::{DmaId, Progress, Report, Stage, Token, is_by_thread};
 use crate::memory::{Address, EVENT_BLOCK, EventId};
-use fabric::{NodeId, Notice, PacketId};
+use fabric::{Notice, PacketId};
 use kernel::Signal;
 use units::Bytes;
 
@@ -51,17 +52,21 @@ impl World {
         let mut notices = std::mem::take(&mut self.notices);
         for notice in notices.drain(..) {
             match notice {
-                Notice::Injected(spec) => self.run_engine(spec.source),
-                Notice::Delivered(packet, node, spec) => self.arrived(node, packet, spec.token),
+                Notice::Injected(spec) => self.run_engine(spec.source.get()),
+                Notice::Delivered(packet, node, spec) => {
+                    self.arrived(node.get(), packet, spec.token)
+                }
                 Notice::Ended {
                     node, good, spec, ..
                 } => {
-                    let (adapter, mut wires) = self.at(node);
+                    let (adapter, mut wires) = self.at(node.get());
                     adapter.inputter.ended(&mut wires, spec.token, good);
                 }
                 Notice::Acknowledged(record, spec) => {
                     self.packets_done += 1;
-                    let path = u64::from(spec.source) << 32 | u64::from(spec.destination.first());
+                    let source = spec.source.get();
+                    let first = spec.destination.first().get();
+                    let path = u64::from(source) << 32 | u64::from(first);
                     let form = u64::from(spec.flits) << 32 | u64::from(record.links);
                     let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
                     digest
@@ -69,14 +74,14 @@ impl World {
                         .u64(record.injected)
                         .u64(record.delivered)
                         .u64(record.acknowledged);
-                    let (adapter, mut wires) = self.at(spec.source);
+                    let (adapter, mut wires) = self.at(source);
                     if is_by_thread(spec.token) {
                         wires.thread_packet_answered(spec.token, record.ack);
                     } else {
                         let over = adapter.engine.answered(&mut wires, spec.token, record.ack);
-                        self.release(spec.source, over);
+                        self.release(source, over);
                     }
-                    self.run_engine(spec.source);
+                    self.run_engine(source);
                 }
             }
         }
@@ -155,8 +160,8 @@ impl World {
             Due::Copied(occurrence) => self.copied(occurrence),
             Due::Seen(occurrence) => self.seen(occurrence),
             Due::Fails(rail) => {
-                let tree = self.fabric.tree();
-                let first = tree.place(rail, 0);
+                let tree = self.fabric.topology();
+                let first = tree.place(rail.into(), fabric::NodeId::new(0)).get();
                 for node in first..first + tree.nodes() {
                     self.adapters[node].down.fire();
                 }

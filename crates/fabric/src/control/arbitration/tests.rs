@@ -1,7 +1,8 @@
 //! The rules of the essay, against a reading of it that shares no code with the implementation.
 
 use super::*;
-use crate::{Arbitration, Broadcast, Circuit, Engine, FatTree, Multiplexing};
+use crate::topology::Climb;
+use crate::{Arbitration, Ascent, Broadcast, Circuit, Engine, FatTree, Multiplexing, Wiring};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -71,12 +72,12 @@ proptest! {
     /// the start moves.
     #[test]
     fn the_least_loaded_link_is_taken(free in prop::collection::vec(0_u8..4, 1..9)) {
-        let outputs: Vec<LinkId> = (100..100 + free.len() as LinkId).collect();
-        let channels = |link: LinkId| free[link as usize - 100].count_ones();
+        let outputs: Vec<LinkId> = (100..100 + free.len()).map(LinkId::from).collect();
+        let channels = |link: LinkId| free[usize::from(link) - 100].count_ones();
         let most = outputs.iter().map(|&link| channels(link)).max().expect("an output");
         let mut taken = BTreeSet::new();
         for start in 0..free.len() as u64 {
-            let found = least_loaded(&outputs, || start, |link| free[link as usize - 100]);
+            let found = least_loaded(&outputs, || start, |link| free[usize::from(link) - 100]);
             if most == 0 {
                 prop_assert_eq!(found, None);
                 continue;
@@ -160,20 +161,22 @@ fn priority_comes_first() {
 /// Ties are spread evenly, for the packets of one source at one switch as for one packet at all switches.
 #[test]
 fn the_hash_spreads_ties() {
-    let outputs = [10, 11, 12, 13];
+    let outputs = [10, 11, 12, 13].map(LinkId::new);
     let share = |seeds: &mut dyn Iterator<Item = u64>| {
         let mut taken = [0_u32; 4];
         for seed in seeds {
             let link = least_loaded(&outputs, || seed, |_| 0b11).expect("all are free");
-            taken[link as usize - 10] += 1;
+            taken[usize::from(link) - 10] += 1;
         }
         taken
     };
+    let (any, many) = (SwitchId::new(3), 4000);
     for fixed in [0, 1, 17, 63] {
+        let source = Place::new(fixed);
         let shares = [
-            share(&mut (0..4000).map(|sequence| spread(fixed, sequence, 3))),
-            share(&mut (0..4000).map(|switch| spread(fixed, 0, switch))),
-            share(&mut (0..4000).map(|source| spread(source, fixed, 3))),
+            share(&mut (0..many).map(|sequence| spread(source, sequence, any))),
+            share(&mut SwitchId::all(many).map(|switch| spread(source, 0, switch))),
+            share(&mut Place::all(many).map(|source| spread(source, fixed, any))),
         ];
         for taken in shares.into_iter().flatten() {
             assert!((850..1150).contains(&taken), "{shares:?}");
@@ -185,40 +188,35 @@ fn the_hash_spreads_ties() {
 #[test]
 fn groups_of_a_crossbar() {
     let tree = FatTree::new(&[2, 2], &[3], 4).expect("within bounds");
-    let ((adaptive, _), (fixed, _)) = crossbars(&tree);
+    let [(adaptive, _), (fixed, _)] = crossbars(&tree);
     assert_eq!(adaptive.groups(), 2 * (2 + 1) + 3 * 2);
     assert_eq!(fixed.groups(), 2 * (2 + 3) + 3 * 2);
-    every_tag_names_its_outputs(&tree);
+    every_step_names_its_outputs(&tree);
 }
 
 /// The same with four up-links to two parents: these have two children, by two links each.
 #[test]
 fn parallel_links_are_one_group() {
     let tree = FatTree::with_parallel_links(&[2, 2], &[4], &[2], 4).expect("within bounds");
-    let ((adaptive, _), (fixed, _)) = crossbars(&tree);
+    let [(adaptive, _), (fixed, _)] = crossbars(&tree);
     assert_eq!(adaptive.groups(), 2 * (2 + 1) + 2 * 2);
     assert_eq!(fixed.groups(), 2 * (2 + 4) + 2 * 2);
-    every_tag_names_its_outputs(&tree);
+    every_step_names_its_outputs(&tree);
 }
 
 /// Those of a tree with adaptive and with deterministic ascent.
-fn crossbars(tree: &FatTree) -> ((Crossbar, Vec<Hop>), (Crossbar, Vec<Hop>)) {
-    let of = |ascent| {
-        Crossbar::new(&Config {
-            tree: tree.clone(),
-            ascent,
-            ..config()
-        })
-    };
-    (of(Ascent::Adaptive), of(Ascent::Deterministic))
+fn crossbars(tree: &FatTree) -> [(Crossbar, TiVec<LinkId, Hop>); 2] {
+    let routing = |ascent| Climb::new(tree, ascent, Broadcast::Serialised);
+    [Ascent::Adaptive, Ascent::Deterministic]
+        .map(|ascent| Crossbar::new(&config(), &routing(ascent)))
 }
 
 /// From every link into a switch.
-fn every_tag_names_its_outputs(tree: &FatTree) {
-    let ((adaptive, hops), (fixed, fixed_hops)) = crossbars(tree);
-    for link in 0..tree.links() {
+fn every_step_names_its_outputs(tree: &FatTree) {
+    let [(adaptive, hops), (fixed, fixed_hops)] = crossbars(tree);
+    for link in LinkId::all(tree.links()) {
         let End::Switch { switch, port } = tree.ends(link).1 else {
-            assert!(hops[link as usize].ejects);
+            assert!(hops[link].ejects);
             continue;
         };
         let level = tree.switch_level(switch);
@@ -228,12 +226,12 @@ fn every_tag_names_its_outputs(tree: &FatTree) {
             .map(|port| tree.output(switch, port))
             .collect();
         for (crossbar, hops) in [(&adaptive, &hops), (&fixed, &fixed_hops)] {
-            let hop = hops[link as usize];
+            let hop = hops[link];
             assert_eq!(hop.input(1), 2 * port + 1);
             assert_eq!(hop.reverse, tree.reverse(link));
             assert_eq!(hop.delay(), 3 + tree.link_level(link) as u64);
             for child in 0..tree.children(level) {
-                let group = hop.next_group(Tag::Down(child as u16));
+                let group = hop.next_group(child);
                 let (outputs, of, among) = crossbar.outputs(group);
                 assert_eq!((of, among), (switch, inputs));
                 let parallel = tree.parallel_links(level - 1);
@@ -241,29 +239,30 @@ fn every_tag_names_its_outputs(tree: &FatTree) {
                 let links = ports.map(|port| tree.output(switch, port));
                 assert!(links.eq(outputs.iter().copied()));
                 for &output in outputs {
-                    assert_eq!(hops[output as usize].group, group);
+                    assert_eq!(hops[output].group(), group);
                 }
             }
         }
         if up > 0 {
-            let group = hops[link as usize].next_group(Tag::Adaptive);
+            let group = hops[link].next_group(tree.children(level));
             assert_eq!(adaptive.outputs(group), (&ups[..], switch, inputs));
         }
-        for (port, &output) in ups.iter().enumerate() {
-            let group = fixed_hops[link as usize].next_group(Tag::Up(port as u16));
+        for (group, &output) in (tree.children(level)..).zip(&ups) {
+            let group = fixed_hops[link].next_group(group);
             assert_eq!(fixed.outputs(group), (&[output][..], switch, inputs));
-            assert_eq!(fixed_hops[output as usize].group, group);
+            assert_eq!(fixed_hops[output].group(), group);
         }
     }
-    for node in 0..4 {
-        assert_eq!(hops[tree.injection(node) as usize].group, NO_GROUP);
+    for place in Place::all(4) {
+        let sender = hops[tree.injection(place)].sender;
+        assert!(matches!(sender, Sender::Adapter(adapter) if adapter == place));
     }
 }
 
 /// Two channels, hop delays 3 and 4; the tree is replaced.
 fn config() -> Config {
     Config {
-        tree: FatTree::quaternary(2).expect("16 nodes"),
+        topology: FatTree::quaternary(2).expect("16 nodes").into(),
         hop_delay: vec![3, 4],
         channels: 2,
         buffer: 1,

@@ -2,8 +2,8 @@
 
 use super::WormMover;
 use super::state::{Link, NONE};
-use crate::motion::{ChannelId, FlitCensus};
-use crate::{Cycle, LinkId};
+use crate::motion::FlitCensus;
+use crate::{ChannelId, Cycle, LinkId, Place};
 use std::collections::VecDeque;
 
 /// Stretches of cycles, from and up to, in which a link has moved, as far back as its flits are still on the wire.
@@ -12,8 +12,9 @@ pub(super) type Runs = VecDeque<(Cycle, Cycle)>;
 impl WormMover {
     /// Notes that a link into a node has moved in cycles `began..now`.
     pub(super) fn note_run(&mut self, link: LinkId, began: Cycle, now: Cycle) {
-        let delay = u64::from(self.links[link as usize].delay);
-        let runs = &mut self.runs[link as usize - self.first_ejection as usize];
+        let delay = u64::from(self.links[link].delay);
+        let place = self.place_of(link);
+        let runs = &mut self.runs[place];
         while runs.front().is_some_and(|&(_, end)| end + delay < now) {
             runs.pop_front();
         }
@@ -22,20 +23,25 @@ impl WormMover {
 
     /// The link as it is in cycle `now`: at rest if its mover's worm has ended.
     pub(super) fn present(&self, link: LinkId, now: Cycle) -> Link {
-        let mut state = self.links[link as usize];
+        let mut state = self.links[link];
         if let Some(end) = self.ended(link, now) {
             state.rest(end);
         }
         state
     }
 
+    /// The place that a link ends at: such links are numbered in the order of the places.
+    fn place_of(&self, ejection: LinkId) -> Place {
+        Place::new(ejection.get() - self.first_ejection.get())
+    }
+
     /// Flits of a link into a node that are on the wire after cycle `now - 1`.
     fn on_wire(&self, link: LinkId, now: Cycle) -> u64 {
-        let from = now.saturating_sub(self.links[link as usize].delay.into());
-        let state = &self.links[link as usize];
+        let from = now.saturating_sub(self.links[link].delay.into());
+        let state = &self.links[link];
         let end = self.ended(link, now).unwrap_or(now);
         let present = (state.mover != NONE).then_some((state.since, end));
-        let runs = &self.runs[link as usize - self.first_ejection as usize];
+        let runs = &self.runs[self.place_of(link)];
         runs.iter()
             .copied()
             .chain(present)
@@ -48,7 +54,7 @@ impl WormMover {
             copied: self.copies,
             ..FlitCensus::default()
         };
-        for link in 0..self.links.len() as LinkId {
+        for link in self.links.keys() {
             let state = self.present(link, now);
             let carried = state.carried(now).flits;
             if state.injects {
@@ -70,17 +76,17 @@ impl WormMover {
 
     /// Flits of a channel's worm that have been sent over its link before cycle `now`.
     fn sent(&self, channel: ChannelId, now: Cycle) -> u32 {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         let end = (channel < self.specials.source)
             .then(|| self.link_of(channel))
-            .filter(|&link| self.links[link as usize].mover == channel)
+            .filter(|&link| self.links[link].mover == channel)
             .and_then(|link| self.ended(link, now));
         end.map_or(this.sent.at(now), |_| this.flits)
     }
 
     /// Flits on the wire and in the buffer of a channel that does not end in a node.
     fn held(&self, channel: ChannelId, now: Cycle) -> u64 {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         if this.flits == 0 {
             return 0;
         }
@@ -92,7 +98,7 @@ impl WormMover {
     /// Of the branches of a channel: the least that any has sent, how much all have, and how many they are. Without
     /// branches nothing has been sent.
     fn taken(&self, channel: ChannelId, now: Cycle) -> (u32, u64, u64) {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         let branches = self.branches(this.down);
         let sent = branches.map(|branch| self.sent(branch, now).min(this.flits));
         let sum = |(least, all, count): (u32, u64, u64), sent: u32| {
@@ -107,7 +113,7 @@ impl WormMover {
     /// Copies of the flits of a channel's worm that are still to be made by its branches: each flit is copied as often as it
     /// is sent by a branch that is not the last to do so.
     fn uncopied(&self, channel: ChannelId, now: Cycle) -> u64 {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         let (least, all, branches) = self.taken(channel, now);
         if this.flits == 0 || branches < 2 {
             return 0;

@@ -1,19 +1,19 @@
 //! Evaluation of links: who moves, and whom a change concerns.
 
 use super::WormMover;
-use super::state::NONE;
-use crate::motion::{ChannelId, Event, HORIZON, Moved, Witness};
-use crate::{Cycle, LinkId};
+use super::state::{NO_ADAPTER, NONE};
+use crate::motion::{Event, HORIZON, Moved, Witness};
+use crate::{ChannelId, Cycle, LinkId, Place};
 
 impl WormMover {
     /// The rule: whether a channel that has flits to send can move in this cycle. Two comparisons that are both made are
     /// faster than a branch that nobody can foresee.
     #[inline]
     pub(super) fn can(&self, channel: ChannelId, now: Cycle) -> bool {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         let sent = this.sent.at(now);
-        let there = self.channels[this.up as usize].arrived.at(now) > sent;
-        let down = &self.channels[this.down as usize];
+        let there = self.channels[this.up].arrived.at(now) > sent;
+        let down = &self.channels[this.down];
         let room = down.sent.at(now) + self.buffer > sent;
         there & room & (down.sibling == NONE || self.others_have_room(down.sibling, sent, now))
     }
@@ -22,7 +22,7 @@ impl WormMover {
     #[cold]
     fn others_have_room(&self, first: ChannelId, sent: u32, now: Cycle) -> bool {
         let mut others = self.branches(first);
-        others.all(|other| self.channels[other as usize].sent.at(now) + self.buffer > sent)
+        others.all(|other| self.channels[other].sent.at(now) + self.buffer > sent)
     }
 
     /// A channel and those behind it in the chain of its siblings; none, if it is the sink or nowhere.
@@ -31,14 +31,14 @@ impl WormMover {
         std::iter::from_fn(move || {
             // What is special, and none, have the highest numbers.
             let branch = (next < self.specials.source).then_some(next)?;
-            next = self.channels[branch as usize].sibling;
+            next = self.channels[branch].sibling;
             Some(branch)
         })
     }
 
     /// The channel that a link would serve, before tokens and sharing.
     fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness) -> ChannelId {
-        let mut unsent = self.links[link as usize].unsent;
+        let mut unsent = self.links[link].unsent;
         let mut best = NONE;
         // Mostly there is one.
         while unsent != 0 {
@@ -53,7 +53,7 @@ impl WormMover {
 
     /// Whether a link would serve a channel, before tokens and sharing.
     pub(super) fn has_candidate(&self, link: LinkId, now: Cycle) -> bool {
-        let unsent = self.links[link as usize].unsent;
+        let unsent = self.links[link].unsent;
         let mut channels = self.lanes.of(link);
         channels
             .any(|channel| unsent >> self.lanes.lane(channel) & 1 == 1 && self.can(channel, now))
@@ -62,7 +62,7 @@ impl WormMover {
     /// Has the link of a channel that may have become able looked at, unless it goes on with an older one.
     pub(super) fn consider(&mut self, channel: ChannelId, now: Cycle, witness: &impl Witness) {
         let link = self.link_of(channel);
-        let state = &self.links[link as usize];
+        let state = &self.links[link];
         if state.mover == NONE || state.next <= now || witness.precedes(channel, state.mover) {
             self.mark(link);
         }
@@ -72,8 +72,8 @@ impl WormMover {
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
         self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now, witness);
-        let adapter = self.links[link as usize].adapter;
-        if adapter != NONE {
+        let adapter = self.links[link].adapter;
+        if adapter != NO_ADAPTER {
             candidate = self.share(adapter, link, candidate, now, witness);
         }
         self.serve(link, candidate, now, witness);
@@ -83,32 +83,32 @@ impl WormMover {
     /// of the partner that one may be concerned, and is looked at too.
     fn share(
         &mut self,
-        number: u32,
+        number: Place,
         link: LinkId,
         candidate: ChannelId,
         now: Cycle,
         witness: &mut impl Witness,
     ) -> ChannelId {
-        let adapter = &self.adapters[number as usize];
+        let adapter = &self.adapters[number];
         let side = usize::from(link == adapter.links[1]);
         let partner = adapter.links[1 - side];
-        if self.links[partner as usize].unsent == 0 {
+        if self.links[partner].unsent == 0 {
             return candidate;
         }
         if adapter.turn <= now {
             let rival = self.has_candidate(partner, now);
             if candidate == NONE || !rival {
                 // No pause concerns who can move. The partner may have stood in one till now.
-                if rival && self.links[partner as usize].mover == NONE {
+                if rival && self.links[partner].mover == NONE {
                     self.mark(partner);
                 }
                 return candidate;
             }
-            let adapter = &mut self.adapters[number as usize];
+            let adapter = &mut self.adapters[number];
             adapter.find_windows(now, self.share_period, self.share_burst);
             witness.foresee(adapter.turn, Event::Turn(number));
         }
-        let adapter = &self.adapters[number as usize];
+        let adapter = &self.adapters[number];
         let [own, other] = [adapter.pauses[side], adapter.pauses[1 - side]];
         if other {
             self.mark(partner);
@@ -127,7 +127,7 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness,
     ) {
-        let link = &self.links[number as usize];
+        let link = &self.links[number];
         if link.mover == candidate {
             if candidate != NONE && link.next <= now {
                 self.predict(number, candidate, now, witness);
@@ -140,7 +140,7 @@ impl WormMover {
         if candidate == NONE {
             return;
         }
-        let clear = self.links[number as usize].since;
+        let clear = self.links[number].since;
         if clear <= now {
             self.start(number, candidate, now, witness);
         } else {
@@ -156,11 +156,11 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness,
     ) {
-        let link = &mut self.links[number as usize];
+        let link = &mut self.links[number];
         link.mover = channel;
         link.since = now;
         let (delay, injects, ejects) = (link.delay, link.injects, link.ejects);
-        let this = &mut self.channels[channel as usize];
+        let this = &mut self.channels[channel];
         let sent = this.sent.at(now);
         this.sent.start(now);
         let up = this.up;
@@ -172,7 +172,7 @@ impl WormMover {
         }
         if !injects {
             // A place falls free in the next cycle. Whoever waits for it stands.
-            let upstream = &self.channels[up as usize];
+            let upstream = &self.channels[up];
             let before = upstream.sent.at(now);
             if before == sent + self.buffer && before < upstream.flits {
                 witness.foresee(now + 1, Event::Room(up));
@@ -183,12 +183,12 @@ impl WormMover {
 
     /// The link's channel ceases to move, in mid-worm.
     fn stop(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
-        let link = &mut self.links[number as usize];
+        let link = &mut self.links[number];
         let (delay, injects, ejects) = (link.delay, link.injects, link.ejects);
         let channel = link.mover;
         let began = link.rest(now);
         self.settled = self.settled.max(link.since);
-        let this = &mut self.channels[channel as usize];
+        let this = &mut self.channels[channel];
         this.sent.stop(now);
         let (up, sent) = (this.up, this.sent.at(now));
         if ejects {
@@ -199,9 +199,9 @@ impl WormMover {
         if !injects {
             // From here on the buffer behind the channel upstream fills.
             let link = self.link_of(up);
-            let state = &self.links[link as usize];
+            let state = &self.links[link];
             if state.mover == up && state.next > now {
-                let room = sent + self.buffer - self.channels[up as usize].sent.at(now);
+                let room = sent + self.buffer - self.channels[up].sent.at(now);
                 let full = now + u64::from(room);
                 if full < state.next {
                     self.foresee(link, full, witness);
@@ -217,7 +217,7 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness,
     ) {
-        let this = &mut self.channels[channel as usize];
+        let this = &mut self.channels[channel];
         let before = this.arrived.at(now - 1);
         this.arrived.start(now - 1);
         let down = this.down;
@@ -230,7 +230,7 @@ impl WormMover {
             return;
         }
         self.feed(down, before, now, witness);
-        let sibling = self.channels[down as usize].sibling;
+        let sibling = self.channels[down].sibling;
         if sibling != NONE {
             self.for_each(sibling, |mover, other| {
                 mover.feed(other, before, now, witness);
@@ -241,7 +241,7 @@ impl WormMover {
     /// More than so many flits arrive in front of a channel.
     #[inline]
     fn feed(&mut self, channel: ChannelId, before: u32, now: Cycle, witness: &impl Witness) {
-        if self.channels[channel as usize].sent.at(now) == before {
+        if self.channels[channel].sent.at(now) == before {
             self.consider(channel, now, witness);
         }
     }
@@ -252,7 +252,7 @@ impl WormMover {
         let mut next = first;
         while next != NONE {
             let branch = next;
-            next = self.channels[branch as usize].sibling;
+            next = self.channels[branch].sibling;
             act(self, branch);
         }
     }
@@ -264,14 +264,14 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness,
     ) {
-        let this = &mut self.channels[channel as usize];
+        let this = &mut self.channels[channel];
         this.arrived.stop(now - 1);
         let (arrived, down) = (this.arrived.at(now), this.down);
         if down >= self.specials.source {
             return;
         }
         self.starve(down, arrived, now, witness);
-        let sibling = self.channels[down as usize].sibling;
+        let sibling = self.channels[down].sibling;
         if sibling != NONE {
             self.for_each(sibling, |mover, other| {
                 mover.starve(other, arrived, now, witness);
@@ -283,9 +283,9 @@ impl WormMover {
     #[inline]
     fn starve(&mut self, channel: ChannelId, arrived: u32, now: Cycle, witness: &mut impl Witness) {
         let link = self.link_of(channel);
-        let state = &self.links[link as usize];
+        let state = &self.links[link];
         if state.mover == channel {
-            let left = arrived - self.channels[channel as usize].sent.at(now);
+            let left = arrived - self.channels[channel].sent.at(now);
             let empty = now + u64::from(left);
             if left == 0 {
                 self.dry(link, now, witness);
@@ -299,8 +299,8 @@ impl WormMover {
     /// nobody shares the link's port, there is nothing to choose, and it stops at once: a channel that is granted in this
     /// cycle finds the link at rest, as if it had been evaluated.
     fn dry(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
-        let link = &self.links[number as usize];
-        if link.adapter == NONE && link.unsent.is_power_of_two() {
+        let link = &self.links[number];
+        if link.adapter == NO_ADAPTER && link.unsent.is_power_of_two() {
             self.stop(number, now, witness);
         } else {
             self.mark(number);

@@ -86,23 +86,24 @@ mod line;
 mod predict;
 mod state;
 
-use super::{Carried, ChannelId, Event, FlitCensus, HORIZON, Lanes, Motion, Wiring, Witness, Worm};
+use super::{Carried, Event, FlitCensus, HORIZON, Lanes, Motion, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
-use crate::{Config, Cycle, LinkId};
+use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::Runs;
 use line::Line;
-use state::{Adapter, Channel, Link, NONE, Specials};
+use state::{Adapter, Channel, Link, NO_ADAPTER, NONE, Specials};
+use typed_index_collections::{TiVec, ti_vec};
 
 /// Cycles between two sweeps: with the longest worm, far fewer than a line may grow.
 const SWEEP: Cycle = 1 << 30;
 
 /// See the essay of the module.
 pub struct WormMover {
-    channels: Vec<Channel>,
-    links: Vec<Link>,
-    adapters: Vec<Adapter>,
-    /// By node: what its ejection link has moved lately.
-    runs: Vec<Runs>,
+    channels: TiVec<ChannelId, Channel>,
+    links: TiVec<LinkId, Link>,
+    adapters: TiVec<Place, Adapter>,
+    /// What the link into each place has moved lately.
+    runs: TiVec<Place, Runs>,
     first_ejection: LinkId,
     specials: Specials,
     lanes: Lanes,
@@ -134,15 +135,15 @@ impl WormMover {
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
         let specials = Specials::after(bound as u32);
-        let mut channels = Vec::with_capacity(bound + 3);
+        let mut channels = TiVec::with_capacity(bound + 3);
         channels.resize(bound, Channel::closed(specials));
         channels.extend(Channel::specials());
         let mut mover = WormMover {
             channels,
-            links: Vec::with_capacity(links),
-            adapters: Vec::new(),
-            runs: vec![Runs::new(); config.tree.places() as usize],
-            first_ejection: config.tree.ejection(0),
+            links: TiVec::with_capacity(links),
+            adapters: TiVec::new(),
+            runs: ti_vec![Runs::new(); config.topology.places() as usize],
+            first_ejection: config.topology.ejection(Place::new(0)),
             specials,
             lanes: wiring.lanes,
             buffer: wiring.buffer.min(MAX_FLITS),
@@ -158,23 +159,30 @@ impl WormMover {
             events: 0,
             reversed: false,
         };
-        for (number, wire) in (0..).zip(&wiring.wires) {
+        for (number, wire) in wiring.wires.iter_enumerated() {
             let injects = wire.shared.is_some() && !wire.ejects;
             let mut link = Link::new(wire.delay as u8, injects, wire.ejects);
-            if let Some((partner, phase)) = wire.shared
+            if let Some(Shared {
+                adapter,
+                partner,
+                phase,
+            }) = wire.shared
                 && wiring.share_burst > 0
             {
-                // Injection links have the numbers of their nodes, and come first.
-                link.adapter = partner.min(number);
+                link.adapter = adapter;
                 if injects {
-                    let other = wiring.wires[partner as usize].shared;
-                    let (_, other) = other.expect("sharing is mutual");
-                    mover
+                    let other = wiring.wires[partner].shared;
+                    let other = other.expect("sharing is mutual").phase;
+                    let next = mover
                         .adapters
-                        .push(Adapter::new([number, partner], [phase, other]));
+                        .push_and_get_key(Adapter::new([number, partner], [phase, other]));
+                    assert_eq!(
+                        next, adapter,
+                        "links into the network are in the order of places"
+                    );
                 }
             }
-            link.quiet = link.adapter == NONE && !link.ejects && !wiring.reports_tails;
+            link.quiet = link.adapter == NO_ADAPTER && !link.ejects && !wiring.reports_tails;
             mover.links.push(link);
         }
         mover
@@ -187,23 +195,23 @@ impl WormMover {
     /// Takes a branch that is closed out of the chain of its siblings, which may have flits to send still.
     #[cold]
     fn unlink(&mut self, channel: ChannelId, up: ChannelId) {
-        let first = self.channels[up as usize].down;
-        let behind = self.channels[channel as usize].sibling;
+        let first = self.channels[up].down;
+        let behind = self.channels[channel].sibling;
         if first == channel && behind != NONE {
-            self.channels[up as usize].down = behind;
+            self.channels[up].down = behind;
             return;
         }
         let mut others = self.branches(first);
-        let before = others.find(|&other| self.channels[other as usize].sibling == channel);
+        let before = others.find(|&other| self.channels[other].sibling == channel);
         drop(others);
         if let Some(before) = before {
-            self.channels[before as usize].sibling = behind;
+            self.channels[before].sibling = behind;
         }
     }
 
     /// Has a link looked at in this cycle.
     fn mark(&mut self, link: LinkId) {
-        if !std::mem::replace(&mut self.links[link as usize].marked, true) {
+        if !std::mem::replace(&mut self.links[link].marked, true) {
             self.marked.push(link);
         }
     }
@@ -215,7 +223,7 @@ impl WormMover {
         // Nothing has happened since, but for what happens in this cycle.
         let idle = now - 1 - self.last;
         let last = self.last;
-        for channel in &mut self.channels[..self.specials.source as usize] {
+        for channel in &mut self.channels[..self.specials.source] {
             if channel.arrived.after(last, idle) >= u64::from(channel.flits) {
                 channel.arrived = Line::standing(channel.flits);
             }
@@ -224,8 +232,8 @@ impl WormMover {
     }
 
     /// A pause of an adapter begins or ends: whom it concerns is looked at.
-    fn turn(&mut self, number: u32, now: Cycle, witness: &mut impl Witness) {
-        let adapter = &mut self.adapters[number as usize];
+    fn turn(&mut self, number: Place, now: Cycle, witness: &mut impl Witness) {
+        let adapter = &mut self.adapters[number];
         if adapter.turn != now {
             return;
         }
@@ -236,7 +244,7 @@ impl WormMover {
             witness.foresee(turn, Event::Turn(number));
         } else {
             // The windows are found anew when both can move again.
-            self.adapters[number as usize].turn = now;
+            self.adapters[number].turn = now;
         }
         for side in 0..2 {
             if pauses[side] != before[side] {
@@ -267,7 +275,7 @@ impl Motion for WormMover {
             Event::Room(channel) => self.consider(channel, now, witness),
             Event::Turn(adapter) => self.turn(adapter, now, witness),
             Event::Due(link) => {
-                if self.links[link as usize].next == now {
+                if self.links[link].next == now {
                     self.due(link, now, witness);
                 }
             }
@@ -276,11 +284,11 @@ impl Motion for WormMover {
 
     fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
         let link = self.link_of(channel);
-        if self.links[link as usize].mover == channel {
+        if self.links[link].mover == channel {
             self.look_for_the_end(link, now, witness);
         }
         let specials = self.specials;
-        let state = &mut self.channels[channel as usize];
+        let state = &mut self.channels[channel];
         assert!(
             state.flits > 0 && state.sent.at(now) == state.flits && !state.sent.grows(),
             "a channel is closed before its worm has passed"
@@ -294,7 +302,7 @@ impl Motion for WormMover {
 
     fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
         self.look_for_the_end(link, now, witness);
-        let state = &mut self.links[link as usize];
+        let state = &mut self.links[link];
         state.charge(now);
         if state.mover == NONE {
             self.settled = self.settled.max(state.since);
@@ -304,15 +312,15 @@ impl Motion for WormMover {
     #[inline]
     fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness) {
         let number = self.link_of(channel);
-        let link = &mut self.links[number as usize];
-        let state = &mut self.channels[channel as usize];
+        let link = &mut self.links[number];
+        let state = &mut self.channels[channel];
         assert!(state.flits == 0, "a channel is granted twice");
         state.open(&worm, link.ejects, self.specials);
         if let Some(upstream) = worm.upstream {
-            let first = std::mem::replace(&mut self.channels[upstream as usize].down, channel);
+            let first = std::mem::replace(&mut self.channels[upstream].down, channel);
             if first < self.specials.source {
                 // The worm branches.
-                self.channels[channel as usize].sibling = first;
+                self.channels[channel].sibling = first;
                 self.copies += u64::from(worm.flits);
             }
         }
@@ -333,7 +341,7 @@ impl Motion for WormMover {
         // A look at one link of an adapter may add the other.
         let mut place = 0;
         while let Some(&link) = self.marked.get(place) {
-            self.links[link as usize].marked = false;
+            self.links[link].marked = false;
             self.evaluate(link, now, witness);
             place += 1;
         }

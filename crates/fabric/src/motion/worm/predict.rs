@@ -2,14 +2,14 @@
 
 use super::WormMover;
 use super::line::Line;
-use super::state::NONE;
-use crate::motion::{ChannelId, Event, HORIZON, Moved, Witness};
-use crate::{Cycle, LinkId};
+use super::state::{NO_ADAPTER, NONE};
+use crate::motion::{Event, HORIZON, Moved, Witness};
+use crate::{ChannelId, Cycle, LinkId};
 
 impl WormMover {
     /// Makes a cycle the link's prediction, and has it looked at then.
     pub(super) fn foresee(&mut self, number: LinkId, at: Cycle, witness: &mut impl Witness) {
-        let link = &mut self.links[number as usize];
+        let link = &mut self.links[number];
         link.next = at;
         if link.entered != at {
             link.entered = at;
@@ -25,13 +25,13 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness,
     ) {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         let sent = this.sent.at(now);
         let rest = this.flits - sent;
-        let there = self.channels[this.up as usize].arrived.lead(sent, now);
+        let there = self.channels[this.up].arrived.lead(sent, now);
         let behind = sent.wrapping_sub(self.buffer);
         let room = self.room(this.down, behind, now);
-        let link = &mut self.links[number as usize];
+        let link = &mut self.links[number];
         // Whether a header finds a way on is seen when it arrives.
         let ahead = (sent == 0) & (self.buffer > u32::from(link.delay));
         let blocked = there.min(if ahead { u32::MAX } else { room });
@@ -46,7 +46,7 @@ impl WormMover {
 
     /// How far all branches, from the first on, are ahead of a count for good; no bound if all move.
     fn room(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
-        let down = &self.channels[first as usize];
+        let down = &self.channels[first];
         let room = down.sent.lead(count, now);
         if down.sibling != NONE {
             return room.min(self.room_of_others(down.sibling, count, now));
@@ -58,15 +58,15 @@ impl WormMover {
     #[cold]
     fn room_of_others(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
         let others = self.branches(first);
-        let room = others.map(|other| self.channels[other as usize].sent.lead(count, now));
+        let room = others.map(|other| self.channels[other].sent.lead(count, now));
         room.min().unwrap_or(u32::MAX)
     }
 
     /// The header of a channel's worm has arrived in this cycle: if it has found no way on, the buffer fills.
     pub(super) fn limit(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
-        let this = &self.channels[channel as usize];
+        let this = &self.channels[channel];
         let number = self.link_of(channel);
-        let link = &self.links[number as usize];
+        let link = &self.links[number];
         if link.mover == channel {
             let behind = this.sent.at(now).wrapping_sub(self.buffer);
             // Where all branches move, there is no bound.
@@ -79,7 +79,7 @@ impl WormMover {
 
     /// A prediction has come: the worm has ended, or the link goes on, or is looked at.
     pub(super) fn due(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
-        let mover = self.links[number as usize].mover;
+        let mover = self.links[number].mover;
         if mover == NONE {
             // A debt is paid.
             self.mark(number);
@@ -88,19 +88,19 @@ impl WormMover {
         } else if self.can(mover, now) {
             self.predict(number, mover, now, witness);
         } else {
-            self.links[number as usize].next = 0;
+            self.links[number].next = 0;
             self.mark(number);
         }
     }
 
     /// A worm has left a link: another may go on, or the partner of an adapter's link, in its pause.
     fn left(&mut self, number: LinkId, now: Cycle) {
-        let link = &self.links[number as usize];
+        let link = &self.links[number];
         let adapter = link.adapter;
         if link.unsent != 0 {
             self.mark(number);
-        } else if adapter != NONE {
-            let adapter = &self.adapters[adapter as usize];
+        } else if adapter != NO_ADAPTER {
+            let adapter = &self.adapters[adapter];
             let side = usize::from(number == adapter.links[0]);
             if adapter.turn >= now && adapter.pauses[side] {
                 self.mark(adapter.links[side]);
@@ -110,13 +110,13 @@ impl WormMover {
 
     /// The cycle from which on the worm of a link's mover has ended, if it has.
     pub(super) fn ended(&self, number: LinkId, now: Cycle) -> Option<Cycle> {
-        let link = &self.links[number as usize];
+        let link = &self.links[number];
         if !link.may_have_ended(now) {
             return None;
         }
         // If nobody has looked since the prediction, that is the end, however long ago.
         let at = if link.next == 0 { now } else { link.next };
-        let channel = &self.channels[link.mover as usize];
+        let channel = &self.channels[link.mover];
         let beyond = channel.sent.at(at).checked_sub(channel.flits)?;
         Some(at - u64::from(beyond))
     }
@@ -133,8 +133,7 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness,
     ) -> bool {
-        self.links[number as usize].may_have_ended(now)
-            && self.rest_from_the_end(number, now, witness)
+        self.links[number].may_have_ended(now) && self.rest_from_the_end(number, now, witness)
     }
 
     /// The same where there is a prediction in the past, or in this cycle.
@@ -148,13 +147,13 @@ impl WormMover {
         let Some(end) = self.ended(number, now) else {
             return false;
         };
-        let link = &mut self.links[number as usize];
+        let link = &mut self.links[number];
         let channel = link.mover;
         let began = link.rest(end);
         self.settled = self.settled.max(link.since);
         link.unsent &= !(1 << self.lanes.lane(channel));
         let ejects = link.ejects;
-        let state = &mut self.channels[channel as usize];
+        let state = &mut self.channels[channel];
         state.sent = Line::standing(state.flits);
         if ejects {
             self.note_run(number, began, end);

@@ -1,11 +1,14 @@
 //! What the mover keeps of channels, links and adapters.
 
 use super::line::Line;
-use crate::motion::{Carried, ChannelId, HORIZON, Worm};
-use crate::{Cycle, LinkId};
+use crate::motion::{Carried, HORIZON, Worm};
+use crate::{ChannelId, Cycle, LinkId, Place};
 
-/// No channel, no adapter.
-pub(super) const NONE: u32 = u32::MAX;
+/// No channel.
+pub(super) const NONE: ChannelId = ChannelId::new(u32::MAX);
+
+/// No adapter.
+pub(super) const NO_ADAPTER: Place = Place::new(u32::MAX);
 
 /// A count that no worm reaches and no buffer holds.
 const BOUNDLESS: u32 = 1 << 31;
@@ -25,9 +28,9 @@ impl Specials {
     /// The special channels have the numbers after those of the links.
     pub fn after(count: u32) -> Self {
         Specials {
-            source: count,
-            sink: count + 1,
-            nowhere: count + 2,
+            source: ChannelId::new(count),
+            sink: ChannelId::new(count + 1),
+            nowhere: ChannelId::new(count + 2),
         }
     }
 }
@@ -59,8 +62,8 @@ impl Channel {
             sent: Line::standing(sent),
             arrived: Line::standing(arrived),
             flits: 0,
-            up: 0,
-            down: 0,
+            up: ChannelId::new(0),
+            down: ChannelId::new(0),
             sibling: NONE,
         }
     }
@@ -133,8 +136,8 @@ pub(super) struct Link {
     pub ejects: bool,
     /// Whether the end of a worm concerns nobody but another worm of the same link.
     pub quiet: bool,
-    /// Index of the adapter whose memory port it shares, or [`NONE`].
-    pub adapter: u32,
+    /// The adapter whose memory port it shares, or [`NO_ADAPTER`].
+    pub adapter: Place,
 }
 
 const _: () = assert!(
@@ -159,7 +162,7 @@ impl Link {
             injects,
             ejects,
             quiet: false,
-            adapter: NONE,
+            adapter: NO_ADAPTER,
         }
     }
 

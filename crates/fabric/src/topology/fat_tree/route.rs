@@ -1,11 +1,12 @@
 //! Source routes: the adapter writes one tag per switch into the header, each Elite removes the first and obeys it
 //! (000 s2.2.1).
 
-use super::{FatTree, NodeId, tree::MAX_LEVELS};
-use crate::config::Ascent;
+use super::{FatTree, MAX_LEVELS, Place};
+use crate::config::{Ascent, Broadcast};
+use crate::topology::{ChannelId, Destination, Header, LinkId, Routing, Step, SwitchId, Wiring};
 
 /// Switches on the longest path.
-pub const MAX_TAGS: usize = 2 * MAX_LEVELS - 1;
+pub(super) const MAX_TAGS: usize = 2 * MAX_LEVELS - 1;
 
 /// What one switch is told to do with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl FatTree {
     /// fixes it to up-link (destination modulo up-links) of each switch, as the Elan3 route tables do where they are not
     /// adaptive, or to (child that the source is below, modulo up-links). Among parallel links down the switch chooses in
     /// all cases; that is assumed, since the paper's trees have none.
-    pub fn route(&self, source: NodeId, destination: NodeId, ascent: Ascent) -> Route {
+    pub fn route(&self, source: Place, destination: Place, ascent: Ascent) -> Route {
         let turn = self.common_level(source, destination);
         let mut route = Route {
             tags: [Tag::Adaptive; MAX_TAGS],
@@ -57,11 +58,12 @@ impl FatTree {
     }
 
     /// The tag number `place` of the route from a source to a destination that turns in level `turn`.
-    pub(crate) fn tag(
+    #[inline]
+    fn tag(
         &self,
         turn: usize,
         place: usize,
-        (source, destination): (NodeId, NodeId),
+        (source, destination): (Place, Place),
         ascent: Ascent,
     ) -> Tag {
         if place + 1 >= turn {
@@ -72,12 +74,78 @@ impl FatTree {
             Ascent::Adaptive => Tag::Adaptive,
             Ascent::Deterministic => {
                 let (_, node) = self.rail_and_node(destination);
-                Tag::Up((node % self.up_links(place + 1)) as u16)
+                Tag::Up((node.get() % self.up_links(place + 1)) as u16)
             }
             Ascent::SourceFixed => {
                 let child = self.child(place + 1, source);
                 Tag::Up((child % self.up_links(place + 1)) as u16)
             }
         }
+    }
+}
+
+/// The routing of a tree: up to a nearest common ancestor, then down. The plan is the level where the packet turns.
+#[derive(Clone, Debug)]
+pub struct Climb {
+    tree: FatTree,
+    ascent: Ascent,
+    broadcast: Broadcast,
+}
+
+impl Climb {
+    /// The routing of a tree by these rules.
+    pub fn new(tree: &FatTree, ascent: Ascent, broadcast: Broadcast) -> Self {
+        Climb {
+            tree: tree.clone(),
+            ascent,
+            broadcast,
+        }
+    }
+}
+
+impl Routing for Climb {
+    type Path = [ChannelId; MAX_TAGS + 1];
+
+    fn wiring(&self) -> &dyn Wiring {
+        &self.tree
+    }
+
+    /// One group for each child, of all links to it (one, unless there are parallel links). Above these either one group for
+    /// all up-links (adaptive ascent) or one for each.
+    fn begins_group(&self, switch: SwitchId, port: u32) -> bool {
+        let level = self.tree.switch_level(switch);
+        let down = self.tree.down_links(level);
+        if port < down {
+            port.is_multiple_of(self.tree.parallel_links(level - 1))
+        } else {
+            port == down || self.ascent != Ascent::Adaptive
+        }
+    }
+
+    #[inline]
+    fn plan(&self, source: Place, destination: Destination) -> u8 {
+        self.tree.turn_level(source, destination) as u8
+    }
+
+    #[inline]
+    fn step(&self, header: &Header) -> Step {
+        let ends = (header.source, header.destination);
+        let group = match self
+            .tree
+            .tag(header.plan.into(), header.hops, ends, self.ascent)
+        {
+            Tag::Down(child) => child.into(),
+            Tag::Adaptive => self.tree.children(header.hops + 1),
+            Tag::Up(port) => self.tree.children(header.hops + 1) + u32::from(port),
+        };
+        Step { group, class: 0 }
+    }
+
+    fn broadcast_ascent(&self, switch: SwitchId, source: Place) -> LinkId {
+        self.tree.broadcast_ascent(switch, source, self.broadcast)
+    }
+
+    fn broadcast_descent(&self, switch: SwitchId, destination: Destination) -> Vec<LinkId> {
+        self.tree.broadcast_descent(switch, destination).collect()
     }
 }

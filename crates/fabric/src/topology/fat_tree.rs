@@ -1,36 +1,48 @@
-//! The wiring: counts, names and ends of links; see the essay of the parent module.
+//! # Fat trees of any arities
+//!
+//! A tree has `n` levels of switches, numbered from 1 at the nodes to `n` at the top. A switch of level `l` has
+//! `down[l-1]` links downwards and, below the top, `up[l-1]` links upwards. With all arities `k` this is the k-ary
+//! n-tree of Petrini and Vanneschi: `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (000 s2.2, figure 2). Fewer
+//! up-links than down-links make a reduced tree.
+//!
+//! Of the up-links of a switch, each `parallel[l-1]` may lead to the same parent: *parallel links*. The switch then has
+//! `up[l-1] / parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So
+//! a top level of switches that would leave half of their links unused, as it does in `QsNET`, needs half the switches
+//! for as many links. In the literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel
+//! links, extended generalised fat trees of Öhring et al.) in which every node has one link.
+//!
+//! ## Names
+//!
+//! A switch is (level, group, member). Its *group* is the subtree it covers: the nodes `p` with
+//! `p / (down[0] ... down[l-1]) = group`. Its *member* number tells the switches that cover the same nodes apart, and
+//! records the up-ports that lead to it: up-port `p` of member `m` reaches member `(m up + p) / parallel` of the parent
+//! group, so that parallel links have neighbouring ports at both ends. The whole wiring is therefore arithmetic; nothing
+//! is stored but a few products per level.
+//!
+//! Every pair of ends is two directed links, one up and one down. A link's *level* is that of its lower end: 0 joins
+//! nodes and first-level switches. Links are numbered level by level, all up-links of a level before its down-links.
+//!
+//! Trees of several rails are a forest: the highest level has one group for each rail.
+//!
+//! A tree may be partly populated: nodes `0..nodes()` are attached, the rest of the positions are empty, and the
+//! switches stay (000 s5.3: 16 and 32 nodes of the 64-node network).
 
-use super::{LinkId, NodeId, SwitchId, TopologyError};
+mod broadcast;
+mod route;
+
+pub use route::{Climb, Route, Tag};
+
+use super::{
+    Destination, End, LinkId, MAX_NODES, MAX_PARTS, MAX_RAILS, Place, Rail, SwitchId,
+    TopologyError, Wiring,
+};
 use std::ops::RangeInclusive;
 
 /// Deepest tree, in levels of switches (Elan3 route tables: 8).
 pub const MAX_LEVELS: usize = 8;
 
-/// Largest tree, in node positions: 4^8.
-pub const MAX_NODES: u64 = 65_536;
-
-/// Most rails (public Elan3 headers: up to 31 adapters of a node).
-pub const MAX_RAILS: u32 = 31;
-
 /// Most links of a switch in one direction.
 pub const MAX_ARITY: u32 = 1024;
-
-/// Most switches, and most directed links, of a tree: arities upwards could otherwise multiply without bound.
-pub(super) const MAX_PARTS: u64 = 1 << 24;
-
-/// One end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The adapter of a node.
-    Node(NodeId),
-    /// A port of a switch: down-ports first, `0..down`, then up-ports.
-    Switch {
-        /// The switch.
-        switch: SwitchId,
-        /// The port.
-        port: u32,
-    },
-}
 
 /// A fat tree; see the essay of the module. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,60 +224,9 @@ impl FatTree {
         FatTree::new(&down, &down[..levels.saturating_sub(1)], nodes)
     }
 
-    /// Levels of switches, which is also the number of levels of links.
-    pub fn levels(&self) -> usize {
-        self.down.len()
-    }
-
-    /// Attached nodes, each to all rails.
-    pub fn nodes(&self) -> u32 {
-        self.nodes
-    }
-
-    /// Equal trees.
-    pub fn rails(&self) -> u32 {
-        self.rails
-    }
-
-    /// Positions for nodes on a rail.
-    pub fn positions(&self) -> u32 {
-        self.span[self.levels()]
-    }
-
-    /// Positions for nodes on all rails.
-    pub fn places(&self) -> u32 {
-        self.positions_below()
-    }
-
-    /// The number of a node on a rail; that on rail 0 is its own.
-    pub fn place(&self, rail: u32, node: NodeId) -> NodeId {
-        rail * self.positions() + node
-    }
-
-    /// The rail and the node that a number stands for.
-    pub fn rail_and_node(&self, place: NodeId) -> (u32, NodeId) {
-        (place / self.positions(), place % self.positions())
-    }
-
-    /// Whether a node is attached at all of some places, in ascending order, which are on one rail.
-    pub fn are_attached(&self, first: NodeId, last: NodeId) -> bool {
-        let ((rail, first), (other, last)) = (self.rail_and_node(first), self.rail_and_node(last));
-        rail == other && rail < self.rails && first <= last && last < self.nodes
-    }
-
-    /// Switches of all levels and rails.
-    pub fn switches(&self) -> u32 {
-        self.first_switch[self.levels() + 1]
-    }
-
     /// Switches of one level, from 1, of all rails.
     pub fn switches_of_level(&self, level: usize) -> u32 {
         self.first_switch[level + 1] - self.first_switch[level]
-    }
-
-    /// Directed links of all levels, those of empty positions included.
-    pub fn links(&self) -> u32 {
-        self.first_link[self.levels()]
     }
 
     /// Nodes, or switches of the level below, that a switch of a level, from 1, is joined to downwards.
@@ -297,160 +258,37 @@ impl FatTree {
     }
 
     /// Links of the shortest path between two nodes of a rail: twice the level of their nearest common ancestor.
-    pub fn distance(&self, a: NodeId, b: NodeId) -> u32 {
-        2 * self.common_level(a, b) as u32
+    pub fn distance(&self, a: impl Into<Place>, b: impl Into<Place>) -> u32 {
+        2 * self.common_level(a.into(), b.into()) as u32
     }
 
     /// Level of the nearest common ancestors of two nodes: 1 if they share a first-level switch. A node's own packets
     /// turn in the first-level switch too.
-    pub fn common_level(&self, a: NodeId, b: NodeId) -> usize {
+    pub fn common_level(&self, a: Place, b: Place) -> usize {
         (1..=self.levels())
-            .find(|&level| a / self.span[level] == b / self.span[level])
+            .find(|&level| a.get() / self.span[level] == b.get() / self.span[level])
             .expect("the top covers all nodes")
     }
 
     /// The child of a switch of `level` above node `node` that leads towards it, counted from 0.
-    pub fn child(&self, level: usize, node: NodeId) -> u32 {
-        node / self.span[level - 1] % self.down[level - 1]
-    }
-
-    /// The level of a switch, from 1.
-    pub fn switch_level(&self, switch: SwitchId) -> usize {
-        (1..=self.levels())
-            .find(|&level| switch < self.first_switch[level + 1])
-            .expect("switch number in range")
+    pub fn child(&self, level: usize, node: Place) -> u32 {
+        node.get() / self.span[level - 1] % self.down[level - 1]
     }
 
     /// The positions that a switch covers.
-    pub fn positions_of(&self, switch: SwitchId) -> RangeInclusive<NodeId> {
+    pub fn positions_of(&self, switch: SwitchId) -> RangeInclusive<Place> {
         let level = self.switch_level(switch);
-        let group = (switch - self.first_switch[level]) / self.members[level];
-        group * self.span[level]..=(group + 1) * self.span[level] - 1
-    }
-
-    /// The name of a switch for people: its level and its number in that level, as in "switch 2.13"; where there are several
-    /// rails, "switch 2.13 of rail 1".
-    pub fn switch_name(&self, switch: SwitchId) -> String {
-        let level = self.switch_level(switch);
-        let number = switch - self.first_switch[level];
-        let of_a_rail = self.switches_of_level(level) / self.rails;
-        let name = format!("switch {level}.{}", number % of_a_rail);
-        self.with_rail(name, number / of_a_rail)
-    }
-
-    /// The rail of a switch.
-    pub fn rail_of(&self, switch: SwitchId) -> u32 {
-        *self.positions_of(switch).start() / self.positions()
-    }
-
-    /// A name of a part, with its rail where there are several.
-    fn with_rail(&self, name: String, rail: u32) -> String {
-        if self.rails == 1 {
-            name
-        } else {
-            format!("{name} of rail {rail}")
-        }
-    }
-
-    /// The link from a node into the network.
-    pub fn injection(&self, node: NodeId) -> LinkId {
-        node
-    }
-
-    /// The link from the network to a node.
-    pub fn ejection(&self, node: NodeId) -> LinkId {
-        self.pairs(0) + node
-    }
-
-    /// The link that leaves a switch at a port (down-ports first, then up-ports).
-    pub fn output(&self, switch: SwitchId, port: u32) -> LinkId {
-        let level = self.switch_level(switch);
-        let index = switch - self.first_switch[level];
-        let (group, member) = (index / self.members[level], index % self.members[level]);
-        let down = self.down_links(level);
-        if port >= down {
-            return self.first_link[level] + index * self.up[level - 1] + (port - down);
-        }
-        let parallel = self.parallel[level - 1];
-        let child_group = group * self.down[level - 1] + port / parallel;
-        let pair = if level == 1 {
-            child_group
-        } else {
-            let up = self.up[level - 2];
-            let parents = up / parallel;
-            let child = child_group * self.members[level - 1] + member / parents;
-            child * up + member % parents * parallel + port % parallel
-        };
-        self.first_link[level - 1] + self.pairs(level - 1) + pair
-    }
-
-    /// The link of the same pair in the other direction.
-    pub fn reverse(&self, link: LinkId) -> LinkId {
-        let (level, upward, _) = self.locate(link);
-        if upward {
-            link + self.pairs(level)
-        } else {
-            link - self.pairs(level)
-        }
-    }
-
-    /// The level of a link: that of its lower end, 0 for a node.
-    pub fn link_level(&self, link: LinkId) -> usize {
-        self.locate(link).0
-    }
-
-    /// Whether a link leads upwards.
-    pub fn is_up(&self, link: LinkId) -> bool {
-        self.locate(link).1
-    }
-
-    /// Where a link starts and where it ends.
-    pub fn ends(&self, link: LinkId) -> (End, End) {
-        let (level, upward, pair) = self.locate(link);
-        let (upper, parallel) = (level + 1, self.parallel[level]);
-        // The group of the lower end, the member of the upper end, and which of the parallel links it is.
-        let (lower_end, group, member, which) = if level == 0 {
-            (End::Node(pair), pair, 0, 0)
-        } else {
-            let up = self.up[level - 1];
-            let (index, port) = (pair / up, pair % up);
-            let (group, member) = (index / self.members[level], index % self.members[level]);
-            let end = End::Switch {
-                switch: self.first_switch[level] + index,
-                port: self.down_links(level) + port,
-            };
-            let parent = member * (up / parallel) + port / parallel;
-            (end, group, parent, port % parallel)
-        };
-        let (parent_group, child) = (group / self.down[level], group % self.down[level]);
-        let upper_end = End::Switch {
-            switch: self.first_switch[upper] + parent_group * self.members[upper] + member,
-            port: child * parallel + which,
-        };
-        if upward {
-            (lower_end, upper_end)
-        } else {
-            (upper_end, lower_end)
-        }
-    }
-
-    /// The name of a link's end for people.
-    pub fn end_name(&self, end: End) -> String {
-        match end {
-            End::Node(place) => {
-                let (rail, node) = self.rail_and_node(place);
-                self.with_rail(format!("node {node}"), rail)
-            }
-            End::Switch { switch, .. } => self.switch_name(switch),
-        }
+        let group = (switch.get() - self.first_switch[level]) / self.members[level];
+        let (first, next) = (group * self.span[level], (group + 1) * self.span[level]);
+        Place::new(first)..=Place::new(next - 1)
     }
 
     /// Level, direction and number within its level and direction of a link.
     fn locate(&self, link: LinkId) -> (usize, bool, u32) {
         let level = (0..self.levels())
-            .find(|&level| link < self.first_link[level + 1])
+            .find(|&level| link.get() < self.first_link[level + 1])
             .expect("link number in range");
-        let offset = link - self.first_link[level];
+        let offset = link.get() - self.first_link[level];
         let pairs = self.pairs(level);
         if offset < pairs {
             (level, true, offset)
@@ -471,6 +309,131 @@ impl FatTree {
     /// Node positions of all rails, from the arities: `span` is still growing while a tree is built.
     fn positions_below(&self) -> u32 {
         self.down.iter().product::<u32>() * self.rails
+    }
+}
+
+impl Wiring for FatTree {
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    fn rails(&self) -> u32 {
+        self.rails
+    }
+
+    fn positions(&self) -> u32 {
+        self.span[self.levels()]
+    }
+
+    fn switches(&self) -> u32 {
+        self.first_switch[self.levels() + 1]
+    }
+
+    fn links(&self) -> u32 {
+        self.first_link[self.levels()]
+    }
+
+    fn levels(&self) -> usize {
+        self.down.len()
+    }
+
+    fn link_level(&self, link: LinkId) -> usize {
+        self.locate(link).0
+    }
+
+    fn switch_level(&self, switch: SwitchId) -> usize {
+        (1..=self.levels())
+            .find(|&level| switch.get() < self.first_switch[level + 1])
+            .expect("switch number in range")
+    }
+
+    fn is_up(&self, link: LinkId) -> bool {
+        self.locate(link).1
+    }
+
+    fn ends(&self, link: LinkId) -> (End, End) {
+        let (level, upward, pair) = self.locate(link);
+        let (upper, parallel) = (level + 1, self.parallel[level]);
+        // The group of the lower end, the member of the upper end, and which of the parallel links it is.
+        let (lower_end, group, member, which) = if level == 0 {
+            (End::Node(Place::new(pair)), pair, 0, 0)
+        } else {
+            let up = self.up[level - 1];
+            let (index, port) = (pair / up, pair % up);
+            let (group, member) = (index / self.members[level], index % self.members[level]);
+            let end = End::Switch {
+                switch: SwitchId::new(self.first_switch[level] + index),
+                port: self.down_links(level) + port,
+            };
+            let parent = member * (up / parallel) + port / parallel;
+            (end, group, parent, port % parallel)
+        };
+        let (parent_group, child) = (group / self.down[level], group % self.down[level]);
+        let upper_end = End::Switch {
+            switch: SwitchId::new(
+                self.first_switch[upper] + parent_group * self.members[upper] + member,
+            ),
+            port: child * parallel + which,
+        };
+        if upward {
+            (lower_end, upper_end)
+        } else {
+            (upper_end, lower_end)
+        }
+    }
+
+    fn reverse(&self, link: LinkId) -> LinkId {
+        let (level, upward, _) = self.locate(link);
+        let pairs = self.pairs(level);
+        LinkId::new(if upward {
+            link.get() + pairs
+        } else {
+            link.get() - pairs
+        })
+    }
+
+    fn output(&self, switch: SwitchId, port: u32) -> LinkId {
+        let level = self.switch_level(switch);
+        let index = switch.get() - self.first_switch[level];
+        let (group, member) = (index / self.members[level], index % self.members[level]);
+        let down = self.down_links(level);
+        if port >= down {
+            return LinkId::new(
+                self.first_link[level] + index * self.up[level - 1] + (port - down),
+            );
+        }
+        let parallel = self.parallel[level - 1];
+        let child_group = group * self.down[level - 1] + port / parallel;
+        let pair = if level == 1 {
+            child_group
+        } else {
+            let up = self.up[level - 2];
+            let parents = up / parallel;
+            let child = child_group * self.members[level - 1] + member / parents;
+            child * up + member % parents * parallel + port % parallel
+        };
+        LinkId::new(self.first_link[level - 1] + self.pairs(level - 1) + pair)
+    }
+
+    fn ports(&self, switch: SwitchId) -> u32 {
+        let level = self.switch_level(switch);
+        self.down_links(level) + self.up_links(level)
+    }
+
+    /// Its level and its number in that level, as in "switch 2.13".
+    fn name_on_rail(&self, switch: SwitchId) -> String {
+        let level = self.switch_level(switch);
+        let number = switch.get() - self.first_switch[level];
+        let of_a_rail = self.switches_of_level(level) / self.rails;
+        format!("switch {level}.{}", number % of_a_rail)
+    }
+
+    fn rail_of(&self, switch: SwitchId) -> Rail {
+        self.rail_and_node(*self.positions_of(switch).start()).0
+    }
+
+    fn as_tree(&self) -> Option<&FatTree> {
+        Some(self)
     }
 }
 

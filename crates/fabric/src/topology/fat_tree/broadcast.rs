@@ -9,85 +9,24 @@
 //! member number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and
 //! the trees of two broadcasts meet again at the nodes: they may deadlock (`control::broadcast`).
 
-use super::{End, FatTree, LinkId, NodeId, SwitchId};
+use super::super::Wiring;
+use super::{Destination, End, FatTree, LinkId, Place, SwitchId};
 use crate::config::Broadcast;
-use std::fmt::{self, Display, Formatter};
-use std::ops::RangeInclusive;
-
-/// Where a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// One node.
-    Node(NodeId),
-    /// A broadcast to all nodes of a contiguous range, of which there may be only one.
-    Range {
-        /// The first of them.
-        first: NodeId,
-        /// The last of them.
-        last: NodeId,
-    },
-}
-
-impl Destination {
-    /// The lowest destination.
-    pub fn first(self) -> NodeId {
-        match self {
-            Destination::Node(first) | Destination::Range { first, .. } => first,
-        }
-    }
-
-    /// The highest destination.
-    pub fn last(self) -> NodeId {
-        match self {
-            Destination::Node(last) | Destination::Range { last, .. } => last,
-        }
-    }
-
-    /// All of them.
-    pub fn nodes(self) -> RangeInclusive<NodeId> {
-        self.first()..=self.last()
-    }
-
-    /// How many they are.
-    pub fn count(self) -> u32 {
-        self.last() - self.first() + 1
-    }
-
-    /// Whether the packet is a broadcast.
-    pub fn is_broadcast(self) -> bool {
-        matches!(self, Destination::Range { .. })
-    }
-}
-
-impl From<NodeId> for Destination {
-    fn from(node: NodeId) -> Self {
-        Destination::Node(node)
-    }
-}
-
-impl Display for Destination {
-    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        match self {
-            Destination::Node(node) => write!(f, "node {node}"),
-            Destination::Range { first, last } => write!(f, "nodes {first} to {last}"),
-        }
-    }
-}
 
 impl FatTree {
     /// The level of the switch where a packet turns: the lowest that covers the source and all destinations.
-    pub fn turn_level(&self, source: NodeId, destination: Destination) -> usize {
+    pub fn turn_level(&self, source: Place, destination: Destination) -> usize {
         // What lies between two nodes is below every switch that is above both.
         let (first, last) = (destination.first(), destination.last());
         self.common_level(first.min(source), last.max(source))
     }
 
     /// The up-link by which a broadcast leaves a switch below the one where it turns.
-    pub fn broadcast_ascent(&self, switch: SwitchId, source: NodeId, rule: Broadcast) -> LinkId {
+    pub fn broadcast_ascent(&self, switch: SwitchId, source: Place, rule: Broadcast) -> LinkId {
         let level = self.switch_level(switch);
         let number = match rule {
             Broadcast::Serialised => 0,
-            Broadcast::BySource => self.rail_and_node(source).1 % self.up_links(level),
+            Broadcast::BySource => self.rail_and_node(source).1.get() % self.up_links(level),
         };
         self.output(switch, self.down_links(level) + number)
     }
@@ -110,7 +49,7 @@ impl FatTree {
     /// All links of a broadcast: the ascent, then the descent level by level.
     pub fn broadcast_route(
         &self,
-        source: NodeId,
+        source: Place,
         destination: Destination,
         rule: Broadcast,
     ) -> Vec<LinkId> {
