@@ -42,6 +42,9 @@ impl World {
     pub(crate) fn check_range(&self, destination: Destination) -> Result<(), DmaError> {
         let topology = self.fabric.topology();
         let (first, last) = (destination.first(), destination.last());
+        if destination.is_broadcast() && topology.as_tree().is_none() {
+            return Err(DmaError::NoTree);
+        }
         if destination.is_broadcast() && !topology.are_attached(first, last) {
             let (first, last, nodes) = (first.get(), last.get(), topology.nodes());
             return Err(DmaError::NoRange { first, last, nodes });

@@ -1,6 +1,6 @@
 //! What the machine does not admit of a series, and what its nodes do not admit of each other.
 
-use crate::file::{JobGrid, NoiseGrid, Series};
+use crate::file::{JobGrid, NoiseGrid, Operation, Series};
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
 use crate::sweep::Sweep;
@@ -39,6 +39,10 @@ pub(crate) fn problems(
     }
     if let Some(collective) = &series.collective {
         fit.nodes(&format!("{path}.collective.nodes"), &collective.nodes);
+        fit.tree(
+            &format!("{path}.collective.operation"),
+            &collective.operation,
+        );
     }
     for (name, job) in &series.jobs {
         fit.nodes(&format!("{path}.jobs.{name}.nodes"), &job.nodes);
@@ -83,6 +87,24 @@ impl Fit<'_> {
     }
 
     /// A rail that fails: there is such a one, and another that carries on.
+    /// Operations by hardware need a tree.
+    fn tree(&mut self, path: &str, operations: &Sweep<Operation>) {
+        let noun = self.machine.topology.noun();
+        for (place, operation) in operations.places(path) {
+            let hardware = matches!(
+                operation,
+                Operation::Hgsync | Operation::Hgsyncevent | Operation::Hbcast
+            );
+            if hardware && noun != "tree" {
+                let message = format!(
+                    "this operation is done by hardware broadcasts, which need a tree; the machine is a {noun}"
+                );
+                let problem = self.document.problem(&place, message);
+                self.problems.push(problem.allowed("gsync, bcast, reduce"));
+            }
+        }
+    }
+
     fn failure(&mut self, path: &str, rail: u32) {
         let section = self.machine.rails.as_ref();
         let rails = section.map_or(1, |rails| rails.count.value);
@@ -275,10 +297,10 @@ impl Fit<'_> {
 
     /// What to do where the machine has too few nodes; `needed` would do.
     fn more_nodes(&self, needed: u32) -> String {
-        let down = self.machine.topology.down.value.iter();
-        let positions: u64 = down.map(|&down| u64::from(down)).product();
-        if u64::from(needed) <= positions {
-            format!("the tree has room: attach more nodes with --set topology.nodes={needed}")
+        let topology = &self.machine.topology;
+        if needed <= topology.positions() {
+            let noun = topology.noun();
+            format!("the {noun} has room: attach more nodes with --set topology.nodes={needed}")
         } else {
             "run on a larger machine, with --machine".to_string()
         }

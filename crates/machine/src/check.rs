@@ -7,9 +7,7 @@ use crate::param::PerLevel;
 use crate::rails::{Policy, Rails};
 use config::{Document, Problem};
 use elan::rails::allocation;
-use fabric::TopologyError;
 use fabric::config::MAX_HOP_DELAY;
-use fabric::topology::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS};
 use std::fmt::Display;
 use units::{Bytes, Flits, Rate, Time};
 
@@ -32,9 +30,9 @@ const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
 /// Collects what is wrong.
-struct Check<'a> {
-    document: &'a Document,
-    problems: Vec<Problem>,
+pub(crate) struct Check<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// Everything that is out of bounds.
@@ -43,7 +41,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
         document,
         problems: Vec::new(),
     };
-    check.tree(machine);
+    check.topology(machine);
     check.link(machine);
     check.packet(machine);
     check.adapter(machine);
@@ -54,6 +52,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
         check.rails(rails, machine);
     }
     check.noise(machine);
+    check.cycles(machine);
     check.problems
 }
 
@@ -72,7 +71,7 @@ impl Check<'_> {
     }
 
     /// A problem with the value of a parameter, or with an element of it: `link.hop_delay.value.2`.
-    fn at(&self, key: &str, message: impl Into<String>) -> Problem {
+    pub(crate) fn at(&self, key: &str, message: impl Into<String>) -> Problem {
         let element = key.contains(".value.");
         let path = if element {
             key.to_string()
@@ -231,71 +230,6 @@ impl Check<'_> {
         }
     }
 
-    fn tree(&mut self, machine: &Machine) {
-        let Err(error) = machine.topology() else {
-            return;
-        };
-        let message = error.to_string();
-        let problem = match error {
-            TopologyError::Levels(_) => self.at("topology.down", message).allowed(format!(
-                "a list of 1 to {MAX_LEVELS} numbers, one for each level from the nodes upwards"
-            )),
-            TopologyError::TooManyPositions(_) => self
-                .at("topology.down", message)
-                .allowed(format!("numbers whose product is at most {MAX_NODES}")),
-            TopologyError::UpLevels { levels, .. } => self.at("topology.up", message).allowed(
-                format!("a list of {}: one number less than `down` has", levels - 1),
-            ),
-            TopologyError::ParallelLevels { levels, .. } => self
-                .at("topology.parallel", message)
-                .allowed(format!(
-                    "a list of {}: one number less than `down` has",
-                    levels - 1
-                ))
-                .hint("without the key no links are parallel"),
-            TopologyError::Parallel { level, up, .. } => {
-                let divisors: Vec<String> = (1..=up)
-                    .filter(|&part| up.is_multiple_of(part))
-                    .map(|part| part.to_string())
-                    .collect();
-                self.at(&format!("topology.parallel.value.{}", level - 1), message)
-                    .allowed(divisors.join(", "))
-            }
-            TopologyError::DownLinks {
-                level, children, ..
-            } => self
-                .at(&format!("topology.parallel.value.{}", level - 2), message)
-                .allowed(format!("at most {}", MAX_ARITY / children))
-                .hint("give the switches fewer parallel links, or fewer in `down`"),
-            TopologyError::Arity {
-                level, direction, ..
-            } => self
-                .at(
-                    &format!("topology.{direction}.value.{}", level - 1),
-                    message,
-                )
-                .allowed(format!("1 to {MAX_ARITY}")),
-            TopologyError::Rails(_) => self
-                .at("rails.count", message)
-                .allowed(format!("1 to {MAX_RAILS}")),
-            TopologyError::TooManyParts { .. } => self
-                .at("topology.up", message)
-                .hint("give the switches fewer up-links"),
-            TopologyError::Nodes { nodes, positions } => {
-                let problem = self
-                    .at("topology.nodes", message)
-                    .allowed(format!("1 to {positions}"));
-                let hint = "add a level to `down` and `up`, or attach fewer nodes";
-                if nodes == 0 {
-                    problem
-                } else {
-                    problem.hint(hint)
-                }
-            }
-        };
-        self.problems.push(problem);
-    }
-
     fn link(&mut self, machine: &Machine) {
         let link = &machine.link;
         self.range("link.channels", link.channels.value, 1, 8);
@@ -315,7 +249,7 @@ impl Check<'_> {
             self.problems.push(problem);
             return;
         };
-        let levels = machine.topology.down.value.len();
+        let levels = machine.topology.levels();
         match &link.hop_delay.value {
             PerLevel::All(delay) => self.hop_delay("link.hop_delay", *delay, cycle),
             PerLevel::Each(delays) => {

@@ -17,15 +17,16 @@ mod file;
 mod noise;
 mod param;
 mod rails;
+mod topology;
 
 pub use file::{
-    Adapter, Bus, Elan4, Engine, Fabric, Host, Link, Machine, Noise, Packet, Switch, Title,
-    Topology, Tport,
+    Adapter, Bus, Elan4, Engine, Fabric, Host, Link, Machine, Noise, Packet, Switch, Title, Tport,
 };
 pub use file::{Arbitration, Ascent, Circuit, Duplex, Matching, Multiplexing};
 pub use noise::{Distribution, MeanOrCounts, Processors};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::{Policy, Rails};
+pub use topology::{Kind, Topology};
 
 use config::{Document, Override, Problems};
 use serde_json::Value;
