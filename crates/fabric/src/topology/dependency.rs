@@ -33,6 +33,8 @@ pub struct DependencyCycle {
     pub channels: Vec<ChannelClass>,
     /// The ends of their links, for people.
     names: Vec<(String, String)>,
+    /// Whether they are those of the small machine that stands for a large one.
+    of_model: bool,
 }
 
 impl Display for DependencyCycle {
@@ -45,14 +47,22 @@ impl Display for DependencyCycle {
             f,
             "packets may wait for each other for ever along the links {}",
             starts.join(" -> ")
-        )
+        )?;
+        if self.of_model {
+            write!(f, " (of a smaller network of the same kind)")?;
+        }
+        Ok(())
     }
 }
 
 /// A cycle of the channel dependency graph of a machine and its routing, if there is one.
 pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
     with_routing!(config, routing => {
-        if routing.wiring().positions() > MOST { cycle_of(&routing.model()) } else { cycle_of(&routing) }
+        if routing.wiring().positions() <= MOST {
+            return cycle_of(&routing);
+        }
+        let cycle = cycle_of(&routing.model())?;
+        Some(DependencyCycle { of_model: true, ..cycle })
     })
 }
 
@@ -80,6 +90,7 @@ fn cycle_of<R: Routing>(routing: &R) -> Option<DependencyCycle> {
         (wiring.end_name(from), wiring.end_name(to))
     };
     Some(DependencyCycle {
+        of_model: false,
         names: channels.iter().map(name).collect(),
         channels,
     })
