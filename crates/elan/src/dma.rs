@@ -188,6 +188,9 @@ pub enum DmaError {
         /// The virtual process id.
         process: u32,
     },
+    /// A broadcast in a network that has none.
+    #[error("hardware broadcasts need a tree of switches")]
+    NoTree,
     /// A broadcast to a range of nodes that is none.
     #[error("there are no nodes {first} to {last}; the machine has {nodes}")]
     NoRange {

@@ -5,6 +5,7 @@ use crate::nodes::Nodes;
 use crate::sweep::Sweep;
 use config::{Document, Problem};
 use machine::Machine;
+use workload::collective::Operation;
 
 /// Collects what is wrong.
 pub(crate) struct Fit<'a> {
@@ -42,6 +43,24 @@ impl Fit<'_> {
         }
     }
 
+    /// Operations by hardware broadcasts need a tree.
+    pub fn tree(&mut self, path: &str, operations: &Sweep<Operation>) {
+        let noun = self.machine.topology.noun();
+        for (place, operation) in operations.places(path) {
+            let hardware = matches!(
+                operation,
+                Operation::Hgsync | Operation::Hgsyncevent | Operation::Hbcast
+            );
+            if hardware && noun != "tree" {
+                let message = format!(
+                    "this operation is done by hardware broadcasts, which need a tree; the machine is a {noun}"
+                );
+                let problem = self.document.problem(&place, message);
+                self.problems.push(problem.allowed("gsync, bcast, reduce"));
+            }
+        }
+    }
+
     /// A single node.
     pub fn node(&mut self, place: &str, node: u32) {
         let nodes = self.attached();
@@ -73,10 +92,10 @@ impl Fit<'_> {
 
     /// What to do where the machine has too few nodes; `needed` would do.
     pub fn more_nodes(&self, needed: u32) -> String {
-        let down = self.machine.topology.down.value.iter();
-        let positions: u64 = down.map(|&down| u64::from(down)).product();
-        if u64::from(needed) <= positions {
-            format!("the tree has room: attach more nodes with --set topology.nodes={needed}")
+        let topology = &self.machine.topology;
+        if needed <= topology.positions() {
+            let noun = topology.noun();
+            format!("the {noun} has room: attach more nodes with --set topology.nodes={needed}")
         } else {
             "run on a larger machine, with --machine".to_string()
         }

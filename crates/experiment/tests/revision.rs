@@ -46,7 +46,7 @@ fn points(name: &str, text: &str, machine: &str) -> Vec<(String, Point)> {
     let mut found: Vec<(String, Point)> = Vec::new();
     for engine in ["worm", "flit"] {
         let change = format!("fabric.engine={engine}");
-        let planned = plan_on(machine, (&format!("{name}.toml"), text), &[&change]);
+        let planned = plan_on(machine, (&format!("tests/{name}.toml"), text), &[&change]);
         let planned = planned.unwrap_or_else(|problems| panic!("{problems}"));
         for point in planned {
             let row = format!("{name} {} {engine}", point.series);

@@ -167,6 +167,7 @@ impl Config {
                 .all(|&delay| (1..=MAX_HOP_DELAY).contains(&delay))
         );
         assert!((1..=MAX_CHANNELS).contains(&self.channels));
+        assert!(self.channels >= self.topology.classes());
         assert!(self.buffer >= 1 && self.packets_in_flight >= 1 && self.age_step >= 1);
         assert!(self.share_period >= 1 && 2 * self.share_burst <= self.share_period);
         assert!(

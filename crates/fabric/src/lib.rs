@@ -8,7 +8,7 @@
 //!
 //! The crate is three rooms:
 //!
-//! * [`topology`]: kinds of networks (fat trees of any arities), their wiring and the routes through it; arithmetic, no state;
+//! * [`topology`]: kinds of networks (fat trees of any arities, tori of any dimensions), their wiring and the routes through it; arithmetic, no state;
 //! * [`control`]: the *control plane*, which decides: injection, arbitration for channels, circuits, acknowledgements,
 //!   releases. Its front is [`Fabric`];
 //! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted.
@@ -72,7 +72,7 @@ pub use control::{
 };
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
-pub use topology::{Destination, FatTree, Topology, TopologyError, Wiring};
+pub use topology::{Destination, FatTree, Topology, TopologyError, Torus, Wiring};
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.
 pub type Cycle = u64;

@@ -52,10 +52,10 @@ fn reached(bench: &Bench, token: u64) -> (Times, Times) {
     for heard in &bench.heard {
         match *heard {
             Heard::Delivered(at, node, spec) if spec.token == token => {
-                delivered.push((node.get(), at))
+                delivered.push((node.get(), at));
             }
             Heard::Ended(at, node, _, _, spec) if spec.token == token => {
-                ended.push((node.get(), at))
+                ended.push((node.get(), at));
             }
             _ => (),
         }

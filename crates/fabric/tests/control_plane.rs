@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::random::{Case, case, many};
+use common::random::{Case, any_case, many};
 use common::referee::{Happened, Referee};
 use common::{Bench, Heard};
 use fabric::{Cycle, LinkCounters, PacketRecord};
@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(many())]
 
     #[test]
-    fn the_referee_agrees(case in case()) {
+    fn the_referee_agrees(case in any_case()) {
         let (mut happened, counters) = run(&case);
         let mut referee = Referee::new(&case);
         loop {

@@ -7,9 +7,7 @@ use crate::param::PerLevel;
 use crate::rails::Rails;
 use config::{Document, Problem};
 use elan::rails::{Kind, allocation};
-use fabric::TopologyError;
 use fabric::config::MAX_HOP_DELAY;
-use fabric::topology::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS};
 use std::fmt::Display;
 use units::{Flits, Time};
 
@@ -25,7 +23,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
         document,
         problems: Vec::new(),
     };
-    check.tree(machine);
+    check.topology(machine);
     machine.link.check(&mut check);
     machine.switch.check(&mut check);
     machine.packet.check(&mut check);
@@ -46,6 +44,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
         check.rails(rails, machine);
     }
     check.noise(machine);
+    check.cycles(machine);
     check.problems
 }
 
@@ -117,71 +116,6 @@ impl Check<'_> {
         }
     }
 
-    fn tree(&mut self, machine: &Machine) {
-        let Err(error) = machine.topology() else {
-            return;
-        };
-        let message = error.to_string();
-        let problem = match error {
-            TopologyError::Levels(_) => self.at("topology.down", message).allowed(format!(
-                "a list of 1 to {MAX_LEVELS} numbers, one for each level from the nodes upwards"
-            )),
-            TopologyError::TooManyPositions(_) => self
-                .at("topology.down", message)
-                .allowed(format!("numbers whose product is at most {MAX_NODES}")),
-            TopologyError::UpLevels { levels, .. } => self.at("topology.up", message).allowed(
-                format!("a list of {}: one number less than `down` has", levels - 1),
-            ),
-            TopologyError::ParallelLevels { levels, .. } => self
-                .at("topology.parallel", message)
-                .allowed(format!(
-                    "a list of {}: one number less than `down` has",
-                    levels - 1
-                ))
-                .hint("without the key no links are parallel"),
-            TopologyError::Parallel { level, up, .. } => {
-                let divisors: Vec<String> = (1..=up)
-                    .filter(|&part| up.is_multiple_of(part))
-                    .map(|part| part.to_string())
-                    .collect();
-                self.at(&format!("topology.parallel.value.{}", level - 1), message)
-                    .allowed(divisors.join(", "))
-            }
-            TopologyError::DownLinks {
-                level, children, ..
-            } => self
-                .at(&format!("topology.parallel.value.{}", level - 2), message)
-                .allowed(format!("at most {}", MAX_ARITY / children))
-                .hint("give the switches fewer parallel links, or fewer in `down`"),
-            TopologyError::Arity {
-                level, direction, ..
-            } => self
-                .at(
-                    &format!("topology.{direction}.value.{}", level - 1),
-                    message,
-                )
-                .allowed(format!("1 to {MAX_ARITY}")),
-            TopologyError::Rails(_) => self
-                .at("rails.count", message)
-                .allowed(format!("1 to {MAX_RAILS}")),
-            TopologyError::TooManyParts { .. } => self
-                .at("topology.up", message)
-                .hint("give the switches fewer up-links"),
-            TopologyError::Nodes { nodes, positions } => {
-                let problem = self
-                    .at("topology.nodes", message)
-                    .allowed(format!("1 to {positions}"));
-                let hint = "add a level to `down` and `up`, or attach fewer nodes";
-                if nodes == 0 {
-                    problem
-                } else {
-                    problem.hint(hint)
-                }
-            }
-        };
-        self.problems.push(problem);
-    }
-
     fn link(&mut self, machine: &Machine) {
         let link = &machine.link;
         let (flit, rate) = (link.flit.value, link.rate.value);
@@ -197,7 +131,7 @@ impl Check<'_> {
             self.problems.push(problem);
             return;
         };
-        let levels = machine.topology.down.value.len();
+        let levels = machine.topology.levels();
         match &link.hop_delay.value {
             PerLevel::All(delay) => self.hop_delay("link.hop_delay", *delay, cycle),
             PerLevel::Each(delays) => {

@@ -43,7 +43,7 @@ impl Machine {
     pub fn cluster_config(&self) -> Config {
         let (link, switch, adapter) = (&self.link, &self.switch, &self.adapter);
         let cycle = self.cycle().expect("the machine has been checked");
-        let levels = self.topology.down.value.len();
+        let levels = self.topology.levels();
         let cycles = |time: Time| time.div_ceil(cycle);
         let delay = |level| {
             cycles(

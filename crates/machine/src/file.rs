@@ -4,11 +4,10 @@ use crate::noise::{Distribution, MeanOrCounts, Processors};
 use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
 use crate::section::section;
+use crate::topology::Topology;
 use elan::config::ENVELOPE;
 use elan::{AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, TportConfig};
-use fabric::{
-    Arbitration, Ascent, Broadcast, Circuit, Engine, FatTree, Multiplexing, TopologyError,
-};
+use fabric::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,7 +41,7 @@ const MOST_CPUS: u32 = 256;
 pub struct Machine {
     /// What it is called.
     pub machine: Title,
-    /// The tree of switches.
+    /// How nodes and switches are joined.
     pub topology: Topology,
     /// Links and their flow control.
     pub link: Link,
@@ -81,34 +80,6 @@ pub struct Title {
     pub name: String,
     /// One line about it.
     pub title: String,
-}
-
-/// The tree of switches: a fat tree with any number of levels and any arities. With `[rails]`, each has such a one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Topology {
-    /// Nodes attached, at the first positions of the tree.
-    pub nodes: Param<u32>,
-    /// Switches or nodes below a switch of each level, from the nodes upwards: its down-links, without parallel ones.
-    pub down: Param<Vec<u32>>,
-    /// Up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
-    pub up: Param<Vec<u32>>,
-    /// How many of the up-links of a switch of each level but the top lead to the same parent; 1 each if not given. With
-    /// up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parallel: Option<Param<Vec<u32>>>,
-}
-
-impl Topology {
-    /// The network of a rail, if there can be such a one.
-    pub(crate) fn of_a_rail(&self) -> Result<fabric::Topology, TopologyError> {
-        let (down, up, nodes) = (&self.down.value, &self.up.value, self.nodes.value);
-        let tree = match &self.parallel {
-            Some(parallel) => FatTree::with_parallel_links(down, up, &parallel.value, nodes),
-            None => FatTree::new(down, up, nodes),
-        };
-        tree.map(fabric::Topology::from)
-    }
 }
 
 section! {

@@ -18,14 +18,15 @@ mod noise;
 mod param;
 mod rails;
 mod section;
+mod topology;
 
 pub use file::{
-    Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Noise, Packet, Switch, Title,
-    Topology, Tport,
+    Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Noise, Packet, Switch, Title, Tport,
 };
 pub use noise::{Distribution, MeanOrCounts, Processors};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::Rails;
+pub use topology::{Kind, Topology};
 
 use config::{Document, Override, Problems};
 use serde_json::Value;

@@ -52,6 +52,15 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("claims_are_no_list", r#"fitted_to = ["some.claim"]"#, r#"fitted_to = "some.claim""#),
     ("source_is_a_number", r#""320 B", source = "test""#, r#""320 B", source = 2.2"#),
     ("source_is_blank", r#""320 B", source = "test""#, r#""320 B", source = " ""#),
+    // Topologies.
+    ("torus_without_dimensions", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"torus\", source = \"test\" }\n"),
+    ("torus_with_arities", "[topology]\n", "[topology]\nkind = { value = \"torus\", source = \"test\" }\ndimensions = { value = [4, 4, 4], source = \"test\" }\n"),
+    ("torus_ring_of_one", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"torus\", source = \"test\" }\ndimensions = { value = [64, 1], source = \"test\" }\n"),
+    ("torus_too_small", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"torus\", source = \"test\" }\ndimensions = { value = [4, 4], source = \"test\" }\n"),
+    ("torus_path_too_long", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"torus\", source = \"test\" }\ndimensions = { value = [200], source = \"test\" }\n"),
+    ("torus_without_datelines", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"torus\", source = \"test\" }\ndimensions = { value = [8, 8], source = \"test\" }\ndatelines = { value = false, source = \"test\" }\n"),
+    ("tree_with_dimensions", "[topology]\n", "[topology]\ndimensions = { value = [4, 4, 4], source = \"test\" }\n"),
+    ("unknown_topology", "[topology]\n", "[topology]\nkind = { value = \"tours\", source = \"test\" }\n"),
     // Quantities.
     ("bare_number", r#"age_cap = { value = "70 us","#, "age_cap = { value = 70,"),
     ("bare_number_as_text", r#"age_cap = { value = "70 us","#, r#"age_cap = { value = "70","#),

@@ -28,6 +28,9 @@ pub(crate) fn check_rail(fabric: &Fabric, from: NodeId, to: NodeId) -> Result<()
 pub(crate) fn check_range(fabric: &Fabric, destination: Destination) -> Result<(), DmaError> {
     let topology = fabric.topology();
     let (first, last) = (destination.first(), destination.last());
+    if destination.is_broadcast() && topology.as_tree().is_none() {
+        return Err(DmaError::NoTree);
+    }
     if destination.is_broadcast() && !topology.are_attached(first, last) {
         let (first, last, nodes) = (first.get(), last.get(), topology.nodes());
         return Err(DmaError::NoRange { first, last, nodes });

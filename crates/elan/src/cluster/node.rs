@@ -110,6 +110,11 @@ impl Node {
         self.id
     }
 
+    /// Whether its network has hardware broadcasts: it is a tree.
+    pub fn has_broadcasts(&self) -> bool {
+        self.world.borrow().fabric().topology().as_tree().is_some()
+    }
+
     /// The rail of this adapter, and the number of the node, which is the same on all rails.
     pub fn rail_and_node(&self) -> (u32, NodeId) {
         let world = self.world.borrow();

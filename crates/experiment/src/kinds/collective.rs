@@ -112,6 +112,10 @@ impl Kind for CollectiveSeries {
             &format!("{series}.collective.nodes"),
             &self.collective.nodes,
         );
+        fit.tree(
+            &format!("{series}.collective.operation"),
+            &self.collective.operation,
+        );
         jobs::fit(&self.jobs, series, fit);
     }
 

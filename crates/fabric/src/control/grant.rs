@@ -70,16 +70,11 @@ impl<R: Routing> Control<R> {
     fn header_of(&self, number: GroupId, packet: PacketId) -> (Option<Waiting>, Option<PacketId>) {
         let flight = self.flights.get(packet);
         let free = |link: LinkId| self.free[link] & flight.lanes != 0;
-        let able = if flight.only != ANY_LINK {
-            free(flight.only)
+        let able = if flight.only == ANY_LINK {
+            let any = |links: &[LinkId]| links.iter().any(|&link| free(link));
+            R::CLASSES == 1 || any(self.crossbar.outputs(number).0)
         } else {
-            R::CLASSES == 1
-                || self
-                    .crossbar
-                    .outputs(number)
-                    .0
-                    .iter()
-                    .any(|&link| free(link))
+            free(flight.only)
         };
         let header = Waiting {
             packet,

@@ -1,1 +1,150 @@
-//! filled below
+//! # Whether a routing can deadlock
+//!
+//! A packet that holds a channel waits for the next one of its way. The *channel dependency graph* has a vertex for each class
+//! of channels of each link, and an edge from each to those that a packet which holds it may wait for. Without a cycle nothing
+//! can wait for ever (Dally and Seitz, 1987). With a cycle packets may, whether the routing leaves a choice or not: where it
+//! leaves one, a cycle is not always fatal, and is refused all the same.
+//!
+//! All packets of all pairs of nodes are followed. A machine of more than [`MOST`] positions is judged by a small one of its
+//! kind ([`Routing::model`]). Broadcasts have a proof of their own (`control::broadcast`).
+
+use super::{End, Header, LinkId, Place, Routing, SwitchId, with_routing};
+use crate::Config;
+use petgraph::algo::{astar, tarjan_scc};
+use petgraph::graphmap::DiGraphMap;
+use std::fmt::{self, Display, Formatter};
+
+/// Positions of the largest machine whose own pairs of nodes are followed.
+const MOST: u32 = 32;
+
+/// A class of channels of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelClass {
+    /// The link.
+    pub link: LinkId,
+    /// The class, from 0.
+    pub class: u32,
+}
+
+/// Channels each of which may be held by a packet that waits for the next, the last for the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DependencyCycle {
+    /// The channels.
+    pub channels: Vec<ChannelClass>,
+    /// The ends of their links, for people.
+    names: Vec<(String, String)>,
+    /// Whether they are those of the small machine that stands for a large one.
+    of_model: bool,
+}
+
+impl Display for DependencyCycle {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let starts = self.names.iter().map(|(from, _)| from.as_str());
+        let starts: Vec<&str> = starts
+            .chain(self.names.first().map(|(from, _)| from.as_str()))
+            .collect();
+        write!(
+            f,
+            "packets may wait for each other for ever along the links {}",
+            starts.join(" -> ")
+        )?;
+        if self.of_model {
+            write!(f, " (of a smaller network of the same kind)")?;
+        }
+        Ok(())
+    }
+}
+
+/// A cycle of the channel dependency graph of a machine and its routing, if there is one.
+pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
+    with_routing!(config, routing => {
+        if routing.wiring().positions() <= MOST {
+            return cycle_of(&routing);
+        }
+        let cycle = cycle_of(&routing.model())?;
+        Some(DependencyCycle { of_model: true, ..cycle })
+    })
+}
+
+fn cycle_of<R: Routing>(routing: &R) -> Option<DependencyCycle> {
+    let wiring = routing.wiring();
+    let mut graph: DiGraphMap<ChannelClass, ()> = DiGraphMap::new();
+    for source in Place::all(wiring.nodes()) {
+        for destination in Place::all(wiring.nodes()) {
+            follow(routing, source, destination, &mut graph);
+        }
+    }
+    let components = tarjan_scc(&graph);
+    let start = *components
+        .iter()
+        .find(|component| component.len() > 1)?
+        .iter()
+        .min()?;
+    let ways = graph
+        .neighbors(start)
+        .filter_map(|next| astar(&graph, next, |at| at == start, |_| 1, |_| 0));
+    let (_, mut channels) = ways.min_by_key(|(length, _)| *length)?;
+    channels.rotate_right(1);
+    let name = |channel: &ChannelClass| {
+        let (from, to) = wiring.ends(channel.link);
+        (wiring.end_name(from), wiring.end_name(to))
+    };
+    Some(DependencyCycle {
+        of_model: false,
+        names: channels.iter().map(name).collect(),
+        channels,
+    })
+}
+
+/// Adds what the packets from a source to a destination may hold and wait for.
+fn follow<R: Routing>(
+    routing: &R,
+    source: Place,
+    destination: Place,
+    graph: &mut DiGraphMap<ChannelClass, ()>,
+) {
+    let wiring = routing.wiring();
+    let plan = routing.plan(source, destination.into());
+    let classes = |class: Option<u32>| class.map_or(0..R::CLASSES, |class| class..class + 1);
+    let mut held: Vec<ChannelClass> = Vec::new();
+    let mut links = vec![wiring.injection(source)];
+    for hops in 0.. {
+        let ends = links.iter().map(|&link| wiring.ends(link).1);
+        let switches = ends.filter_map(|end| match end {
+            End::Switch { switch, .. } => Some(switch),
+            End::Node(_) => None,
+        });
+        let switches: Vec<SwitchId> = switches.collect();
+        if switches.is_empty() {
+            return;
+        }
+        let step = routing.step(&Header {
+            source,
+            destination,
+            plan,
+            hops,
+        });
+        let mut next: Vec<LinkId> = Vec::new();
+        for switch in switches {
+            let mut group = 0;
+            for port in 0..wiring.ports(switch) {
+                group += u32::from(port > 0 && routing.begins_group(switch, port));
+                if group == step.group {
+                    next.push(wiring.output(switch, port));
+                }
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        let channels = next
+            .iter()
+            .flat_map(|&link| classes(step.class).map(move |class| ChannelClass { link, class }));
+        let channels: Vec<ChannelClass> = channels.collect();
+        for &before in &held {
+            for &after in &channels {
+                graph.add_edge(before, after, ());
+            }
+        }
+        (held, links) = (channels, next);
+    }
+}

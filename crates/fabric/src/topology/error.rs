@@ -72,6 +72,16 @@ pub enum TopologyError {
         /// Switches or links asked for.
         found: u64,
     },
+    /// A torus is none.
+    #[error("{message}")]
+    Torus {
+        /// What is wrong: `dimensions` or `nodes`.
+        key: &'static str,
+        /// Why.
+        message: String,
+        /// What is allowed.
+        allowed: String,
+    },
     /// No rail, or too many.
     #[error("{0} rails are out of range; allowed are 1 to {MAX_RAILS}")]
     Rails(u32),

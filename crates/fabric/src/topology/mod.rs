@@ -23,14 +23,18 @@
 //! here, and give machine files its keys (`machine::topology`). [`find_cycle`] tells whether its routing can deadlock;
 //! the random machines of `tests/common/random.rs` compare the movers on it.
 
+mod dependency;
 mod destination;
 mod error;
 pub mod fat_tree;
+pub mod torus;
 
 pub use crate::id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
+pub use dependency::{ChannelClass, DependencyCycle, find_cycle};
 pub use destination::Destination;
 pub use error::TopologyError;
 pub use fat_tree::{Climb, FatTree, MAX_ARITY, MAX_LEVELS, Route, Tag};
+pub use torus::Torus;
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -77,6 +81,11 @@ pub trait Wiring {
 
     /// Levels of links, which may differ in their delays. Level 0 joins nodes and switches.
     fn levels(&self) -> usize;
+
+    /// Classes into which the routing parts the channels of a link, which therefore has at least as many.
+    fn classes(&self) -> u32 {
+        1
+    }
 
     /// The level of a link.
     fn link_level(&self, link: LinkId) -> usize;
@@ -193,8 +202,8 @@ pub struct Header {
 pub struct Step {
     /// The output group, counted from 0 at the switch. The packet takes the least loaded link of it.
     pub group: u32,
-    /// Which channels of the link it may take: 0 to [`Routing::CLASSES`], exclusive. Always 0 where there is one class.
-    pub class: u32,
+    /// Which channels of the link it may take: those of a class, of [`Routing::CLASSES`], or any.
+    pub class: Option<u32>,
 }
 
 /// Which way packets go. The engine is made for each; see the essay of the module.
@@ -207,6 +216,12 @@ pub trait Routing {
 
     /// The wiring that packets are routed on.
     fn wiring(&self) -> &dyn Wiring;
+
+    /// A small machine of the same kind whose packets can wait for each other if and only if those of this machine can.
+    #[must_use]
+    fn model(&self) -> Self
+    where
+        Self: Sized;
 
     /// Whether the output group of a port of a switch is another than that of the port before.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;
@@ -243,6 +258,8 @@ impl<const LINKS: usize> Path for [ChannelId; LINKS] {
 pub enum Topology {
     /// A fat tree.
     FatTree(FatTree),
+    /// A torus.
+    Torus(Torus),
 }
 
 /// Evaluates an expression with the routing of a configuration, made for its kind of topology.
@@ -252,6 +269,10 @@ macro_rules! with_routing {
             $crate::Topology::FatTree(tree) => {
                 let $routing =
                     $crate::topology::Climb::new(tree, $config.ascent, $config.broadcast);
+                $value
+            }
+            $crate::Topology::Torus(torus) => {
+                let $routing = torus.clone();
                 $value
             }
         }
@@ -267,6 +288,7 @@ impl Topology {
     pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
         match self {
             Topology::FatTree(tree) => tree.with_rails(rails).map(Topology::FatTree),
+            Topology::Torus(torus) => torus.with_rails(rails).map(Topology::Torus),
         }
     }
 }
@@ -277,7 +299,14 @@ impl Deref for Topology {
     fn deref(&self) -> &Self::Target {
         match self {
             Topology::FatTree(tree) => tree,
+            Topology::Torus(torus) => torus,
         }
+    }
+}
+
+impl From<Torus> for Topology {
+    fn from(torus: Torus) -> Self {
+        Topology::Torus(torus)
     }
 }
 

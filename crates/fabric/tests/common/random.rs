@@ -4,7 +4,7 @@ use super::{Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::{
     Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Destination, Engine, FatTree,
-    Multiplexing, PacketSpec, Place, Priority, Topology, Wiring,
+    Multiplexing, PacketSpec, Place, Priority, Topology, Torus, Wiring,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -139,6 +139,33 @@ fn tree(
             let up: Vec<u32> = up.into_iter().map(|(up, _)| up).collect();
             FatTree::with_parallel_links(&down, &up, &parallel, nodes).expect("within all bounds")
         })
+}
+
+/// Rings of 2 to 6 switches in 1 to 3 dimensions, with datelines, some positions empty.
+fn torus() -> impl Strategy<Value = Torus> {
+    let sizes = prop::collection::vec(2_u32..=6, 1..=3)
+        .prop_filter("too many", |sizes| sizes.iter().product::<u32>() <= 64);
+    (sizes, 0.3_f64..=1.0).prop_map(|(sizes, populated)| {
+        let positions: u32 = sizes.iter().product();
+        let nodes = (f64::from(positions) * populated).ceil() as u32;
+        Torus::new(&sizes, nodes, true).expect("within all bounds")
+    })
+}
+
+/// A torus under traffic of less than so many packets, none of which is a broadcast.
+fn torus_case(packets: usize) -> impl Strategy<Value = Case> {
+    case_of(torus(), packets).prop_map(|mut case| {
+        case.config.channels = case.config.channels.max(2);
+        for (_, spec) in &mut case.traffic {
+            spec.destination = spec.destination.first().into();
+        }
+        case
+    })
+}
+
+/// A small machine of any kind.
+pub fn any_case() -> impl Strategy<Value = Case> {
+    prop_oneof![2 => case(), 1 => torus_case(60)]
 }
 
 /// Small buffers and long wires make trouble; others are there to be left alone.
@@ -310,7 +337,8 @@ const AROUND: Cycle = 1 << 32;
 /// circuits for as long: cycles may be counted in 32 bits where nobody sees it.
 pub fn large_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![
-        19 => case_of(small_tree(), 120),
+        14 => case_of(small_tree(), 120),
+        5 => torus_case(120),
         1 => case_of(large_tree(), 600),
     ];
     let start = prop_oneof![19 => Just(0), 1 => AROUND - 2000..AROUND];

@@ -11,7 +11,7 @@ use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{
     Ack, Arbitration, Ascent, ChannelId, Circuit, Cycle, Destination, FatTree, LinkCounters,
-    LinkId, PacketSpec, Place, Priority, SwitchId, Wiring,
+    LinkId, PacketSpec, Place, Priority, SwitchId, Topology, Wiring,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -53,13 +53,15 @@ struct Taken {
 }
 
 /// A header at a switch.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Header {
     packet: u64,
     /// The channel that it came by, and the number of that over the switch.
     from: ChannelId,
     input: u32,
     ready: Cycle,
+    /// The channels of a link that will do.
+    lanes: Range<u32>,
     /// The only link that will do, if it is a broadcast.
     only: Option<LinkId>,
     /// Whether the channel is not opened before the header has others, too.
@@ -291,11 +293,11 @@ impl<'a> Referee<'a> {
 
     /// A header reaches a switch and waits for the outputs that its tag names.
     fn arrive(&mut self, now: Cycle, channel: ChannelId) {
-        let tree = self.tree();
+        let topology = &self.case.config.topology;
         let packet = self.holders[&channel];
         let flight = &self.flights[&packet];
         let spec = flight.spec;
-        let End::Switch { switch, port } = tree.ends(self.lanes.link(channel)).1 else {
+        let End::Switch { switch, port } = topology.ends(self.lanes.link(channel)).1 else {
             panic!("a header waits at a node");
         };
         let mut header = Header {
@@ -303,9 +305,17 @@ impl<'a> Referee<'a> {
             from: channel,
             input: port * self.lanes.count + self.lanes.lane(channel),
             ready: now,
+            lanes: 0..self.lanes.count,
             only: None,
             claims: false,
         };
+        if topology.as_tree().is_none() {
+            let (port, lanes) = self.torus_step(&spec, switch);
+            header.lanes = lanes;
+            self.wait(switch, port..port + 1, header);
+            return;
+        }
+        let tree = self.tree();
         let level = tree.switch_level(switch);
         let (down, up) = (tree.down_links(level), tree.up_links(level));
         let ascent = self.case.config.ascent;
@@ -339,6 +349,34 @@ impl<'a> Referee<'a> {
             }
         };
         self.wait(switch, ports, header);
+    }
+
+    /// Dimension-order routing in a torus, from the place of the switch: the port, and the channels that will do. The
+    /// dateline of a ring is between the last switch and the first; whoever has crossed it takes the second half of the channels.
+    fn torus_step(&self, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
+        let Topology::Torus(torus) = &self.case.config.topology else {
+            panic!("there are two kinds");
+        };
+        let half = self.lanes.count.div_ceil(2);
+        let mut stride = 1;
+        for (dimension, &size) in (0..).zip(torus.sizes()) {
+            let place = |number: u32| number / stride % size;
+            let (from, at) = (place(spec.source.get()), place(switch.get()));
+            let to = place(spec.destination.first().get());
+            if at != to {
+                let (up, down) = ((to + size - from) % size, (from + size - to) % size);
+                let upwards = up < down || up == down && from % 2 == 0;
+                let crossed = if upwards { at < from } else { at > from };
+                let lanes = if crossed {
+                    half..self.lanes.count
+                } else {
+                    0..half
+                };
+                return (1 + 2 * dimension + u32::from(!upwards), lanes);
+            }
+            stride *= size;
+        }
+        (0, 0..self.lanes.count)
     }
 
     fn wait(&mut self, switch: SwitchId, ports: Range<u32>, header: Header) {
@@ -395,7 +433,7 @@ impl<'a> Referee<'a> {
                     let claim = Header {
                         only: Some(link),
                         claims: true,
-                        ..header
+                        ..header.clone()
                     };
                     self.wait(switch, first..first + parallel, claim);
                 }
@@ -440,7 +478,15 @@ impl<'a> Referee<'a> {
                 Reverse((header.input + inputs - group.next) % inputs),
             )
         };
-        let can = |header: &Header| header.only.is_none_or(|link| self.spare(link) > 0);
+        let free = |header: &Header, link| {
+            self.lanes
+                .of(link)
+                .any(|channel| self.serves(header, channel))
+        };
+        let can = |header: &Header| match header.only {
+            Some(link) => free(header, link),
+            None => group.outputs.iter().any(|&link| free(header, link)),
+        };
         let place = (0..group.waiting.len())
             .filter(|&place| can(&group.waiting[place]))
             .max_by_key(|&place| rank(&group.waiting[place]))?;
@@ -458,6 +504,11 @@ impl<'a> Referee<'a> {
         let most = around.iter().map(|&link| self.spare(link)).max()?;
         let link = around.into_iter().find(|&link| self.spare(link) == most)?;
         (most > 0).then_some((place, link))
+    }
+
+    /// Whether a channel is free, and will do for a header.
+    fn serves(&self, header: &Header, channel: ChannelId) -> bool {
+        header.lanes.contains(&self.lanes.lane(channel)) && self.is_free(channel)
     }
 
     fn is_free(&self, channel: ChannelId) -> bool {
@@ -480,13 +531,13 @@ impl<'a> Referee<'a> {
             upstream: Some(header.from),
             before: flight.taken[&header.from].before + self.delay(header.from),
         };
-        self.take(header.packet, link, taken)
+        self.take(header.packet, link, header.lanes.clone(), taken)
     }
 
-    fn take(&mut self, packet: u64, link: LinkId, taken: Taken) -> ChannelId {
+    fn take(&mut self, packet: u64, link: LinkId, lanes: Range<u32>, taken: Taken) -> ChannelId {
         let mut channels = self.lanes.of(link);
         let channel = channels
-            .find(|&channel| self.is_free(channel))
+            .find(|&channel| lanes.contains(&self.lanes.lane(channel)) && self.is_free(channel))
             .expect("one is free");
         self.holders.insert(channel, packet);
         let flight = self.flights.get_mut(&packet).expect("it is under way");
@@ -563,7 +614,7 @@ impl<'a> Referee<'a> {
                     before: 0,
                 };
                 let link = self.case.config.topology.injection(Place::from(node));
-                let channel = self.take(spec.token, link, taken);
+                let channel = self.take(spec.token, link, 0..self.lanes.count, taken);
                 self.open(&[channel], None, now);
                 injected.push(spec);
             }

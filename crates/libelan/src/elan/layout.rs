@@ -49,7 +49,8 @@ impl Layout {
         let number = address(leaders[0]).context;
         let one = leaders.iter().all(|&vp| address(vp).context == number);
         let sorted = by_node.values().map(|&team| leaders[team as usize]);
-        let contiguous = (closed && one).then(|| sorted.collect());
+        let contiguous =
+            (closed && one && context.node().has_broadcasts()).then(|| sorted.collect());
         Layout {
             members,
             teams,

@@ -110,6 +110,18 @@ impl Routing for Climb {
         &self.tree
     }
 
+    /// Two children and two up-links of each switch have all that more have, and four levels all that more have.
+    fn model(&self) -> Self {
+        let tree = &self.tree;
+        let levels = tree.levels().min(4);
+        let (down, up) = (vec![2; levels], vec![2; levels - 1]);
+        let small = FatTree::new(&down, &up, 1 << levels).expect("at most 16 nodes");
+        Climb {
+            tree: small,
+            ..self.clone()
+        }
+    }
+
     /// One group for each child, of all links to it (one, unless there are parallel links). Above these either one group for
     /// all up-links (adaptive ascent) or one for each.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool {
@@ -138,7 +150,7 @@ impl Routing for Climb {
             Tag::Adaptive => self.tree.children(header.hops + 1),
             Tag::Up(port) => self.tree.children(header.hops + 1) + u32::from(port),
         };
-        Step { group, class: 0 }
+        Step { group, class: None }
     }
 
     fn broadcast_ascent(&self, switch: SwitchId, source: Place) -> LinkId {

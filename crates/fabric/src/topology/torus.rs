@@ -1,0 +1,360 @@
+//! # Tori of any dimensions
+//!
+//! A torus of dimensions `k_0, k_1, ...` has a switch for each node. A switch has coordinates, one in each dimension: node
+//! `p` is at `p mod k_0`, `p / k_0 mod k_1` and so on. In each dimension the switches whose other coordinates are equal are a
+//! *ring*: each is joined to the next higher coordinate and to the next lower one, and the last to the first by the
+//! *wrap-around* links. A ring of two switches has two pairs of links.
+//!
+//! ## Names and numbers
+//!
+//! A switch has the number of its place, and its coordinates as its name. Port 0 of a switch is its node's; dimension `d` has
+//! the ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower ones). Links of level 0 join nodes and switches, those
+//! of level `d + 1` are the rings of dimension `d`. A torus may be partly populated, as a tree.
+//!
+//! ## Dimension-order routing
+//!
+//! A packet goes the shorter way round the ring of the first dimension until that coordinate is right, then in the second
+//! dimension, and so on (Dally and Seitz, 1987). If both ways are equally long, packets from even coordinates go to higher ones
+//! and those from odd coordinates to lower ones.
+//!
+//! ## Datelines
+//!
+//! In a ring of five or more switches packets that hold a link each and wait for the next may wait for each other round the
+//! ring. So the channels of a link are two classes: a packet takes those of class 0 until it has crossed the wrap-around link of
+//! a dimension, the *dateline*, and those of class 1 from there on. As no packet crosses it twice, no cycle is left. Without
+//! datelines all channels are equal, and the network deadlocks.
+
+use super::{
+    ChannelId, Destination, End, Header, LinkId, MAX_NODES, MAX_PARTS, MAX_RAILS, Place, Rail,
+    Routing, Step, SwitchId, TopologyError, Wiring,
+};
+
+/// Most dimensions.
+pub const MAX_DIMENSIONS: usize = 8;
+
+/// Most links of a path: half of each ring, and the links of both nodes.
+pub const MAX_PATH: usize = 64;
+
+/// A torus; see the essay of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torus {
+    sizes: Vec<u32>,
+    nodes: u32,
+    rails: u32,
+    datelines: bool,
+}
+
+/// What is wrong with a key of a torus.
+fn wrong<T>(key: &'static str, message: String, allowed: String) -> Result<T, TopologyError> {
+    Err(TopologyError::Torus {
+        key,
+        message,
+        allowed,
+    })
+}
+
+impl Torus {
+    /// A torus with rings of so many switches in each dimension, with nodes `0..nodes` attached.
+    ///
+    /// # Errors
+    /// What is out of bounds.
+    pub fn new(sizes: &[u32], nodes: u32, datelines: bool) -> Result<Self, TopologyError> {
+        if !(1..=MAX_DIMENSIONS).contains(&sizes.len()) {
+            let message = format!(
+                "a torus has 1 to {MAX_DIMENSIONS} dimensions, not {}",
+                sizes.len()
+            );
+            return wrong(
+                "dimensions",
+                message,
+                format!("a list of 1 to {MAX_DIMENSIONS} numbers"),
+            );
+        }
+        if let Some(size) = sizes.iter().find(|&&size| size < 2) {
+            let message = format!("a ring of {size} switches is none");
+            return wrong("dimensions", message, "numbers of at least 2".into());
+        }
+        let product = sizes
+            .iter()
+            .fold(1_u64, |product, &size| product.saturating_mul(size.into()));
+        if product > MAX_NODES {
+            let message =
+                format!("the torus has {product} node positions; the most is {MAX_NODES}");
+            return wrong(
+                "dimensions",
+                message,
+                format!("numbers whose product is at most {MAX_NODES}"),
+            );
+        }
+        let path = 2 + sizes.iter().map(|size| size / 2).sum::<u32>();
+        if path as usize > MAX_PATH {
+            let message = format!("the longest path has {path} links; the most is {MAX_PATH}");
+            let allowed = format!("numbers whose halves add up to at most {}", MAX_PATH - 2);
+            return wrong("dimensions", message, allowed);
+        }
+        if !(1..=product).contains(&nodes.into()) {
+            let message = format!("{nodes} nodes do not fit: the torus holds 1 to {product}");
+            return wrong("nodes", message, format!("1 to {product}"));
+        }
+        Ok(Torus {
+            sizes: sizes.to_vec(),
+            nodes,
+            rails: 1,
+            datelines,
+        })
+    }
+
+    /// So many equal tori in place of each one: rails.
+    ///
+    /// # Errors
+    /// If they are none, or too many, or have too many links in all.
+    pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
+        let rails = self.rails * rails;
+        if !(1..=MAX_RAILS).contains(&rails) {
+            return Err(TopologyError::Rails(rails));
+        }
+        let torus = Torus {
+            rails,
+            ..self.clone()
+        };
+        let found = 2 * u64::from(torus.places()) * (1 + torus.sizes.len() as u64);
+        if found > MAX_PARTS {
+            return Err(TopologyError::TooManyParts {
+                parts: "links",
+                found,
+            });
+        }
+        Ok(torus)
+    }
+
+    /// Switches of a ring of each dimension.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// Links of the shortest path between two places of a rail, those of the nodes included.
+    pub fn distance(&self, a: Place, b: Place) -> u32 {
+        2 + self.ways(a, b).map(|way| way.length).sum::<u32>()
+    }
+
+    /// Directed links of a rail, one direction, that must be cut to halve the torus across its longest rings, which must be
+    /// even: two of each.
+    pub fn bisection(&self) -> u32 {
+        2 * self.positions() / self.sizes.iter().max().expect("there is a dimension")
+    }
+
+    /// The way round the ring of each dimension.
+    fn ways(&self, source: Place, destination: Place) -> impl Iterator<Item = Way> {
+        let positions = self.positions();
+        let (mut from, mut to) = (source.get() % positions, destination.get() % positions);
+        self.sizes.iter().map(move |&size| {
+            let way = Way::new(from % size, to % size, size);
+            (from, to) = (from / size, to / size);
+            way
+        })
+    }
+
+    /// The number of switches between one and the next higher in a dimension.
+    fn stride(&self, dimension: usize) -> u32 {
+        self.sizes[..dimension].iter().product()
+    }
+
+    /// The neighbour of a switch in a dimension, upwards or downwards.
+    fn neighbour(&self, switch: u32, dimension: usize, up: bool) -> u32 {
+        let (size, stride) = (self.sizes[dimension], self.stride(dimension));
+        let at = switch / stride % size;
+        let next = if up {
+            (at + 1) % size
+        } else {
+            (at + size - 1) % size
+        };
+        switch - at * stride + next * stride
+    }
+
+    /// Level, direction and, at its start, place or switch of a link.
+    fn locate(&self, link: LinkId) -> (usize, bool, u32) {
+        let (kind, number) = (link.get() / self.places(), link.get() % self.places());
+        (kind as usize / 2, kind.is_multiple_of(2), number)
+    }
+}
+
+/// How a packet goes in one dimension.
+struct Way {
+    from: u32,
+    size: u32,
+    length: u32,
+    up: bool,
+}
+
+impl Way {
+    fn new(from: u32, to: u32, size: u32) -> Self {
+        let upwards = (to + size - from) % size;
+        let up = match (2 * upwards).cmp(&size) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Equal => from.is_multiple_of(2),
+            std::cmp::Ordering::Greater => false,
+        };
+        let length = if up { upwards } else { size - upwards };
+        // Nothing is left to go: neither way is taken.
+        let length = if upwards == 0 { 0 } else { length };
+        Way {
+            from,
+            size,
+            length,
+            up,
+        }
+    }
+
+    /// Whether the packet has crossed the wrap-around link after so many hops.
+    fn crossed(&self, hops: u32) -> bool {
+        if self.up {
+            self.from + hops >= self.size
+        } else {
+            hops > self.from
+        }
+    }
+}
+
+impl Wiring for Torus {
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    fn rails(&self) -> u32 {
+        self.rails
+    }
+
+    fn positions(&self) -> u32 {
+        self.sizes.iter().product()
+    }
+
+    fn switches(&self) -> u32 {
+        self.places()
+    }
+
+    fn links(&self) -> u32 {
+        2 * self.places() * (1 + self.sizes.len() as u32)
+    }
+
+    fn levels(&self) -> usize {
+        1 + self.sizes.len()
+    }
+
+    fn classes(&self) -> u32 {
+        1 + u32::from(self.datelines)
+    }
+
+    fn link_level(&self, link: LinkId) -> usize {
+        self.locate(link).0
+    }
+
+    fn switch_level(&self, _switch: SwitchId) -> usize {
+        1
+    }
+
+    fn is_up(&self, link: LinkId) -> bool {
+        self.locate(link).1
+    }
+
+    fn ends(&self, link: LinkId) -> (End, End) {
+        let (level, up, number) = self.locate(link);
+        let end = |switch: u32, port: u32| End::Switch {
+            switch: SwitchId::new(switch),
+            port,
+        };
+        let Some(dimension) = level.checked_sub(1) else {
+            let (node, switch) = (End::Node(Place::new(number)), end(number, 0));
+            return if up { (node, switch) } else { (switch, node) };
+        };
+        let port = |up: bool| 1 + 2 * dimension as u32 + u32::from(!up);
+        // It arrives at the port of the link back.
+        (
+            end(number, port(up)),
+            end(self.neighbour(number, dimension, up), port(!up)),
+        )
+    }
+
+    fn reverse(&self, link: LinkId) -> LinkId {
+        match self.ends(link) {
+            (End::Node(place), _) => self.ejection(place),
+            (_, End::Node(place)) => self.injection(place),
+            (_, End::Switch { switch, port }) => self.output(switch, port),
+        }
+    }
+
+    fn ports(&self, _switch: SwitchId) -> u32 {
+        1 + 2 * self.sizes.len() as u32
+    }
+
+    fn output(&self, switch: SwitchId, port: u32) -> LinkId {
+        LinkId::new((1 + port) * self.places() + switch.get())
+    }
+
+    /// Its coordinates, as in "switch 3,0,2".
+    fn name_on_rail(&self, switch: SwitchId) -> String {
+        let mut rest = switch.get();
+        let coordinate = |size: &u32| {
+            let at = rest % size;
+            rest /= size;
+            at.to_string()
+        };
+        let coordinates: Vec<String> = self.sizes.iter().map(coordinate).collect();
+        format!("switch {}", coordinates.join(","))
+    }
+
+    fn rail_of(&self, switch: SwitchId) -> Rail {
+        Rail::new(switch.get() / self.positions())
+    }
+}
+
+impl Routing for Torus {
+    type Path = [ChannelId; MAX_PATH];
+
+    const CLASSES: u32 = 2;
+
+    fn wiring(&self) -> &dyn Wiring {
+        self
+    }
+
+    /// Rings of five and six switches have all that longer ones have.
+    fn model(&self) -> Self {
+        let sizes: Vec<u32> = self
+            .sizes
+            .iter()
+            .map(|&size| if size > 6 { 6 - size % 2 } else { size })
+            .collect();
+        let nodes = sizes.iter().product();
+        Torus {
+            sizes,
+            nodes,
+            rails: 1,
+            datelines: self.datelines,
+        }
+    }
+
+    fn begins_group(&self, _switch: SwitchId, _port: u32) -> bool {
+        true
+    }
+
+    fn plan(&self, _source: Place, _destination: Destination) -> u8 {
+        0
+    }
+
+    fn step(&self, header: &Header) -> Step {
+        let mut hops = header.hops as u32;
+        for (dimension, way) in (0..).zip(self.ways(header.source, header.destination)) {
+            if hops < way.length {
+                let class = self.datelines.then(|| way.crossed(hops).into());
+                return Step {
+                    group: 1 + 2 * dimension + u32::from(!way.up),
+                    class,
+                };
+            }
+            hops -= way.length;
+        }
+        Step {
+            group: 0,
+            class: None,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The section `[topology]` of machine files: how nodes and switches are joined. Each kind has its own keys.
+
+use crate::check::Check;
+use crate::file::Machine;
+use crate::param::Param;
+use fabric::topology::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, find_cycle};
+use fabric::{FatTree, TopologyError, Torus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How nodes and switches are joined. With `[rails]`, each rail has such a network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    /// What it is; a fat tree with any number of levels and any arities if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Param<Kind>>,
+    /// Nodes attached, at the first positions of the network.
+    pub nodes: Param<u32>,
+    /// Of a tree: switches or nodes below a switch of each level, from the nodes upwards: its down-links, without parallel
+    /// ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub down: Option<Param<Vec<u32>>>,
+    /// Of a tree: up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up: Option<Param<Vec<u32>>>,
+    /// Of a tree: how many of the up-links of a switch of each level but the top lead to the same parent; 1 each if not given.
+    /// With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<Param<Vec<u32>>>,
+    /// Of a torus: switches of a ring in each dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<Param<Vec<u32>>>,
+    /// Of a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
+    /// Without, rings of five or more switches deadlock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datelines: Option<Param<bool>>,
+}
+
+/// What a network is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A fat tree: keys `down`, `up` and `parallel`.
+    #[default]
+    FatTree,
+    /// A torus of any dimensions: keys `dimensions` and `datelines`.
+    Torus,
+}
+
+impl Topology {
+    fn kind(&self) -> Kind {
+        self.kind
+            .as_ref()
+            .map_or(Kind::default(), |kind| kind.value)
+    }
+
+    /// The network of a rail, if there can be such a one.
+    pub(crate) fn of_a_rail(&self) -> Result<fabric::Topology, TopologyError> {
+        let list = |list: &Option<Param<Vec<u32>>>| {
+            list.as_ref().map_or(Vec::new(), |list| list.value.clone())
+        };
+        let nodes = self.nodes.value;
+        match self.kind() {
+            Kind::FatTree => {
+                let (down, up) = (list(&self.down), list(&self.up));
+                let tree = match &self.parallel {
+                    Some(parallel) => {
+                        FatTree::with_parallel_links(&down, &up, &parallel.value, nodes)
+                    }
+                    None => FatTree::new(&down, &up, nodes),
+                };
+                tree.map(fabric::Topology::from)
+            }
+            Kind::Torus => {
+                let datelines = self
+                    .datelines
+                    .as_ref()
+                    .is_none_or(|datelines| datelines.value);
+                Torus::new(&list(&self.dimensions), nodes, datelines).map(fabric::Topology::from)
+            }
+        }
+    }
+
+    /// What people call it.
+    pub fn noun(&self) -> &'static str {
+        match self.kind() {
+            Kind::FatTree => "tree",
+            Kind::Torus => "torus",
+        }
+    }
+
+    /// Positions for nodes on a rail; 0 if there can be no such network.
+    pub fn positions(&self) -> u32 {
+        self.of_a_rail().map_or(0, |topology| topology.positions())
+    }
+
+    /// Levels of links, each of which may have a delay of its own.
+    pub(crate) fn levels(&self) -> usize {
+        match self.kind() {
+            Kind::FatTree => self.down.as_ref().map_or(0, |down| down.value.len()),
+            Kind::Torus => self
+                .dimensions
+                .as_ref()
+                .map_or(1, |sizes| 1 + sizes.value.len()),
+        }
+    }
+
+    /// The keys, whether each is given, and the kind that it belongs to and whether that needs it.
+    fn keys(&self) -> [(&'static str, bool, Kind, bool); 5] {
+        [
+            ("down", self.down.is_some(), Kind::FatTree, true),
+            ("up", self.up.is_some(), Kind::FatTree, true),
+            ("parallel", self.parallel.is_some(), Kind::FatTree, false),
+            ("dimensions", self.dimensions.is_some(), Kind::Torus, true),
+            ("datelines", self.datelines.is_some(), Kind::Torus, false),
+        ]
+    }
+}
+
+impl Check<'_> {
+    /// The keys of the kind, and whether there can be such a network.
+    pub(crate) fn topology(&mut self, machine: &Machine) {
+        let kind = machine.topology.kind();
+        let name = format!("a {}", machine.topology.noun());
+        let before = self.problems.len();
+        for (key, given, of, needed) in machine.topology.keys() {
+            if given && of != kind {
+                let problem = self.at(
+                    &format!("topology.{key}"),
+                    format!("{name} has no key `{key}`"),
+                );
+                self.problems
+                    .push(problem.hint("remove it, or change topology.kind"));
+            } else if needed && !given && of == kind {
+                let problem = self.document.problem(
+                    "topology",
+                    format!("the key `{key}` is missing: {name} needs it"),
+                );
+                self.problems.push(problem);
+            }
+        }
+        if self.problems.len() > before {
+            return;
+        }
+        match machine.topology() {
+            Ok(topology) => self.classes(machine, &topology),
+            Err(error) => self.not_built(error),
+        }
+    }
+
+    fn classes(&mut self, machine: &Machine, topology: &fabric::Topology) {
+        let (channels, classes) = (machine.link.channels.value, topology.classes());
+        if classes > 1 && channels < classes {
+            let message = format!(
+                "the routing needs {classes} classes of channels, and there are {channels} channels"
+            );
+            let problem = self.at("link.channels", message);
+            self.problems
+                .push(problem.allowed(format!("{classes} to 8")));
+        }
+    }
+
+    /// Whether packets of an otherwise correct machine may wait for each other for ever.
+    pub(crate) fn cycles(&mut self, machine: &Machine) {
+        if self.problems.is_empty()
+            && let Some(cycle) = find_cycle(&machine.cluster_config().fabric)
+        {
+            let problem = self
+                .document
+                .problem("topology", format!("this network deadlocks: {cycle}"));
+            self.problems
+                .push(problem.hint("set topology.datelines to true, which needs 2 link.channels"));
+        }
+    }
+
+    fn not_built(&mut self, error: TopologyError) {
+        let message = error.to_string();
+        let problem = match error {
+            TopologyError::Levels(_) => self.at("topology.down", message).allowed(format!(
+                "a list of 1 to {MAX_LEVELS} numbers, one for each level from the nodes upwards"
+            )),
+            TopologyError::TooManyPositions(_) => self
+                .at("topology.down", message)
+                .allowed(format!("numbers whose product is at most {MAX_NODES}")),
+            TopologyError::UpLevels { levels, .. } => self.at("topology.up", message).allowed(
+                format!("a list of {}: one number less than `down` has", levels - 1),
+            ),
+            TopologyError::ParallelLevels { levels, .. } => self
+                .at("topology.parallel", message)
+                .allowed(format!(
+                    "a list of {}: one number less than `down` has",
+                    levels - 1
+                ))
+                .hint("without the key no links are parallel"),
+            TopologyError::Parallel { level, up, .. } => {
+                let divisors: Vec<String> = (1..=up)
+                    .filter(|&part| up.is_multiple_of(part))
+                    .map(|part| part.to_string())
+                    .collect();
+                self.at(&format!("topology.parallel.value.{}", level - 1), message)
+                    .allowed(divisors.join(", "))
+            }
+            TopologyError::DownLinks {
+                level, children, ..
+            } => self
+                .at(&format!("topology.parallel.value.{}", level - 2), message)
+                .allowed(format!("at most {}", MAX_ARITY / children))
+                .hint("give the switches fewer parallel links, or fewer in `down`"),
+            TopologyError::Arity {
+                level, direction, ..
+            } => self
+                .at(
+                    &format!("topology.{direction}.value.{}", level - 1),
+                    message,
+                )
+                .allowed(format!("1 to {MAX_ARITY}")),
+            TopologyError::Torus { key, allowed, .. } => self
+                .at(&format!("topology.{key}"), message)
+                .allowed(allowed),
+            TopologyError::Rails(_) => self
+                .at("rails.count", message)
+                .allowed(format!("1 to {MAX_RAILS}")),
+            TopologyError::TooManyParts { .. } => self
+                .at("topology.up", message)
+                .hint("give the switches fewer up-links"),
+            TopologyError::Nodes { nodes, positions } => {
+                let problem = self
+                    .at("topology.nodes", message)
+                    .allowed(format!("1 to {positions}"));
+                let hint = "add a level to `down` and `up`, or attach fewer nodes";
+                if nodes == 0 {
+                    problem
+                } else {
+                    problem.hint(hint)
+                }
+            }
+        };
+        self.problems.push(problem);
+    }
+}
