@@ -97,7 +97,7 @@ def own_ping(
     messages = ", ".join(f'"{size}"' for size in sizes)
     about.write_text(
         f"""title = "Ping"
-source = "000 s4.1, 003 s3.1"
+source = "petrini2003 s4.1, garcia2005 s3.1"
 machine = "{machine}"
 [[series]]
 name = "mpi"
@@ -263,7 +263,7 @@ PERMUTATIONS = ["neighbor", "butterfly", "complement", "shuffle", "transpose", "
     ],
 )
 def test_published_permutation(benchmarks: Path, pattern: str) -> None:
-    """64 processes contend for the network, buffers in Elan memory (000 s4), with a mean of 256 KB, as in figure 14."""
+    """64 processes contend, buffers in Elan memory (petrini2003 s4), with a mean of 256 KB, as in figure 14."""
     words = ("--memory", "elan", benchmarks / "permutation", "--pattern", pattern)
     (row,) = rows(mpirun(64, "es40-qsnet", (), *words))
     rate = float(row["bandwidth_MBps"])
@@ -274,7 +274,7 @@ def test_published_permutation(benchmarks: Path, pattern: str) -> None:
 
 
 def test_main_memory_is_what_limits_permutations(benchmarks: Path) -> None:
-    """With the bus as it is, neighbors get no more than the 80 MB/s each way of the ping (000 s5.2)."""
+    """With the bus as it is, neighbors get no more than the 80 MB/s each way of the ping (petrini2003 s5.2)."""
     words = (benchmarks / "permutation", "--pattern", "neighbor", "--lengths", "fixed", "--size", "64KB")
     (row,) = rows(mpirun(4, "es40-qsnet", (), *words, "--warm-up", "2ms", "--window", "20ms"))
     assert float(row["bandwidth_MBps"]) == pytest.approx(80, rel=0.05)

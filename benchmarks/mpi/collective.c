@@ -1,8 +1,8 @@
-/* Barrier, broadcast and reduction among all processes, alone or among other traffic (002; 003 s3.3).
+/* Barrier, broadcast and reduction among all processes, alone or among other traffic (petrini2001; garcia2005 s3.3).
  *
  * The call is made again and again; its latency is the time from its beginning to its return, and the calls of all processes
  * are the sample. With --background, every process keeps messages of that length on their way to processes that it draws at
- * random: the uniform traffic of 002. A process draws from a sequence of its own, so that runs are equal. With --compute it
+ * random: the uniform traffic of petrini2001. A process draws from a sequence of its own, so that runs are equal. With --compute it
  * computes for so long before each call, as programs do that move in step.
  *
  *     mpiexec -n 64 ./collective --operation barrier
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
         size_t size = operation == BROADCAST ? option_size(&options[1], part) : 0;
         char *data = buffer(size);
         for (long repeat = -2; repeat < repeats; repeat++) {
-            if (operation == BROADCAST) /* so that the root cannot get ahead (002) */
+            if (operation == BROADCAST) /* so that the root cannot get ahead (petrini2001) */
                 call(BARRIER, NULL, 0, &traffic);
             compute(seconds);
             double begin = MPI_Wtime();

@@ -1,4 +1,4 @@
-/* The noise test: one computation again and again on every process (003 s3.3, figure 3).
+/* The noise test: one computation again and again on every process (garcia2005 s3.3, figure 3).
  *
  * Each computation is calibrated to take a given time without noise; what it takes longer is what the operating system took of
  * the processor. Processes do not communicate meanwhile. The result is a histogram for each process, in bins of a microsecond,

@@ -1,4 +1,4 @@
-/* Post-compute-wait: communication while the process computes (003 s3.2, figure 2).
+/* Post-compute-wait: communication while the process computes (garcia2005 s3.2, figure 2).
  *
  * In each round the worker, rank 0, posts a send to its partner and a receive from it, computes for a given time, and waits
  * for both; its three phases are timed apart. Availability is the time of all compute phases over that of all rounds;

@@ -1,4 +1,4 @@
-/* Permutations: every process sends to one partner without pause (000 s4.4, s5.4, figures 13 and 14).
+/* Permutations: every process sends to one partner without pause (petrini2003 s4.4, s5.4, figures 13 and 14).
  *
  * Each process keeps --outstanding messages on their way to its partner, and as many receives posted for the one whose partner
  * it is. After --warm-up, what arrives in --window is counted: the bandwidth of a process is the bytes of the messages whose

@@ -1,4 +1,4 @@
-/* Ping: latency and bandwidth between two processes (000 s4.1, s4.2; 003 s3.1, figure 1).
+/* Ping: latency and bandwidth between two processes (petrini2003 s4.1, s4.2; garcia2005 s3.1, figure 1).
  *
  * One direction: half the round trip of a message that is sent back at once. Both: from MPI_Irecv and MPI_Isend, which both
  * processes call, to the end of both. Bandwidth is size over latency, in each direction. As the series `ping` of

@@ -1,4 +1,4 @@
-"""The congestion matrix: where packets wait, switch by switch and link by link (000 s5.4, figure 15).
+"""The congestion matrix: where packets wait, switch by switch and link by link (petrini2003 s5.4, figure 15).
 
 For every link that leaves a switch it has the sum of the delays that packets met on entering the link, in per cent of
 the most loaded one; for every switch the sum over its links, in per cent of the most loaded switch. A delay runs from

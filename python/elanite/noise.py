@@ -1,4 +1,4 @@
-"""The noise of the machine at hand: the loop of 003 s3.3 in the extension module, its results as a figure and files.
+"""The noise of the machine at hand: the loop of garcia2005 s3.3 in the extension module, its figure and files.
 
 ``measure(seconds=5, cpu=1).write("out/noise")`` writes ``noise.svg``, ``noise.html`` and ``noise.toml``, which is a
 section for a machine file.
@@ -63,7 +63,7 @@ class Measured:
         return frame(self.data["distribution"])
 
     def figure(self) -> Figure:
-        """The histogram, as figure 3 of 003."""
+        """The histogram, as figure 3 of garcia2005."""
         from elanite.figures import noise
 
         where = f"processor {self.cpu}" if self.cpu is not None else "any processor"

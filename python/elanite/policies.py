@@ -1,4 +1,4 @@
-"""Policies of several rails (004), as figures and measures know them: read from what a series changed of the machine.
+"""Policies of several rails (coll2003), as figures and measures know them: from what a series changed of the machine.
 
 The experiments on several rails say all that they vary in ``machine``; its label is a column of their tables, such as
 ``rails.policy=dynamic, rails.striping=1.0``.
@@ -11,7 +11,7 @@ import polars as pl
 from elanite.frames import padded
 
 RAILS = 4
-"""The rails of a node, where a series does not change them (004 s5.1)."""
+"""The rails of a node, where a series does not change them (coll2003 s5.1)."""
 
 POLICIES = ("static", "basic", "local-dynamic", "dynamic", "hybrid")
 """In the order in which they are told."""

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Time};
 
-/// An Elan3 adapter (000 s2.1).
+/// An Elan3 adapter (petrini2003 s2.1).
 #[derive(Clone, Copy, Debug)]
 pub struct AdapterConfig {
     /// From the last flit of a packet to its acknowledgement leaving.
@@ -88,7 +88,7 @@ pub enum Matching {
     Host,
 }
 
-/// Tports, the tagged messages of Elanlib (000 s3.2): the work of their thread, and the bounds of their buffers.
+/// Tports, the tagged messages of Elanlib (petrini2003 s3.2): the work of their thread, and the bounds of their buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct TportConfig {
     /// Who does it.

@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! ## The way of a remote DMA (000 s3.1.3, figure 6)
+//! ## The way of a remote DMA (petrini2003 s3.1.3, figure 6)
 //!
 //! | step | where | cost |
 //! |---|---|---|
@@ -53,7 +53,7 @@
 //! | [`rails`] | which adapter carries a message |
 //! | [`noise`] | what the operating system takes of the hosts' processors |
 //!
-//! Sources: 000 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), 003 the one about
+//! Sources: petrini2003 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), garcia2005 the one about
 //! its successor ("Assessing MPI Performance on `QsNetII`").
 
 pub mod adapter;

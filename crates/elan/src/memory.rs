@@ -1,6 +1,6 @@
 //! # Memory: addresses, regions, and the bytes behind them
 //!
-//! A process has one address space that its program and its adapter share (000 s3.1.2, figure 5). The adapter's addresses
+//! A process has one address space that its program and its adapter share (petrini2003 s3.1.2, figure 5). The adapter's addresses
 //! have 32 bits, the host's 64; in the *memory allocator heap*, which begins at [`HEAP`], both name the same bytes, at a
 //! constant distance. Behind a range of addresses lies either main memory, across the bus, or the adapter's own: its
 //! [`Placement`].
@@ -27,16 +27,16 @@ pub const PAGE: Bytes = Bytes::from_kb(8);
 /// An event in adapter memory, and the block that one copies to main memory (public Elan3 headers: 64 bytes).
 pub const EVENT_BLOCK: Bytes = Bytes::new(64);
 
-/// Where the allocator heap begins, in the adapter's addresses (000 figure 5).
+/// Where the allocator heap begins, in the adapter's addresses (petrini2003 figure 5).
 pub const HEAP: ElanAddr = ElanAddr::new(0x0C80_8000);
 
 /// Where it ends: the last page of the 32 bits is never mapped, so that [`ElanAddr::NOWHERE`] is an address of nothing.
 pub const HEAP_END: ElanAddr = ElanAddr::new(0xFFFF_E000);
 
-/// From an adapter's address in the heap to the host's (000 figure 5: 0x1FF0C808000 is 0xC808000).
+/// From an adapter's address in the heap to the host's (petrini2003 figure 5: 0x1FF0C808000 is 0xC808000).
 const MAIN_OFFSET: u64 = 0x1FF_0000_0000;
 
-/// An address of the adapter: 32 bits (000 s3.1.2).
+/// An address of the adapter: 32 bits (petrini2003 s3.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ElanAddr(u32);
 
@@ -81,7 +81,7 @@ impl fmt::Debug for ElanAddr {
     }
 }
 
-/// An address of the host: 64 bits (000 s3.1.2).
+/// An address of the host: 64 bits (petrini2003 s3.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MainAddr(u64);
 

@@ -1,7 +1,7 @@
 //! # Noise: what the operating system takes of a processor
 //!
 //! A process that computes is stopped now and then: by the timer's tick, by a daemon, by work of the kernel that is bound to
-//! one processor (003 s3.3). Each such cause is a [`Source`] of *detours*: one after another they start, after an interval, and
+//! one processor (garcia2005 s3.3). Each such cause is a [`Source`] of *detours*: one after another they start, after an interval, and
 //! take the processor for a duration; both may vary. A [`HostCpu`] answers the question that a simulated process has: this
 //! much work, beginning now, when is it done?
 //!

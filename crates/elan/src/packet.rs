@@ -1,14 +1,14 @@
 //! Packets as the Elan forms them: a header with the routing tags, then *transactions* of up to 64 bytes of payload,
-//! each with its own header, address and CRC (000 s2.2.1, figure 3).
+//! each with its own header, address and CRC (petrini2003 s2.2.1, figure 3).
 
 use units::Bytes;
 
 /// The sizes of which packets are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketFormat {
-    /// Most payload of a packet (000 s2.2.1: 320 bytes).
+    /// Most payload of a packet (petrini2003 s2.2.1: 320 bytes).
     pub payload: Bytes,
-    /// Most payload of a transaction (000 s2.2.1: 64 bytes).
+    /// Most payload of a transaction (petrini2003 s2.2.1: 64 bytes).
     pub transaction: Bytes,
     /// Bytes of a packet outside its transactions.
     pub header: Bytes,

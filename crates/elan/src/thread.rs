@@ -1,7 +1,7 @@
 //! # The thread processor: what libraries run on the adapter
 //!
 //! The adapter has a processor of its own, which runs *threads*: small programs of a library, such as the matching of
-//! tags or a barrier, near the network and without the host (000 s2.1). A thread is an async function that gets a
+//! tags or a barrier, near the network and without the host (petrini2003 s2.1). A thread is an async function that gets a
 //! [`Thread`]. It belongs to a process, lives in its context, and never keeps a run from ending: when all processes have
 //! finished, threads that still wait are no deadlock.
 //!

@@ -1,4 +1,4 @@
-//! # Transactions (000 s2.2.1; public Elan3 headers)
+//! # Transactions (petrini2003 s2.2.1; public Elan3 headers)
 //!
 //! A packet is a list of transactions with one answer. Those of DMAs are blocks of payload and their notification
 //! ([`crate::dma`]); threads make others ([`crate::adapter::thread_packets`]). Words have 8 bytes, lie in adapter memory, and
@@ -98,6 +98,6 @@ pub struct Answer {
     /// Whether all its conditions held; if not, it changed nothing.
     pub passed: bool,
     /// The word that its last [`Transaction::Write`] or [`Transaction::Add`] found, which the acknowledgement brings back
-    /// (000 s2.2.1: "return the result of the remote operation to the source").
+    /// (petrini2003 s2.2.1: "return the result of the remote operation to the source").
     pub found: Option<u64>,
 }

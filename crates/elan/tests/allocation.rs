@@ -1,4 +1,4 @@
-//! Static allocation of rails: the matrices of 004, the bound, and that nobody is left out.
+//! Static allocation of rails: the matrices of coll2003, the bound, and that nobody is left out.
 
 use elan::rails::allocation::{
     Allocation, AllocationError, check, logarithmic_rails, most_nodes, optimal_rails,

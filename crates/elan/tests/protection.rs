@@ -356,7 +356,7 @@ fn memory_that_goes_while_packets_wait_for_the_bus() {
     assert_eq!((b.trap(), b.trap()), (Some(lost), None));
 }
 
-/// The heap of figure 5 of document 000: its first address, and the host's name for it.
+/// The heap of figure 5 of petrini2003: its first address, and the host's name for it.
 #[test]
 fn both_names_of_an_address() {
     let cluster = cluster(&four_nodes());

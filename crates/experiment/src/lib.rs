@@ -18,7 +18,7 @@
 //! # writes = 0.5                                 # half of them; the others are read
 //! ```
 //!
-//! Everything is one general form: the benchmarks of 000 s4.3-4.7 differ in these fields alone, and a second
+//! Everything is one general form: the benchmarks of petrini2003 s4.3-4.7 differ in these fields alone, and a second
 //! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list; the points of a series are the
 //! Cartesian product of all lists of all of its jobs, once for each seed. `machine` of a series, a table of keys of the
 //! machine file or a list of such tables, changes the machine for the series.

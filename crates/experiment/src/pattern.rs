@@ -30,7 +30,7 @@ pub enum Pattern {
     Pairs(Pairs),
 }
 
-/// A pattern that is a rule (000 s4.3, s4.4, s4.6).
+/// A pattern that is a rule (petrini2003 s4.3, s4.4, s4.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)] // they are those of the workload

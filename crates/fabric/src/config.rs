@@ -14,7 +14,7 @@ pub const MAX_CHANNELS: u32 = 8;
 /// Longest packet, in flits; no buffer makes a difference that is larger.
 pub const MAX_FLITS: u32 = 1 << 30;
 
-/// When the virtual channels of a packet's path are given back (000 s2.2).
+/// When the virtual channels of a packet's path are given back (petrini2003 s2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -38,7 +38,7 @@ pub enum Circuit {
     serde(rename_all = "kebab-case")
 )]
 pub enum Ascent {
-    /// The up-link with the fewest busy channels at the moment of the grant (000 s2.2.1: "the least loaded link").
+    /// The up-link with the fewest busy channels at the moment of the grant (petrini2003 s2.2.1: "the least loaded link").
     Adaptive,
     /// The up-link whose number is the destination modulo the number of up-links: the fixed route of the Elan3 tables.
     Deterministic,
@@ -55,7 +55,7 @@ pub enum Ascent {
     serde(rename_all = "kebab-case")
 )]
 pub enum Broadcast {
-    /// All by number 0 of each switch, and so through one tree with one root: no deadlock (002, "Serialization through
+    /// All by number 0 of each switch, and so through one tree with one root: no deadlock (petrini2001, "Serialization through
     /// the root switch to avoid deadlocks").
     Serialised,
     /// By the number that is the source modulo the number of up-links. Broadcasts of different sources may deadlock.

@@ -2,7 +2,7 @@
 //!
 //! A packet enters at an adapter, climbs a fat tree adaptively to a nearest common ancestor, descends
 //! deterministically to its destination and is acknowledged; the virtual channels of its path stay taken, a
-//! *circuit*, until the end-of-packet token (EOP) that follows the acknowledgement has passed (000 s2.2). That rule is
+//! *circuit*, until the end-of-packet token (EOP) that follows the acknowledgement has passed (petrini2003 s2.2). That rule is
 //! what distinguishes the Quadrics networks from plain wormhole routing, and most of the published figures follow
 //! from it.
 //!

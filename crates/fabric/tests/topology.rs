@@ -37,7 +37,7 @@ fn closed_forms_of_k_ary_n_trees() {
     }
 }
 
-/// The network of 000 s2.2 and figure 2.
+/// The network of petrini2003 s2.2 and figure 2.
 #[test]
 fn qsnet_of_64_nodes() {
     let tree = FatTree::quaternary(3).expect("within bounds");
@@ -57,7 +57,7 @@ fn qsnet_of_64_nodes() {
     );
 }
 
-/// 32 of 64 nodes: the switches stay, distances too (000 s5.3).
+/// 32 of 64 nodes: the switches stay, distances too (petrini2003 s5.3).
 #[test]
 fn partly_populated() {
     let full = FatTree::quaternary(3).expect("within bounds");
@@ -81,7 +81,7 @@ fn reduced() {
     assert_eq!(tree.bisection(), 16);
 }
 
-/// The top level of `QsNET` with all eight links of a switch used: half the switches, all links (000 s5.4).
+/// The top level of `QsNET` with all eight links of a switch used: half the switches, all links (petrini2003 s5.4).
 #[test]
 fn halved_top_level() {
     let full = FatTree::quaternary(3).expect("within bounds");

@@ -1,4 +1,4 @@
-//! # The programming libraries of the Elan (000 s3)
+//! # The programming libraries of the Elan (petrini2003 s3)
 //!
 //! What simulated programs call. A program is an async function that every process of a [`Job`] runs, on nodes of an
 //! [`Cluster`](::elan::Cluster); each gets a [`Pe`], its processing element:
@@ -34,7 +34,7 @@
 //! | [`mpi`] | MPI: point to point, on Tports; barrier, broadcast, reductions |
 //!
 //! Names and meaning of the calls are those of the original libraries, in the style of Rust; each says which one it
-//! stands for. Sources: 000 is the `QsNET` paper; names and arguments are as programs of the time called them.
+//! stands for. Sources: petrini2003 is the `QsNET` paper; names and arguments are as programs of the time called them.
 
 mod cpu;
 pub mod elan;

@@ -62,7 +62,7 @@ fn bandwidth(length: u64, time: Time) -> f64 {
     length as f64 * 1e6 / time.as_ps() as f64
 }
 
-/// 002: 288 MB/s between adapter memories and 200 MB/s between main memories, by hardware and by software. Here the segments
+/// petrini2001: 288 MB/s between adapter memories and 200 MB/s between main memories, by hardware and by software. Here the segments
 /// of the software go along a chain, which takes a while to fill: 1 MB is not yet the asymptote, and the bounds are those of
 /// 1 MB.
 #[test]
@@ -95,7 +95,7 @@ fn bandwidth_over_64_nodes() {
     }
 }
 
-/// 002: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. That is in a row of them; of
+/// petrini2001: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. That is in a row of them; of
 /// one alone, as here, it is 4 to 8 us. Each process of the tree sends a packet to four others, so that the difference
 /// grows with the bytes.
 #[test]

@@ -57,7 +57,7 @@ fn half_round_trip(nodes: [u32; 2], size: Bytes) -> Time {
     times.borrow()[0]
 }
 
-/// 000 s5.1: 5.5 us for short messages, 200 MB/s for long ones, between main memories.
+/// petrini2003 s5.1: 5.5 us for short messages, 200 MB/s for long ones, between main memories.
 #[test]
 fn latency_and_bandwidth() {
     let short = half_round_trip([0, 63], Bytes::ZERO);
@@ -76,7 +76,7 @@ fn latency_and_bandwidth() {
     }
 }
 
-/// 000 s5.2: 80 MB/s each way at a time, between main memories.
+/// petrini2003 s5.2: 80 MB/s each way at a time, between main memories.
 #[test]
 fn bandwidth_both_ways() {
     let job = Job::at("ping", vec![0, 5]).unwrap();

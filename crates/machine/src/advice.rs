@@ -54,7 +54,7 @@ fn hint(problem: &Problem) -> Option<String> {
         return Some("give each cause a section with a name, such as [noise.tick]".into());
     }
     if key.ends_with(".source") {
-        return Some("say where the value comes from, such as source = \"000 s2.2\" or source = \"measured on our cluster\"".into());
+        return Some("say where the value comes from, such as source = \"petrini2003 s2.2\" or source = \"measured on our cluster\"".into());
     }
     if problem.message == "the file is empty" {
         return Some(

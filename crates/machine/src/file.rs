@@ -31,7 +31,7 @@ const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
 /// Most flits of a buffer or period.
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
-/// Processors of a node of a machine that does not say, those of an ES40 (000 s4), and most of them.
+/// Processors of a node of a machine that does not say, those of an ES40 (petrini2003 s4), and most of them.
 const CPUS: u32 = 4;
 const MOST_CPUS: u32 = 256;
 
@@ -228,7 +228,7 @@ section! {
         copy: Param<Rate>, in SLOWEST.. => copy;
         /// Until one processor of a node sees what another one stored.
         shared: Param<Time>, in Time::ZERO..=LONGEST => shared;
-        /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (000 s4).
+        /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (petrini2003 s4).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cpus: Option<Param<u32>>, in 1..=MOST_CPUS => cpus or CPUS;
         /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.

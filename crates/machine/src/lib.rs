@@ -3,7 +3,7 @@
 //! A machine file holds one parameter set: all physics of one machine, as data. Every parameter is written
 //!
 //! ```toml
-//! hop_delay = { value = "55 ns", source = "000 s2.2: 35 ns flow-through; 20 ns of cable assumed", fitted_to = ["..."] }
+//! hop_delay = { value = "55 ns", source = "petrini2003 s2.2: 35 ns flow-through; 20 ns of cable assumed", fitted_to = ["..."] }
 //! ```
 //!
 //! and must say where its value comes from. `fitted_to` names the published claims that a value was adjusted to; those

@@ -1,4 +1,4 @@
-//! The section `[rails]` of machine files: several networks side by side, and how messages are spread over them (004).
+//! The section `[rails]` of machine files: several networks side by side, and how messages are spread over them (coll2003).
 
 use crate::file::LARGEST;
 use crate::param::Param;

@@ -229,7 +229,7 @@ fn one_mistake_with_rails() {
     }
 }
 
-/// Static allocation needs as many rails as the paper says: of 20 nodes 6 (004 figure 4).
+/// Static allocation needs as many rails as the paper says: of 20 nodes 6 (coll2003 figure 4).
 #[test]
 fn twenty_nodes_need_six_rails() {
     let text = |rails: &str| {

@@ -23,7 +23,7 @@ pub enum Network {
 pub enum Memory {
     /// In main memory, across the bus, as those of a program do.
     Main,
-    /// In the adapter's memory, as the benchmarks have it that measure the network alone (000 s4).
+    /// In the adapter's memory, as the benchmarks have it that measure the network alone (petrini2003 s4).
     Elan,
 }
 

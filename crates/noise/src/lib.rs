@@ -1,4 +1,4 @@
-//! # The noise test on the machine at hand (003 s3.3)
+//! # The noise test on the machine at hand (garcia2005 s3.3)
 //!
 //! The only part of the house that measures a real machine. [`measure`] does the same computation again and again on one
 //! processor and takes the time of each iteration: a loop of shifts in registers, "neither memory accesses nor I/O", calibrated

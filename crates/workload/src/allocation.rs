@@ -1,4 +1,4 @@
-//! # A static allocation of rails (004 s2)
+//! # A static allocation of rails (coll2003 s2)
 //!
 //! Nothing is sent: an allocation is known before there is traffic. The record is the number of rails, figure 2, and, where it is
 //! asked for, who transmits and who receives on each of them, the matrix of figures 3 and 4.

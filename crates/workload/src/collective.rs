@@ -1,4 +1,4 @@
-//! # Collective operations (002)
+//! # Collective operations (petrini2001)
 //!
 //! A job with a process on each of some nodes calls a barrier, a broadcast or a reduction of Elanlib again and again, as the benchmarks of
 //! the paper do: the next call follows the last one at once. A first call, in which the library starts its threads, is not
@@ -7,11 +7,11 @@
 //! *Latency* is the time of a call, from its beginning to its return, as each process sees it; all calls of all processes are
 //! the sample of means, quantiles and the distribution. In a row of calls the mean is what a benchmark gets that divides the
 //! time of its loop by the number of calls, at any process: a process that returns early waits as much longer in the next
-//! one. That holds for broadcasts, too, which begin with a barrier (002, "both implementations perform an initial barrier"):
+//! one. That holds for broadcasts, too, which begin with a barrier (petrini2001, "both implementations perform an initial barrier"):
 //! the root, which may return before the last process has all, cannot get ahead. *Bandwidth* is size over the mean latency.
 //!
 //! *Steps.* Processes may compute for a while before each call, as programs do that move in step; what the operating system takes
-//! of their processors ([`elan::noise`]) makes the last one late, and all others wait for it (003 s3.3: such noise "gets worse
+//! of their processors ([`elan::noise`]) makes the last one late, and all others wait for it (garcia2005 s3.3: such noise "gets worse
 //! as cluster size increases"). A *step* is computation and call, from the end of the last call to the end of this one.
 //!
 //! Other jobs may run on the same nodes, or others, from the start: the *background traffic*. Its load is measured from the end
@@ -34,7 +34,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A collective operation of Elanlib (002).
+/// A collective operation of Elanlib (petrini2001).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {

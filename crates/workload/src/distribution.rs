@@ -1,4 +1,4 @@
-//! Distributions of message sizes and inter-arrival times (000 s5.3: tags S and T of the figures).
+//! Distributions of message sizes and inter-arrival times (petrini2003 s5.3: tags S and T of the figures).
 
 use kernel::random::Stream;
 use schemars::JsonSchema;

@@ -3,8 +3,8 @@
 //! Each node of a job that its pattern gives a destination runs the same program, in one or more processes: it waits for the
 //! next message of its [`Source`], draws its destination, moves it, and begins again when that is complete. A message is
 //! *written* into the destination's memory or, with probability `1 - writes`, *read* from it: a get, which the destination's
-//! adapter executes (000 s4.6; [`elan::adapter::gets`]). All messages to a destination use the same buffer (000 s4.5), in adapter
-//! memory (000 s5.2) or main memory. The processes of a node share its load.
+//! adapter executes (petrini2003 s4.6; [`elan::adapter::gets`]). All messages to a destination use the same buffer (petrini2003 s4.5), in adapter
+//! memory (petrini2003 s5.2) or main memory. The processes of a node share its load.
 //!
 //! On a machine with several rails its policy picks those of each message ([`elan::rails`]); there messages are only written.
 //!

@@ -1,13 +1,13 @@
 //! # Workloads: the traffic of the published benchmarks
 //!
 //! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
-//! returns [`Records`]. Sections and figures are those of 000, the `QsNET` paper; 002 is the one about collective
-//! communication, 003 that about MPI on `QsNetII`, 004 the one about several rails. There are five:
+//! returns [`Records`]. Sections and figures are those of petrini2003, the `QsNET` paper; petrini2001 is the one about collective
+//! communication, garcia2005 that about MPI on `QsNetII`, coll2003 the one about several rails. There are five:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
-//! * [`overlap`]: two processes that communicate while one of them computes (003 s3.2);
-//! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (002);
-//! * [`noise`]: one computation again and again, on a processor that the operating system takes away (003 s3.3);
+//! * [`overlap`]: two processes that communicate while one of them computes (garcia2005 s3.2);
+//! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (petrini2001);
+//! * [`noise`]: one computation again and again, on a processor that the operating system takes away (garcia2005 s3.3);
 //! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
 //!   and a [`Pattern`] that says where these go. All other benchmarks of the paper are jobs:
 //!
@@ -19,8 +19,8 @@
 //! | multiple hot-spots, I/O (4.6) | one, uniform or one server for each node, several servers, writes and reads |
 //! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
-//! Besides, [`saturation`] searches the load at which a job saturates (004 s5.3), and [`allocation`] records a static
-//! allocation of rails, for which nothing runs (004 s2).
+//! Besides, [`saturation`] searches the load at which a job saturates (coll2003 s5.3), and [`allocation`] records a static
+//! allocation of rails, for which nothing runs (coll2003 s2).
 //!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window, cut into batches of equal length
 //! whose means are the sample from which intervals are computed. Where a run asks for [`slices`], the delays of every

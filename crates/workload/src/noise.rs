@@ -1,4 +1,4 @@
-//! # The noise test (003 s3.3, figure 3)
+//! # The noise test (garcia2005 s3.3, figure 3)
 //!
 //! A process on one processor does the same computation again and again, and takes the time of each: "each synthetic
 //! computation has been calibrated to take about 1 ms in the absence of noise". What an iteration takes longer than that, its

@@ -1,4 +1,4 @@
-//! # Post-compute-wait: communication while the process computes (003 s3.2)
+//! # Post-compute-wait: communication while the process computes (garcia2005 s3.2)
 //!
 //! Two processes on two nodes. In each round the *worker* posts a send to its partner and a receive from it, computes for
 //! a given time, and waits for both; the partner posts the same and waits. The worker's three phases are timed apart, as

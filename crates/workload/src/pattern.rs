@@ -1,6 +1,6 @@
 //! # Patterns: who sends to whom
 //!
-//! A pattern tells each node of a job where its messages go. In a *permutation* (000 s4.4) every node has one partner:
+//! A pattern tells each node of a job where its messages go. In a *permutation* (petrini2003 s4.4) every node has one partner:
 //! it sees the nodes of the job by their rank, from 0, in the order of their numbers, and computes on the binary digits
 //! `a(n-1) ... a1 a0` of the rank.
 //!
@@ -15,14 +15,14 @@
 //!
 //! The other patterns draw the destination of each message, or fix it by other rules:
 //!
-//! * *uniform* (000 s4.3): any node of the job, all equally likely; if the job has servers, any of these (000 s4.6:
+//! * *uniform* (petrini2003 s4.3): any node of the job, all equally likely; if the job has servers, any of these (petrini2003 s4.6:
 //!   random I/O; with one server, s4.5: a hot-spot);
-//! * *blocks* and *cyclic* (000 s4.6: deterministic I/O): each node keeps to one server. The paper does not say which:
+//! * *blocks* and *cyclic* (petrini2003 s4.6: deterministic I/O): each node keeps to one server. The paper does not say which:
 //!   blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn. A node whose turn
-//!   gives it itself takes the server after that, so that all nodes generate traffic (000 s4.6: shared I/O);
+//!   gives it itself takes the server after that, so that all nodes generate traffic (petrini2003 s4.6: shared I/O);
 //! * *pairs*: a list of sources and destinations of anybody's making.
 //!
-//! Nobody sends to itself: it is no candidate of a draw, and a node whose one destination it is stays silent (000 s5.4).
+//! Nobody sends to itself: it is no candidate of a draw, and a node whose one destination it is stays silent (petrini2003 s5.4).
 
 use elan::NodeId;
 use kernel::random::Stream;

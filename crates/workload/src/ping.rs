@@ -1,4 +1,4 @@
-//! # Ping (000 s4.1, s4.2)
+//! # Ping (petrini2003 s4.1, s4.2)
 //!
 //! One message at a time from one node to another, or at the same time in both directions. Bandwidth is size over latency.
 //! With both directions each is measured, and the figures are per direction. What latency is depends on the library:
@@ -6,7 +6,7 @@
 //! * *Elan3lib*: the elapsed time between the posting of the remote DMA and the notification of its completion at the
 //!   destination;
 //! * *MPI*: with one direction, half the round trip of a message that is sent back at once; with both, the time from
-//!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (003 s3.1). `MPI_Sendrecv` does the same.
+//!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (garcia2005 s3.1). `MPI_Sendrecv` does the same.
 
 use crate::Failure;
 use crate::records::{Baseline, Records, Row, Tables};

@@ -1,4 +1,4 @@
-//! # The saturation point of a job: a search over its load (004 s5.3)
+//! # The saturation point of a job: a search over its load (coll2003 s5.3)
 //!
 //! "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the global packet
 //! creation rate at the source nodes." Whether it is lower in a run is what [`crate::traffic`] says with `saturated`. The

@@ -1,4 +1,4 @@
-//! # Steady traffic of any number of jobs (000 s4.3-4.7)
+//! # Steady traffic of any number of jobs (petrini2003 s4.3-4.7)
 //!
 //! All jobs run at the same time, from the start to the end of the window, and are measured apart.
 //!
@@ -10,7 +10,7 @@
 //! by more than half a message a process; a load just above what is accepted shows only in windows long enough for that.
 //!
 //! On a machine with several rails loads are also given as parts of what the links of a node carry together, and latencies
-//! in cycles, a flit on a link each: so 004 measures them (s5.3).
+//! in cycles, a flit on a link each: so coll2003 measures them (s5.3).
 //!
 //! The latency of a message runs from its arrival, its wait behind earlier ones included, until its node knows that it
 //! is complete. Past saturation it grows with the run, and tells only how long that was.
@@ -23,7 +23,7 @@ use elan::rails::Rails;
 use elan::{Cluster, MemoryError};
 use units::{Bytes, Rate, Time};
 
-/// What 004 measures in.
+/// What coll2003 measures in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Norm {
     /// What the links of a node carry, in one direction, on all rails.

@@ -125,7 +125,7 @@ fn assert_near(found: f64, expected: f64, share: f64) {
     assert!(off <= share * expected, "{found} instead of {expected}");
 }
 
-/// 002: 6 us by hardware, 15 us by software, with 64 nodes; to block takes an interrupt longer than to poll.
+/// petrini2001: 6 us by hardware, 15 us by software, with 64 nodes; to block takes an interrupt longer than to poll.
 #[test]
 fn barriers_take_what_a_benchmark_of_the_library_tells() {
     let software = idle(&collective(Operation::Gsync, 64));
@@ -143,7 +143,7 @@ fn barriers_take_what_a_benchmark_of_the_library_tells() {
     assert_near(blocking, hardware + longer.as_us_f64(), 1e-3);
 }
 
-/// 002: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the first call is as long as any.
+/// petrini2001: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the first call is as long as any.
 #[test]
 fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     for (memory, published) in [(Placement::Adapter, 288.0), (Placement::Main, 200.0)] {
@@ -220,7 +220,7 @@ fn nodes_with_gaps_are_served_by_software() {
     assert_eq!(gaps(Operation::Hgsync), gaps(Operation::Gsync));
 }
 
-/// 002: background traffic slows the software barrier down far more than the hardware barrier. It goes on until the last call has
+/// petrini2001: background traffic slows the software barrier down far more than the hardware barrier. It goes on until the last call has
 /// ended, and its load is told.
 #[test]
 fn background_traffic_slows_software_down() {
@@ -285,7 +285,7 @@ fn rivals(mode: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
     )
 }
 
-/// 002: broadcasts that climb to different root switches deadlock; serialised through one, they complete.
+/// petrini2001: broadcasts that climb to different root switches deadlock; serialised through one, they complete.
 #[test]
 fn rivals_deadlock_unless_they_are_serialised() {
     let records = rivals(Broadcast::Serialised, true).expect("it ends");

@@ -28,7 +28,7 @@ fn by_digits(count: u32, rank: u32, rearrange: impl Fn(Vec<u32>) -> Vec<u32>) ->
     rearranged.iter().fold(0, |value, digit| value << 1 | digit)
 }
 
-/// Each permutation is what 000 s4.4 writes, digit by digit, on every number of nodes that it admits.
+/// Each permutation is what petrini2003 s4.4 writes, digit by digit, on every number of nodes that it admits.
 #[test]
 fn permutations_are_those_of_the_paper() {
     for digits in 0..=12 {
@@ -105,7 +105,7 @@ fn inverses() {
     }
 }
 
-/// How many of 64 nodes are their own partner: palindromes in bit reversal (000 s5.4), the diagonal in the transpose.
+/// How many of 64 nodes are their own partner: palindromes in bit reversal (petrini2003 s5.4), the diagonal in the transpose.
 #[test]
 fn silent_nodes() {
     let nodes: Vec<u32> = (0..64).collect();
@@ -151,7 +151,7 @@ fn permutations_of_any_nodes() {
     assert_eq!(destinations, [21, 20, 5, 3].map(Destinations::One));
 }
 
-/// Eight servers of 64 nodes in both mappings of 000 s4.6, shared: all 64 nodes send, and each server has eight clients,
+/// Eight servers of 64 nodes in both mappings of petrini2003 s4.6, shared: all 64 nodes send, and each server has eight clients,
 /// one more or less where a server that would be its own client takes the next one. Dedicated: seven clients each.
 #[test]
 fn servers_are_shared_evenly() {
@@ -212,7 +212,7 @@ fn the_only_server_is_silent() {
     }
 }
 
-/// A hot-spot: all nodes but the hot one itself write there (000 s5.5).
+/// A hot-spot: all nodes but the hot one itself write there (petrini2003 s5.5).
 #[test]
 fn a_hot_spot() {
     let nodes: Vec<u32> = (0..64).collect();

@@ -202,7 +202,7 @@ fn equal_runs_are_equal() {
     assert_ne!(records.digest, run(ping(5001)).digest);
 }
 
-/// 000 s5.1, s5.2: MPI, from main memory to main memory. Half a round trip of an empty message takes 5.5 us, to the
+/// petrini2003 s5.1, s5.2: MPI, from main memory to main memory. Half a round trip of an empty message takes 5.5 us, to the
 /// nanosecond as in the tests of the library; long messages come at 200 MB/s, and both ways at 80 MB/s each.
 #[test]
 fn mpi_is_that_of_the_library() {

@@ -59,7 +59,7 @@ fn phases_add_up() {
     }
 }
 
-/// The progress rule (003 s3.2): both transfers end while the process computes and calls nothing. Short messages and long
+/// The progress rule (garcia2005 s3.2): both transfers end while the process computes and calls nothing. Short messages and long
 /// ones; what is left is the calls themselves, however long the computation.
 #[test]
 fn transfers_end_during_the_computation() {

@@ -177,7 +177,7 @@ fn one_rail_is_no_choice() {
     }
 }
 
-/// Loads as parts of what the links of a node carry, all rails together, and latencies in cycles of 5 ns (004 s5.3).
+/// Loads as parts of what the links of a node carry, all rails together, and latencies in cycles of 5 ns (coll2003 s5.3).
 #[test]
 fn the_measures_of_the_paper() {
     let records = run(&machine(Kind::Dynamic), &uniform(200, 4), WINDOW, 1);

@@ -50,7 +50,7 @@ def noise(
       elanite noise --seconds 5
       elanite noise --cpu 1 --compute "100 us" --format json
 
-    The same computation again and again, as in figure 3 of 003: what an iteration takes longer than the shortest one,
+    The same computation again and again (garcia2005, figure 3): what an iteration takes longer than the shortest one,
     the operating system took. table shows the histogram, csv and parquet its bins. In DIR are the figure (noise.svg,
     noise.html) and a noise profile, noise.toml: append it to a machine file, and the simulated machine has this noise.
     """

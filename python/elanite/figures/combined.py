@@ -1,4 +1,4 @@
-"""Figures 19 and 20 of 000: a job that computes beside a job that does I/O."""
+"""Figures 19 and 20 of petrini2003: a job that computes beside a job that does I/O."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAPPINGS = {"1c": "clustered 1c", "1i": "clustered 1i", "distributed": "distribu
 """The paper's names: the compute job, or the I/O job, on the first half of the machine."""
 
 UNDISTURBED = 0.95
-"""A job that keeps this fraction of its bandwidth does not suffer from another one (000 s5.7 gives no figure)."""
+"""A job that keeps this fraction of its bandwidth does not suffer from another (petrini2003 s5.7 gives no figure)."""
 
 STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 

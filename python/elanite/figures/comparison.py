@@ -1,4 +1,4 @@
-"""QsNET against QsNetII: the traffic and the collective operations of 000 and 002 on both generations, side by side.
+"""QsNET against QsNetII: traffic (petrini2003), collectives (petrini2001) on both generations, side by side.
 
 Nobody has published such figures of a QsNetII, nor any of one with more than one switch, nor of a QsNET with more than
 64 nodes. They are predictions, and the caption of the table says what they rest on.

@@ -1,4 +1,4 @@
-"""Figure 15 of 000: the congestion matrices of whatever points have slices of time."""
+"""Figure 15 of petrini2003: the congestion matrices of whatever points have slices of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The deadlock of 002: broadcasts that wait for each other in a circle, and those that are serialised and do not.
+"""The deadlock of petrini2001: broadcasts that wait for each other in a circle, and serialised ones, which do not.
 
 The picture is laid out here, in pixels, as in ``elanite.figures.matrix``: the packets of a short cycle stand on an
 ellipse, and an arrow leads from each to the one that holds what it waits for. Those of a long one are a list.

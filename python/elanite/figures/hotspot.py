@@ -1,4 +1,4 @@
-"""Figure 16 b of 000: what each node has of the bandwidth of a hot one."""
+"""Figure 16 b of petrini2003: what each node has of the bandwidth of a hot one."""
 
 from __future__ import annotations
 

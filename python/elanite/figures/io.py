@@ -1,4 +1,4 @@
-"""Table 1 of 000: I/O on eight of 64 nodes."""
+"""Table 1 of petrini2003: I/O on eight of 64 nodes."""
 
 from __future__ import annotations
 

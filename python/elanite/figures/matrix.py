@@ -1,4 +1,4 @@
-"""The congestion matrix as the picture of figure 15 of 000, for any tree.
+"""The congestion matrix as the picture of figure 15 of petrini2003, for any tree.
 
 A row of blocks for every level of switches, the top first. A block is a switch: the squares above are its links
 upwards, those below its links downwards, the one between them is the switch itself; the darker, the hotter. The links

@@ -1,4 +1,4 @@
-"""Static allocation of rails (004 s2): how many rails nodes need, figure 2, and matrices as in figures 3 and 4."""
+"""Static allocation of rails (coll2003 s2): how many rails nodes need, figure 2, and matrices as in figures 3 and 4."""
 
 from __future__ import annotations
 

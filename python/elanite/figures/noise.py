@@ -1,4 +1,4 @@
-"""Figure 3 of 003: how long each iteration of a computation takes; and what noise adds to programs that move in step.
+"""Figure 3 of garcia2005: how long each iteration of a computation takes; what noise adds to programs in step.
 
 ``histogram`` draws what ``elanite noise`` measures on a real machine, too.
 """

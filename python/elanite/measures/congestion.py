@@ -1,4 +1,4 @@
-"""Measures of congestion matrices (000 s5.4)."""
+"""Measures of congestion matrices (petrini2003 s5.4)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from elanite.claims import Claim
 
 EVEN = 0.1
-"""Sums of delays this close to their mean, as a fraction of it, are even (000 s5.4 gives no figure)."""
+"""Sums of delays this close to their mean, as a fraction of it, are even (petrini2003 s5.4 gives no figure)."""
 
 UNEVEN = 0.1
-"""A difference between destinations of more than this fraction of their mean is uneven (000 s5.4 gives no figure)."""
+"""A difference between destinations above this fraction of their mean is uneven (petrini2003 s5.4 gives no figure)."""
 
 CLOSE = 0.05
 """Delays this close to the published ones, as a fraction of these, are as published."""

@@ -1,4 +1,4 @@
-"""Measures of several rails (004)."""
+"""Measures of several rails (coll2003)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _words(algorithm: str, rails: dict[int, int]) -> str:
 
 
 FAIR = 0.1
-"""Of nodes that are served fairly the first has no more than this fraction more than the last (004 gives no figure)."""
+"""Of nodes that are served fairly the first has at most this fraction more than the last (coll2003 gives no figure)."""
 
 
 def livelock(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - as all special measures

@@ -1,4 +1,4 @@
-"""Measures of computational noise (003 s3.3)."""
+"""Measures of computational noise (garcia2005 s3.3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NOISELESS = 0.01
 """A processor is noiseless if it loses less than this part of its time, and fewer than this part of the iterations take
-longer by this part; a shift by less is slight (003 gives no figures)."""
+longer by this part; a shift by less is slight (garcia2005 gives no figures)."""
 
 SAME = 0.1
 """Distributions have the same shape if their deciles, one shifted, differ by no more than this part of their width."""

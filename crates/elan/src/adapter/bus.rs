@@ -5,7 +5,7 @@
 //! *Half-duplex*, the buses of the papers (PCI): one burst at a time. When one ends, the bus turns to the other direction if
 //! something waits there, otherwise it goes on in the same one: two directions that both have work alternate burst by burst
 //! and pay the turnaround each time. That alternation is what halves the bandwidth of a bidirectional ping between main
-//! memories (000 s5.2), and what rail allocation seeks to avoid (004 s1).
+//! memories (petrini2003 s5.2), and what rail allocation seeks to avoid (coll2003 s1).
 //!
 //! *Full-duplex*: each direction has its own wires and knows nothing of the other.
 //!
@@ -27,7 +27,7 @@ pub enum Duplex {
     Full,
 }
 
-/// The I/O bus of an adapter: all that moves between main memory and adapter crosses it (000 s4: 64-bit, 33 MHz PCI).
+/// The I/O bus of an adapter: all that moves between main memory and adapter crosses it (petrini2003 s4: 64-bit, 33 MHz PCI).
 #[derive(Clone, Copy, Debug)]
 pub struct BusConfig {
     /// Whether both directions move at once.
@@ -38,7 +38,7 @@ pub struct BusConfig {
     pub burst: Bytes,
     /// Arbitration, address and first-word latency of each transaction.
     pub burst_overhead: Time,
-    /// Of a half-duplex bus: extra time before a transaction in the other direction than the last (000 s5.2: the bus "is not able to
+    /// Of a half-duplex bus: extra time before a transaction in the other direction than the last (petrini2003 s5.2: the bus "is not able to
     /// efficiently interleave the bidirectional traffic").
     pub turnaround: Time,
 }

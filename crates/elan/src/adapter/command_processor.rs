@@ -1,4 +1,4 @@
-//! # The command processor: what a process asks of its adapter with one store (000 s2.1; public Elan3 headers)
+//! # The command processor: what a process asks of its adapter with one store (petrini2003 s2.1; public Elan3 headers)
 //!
 //! Every command crosses the bus in a transaction of [`COMMAND`] bytes; the command processor works on it for `command`.
 //! Then the unit takes it that it is for. Threads on the adapter need no command port.

@@ -3,11 +3,11 @@
 //! One engine, on an Elan4 one of several, works through a queue of descriptors, first in, first out. It takes one up, after `dma_start` cuts it in
 //! packets, and hands them to the fabric, which injects while fewer than `packets_in_flight` are unacknowledged. The
 //! engine keeps that many packets prepared: reading payload across the bus and sending overlap. A DMA that has sent a
-//! time slice's worth while others wait goes to the end of the queue (000 s2.1: the engine "time-slices large DMAs so
+//! time slice's worth while others wait goes to the end of the queue (petrini2003 s2.1: the engine "time-slices large DMAs so
 //! that small DMAs are not adversely blocked"). Several engines share the queue, and take turns packet by packet; a short
 //! DMA then has to wait for a time slice only where all of them have long ones.
 //!
-//! The command processor checks a descriptor, its whole source included, before it enters the queue (000 figure 6); the
+//! The command processor checks a descriptor, its whole source included, before it enters the queue (petrini2003 figure 6); the
 //! engine translates the source of each packet again when it cuts it, since a process may have unmapped it meanwhile.
 //!
 //! The destination's answers: *accepted* counts towards completion. *Discarded*, the destination was not ready, sends

@@ -1,4 +1,4 @@
-//! # Events: how the end of anything becomes known (000 s3.1.1)
+//! # Events: how the end of anything becomes known (petrini2003 s3.1.1)
 //!
 //! An event lies in adapter memory and holds a count. Each occurrence lowers it; when it reaches zero the event is *set*,
 //! until it is primed again, and its [`Action`] starts. Occurrences of a set event start nothing; priming forgets them, and

@@ -2,7 +2,7 @@
 //!
 //! A process that wants bytes of another node posts a DMA whose source lies there. Its own adapter cannot read them:
 //! it sends the descriptor in one packet, as a remote-DMA transaction, and the other adapter executes it as a DMA back
-//! to the asker (public Elan3 headers; 000 s4.6 calls these reads). No process of the other node has a part in it.
+//! to the asker (public Elan3 headers; petrini2003 s4.6 calls these reads). No process of the other node has a part in it.
 //!
 //! | step | where | cost |
 //! |---|---|---|

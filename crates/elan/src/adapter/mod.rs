@@ -1,4 +1,4 @@
-//! # The adapter, part by part (000 s2.1, figure 1)
+//! # The adapter, part by part (petrini2003 s2.1, figure 1)
 //!
 //! | part | what it does |
 //! |---|---|
@@ -45,7 +45,7 @@ use mmu::Fault;
 use mmu::shared::Memory;
 use units::Time;
 
-/// A part in which adapters differ. One with none of these is an Elan3 (003 s2.1 says what an Elan4 has).
+/// A part in which adapters differ. One with none of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The short transaction engine.

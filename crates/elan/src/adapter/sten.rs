@@ -2,7 +2,7 @@
 //!
 //! An Elan3 sends even an empty message by a DMA: the host stores its bytes in adapter memory, then a command; the
 //! descriptor goes through the DMA queue and is taken up for `dma_start`. On an Elan4 short messages have an engine of
-//! their own, "closely integrated with the command processor" (003 s2.1):
+//! their own, "closely integrated with the command processor" (garcia2005 s2.1):
 //!
 //! | step | where | cost |
 //! |---|---|---|

@@ -1,6 +1,6 @@
 //! # Packets of transactions that threads make
 //!
-//! The thread processor sends packets with instructions of its own (000 s2.1): up to [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS)
+//! The thread processor sends packets with instructions of its own (petrini2003 s2.1): up to [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS)
 //! transactions, to one process. The inputter takes such a packet as a whole:
 //!
 //! 1. it translates every address; one that faults, and the packet is refused for good and changes nothing;

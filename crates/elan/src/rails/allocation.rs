@@ -1,4 +1,4 @@
-//! # Static allocation of rails (004 s2)
+//! # Static allocation of rails (coll2003 s2)
 //!
 //! Each adapter is a transmitter or a receiver once and for all: a binary matrix with a row for each rail and a column for each
 //! node, 1 where the node transmits (s2.1, figure 1). Node *a* reaches node *b* if *a* transmits on a rail on which *b* receives,

@@ -33,7 +33,7 @@ impl Rail {
         !self.adapter.is_down()
     }
 
-    /// Whether the adapter neither sends nor receives, as far as its own node knows (the `NStatus` of 004 s3 and s4.1).
+    /// Whether the adapter neither sends nor receives, as far as its own node knows (the `NStatus` of coll2003 s3 and s4.1).
     pub fn is_free(&self) -> bool {
         self.is_up()
             && match &self.port {

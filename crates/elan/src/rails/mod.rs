@@ -1,8 +1,8 @@
-//! # Which adapter carries a message (004)
+//! # Which adapter carries a message (coll2003)
 //!
 //! A *rail* is a network of its own: a node with several rails has an adapter on each, each behind an I/O bus of its own, and
 //! what enters one rail leaves it on the same. That a bus moves less when it moves in both directions is what all ways to
-//! choose a rail are about (004 s1). They differ in what they know:
+//! choose a rail are about (coll2003 s1). They differ in what they know:
 //!
 //! | policy | a message goes on | it waits |
 //! |---|---|---|
@@ -25,7 +25,7 @@
 //!   adapter by a transaction into a queue. The thread processor works `handle` cycles on each.
 //! * A message is delivered when all of its stripes are: each exactly once, also when a rail fails, which is asserted.
 //!
-//! Source: 004, "Using Multirail Networks in High Performance Clusters". It uses the words rail and network interface
+//! Source: coll2003, "Using Multirail Networks in High Performance Clusters". It uses the words rail and network interface
 //! interchangeably.
 
 pub mod allocation;

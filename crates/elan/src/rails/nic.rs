@@ -1,4 +1,4 @@
-//! # The adapter's process of the policies that reserve (004 s4.2)
+//! # The adapter's process of the policies that reserve (coll2003 s4.2)
 //!
 //! A thread on each adapter takes control messages from one queue, whoever sent them: processes of its node by a command,
 //! adapters of other nodes by a packet. It works `handle` cycles on each ("a few hundreds of clock cycles", s5.1), asks the

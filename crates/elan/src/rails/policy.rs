@@ -62,7 +62,7 @@ pub(super) trait Policy {
 pub(super) type PortOf = Rc<dyn Fn(NodeId, u32) -> Rc<Port>>;
 
 /// How many of some rails a message is striped over: the part of them that the striping ratio says, but at least one, and no
-/// more than it has bytes (004 s3).
+/// more than it has bytes (coll2003 s3).
 pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
     let wanted = (config.striping * rails as f64).round() as usize;
     let bytes = usize::try_from(size.as_u64()).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! # Dynamic rail allocation: the state machine of an adapter (004 s4.2, algorithms 5 and 6, tables 1 and 2)
+//! # Dynamic rail allocation: the state machine of an adapter (coll2003 s4.2, algorithms 5 and 6, tables 1 and 2)
 //!
 //! A process asks its adapter for a way to another node (local RTS); the adapter asks that node's adapter on the same rail
 //! (remote RTS), which reserves itself and grants (CTS) or refuses (NACK). The process sends its message or gives the way
@@ -275,7 +275,7 @@ impl Nic {
         self.node
     }
 
-    /// What it is doing: the `NStatus` that processes of its node see (004 s4.1).
+    /// What it is doing: the `NStatus` that processes of its node see (coll2003 s4.1).
     pub fn status(&self) -> Status {
         self.status
     }

@@ -8,7 +8,7 @@ use units::Bytes;
 
 impl Thread {
     /// Stores bytes in memory of the process, wherever it lies. Into main memory they cross the bus, with the block
-    /// stores of the thread's instruction set (000 s2.1), and the thread has the processor until they have.
+    /// stores of the thread's instruction set (petrini2003 s2.1), and the thread has the processor until they have.
     ///
     /// # Errors
     /// If they do not lie within a region of it, or it may not be written.

@@ -6,7 +6,7 @@ use elan::rails::protocol::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Table 1 of 004: messages to be sent, and the new status.
+/// Table 1 of coll2003: messages to be sent, and the new status.
 const PAPER: &str = "
 Event/Status | Free                 | Receiving                          | Sending              | Reserved                 | Receiving & Out_RTS
 Local RTS    | Remote RTS; Reserved | Local NACK; Receiving              | Local NACK; Sending  | Local NACK; Reserved     | Local NACK; Receiving & Out_RTS

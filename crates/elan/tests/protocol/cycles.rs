@@ -1,4 +1,4 @@
-//! Adapters that ask each other in a circle (004, figure 6), and what is true of the procedure beyond what 004 says of it.
+//! Adapters that ask each other in a circle (coll2003, figure 6), and what is true of the procedure beyond what coll2003 says of it.
 
 use crate::network::{Delays, Network, Process};
 use elan::rails::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};

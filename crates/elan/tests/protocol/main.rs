@@ -1,4 +1,4 @@
-//! The reservation protocol of dynamic rail allocation (004 s4.2): every cell of its tables, all interleavings of small
+//! The reservation protocol of dynamic rail allocation (coll2003 s4.2): every cell of its tables, all interleavings of small
 //! networks, the livelock of figure 6 with and without the procedure, and random networks in which every request must be
 //! granted.
 //!

@@ -1,5 +1,5 @@
 //! A network of adapters and processes with delays: one rail, one process a list of requests, which it makes one after
-//! another and repeats until granted (004, algorithm 4 with one rail). Time is in ticks.
+//! another and repeats until granted (coll2003, algorithm 4 with one rail). Time is in ticks.
 
 use elan::rails::protocol::{Answer, ControlMessage, Nic, Request, Status};
 use kernel::random::Stream;

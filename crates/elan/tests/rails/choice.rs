@@ -85,7 +85,7 @@ fn stripes() {
     }
 }
 
-/// Short messages of the hybrid policy are never striped, and take all rails in turn (004 s4.3).
+/// Short messages of the hybrid policy are never striped, and take all rails in turn (coll2003 s4.3).
 #[test]
 fn short_messages_are_whole() {
     let config = striping(multirail(2, 3, Kind::Hybrid), 1.0);

@@ -1,4 +1,4 @@
-//! Messages over several rails (004 s2-4), by every policy.
+//! Messages over several rails (coll2003 s2-4), by every policy.
 //!
 //! * `alone`: times of a lone message, worked out on paper and met to the picosecond;
 //! * `choice`: which rails a message takes, and what it waits for;

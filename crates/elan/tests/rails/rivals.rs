@@ -28,7 +28,7 @@ fn two_processes_of_a_node() {
 }
 
 /// Two nodes ask for each other at once, on the only rail: of equal requests that of the higher node goes first, and it has a
-/// point less the next time, so that the other then does (004 algorithm 6). Both are granted each time.
+/// point less the next time, so that the other then does (coll2003 algorithm 6). Both are granted each time.
 #[test]
 fn two_nodes_at_once() {
     let config = multirail(2, 1, Kind::Dynamic);
@@ -71,7 +71,7 @@ fn a_circle_of_three() {
     assert!(times[2] < Time::from_us(60), "{times:?}");
 }
 
-/// A short message of the hybrid policy goes while all adapters of its node send (004 s4.3), and while they receive.
+/// A short message of the hybrid policy goes while all adapters of its node send (coll2003 s4.3), and while they receive.
 #[test]
 fn a_short_message_waits_for_nobody() {
     let mut config = multirail(3, 2, Kind::Hybrid);

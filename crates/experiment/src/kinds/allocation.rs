@@ -1,4 +1,4 @@
-//! A static allocation of rails (004 s2), for which nothing runs; see [`workload::allocation`].
+//! A static allocation of rails (coll2003 s2), for which nothing runs; see [`workload::allocation`].
 
 use super::{Kind, Plot, Runs, Setting};
 use crate::check::{Check, MOST_NODES};
@@ -15,7 +15,7 @@ use workload::{Failure, Records};
 const MOST_OF_A_MATRIX: u32 = 1024;
 
 grid! {
-    /// A static allocation of rails (004 s2): each adapter either transmits or receives, and every node reaches every other.
+    /// A static allocation of rails (coll2003 s2): each adapter either transmits or receives, and every node reaches every other.
     AllocationGrid, Allocation {
         /// How many nodes there are; they need not be those of the machine.
         nodes: u32,
@@ -30,7 +30,7 @@ grid! {
     }
 }
 
-/// An algorithm that allocates rails statically (004 s2).
+/// An algorithm that allocates rails statically (coll2003 s2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {

@@ -1,4 +1,4 @@
-//! A barrier, a broadcast or a reduction, again and again (002), alone or beside jobs; see [`workload::collective`].
+//! A barrier, a broadcast or a reduction, again and again (petrini2001), alone or beside jobs; see [`workload::collective`].
 
 use super::jobs::{self, Job, JobGrid};
 use super::{Beside, Kind, Plot, Runs, Setting, fields};
@@ -21,7 +21,7 @@ use workload::{Failure, Records};
 const MOST_GROUPS: u32 = 16;
 
 grid! {
-    /// A barrier, a broadcast or a reduction, again and again (002). It begins after the warm-up.
+    /// A barrier, a broadcast or a reduction, again and again (petrini2001). It begins after the warm-up.
     CollectiveGrid, Collective {
         /// What is called, by its name in Elanlib.
         operation: Operation,

@@ -1,4 +1,4 @@
-//! Jobs: nodes that send messages, or fetch them (000 s4.3-4.7), any number of jobs at a time; see [`workload::job`] and
+//! Jobs: nodes that send messages, or fetch them (petrini2003 s4.3-4.7), any number of jobs at a time; see [`workload::job`] and
 //! [`workload::traffic`]. A rail may fail meanwhile, and the load at which one job alone saturates may be searched for
 //! ([`workload::saturation`]).
 
@@ -25,7 +25,7 @@ use units::{Bytes, Rate, Time};
 use workload::{Distribution, Failure, Records, Search};
 
 grid! {
-    /// Nodes that send messages, or fetch them, each one message at a time (000 s4.3-4.7).
+    /// Nodes that send messages, or fetch them, each one message at a time (petrini2003 s4.3-4.7).
     JobGrid, Job {
         /// Where their messages go: the name of a pattern, or of a CSV file with pairs of nodes.
         pattern: Pattern,

@@ -1,4 +1,4 @@
-//! The noise test: what the operating system takes of a processor (003 s3.3); see [`workload::noise`].
+//! The noise test: what the operating system takes of a processor (garcia2005 s3.3); see [`workload::noise`].
 
 use super::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use units::Time;
 use workload::{Failure, Records};
 
-/// Most iterations: ten times as many as the paper has (003 s3.3).
+/// Most iterations: ten times as many as the paper has (garcia2005 s3.3).
 const MOST_ITERATIONS: u32 = 10_000_000;
 
 /// Most computation of a point: with as much noise as a machine may have, less than any run may take.
 const MOST: Time = Time::from_secs(1500);
 
 grid! {
-    /// One computation again and again on one processor, which the operating system of the machine takes away (003 s3.3).
+    /// One computation again and again on one processor, which the operating system of the machine takes away (garcia2005 s3.3).
     NoiseGrid, Noise {
         /// The node.
         node: u32,

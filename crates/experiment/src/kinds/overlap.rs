@@ -1,4 +1,4 @@
-//! Post-compute-wait: how communication and computation overlap (003 s3.2); see [`workload::overlap`].
+//! Post-compute-wait: how communication and computation overlap (garcia2005 s3.2); see [`workload::overlap`].
 
 use super::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -14,7 +14,7 @@ use workload::{Failure, Records};
 const LONGEST: Time = Time::from_secs(1);
 
 grid! {
-    /// Post-compute-wait: a process posts a send and a receive of MPI, computes, and waits for both (003 s3.2).
+    /// Post-compute-wait: a process posts a send and a receive of MPI, computes, and waits for both (garcia2005 s3.2).
     OverlapGrid, Overlap {
         /// The node of the process that computes.
         from: u32,

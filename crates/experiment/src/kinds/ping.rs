@@ -1,4 +1,4 @@
-//! A ping: one message at a time between two nodes (000 s4.1, s4.2); see [`workload::ping`].
+//! A ping: one message at a time between two nodes (petrini2003 s4.1, s4.2); see [`workload::ping`].
 
 use super::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -13,7 +13,7 @@ use workload::ping::{Directions, Library};
 use workload::{Failure, Records};
 
 grid! {
-    /// One message at a time between two nodes (000 s4.1, s4.2).
+    /// One message at a time between two nodes (petrini2003 s4.1, s4.2).
     PingGrid, Ping {
         /// The first node.
         from: u32,

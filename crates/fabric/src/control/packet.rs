@@ -5,7 +5,7 @@ use crate::topology::{Destination, Path};
 use crate::{ChannelId, LinkId, Place};
 use std::num::NonZeroU32;
 
-/// Priority level of a packet; the Elite has two (000 s2.2).
+/// Priority level of a packet; the Elite has two (petrini2003 s2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
     /// User traffic.
@@ -15,7 +15,7 @@ pub enum Priority {
     High,
 }
 
-/// The answer that the destination sends back along the circuit (000 s2.2.1; public Elan3 headers). Of the answers to a
+/// The answer that the destination sends back along the circuit (petrini2003 s2.2.1; public Elan3 headers). Of the answers to a
 /// broadcast the greatest counts; which of two that are no `Accepted` does is not published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ack {

@@ -2,7 +2,7 @@
 //!
 //! A tree has `n` levels of switches, numbered from 1 at the nodes to `n` at the top. A switch of level `l` has
 //! `down[l-1]` links downwards and, below the top, `up[l-1]` links upwards. With all arities `k` this is the k-ary
-//! n-tree of Petrini and Vanneschi: `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (000 s2.2, figure 2). Fewer
+//! n-tree of Petrini and Vanneschi: `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (petrini2003 s2.2, figure 2). Fewer
 //! up-links than down-links make a reduced tree.
 //!
 //! Of the up-links of a switch, each `parallel[l-1]` may lead to the same parent: *parallel links*. The switch then has
@@ -25,7 +25,7 @@
 //! Trees of several rails are a forest: the highest level has one group for each rail.
 //!
 //! A tree may be partly populated: nodes `0..nodes()` are attached, the rest of the positions are empty, and the
-//! switches stay (000 s5.3: 16 and 32 nodes of the 64-node network).
+//! switches stay (petrini2003 s5.3: 16 and 32 nodes of the 64-node network).
 
 mod broadcast;
 mod route;
@@ -206,7 +206,7 @@ impl FatTree {
         Ok(tree)
     }
 
-    /// The quaternary n-tree of `QsNET`, fully populated: `4^levels` nodes (000 s2.2).
+    /// The quaternary n-tree of `QsNET`, fully populated: `4^levels` nodes (petrini2003 s2.2).
     ///
     /// # Errors
     /// As [`FatTree::new`].

@@ -9,7 +9,7 @@
 //!
 //! ## Rails
 //!
-//! A node may have several adapters, each on a network of its own: *rails* (document 004). They are equal networks, and nothing
+//! A node may have several adapters, each on a network of its own: *rails* (coll2003). They are equal networks, and nothing
 //! leads from one to another. An adapter is at a [`Place`]: number `rail * positions + node`.
 //!
 //! ## Numbers of links

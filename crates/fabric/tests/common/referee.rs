@@ -1,7 +1,7 @@
 //! The control plane, decided a second time. Both movers share it, so that comparing them proves nothing about it.
 //!
 //! A *referee* is told what has happened in a run: offers, the moments of the motion, deliveries and acknowledgements. From
-//! these and the rules (the essays of `control` and `control::arbitration`; 000 s2.2) it decides on its own, cycle by
+//! these and the rules (the essays of `control` and `control::arbitration`; petrini2003 s2.2) it decides on its own, cycle by
 //! cycle, which packet is injected, which header gets which channel, and when channels are free. The run must have done
 //! exactly that: injections, deliveries and acknowledgements in the same cycles, first flits on the channels that the referee
 //! has granted and on no others, and the counters must tell the same. It shares no code with the control plane but the wiring and the routes, which `wiring.rs` tests.

@@ -1,4 +1,4 @@
-//! # The software barrier (002: "each process waits for 'ready' signals from its children ... and sends its own signal up to
+//! # The software barrier (petrini2001: "each process waits for 'ready' signals from its children ... and sends its own signal up to
 //! the parent process")
 //!
 //! A *ready* event of each process waits for its children and itself; a leaf, which has no children, tells its parent at once.

@@ -1,4 +1,4 @@
-//! # The software broadcast (002: "a balanced tree and point-to-point messages"; "both implementations perform an initial
+//! # The software broadcast (petrini2001: "a balanced tree and point-to-point messages"; "both implementations perform an initial
 //! barrier to guarantee resources allocation")
 //!
 //! The barrier is the best that the group has. The bytes then go from leader to leader in *segments* of up to

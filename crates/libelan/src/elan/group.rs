@@ -1,4 +1,4 @@
-//! # Groups: processes that act together (000 s3.2)
+//! # Groups: processes that act together (petrini2003 s3.2)
 //!
 //! A [`Group`] is a list of processes of a job, in any order: a process's place in it is its *rank*. All processes of the
 //! job are the group [`crate::elan::Elan::all_group`]; [`crate::elan::Elan::group`] makes others. What a group does together:
@@ -16,7 +16,7 @@
 //!
 //! *Nodes.* The members on one node are a *team*. They meet in shared memory, each step of which costs `shared`; the first of
 //! them, the *leader*, acts for all. *Hardware* serves a group whose teams are on nodes next to each other, with the
-//! leaders in contexts of one number (002); for others the hardware calls are the software ones.
+//! leaders in contexts of one number (petrini2001); for others the hardware calls are the software ones.
 //!
 //! *Memory.* A group has blocks of global memory in each member, at the same address everywhere: its events and the counter
 //! of the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).

@@ -1,4 +1,4 @@
-//! # The hardware barrier and the hardware broadcast (002; public Elan3 headers)
+//! # The hardware barrier and the hardware broadcast (petrini2001; public Elan3 headers)
 //!
 //! **Barrier.** Each process counts its barriers in a word of adapter memory, a store across the I/O bus. A thread of the
 //! first member, the root, sends a broadcast packet with the *network conditional*: has every one come as far? The answers

@@ -1,4 +1,4 @@
-//! # Elanlib: what a library on the Elan offers independent of its revision (000 s3.2)
+//! # Elanlib: what a library on the Elan offers independent of its revision (petrini2003 s3.2)
 //!
 //! Tagged messages ([`tport`]), put and get ([`putget`]), queues of small messages ([`queue`]), and groups of processes
 //! with their collective calls ([`group`]). A process reaches it by [`crate::Pe::elan`]; it was initialised, in all

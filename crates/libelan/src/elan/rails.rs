@@ -1,9 +1,9 @@
-//! Which rails carry the bytes of a longer message (004), on a machine with several.
+//! Which rails carry the bytes of a longer message (coll2003), on a machine with several.
 //!
 //! A process is attached at the adapters of all rails; its main memory has the same addresses at each, adapter memory that of
 //! rail 0 only. Envelopes, small messages and all that threads tell each other go on rail 0, whose thread matches them: so
 //! messages are received in the order in which they were sent. The bytes of a longer message, when a thread gets them, take
-//! the rails that the machine's policy picks. 004 has a sender pick them; here the receiver does, since it starts the get:
+//! the rails that the machine's policy picks. coll2003 has a sender pick them; here the receiver does, since it starts the get:
 //!
 //! | policy | a message takes | it waits |
 //! |---|---|---|

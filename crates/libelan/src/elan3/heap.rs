@@ -1,4 +1,4 @@
-//! The memory allocator: pieces of mapped ranges (000 s3.1.2).
+//! The memory allocator: pieces of mapped ranges (petrini2003 s3.1.2).
 
 use elan::{ElanAddr, MemoryError, Node, Permissions, Placement, Region};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! # Elan3lib: the lowest level of programming in user space (000 s3.1)
+//! # Elan3lib: the lowest level of programming in user space (petrini2003 s3.1)
 //!
 //! Processes of a job know each other by *virtual process ids*, from 0. Memory is addressed by the id and an address:
 //! [`ElanAddr`], the 32 bits of the adapter, is what all calls take; the host's address of the same byte is another way

@@ -1,4 +1,4 @@
-//! # MPI on Tports: point to point (000 s3.2: "very similar to MPI")
+//! # MPI on Tports: point to point (petrini2003 s3.2: "very similar to MPI")
 //!
 //! As much of MPI as the published benchmarks need; whole programs run under a real MPI instead. A rank is a virtual
 //! process id, a message's Tport label its rank and tag, and the costs are those of Tports.

@@ -104,7 +104,7 @@ fn ranks_of_a_node_and_other_memory_and_an_ideal_network_serve_the_same_program(
 
 #[test]
 fn the_bus_does_not_limit_messages_in_the_adapters_memory() {
-    // Of the QsNET: 335 MB/s between adapters' memories, 200 MB/s between main memories (000, figure 9).
+    // Of the QsNET: 335 MB/s between adapters' memories, 200 MB/s between main memories (petrini2003, figure 9).
     for (memory, least, most) in [(Memory::Main, 150.0, 210.0), (Memory::Elan, 280.0, 340.0)] {
         let rate = Arc::new(Mutex::new(0.0));
         let result = Arc::clone(&rate);

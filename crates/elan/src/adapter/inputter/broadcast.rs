@@ -1,7 +1,7 @@
 //! # Broadcasts: packets to all nodes of a range
 //!
 //! One packet reaches the contexts of one number on a contiguous range of nodes, the sender's own among them if it lies in
-//! the range, with the same addresses in each (002; public Elan3 headers). The fabric copies it and combines the answers
+//! the range, with the same addresses in each (petrini2001; public Elan3 headers). The fabric copies it and combines the answers
 //! ([`fabric`]); this module is what adapters do with it. There are two kinds.
 //!
 //! **Messages** ([`crate::Thread::broadcast`]): the *network conditional*. Each destination examines the transactions as

@@ -2,9 +2,9 @@
 //!
 //! A process *attaches* to its adapter and gets a context: its own address space, events and queues.
 //! Processes that were given the same [`Capability`] may address each other; to all others a context is closed, whatever
-//! its ranges permit. That is how process groups are protected from each other in hardware (000 s3.1). In the machine the
+//! its ranges permit. That is how process groups are protected from each other in hardware (petrini2003 s3.1). In the machine the
 //! sender's route table knows only the processes of its own capability, and each transaction carries the number of the
-//! destination's context (000 s2.2.1); here the destination's adapter compares capabilities.
+//! destination's context (petrini2003 s2.2.1); here the destination's adapter compares capabilities.
 //!
 //! On a machine with several rails a process may have contexts at the other adapters of its node, too ([`crate::Node::beside`]).
 //! All of these reach its main memory, at the addresses and with the permissions of the first; what lies in the memory of an

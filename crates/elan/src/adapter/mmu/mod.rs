@@ -1,7 +1,7 @@
 //! # The MMU: which addresses of a process mean what, and who may use them how
 //!
 //! A process maps *ranges* of its address space. Each has its memory, main or the adapter's, and [`Permissions`], which
-//! the process can change for any part of it (000 s3: "a process can select which part of its address space should be
+//! the process can change for any part of it (petrini2003 s3: "a process can select which part of its address space should be
 //! visible across the network, determine specific access rights"). Translation happens at both ends of a transfer: the
 //! sender's adapter translates the source, packet by packet, the receiver's the destination, transaction by transaction.
 //!

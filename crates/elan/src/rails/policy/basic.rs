@@ -1,4 +1,4 @@
-//! The baseline: each process takes the rails in turn, whatever their adapters are doing (004 s5.2).
+//! The baseline: each process takes the rails in turn, whatever their adapters are doing (coll2003 s5.2).
 
 use super::turn::Turn;
 use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail};

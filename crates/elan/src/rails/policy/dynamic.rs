@@ -1,4 +1,4 @@
-//! Dynamic allocation: rails that both ends have reserved (004 s4.1, algorithm 4).
+//! Dynamic allocation: rails that both ends have reserved (coll2003 s4.1, algorithm 4).
 //!
 //! The process asks for a way on every rail that is free at its node, waits until all adapters have answered, takes as many
 //! of those granted as the striping ratio says, and gives the others back. If none is granted, it begins again at once.

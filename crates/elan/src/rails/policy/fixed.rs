@@ -1,4 +1,4 @@
-//! Static allocation: of the rails on which the node transmits and the destination receives, each in turn (004 s2).
+//! Static allocation: of the rails on which the node transmits and the destination receives, each in turn (coll2003 s2).
 
 use super::turn::Turn;
 use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail};

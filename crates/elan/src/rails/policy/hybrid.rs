@@ -1,4 +1,4 @@
-//! Hybrid allocation: short messages as they come, long ones as in dynamic allocation (004 s4.3, algorithm 7).
+//! Hybrid allocation: short messages as they come, long ones as in dynamic allocation (coll2003 s4.3, algorithm 7).
 //!
 //! A short message goes on one rail, the next in turn of those that are free, and reserves nothing. The algorithm does not say
 //! what a process does when none is free; as it "uses the basic algorithm" for short messages (s6.6), it then takes the next

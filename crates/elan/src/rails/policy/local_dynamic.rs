@@ -1,4 +1,4 @@
-//! Local-dynamic allocation: rails that neither send nor receive at the sender (004 s3, algorithm 3).
+//! Local-dynamic allocation: rails that neither send nor receive at the sender (coll2003 s3, algorithm 3).
 
 use super::turn::Turn;
 use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail, stripes};

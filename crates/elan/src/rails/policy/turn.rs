@@ -1,6 +1,6 @@
 //! The turn of a process through the rails.
 
-/// Whose turn it is: "the first free NIC just past the last one allocated in the previous transaction" (004 s3).
+/// Whose turn it is: "the first free NIC just past the last one allocated in the previous transaction" (coll2003 s3).
 #[derive(Clone, Copy, Debug)]
 pub struct Turn(u32);
 

@@ -1,10 +1,10 @@
-//! # Tables 1 and 2 of 004, as tables
+//! # Tables 1 and 2 of coll2003, as tables
 //!
 //! A row an event, a cell a line, in the order of the paper. Lines marked *open* decide a cell that the paper leaves empty,
 //! and say why. Those that never happen are assertions; `tests/protocol` explores all interleavings of small networks, and
 //! finds every other cell in use and none of these.
 //!
-//! Where text, algorithms and tables of 004 differ, and what is done:
+//! Where text, algorithms and tables of coll2003 differ, and what is done:
 //!
 //! * Algorithm 5 puts the answer to a CTS that comes too late under "Receiving"; the example of s4.2 has it happen in
 //!   "Receiving & `Out_RTS`", which is empty in table 1. It is done in both.

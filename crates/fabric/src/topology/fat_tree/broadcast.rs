@@ -2,7 +2,7 @@
 //!
 //! A broadcast packet climbs a fixed path, never an adaptive one, to the lowest switch that covers its range and its
 //! source. There it turns, and from there on each switch sends it on to all of its children that have nodes of the range:
-//! a contiguous range of its down-links (002, "Broadcast tree for a 16-node network"; public Elan3 headers). Of parallel
+//! a contiguous range of its down-links (petrini2001, "Broadcast tree for a 16-node network"; public Elan3 headers). Of parallel
 //! links it takes the first. The source may lie in the range; it then receives its own packet.
 //!
 //! With [`Broadcast::Serialised`] the up-link is number 0 of every switch, so that all broadcasts use the switches with

@@ -1,5 +1,5 @@
 //! Source routes: the adapter writes one tag per switch into the header, each Elite removes the first and obeys it
-//! (000 s2.2.1).
+//! (petrini2003 s2.2.1).
 
 use super::{FatTree, MAX_LEVELS, Place};
 use crate::config::{Ascent, Broadcast};

@@ -1,8 +1,8 @@
-//! # Tports: tagged messages (000 s3.2)
+//! # Tports: tagged messages (petrini2003 s3.2)
 //!
 //! A sender labels each message with an *envelope*: a sender's number, a tag and the size. A receiver names what it wants
 //! by masks, and by the sending process if it likes ([`Select`]); messages of one process to another are received in the order in which they were sent. Envelopes
-//! are matched by a thread on the adapter of the *receiver*, without its host (000 s5.1: MPI "needs to run a thread in the
+//! are matched by a thread on the adapter of the *receiver*, without its host (petrini2003 s5.1: MPI "needs to run a thread in the
 //! Elan ... to match the message tags").
 //!
 //! | call | here |
@@ -53,7 +53,7 @@
 //!
 //! ## On one node
 //!
-//! Processes of one node exchange messages through shared memory (000 s3.2): the sender copies bytes up to `tport.big` in
+//! Processes of one node exchange messages through shared memory (petrini2003 s3.2): the sender copies bytes up to `tport.big` in
 //! (`host.copy`), the receiver sees them after `host.shared` and copies them out; of longer ones, and of what is beyond the
 //! same bound of unexpected messages, the receiver copies the sender's buffer. It copies when a receive is matched and it
 //! computes nothing: as if it computed only between its calls, and these saw to all messages. A receive is matched by what
