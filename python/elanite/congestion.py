@@ -56,7 +56,7 @@ class Matrix:
 
 
 def matrix(point: Point, store: Store) -> Matrix:
-    """The congestion matrix of a finished point, for a tree of any arities; idle links and switches have zeros."""
+    """The congestion matrix of a finished point, for any topology; idle links and switches have zeros."""
     run = point.run
     begin, length = (_us(run[key]) for key in ("warm_up", "window"))
     counted, slices = store.table(point.id, "links"), store.table(point.id, "slices")
@@ -67,11 +67,7 @@ def of_tables(
     point_json: str, counted: pl.DataFrame, slices: pl.DataFrame, window: tuple[float, float], slice_count: int
 ) -> Matrix:
     """The congestion matrix of the machine of a point, from the counters of links in a window and delays over time."""
-    wiring = (
-        frame(_core.wiring(point_json))
-        .filter(pl.col("switch").is_not_null())
-        .with_columns(level=pl.col("level") + pl.when("up").then(0).otherwise(1))
-    )
+    wiring = frame(_core.wiring(point_json)).filter(pl.col("switch").is_not_null())
     counted = counted.select("link", "packets", waiting_us=pl.col("waiting_ps") / 1e6)
     links = (
         wiring.join(counted, on="link", how="left", maintain_order="left")

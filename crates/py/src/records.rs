@@ -100,16 +100,20 @@ pub fn descriptions() -> Vec<Description> {
     tables.map(|(name, table)| (name, columns(table))).collect()
 }
 
-/// Every link of a network, whether it carried anything or not, by columns. `level` is that of its lower end; `switch` is
-/// the number of the switch that it leaves, none where it leaves a node.
+/// Every link of a network, whether it carried anything or not, by columns. `switch` and `level` are the number and level of
+/// the switch that the link leaves, none where it leaves a node.
 pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, PyDict>> {
     let links = LinkId::all(tree.links());
     Ok(table!(py, links.clone(), {
         "link": |link| link.get(),
         "from": |link| tree.end_name(tree.ends(link).0),
         "to": |link| tree.end_name(tree.ends(link).1),
-        "level": |link| tree.link_level(link) as u32,
         "up": |link| tree.is_up(link),
+        // Of the switch that the link leaves.
+        "level": |link| match tree.ends(link).0 {
+            End::Switch { switch, .. } => Some(tree.switch_level(switch) as u32),
+            End::Node(_) => None,
+        },
         "switch": |link| match tree.ends(link).0 {
             End::Switch { switch, .. } => Some(switch.get()),
             End::Node(_) => None,
