@@ -27,10 +27,10 @@ pub(crate) use table;
 type PyColumn<'py> = (&'static str, Bound<'py, PyList>);
 
 /// A column of these values.
-pub(crate) fn column<'py, T: Cell>(
-    py: Python<'py>,
+pub(crate) fn column<T: Cell>(
+    py: Python<'_>,
     values: impl Iterator<Item = T>,
-) -> PyResult<PyColumn<'py>> {
+) -> PyResult<PyColumn<'_>> {
     let list = PyList::empty(py);
     for value in values {
         list.append(object(py, value.value())?)?;
@@ -105,7 +105,7 @@ pub fn descriptions() -> Vec<Description> {
 pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, PyDict>> {
     let links = LinkId::all(tree.links());
     Ok(table!(py, links.clone(), {
-        "link": |link| link.get(),
+        "link": LinkId::get,
         "from": |link| tree.end_name(tree.ends(link).0),
         "to": |link| tree.end_name(tree.ends(link).1),
         "up": |link| tree.is_up(link),
@@ -120,6 +120,7 @@ pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, Py
         },
     }))
 }
+
 /// Counts every allocation of the extension module, for the peak of each point. Simulated processes allocate and free small
 /// things all the time, and real programs get on 7% faster than with the allocator of glibc.
 #[global_allocator]

@@ -54,7 +54,7 @@ impl World {
             match notice {
                 Notice::Injected(spec) => self.run_engine(spec.source.get()),
                 Notice::Delivered(packet, node, spec) => {
-                    self.arrived(node.get(), packet, spec.token)
+                    self.arrived(node.get(), packet, spec.token);
                 }
                 Notice::Ended {
                     node, good, spec, ..
