@@ -375,7 +375,7 @@ def test_errors_are_for_people(
 
 def test_without_mpiexec(tmp_path: Path, around: Callable[..., dict[str, str]], snapshot: SnapshotAssertion) -> None:
     code = "import sys; sys.prefix = '/nowhere'; sys.argv = ['x', 'mpirun', '-n', '2', 'true']\n"
-    code += f"exec(open({str(FAKE)!r}).read())"
+    code += f"sys.path.append({str(FAKE.parent)!r}); exec(open({str(FAKE)!r}).read())"
     ended = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

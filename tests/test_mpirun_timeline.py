@@ -15,6 +15,7 @@ from elanite.mpirun.launcher import Mpi
 from elanite.mpirun.session import Run
 from elanite.mpirun.verdict import Ended
 from elanite.store import frame
+from files.columns import columns
 
 pytest.importorskip("perfetto")
 
@@ -36,27 +37,23 @@ MESSAGES: Rows = [
 ]
 
 
-def table(rows: Rows, *names: str) -> dict[str, list[Any]]:
-    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
-
-
 def a_run(calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2) -> Run:
     series: Rows = [(0.0, 2.0, "bus", 0, 0.5), (2.0, 4.0, "bus", 0, 1.0), (6.0, 8.0, "bus", 0, 0.25)]
     series += [(2.0, 4.0, "thread", 1, 0.125)]
     series += [(2.0, 4.0, "link", link, 0.001 * (1 + link)) for link in range(links)]
     wires: Rows = [(link, f"node {link}", "switch 1.0", 0, True, 3, 300, 1000 * (1 + link), 0) for link in range(links)]
-    columns = {
-        "calls": table(calls, "rank", "call", "begin_us", "end_us"),
-        "messages": table(
+    given = {
+        "calls": columns(calls, "rank", "call", "begin_us", "end_us"),
+        "messages": columns(
             messages, "source", "destination", "bytes", "tag", "kind", "posted_us", "sent_us", "arrived_us"
         ),
-        "series": table(series, "time_us", "end_us", "thing", "id", "busy"),
-        "links": table(wires, "link", "from", "to", "level", "up", "packets", "flits", "busy_ps", "waiting_ps"),
-        "summary": table([(12.0, 4)], "time_us", "messages"),
+        "series": columns(series, "time_us", "end_us", "thing", "id", "busy"),
+        "links": columns(wires, "link", "from", "to", "level", "up", "packets", "flits", "busy_ps", "waiting_ps"),
+        "summary": columns([(12.0, 4)], "time_us", "messages"),
     }
     cluster = Cluster.of(sources.read("machine", "es40-qsnet"))
     ended = Ended("finished", "", 0, 12.0)
-    tables = {name: frame(one) for name, one in columns.items()}
+    tables = {name: frame(one) for name, one in given.items()}
     return Run(("x",), Options(2), cluster, (0, 5), Mpi("mpiexec", "MPICH", "5"), ended, 0.1, tables)
 
 

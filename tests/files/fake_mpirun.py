@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from columns import columns
+
 from elanite import _core
 from elanite.mpirun import launcher
 
@@ -67,7 +69,7 @@ class FakeRun:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
 
-    def records(self) -> dict[str, dict[str, list[Any]]]:
+    def records(self) -> dict[str, dict[str, tuple[str, list[Any]]]]:
         ranks = range(self.options["ranks"])
         link = {"link": 3, "from": "node 0", "to": "switch 1.0", "level": 0, "up": True, "packets": 7, "flits": 700}
         links = [link | {"busy_ps": 6_172_500, "waiting_ps": 1_400_000}]
@@ -87,7 +89,7 @@ class FakeRun:
                 *("rank", "node", "pid", "messages_sent", "bytes_sent", "messages_received", "bytes_received"),
                 *("mpi_us", "end_us"),
             ),
-            "links": {key: [row[key] for row in links] for key in links[0]},
+            "links": columns([tuple(row.values()) for row in links], *link, "busy_ps", "waiting_ps"),
             "series": columns(series, "time_us", "end_us", "thing", "id", "busy"),
             "summary": columns(
                 [(12.345, len(messages), 1024 * len(ranks), 9, "0123456789abcdef", 99, True)],
@@ -112,10 +114,6 @@ CALLS = [("MPI_Init", 0.0, 1.0), ("MPI_Send", 2.0, 4.5), ("MPI_Recv", 4.5, 10.12
 MESSAGES = [(0, 7, "tagged", 2.25, 4.0, 9.75), (1024, 8, "tagged", 10.5, 10.75, 11.5)]
 
 SERIES = [(0.0, 2.0, 0.25), (4.0, 6.0, 1.0), (6.0, 8.0, 0.5)]
-
-
-def columns(rows: list[Any], *names: str) -> dict[str, list[Any]]:
-    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
 _core.MpiRun = FakeRun  # type: ignore[misc, assignment]
