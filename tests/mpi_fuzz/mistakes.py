@@ -119,8 +119,9 @@ MISTAKES = [
 def attempt(mistake: Mistake | None, root: Path, folder: Path, seconds: int) -> subprocess.CompletedProcess[str]:
     """Run the fuzz on a copy of the workspace with a mistake, or without one; ``folder`` keeps copy and builds."""
     copy = folder / "workspace"
-    for part in ("crates", "python", "machines", "experiments"):
-        shutil.copytree(root / part, copy / part, ignore=IGNORED, dirs_exist_ok=True)
+    shutil.rmtree(copy, ignore_errors=True)
+    for part in ("crates", "examples", "python", "machines", "experiments"):
+        shutil.copytree(root / part, copy / part, ignore=IGNORED)
     for part in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(root / part, copy / part)
     if mistake is not None:

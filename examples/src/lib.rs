@@ -1,0 +1,81 @@
+//! # What the example programs share: a machine, and a job on it
+//!
+//! Each program in `src/bin` is complete, checks the data that it moves, and prints simulated times. It runs on the machine
+//! whose file is its first argument, or on the `QsNET` machine of the papers, `machines/es40-qsnet.toml`:
+//!
+//! ```text
+//! cargo run --release --package elanite-examples --bin put_get
+//! cargo run --release --package elanite-examples --bin put_get machines/opteron-qsnet2.toml
+//! ```
+//!
+//! | program | library | what it shows |
+//! |---|---|---|
+//! | `put_get` | Elan3lib | the time and the bandwidth of puts and gets between two nodes |
+//! | `tports` | Elanlib | a farm: tasks go to whoever asks, by tagged messages of any sender |
+//! | `shmem` | Shmem | a histogram whose bins lie on all processes, counted by atomic additions |
+//! | `mpi` | MPI | the heat equation on a rod: halo exchange that overlaps with computation, and reductions |
+//! | `collectives` | Elanlib | barriers and broadcasts by hardware and by software, on 2 nodes, 4, and so on up to all |
+
+use elan::{Cluster, Watch};
+use libelan::{Job, Pe};
+use machine::Machine;
+use std::cell::RefCell;
+use std::error::Error;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+/// What a program returns: nothing, or the error that ends it.
+pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+/// The `main` of an example: reads the machine, runs the example on it, and says on standard error what went wrong.
+pub fn main(example: impl FnOnce(&Machine) -> Outcome) -> ExitCode {
+    match machine().and_then(|machine| example(&machine)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The machine whose file is the first word of the command line, or the `QsNET` machine of the papers.
+fn machine() -> Outcome<Machine> {
+    let papers = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/es40-qsnet.toml");
+    let path = std::env::args().nth(1).unwrap_or_else(|| papers.into());
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(Machine::parse(&path, &text, &[])?)
+}
+
+/// A job with one process on each of the first nodes of the machine: on `most` of them, or on all if there are fewer.
+///
+/// # Errors
+/// If the job would have no process.
+pub fn job(machine: &Machine, name: &str, most: u32) -> Outcome<Job> {
+    let nodes = machine.cluster_config().fabric.topology.nodes().min(most);
+    Ok(Job::new(name, &(0..nodes).collect::<Vec<_>>(), 1)?)
+}
+
+/// Runs a program on every process of a job, on a cluster of its own.
+///
+/// # Errors
+/// The first error that a process returns; a cluster that lacks a node of the job; a deadlock.
+pub fn run<F: Future<Output = Outcome> + 'static>(
+    machine: &Machine,
+    job: &Job,
+    program: impl Fn(Pe) -> F,
+) -> Outcome {
+    let mut cluster = Cluster::new(machine.cluster_config(), Watch::default());
+    let failed = Rc::new(RefCell::new(None));
+    job.launch(&mut cluster, |pe| {
+        let (failed, ends) = (Rc::clone(&failed), program(pe));
+        async move {
+            if let Err(error) = ends.await {
+                failed.borrow_mut().get_or_insert(error);
+            }
+        }
+    })?;
+    // A process that fails may leave others waiting for ever, so that its error comes before their deadlock.
+    let end = cluster.run();
+    failed.take().map_or(Ok(()), Err)?;
+    Ok(end?)
+}
