@@ -9,7 +9,7 @@
 //! Around a call it is noted
 //! - which call it is, for messages and for the provider: [`blocks`], [`makes_request`];
 //! - how long the program has computed since the last one ([`link::Compute`]): local time goes on by as much;
-//! - when it began and ended, if the run records calls ([`Kind::Called`]).
+//! - when it began and ended, if the run records calls ([`OrderKind::Called`]).
 //!
 //! Only the outermost call of a thread counts: collective operations may be made of other calls, and the program's own
 //! functions that MPI calls may call MPI. A program that reaches the library by another way than these names runs all the
@@ -23,7 +23,7 @@ mod next;
 use crate::clock::{self, system};
 use crate::session::{self, Session};
 use link::calls::CallKind;
-use link::{Compute, Kind, Order};
+use link::{Compute, Order, OrderKind};
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -265,7 +265,7 @@ fn record(session: &Session, thread: &Thread, call: u32) {
         let called = Order {
             id: call.into(),
             key: thread.began.get(),
-            ..Order::new(Kind::Called, session.now())
+            ..Order::new(OrderKind::Called, session.now())
         };
         session.order(&mut session.lock(), called, &[]);
     }

@@ -1,7 +1,7 @@
 //! Completion queues and counters: where the program looks for what has ended, and where time passes while nothing has.
 //!
 //! A look at a queue that is empty, or at a counter that shows what it showed before while something is under way, is
-//! how an MPI library waits. Simulated time then goes on to the next news, or by a step; see
+//! how an MPI library waits. Simulated time then goes on to the next report, or by a step; see
 //! [`Session::look`](crate::session::Session::look).
 
 #![allow(unsafe_code)] // the interface is one of C pointers
@@ -13,8 +13,8 @@ use crate::abi::{
     FI_CQ_FORMAT_MSG, FI_CQ_FORMAT_TAGGED, FI_CQ_FORMAT_UNSPEC, FI_EAGAIN, FI_EAVAIL, FI_ENOSYS,
     FI_ETIMEDOUT, UNUSED,
 };
-use crate::desk::ends::Item;
 use crate::fabric::{fid, give, no_bind, no_control, release, session};
+use crate::progress::completions::Completion;
 use link::{Flags, NEVER};
 use std::ffi::{c_char, c_int, c_void};
 
@@ -58,7 +58,7 @@ static COUNTER_OPS: FiOpsCntr = FiOpsCntr {
     wait: counter_wait,
 };
 
-/// A queue of ours: what the desk calls it, and how much of an entry the program wants.
+/// A queue of ours: what the progress engine calls it, and how much of an entry the program wants.
 #[repr(C)]
 struct Queue {
     cq: FidCq,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn open_queue(
         cq: FidCq {
             fid: fid(FI_CLASS_CQ, context, &QUEUE_FID_OPS),
             ops: &raw const QUEUE_OPS,
-            number: session.lock().desk.ends.new_queue(),
+            number: session.lock().engine.completions.new_queue(),
         },
         entry,
     };
@@ -124,14 +124,14 @@ unsafe extern "C" fn readfrom(
         (queue.cq.number, queue.entry)
     };
     let mut state = session.lock();
-    if state.desk.ends.first(number).is_none() {
+    if state.engine.completions.first(number).is_none() {
         session.look(&mut state);
     }
-    let ends = &mut state.desk.ends;
+    let completions = &mut state.engine.completions;
     let mut taken = 0;
     while taken < count {
-        match ends.first(number) {
-            Some(Item::Done(entry, source)) => {
+        match completions.first(number) {
+            Some(Completion::Done(entry, source)) => {
                 // SAFETY: there is room for so many entries of the queue's format, whose layout is the beginning of the
                 // longest one's, and for as many sources, if they are wanted.
                 unsafe {
@@ -143,11 +143,11 @@ unsafe extern "C" fn readfrom(
                         sources.add(taken).write(source);
                     }
                 }
-                ends.take(number);
+                completions.take(number);
                 taken += 1;
             }
-            Some(Item::Failed(_)) if taken == 0 => return -(FI_EAVAIL as isize),
-            Some(Item::Failed(_)) | None => break,
+            Some(Completion::Failed(_)) if taken == 0 => return -(FI_EAVAIL as isize),
+            Some(Completion::Failed(_)) | None => break,
         }
     }
     if taken == 0 {
@@ -166,7 +166,7 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u
     // SAFETY: it is a queue of ours, and there is room for an entry: in programs of older versions for one without its
     // last field. What the program says of its room for further data stays.
     unsafe {
-        let Some(Item::Failed(error)) = state.desk.ends.first((*cq).number) else {
+        let Some(Completion::Failed(error)) = state.engine.completions.first((*cq).number) else {
             return -(FI_EAGAIN as isize);
         };
         let FiCqErrEntry {
@@ -191,7 +191,7 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u
         (*place).err = err;
         (*place).prov_errno = prov_errno;
         (*place).err_data_size = 0;
-        state.desk.ends.take((*cq).number);
+        state.engine.completions.take((*cq).number);
     }
     1
 }
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn open_counter(
     let object = FidCntr {
         fid: fid(FI_CLASS_CNTR, context, &COUNTER_FID_OPS),
         ops: &raw const COUNTER_OPS,
-        number: session.lock().desk.ends.new_counter(),
+        number: session.lock().engine.completions.new_counter(),
     };
     // SAFETY: it is where the object goes.
     unsafe { give(cntr, object) };
@@ -243,10 +243,10 @@ unsafe extern "C" fn counter_read(cntr: *mut FidCntr) -> u64 {
     // SAFETY: it is a counter of ours.
     let number = unsafe { (*cntr).number };
     let mut state = session.lock();
-    if state.desk.ends.looks_again(number) {
+    if state.engine.completions.looks_again(number) {
         session.look(&mut state);
     }
-    state.desk.ends.show(number)
+    state.engine.completions.show(number)
 }
 
 unsafe extern "C" fn counter_readerr(cntr: *mut FidCntr) -> u64 {
@@ -255,7 +255,7 @@ unsafe extern "C" fn counter_readerr(cntr: *mut FidCntr) -> u64 {
     };
     // SAFETY: it is a counter of ours.
     let number = unsafe { (*cntr).number };
-    session.lock().desk.ends.count(number).1
+    session.lock().engine.completions.count(number).1
 }
 
 unsafe extern "C" fn counter_add(cntr: *mut FidCntr, value: u64) -> c_int {
@@ -265,8 +265,8 @@ unsafe extern "C" fn counter_add(cntr: *mut FidCntr, value: u64) -> c_int {
     };
     // SAFETY: it is a counter of ours.
     let number = unsafe { (*cntr).number };
-    let ends = &mut session.lock().desk.ends;
-    ends.set(number, ends.count(number).0.wrapping_add(value));
+    let completions = &mut session.lock().engine.completions;
+    completions.set(number, completions.count(number).0.wrapping_add(value));
     0
 }
 
@@ -277,7 +277,7 @@ unsafe extern "C" fn counter_set(cntr: *mut FidCntr, value: u64) -> c_int {
     };
     // SAFETY: it is a counter of ours.
     let number = unsafe { (*cntr).number };
-    session.lock().desk.ends.set(number, value);
+    session.lock().engine.completions.set(number, value);
     0
 }
 
@@ -297,9 +297,9 @@ unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c
         _ => Flags::default(),
     };
     let mut state = session.lock();
-    let (_, failed) = state.desk.ends.count(number);
+    let (_, failed) = state.engine.completions.count(number);
     loop {
-        let (done, failures) = state.desk.ends.count(number);
+        let (done, failures) = state.engine.completions.count(number);
         if done >= threshold {
             return 0;
         }

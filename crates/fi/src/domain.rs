@@ -84,11 +84,11 @@ unsafe extern "C" fn av_open(
         return -FI_ENOSYS;
     }
     let mut state = session.lock();
-    state.desk.vectors.push(Vec::new());
+    state.engine.vectors.push(Vec::new());
     let object = FidAv {
         fid: fid(FI_CLASS_AV, context, &AV_FID_OPS),
         ops: &raw const AV_OPS,
-        number: state.desk.vectors.len() - 1,
+        number: state.engine.vectors.len() - 1,
     };
     // SAFETY: it is where the object goes.
     unsafe { give(av, object) };
@@ -117,7 +117,7 @@ unsafe extern "C" fn av_insert(
     // SAFETY: so many addresses of our length lie there, and there is room for as many numbers, or none is wanted.
     let (vector, addresses) = unsafe {
         let addresses = std::slice::from_raw_parts(addresses.cast::<u8>(), count * address::LENGTH);
-        (&mut state.desk.vectors[(*av).number], addresses)
+        (&mut state.engine.vectors[(*av).number], addresses)
     };
     let mut inserted = 0;
     for (place, text) in addresses.chunks(address::LENGTH).enumerate() {
@@ -149,7 +149,7 @@ unsafe extern "C" fn av_remove(
     // SAFETY: so many numbers lie there.
     let (vector, numbers) = unsafe {
         let numbers = std::slice::from_raw_parts(numbers, count);
-        (&mut state.desk.vectors[(*av).number], numbers)
+        (&mut state.engine.vectors[(*av).number], numbers)
     };
     for &number in numbers {
         match vector.get_mut(number as usize) {
@@ -172,7 +172,7 @@ unsafe extern "C" fn av_lookup(
     };
     let state = session.lock();
     // SAFETY: it is an address vector of ours.
-    let vector = unsafe { &state.desk.vectors[(*av).number] };
+    let vector = unsafe { &state.engine.vectors[(*av).number] };
     let rank = vector.get(number as usize).filter(|&&rank| rank != NOBODY);
     let Some(&rank) = rank else {
         return -FI_EINVAL;
@@ -223,7 +223,7 @@ unsafe extern "C" fn reg(
     };
     // SAFETY: the memory is the program's to register, until it closes the registration.
     let memory = unsafe { Span::new(start, length) };
-    if !session.lock().desk.windows.open(key, memory, access) {
+    if !session.lock().engine.regions.open(key, memory, access) {
         return -FI_ENOKEY;
     }
     let object = FidMr {
@@ -289,8 +289,8 @@ unsafe extern "C" fn mr_close(fid: *mut Fid) -> c_int {
         if let Ok(session) = session() {
             session
                 .lock()
-                .desk
-                .windows
+                .engine
+                .regions
                 .close((*fid.cast::<FidMr>()).key);
         }
         release::<FidMr>(fid);

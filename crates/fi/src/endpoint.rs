@@ -1,6 +1,6 @@
 //! The endpoint: what is bound to it, and how its operations become orders.
 //!
-//! What an order asks of the simulated adapter is in [`link`]; what its end is to the program is a [`Goal`]. Two things are
+//! What an order asks of the simulated adapter is in [`link`]; what its end is to the program is a [`Binding`]. Two things are
 //! decided here for all kinds of operations:
 //!
 //! - *Completions.* An endpoint is bound to queues and counters per direction. With `FI_SELECTIVE_COMPLETION` only operations
@@ -18,12 +18,12 @@ use crate::abi::{
     FI_MATCH_COMPLETE,
 };
 use crate::calls;
-use crate::desk::ends::Goal;
-use crate::desk::{NO_LABEL, Operation};
 use crate::fabric::session;
 use crate::memory::{Buffer, Span};
+use crate::progress::completions::Binding;
+use crate::progress::{NO_DATA, PendingOp};
 use crate::session::{Held, Session};
-use link::{Flags, Kind, NEVER, Order};
+use link::{Flags, NEVER, Order, OrderKind};
 pub use object::open;
 use std::ffi::c_int;
 
@@ -53,7 +53,7 @@ pub struct Endpoint {
 
 /// Kinds of operations, by what counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum OpKind {
     Send,
     Receive,
     Read,
@@ -61,18 +61,18 @@ pub enum Sort {
 }
 
 impl Endpoint {
-    fn direction(&self, sort: Sort) -> Direction {
+    fn direction(&self, sort: OpKind) -> Direction {
         match sort {
-            Sort::Receive => self.receive,
-            Sort::Send | Sort::Read | Sort::Write => self.transmit,
+            OpKind::Receive => self.receive,
+            OpKind::Send | OpKind::Read | OpKind::Write => self.transmit,
         }
     }
 
     /// Where an operation's end is told; without flags of its own by the endpoint's.
-    pub fn goal(&self, sort: Sort, flags: Option<u64>) -> Goal {
+    pub fn binding(&self, sort: OpKind, flags: Option<u64>) -> Binding {
         let direction = self.direction(sort);
         let flags = flags.unwrap_or(direction.flags);
-        Goal {
+        Binding {
             queue: direction.queue,
             quiet: direction.selective && flags & FI_COMPLETION == 0,
             counter: self.counter(sort),
@@ -80,20 +80,20 @@ impl Endpoint {
     }
 
     /// The same of an injected operation, of which the queue hears only if it fails.
-    pub fn inject_goal(&self, sort: Sort) -> Goal {
-        Goal {
+    pub fn inject_binding(&self, sort: OpKind) -> Binding {
+        Binding {
             queue: self.direction(sort).queue,
             quiet: true,
             counter: self.counter(sort),
         }
     }
 
-    fn counter(&self, sort: Sort) -> Option<usize> {
+    fn counter(&self, sort: OpKind) -> Option<usize> {
         match sort {
-            Sort::Send => self.send_counter,
-            Sort::Receive => self.receive_counter,
-            Sort::Read => self.read_counter,
-            Sort::Write => self.write_counter,
+            OpKind::Send => self.send_counter,
+            OpKind::Receive => self.receive_counter,
+            OpKind::Read => self.read_counter,
+            OpKind::Write => self.write_counter,
         }
     }
 }
@@ -109,12 +109,12 @@ pub struct Call {
 pub fn call(peer: u64) -> Result<Call, c_int> {
     let session = session()?;
     let state = session.lock();
-    let endpoint = state.desk.endpoint.as_ref().ok_or(-FI_EOPBADSTATE)?;
+    let endpoint = state.engine.endpoint.as_ref().ok_or(-FI_EOPBADSTATE)?;
     let vector = endpoint.vector.ok_or(-FI_EOPBADSTATE)?;
     let peer = if peer == crate::abi::FI_ADDR_UNSPEC {
         Order::ANYBODY
     } else {
-        let rank = state.desk.vectors[vector].get(peer as usize);
+        let rank = state.engine.vectors[vector].get(peer as usize);
         let rank = rank.copied().ok_or(-FI_EINVAL)?;
         if rank >= session.rank().1 {
             return Err(-FI_EINVAL);
@@ -131,15 +131,15 @@ pub fn call(peer: u64) -> Result<Call, c_int> {
 impl Call {
     /// The endpoint.
     pub fn endpoint(&self) -> &Endpoint {
-        let endpoint = &self.state.desk.endpoint;
+        let endpoint = &self.state.engine.endpoint;
         endpoint.as_ref().expect("it was there at the beginning")
     }
 
     /// An order of a kind for the peer.
-    pub fn order(&self, kind: Kind) -> Order {
+    pub fn order(&self, kind: OrderKind) -> Order {
         Order {
             peer: self.peer,
-            data: NO_LABEL,
+            data: NO_DATA,
             ..Order::new(kind, 0)
         }
     }
@@ -170,38 +170,38 @@ impl Call {
     /// Gives the order to wait for the message of a peek.
     pub fn probe(&mut self, peek: Order) {
         let probe = Order {
-            id: self.state.desk.number(),
+            id: self.state.engine.number(),
             flags: Flags::BLOCKING.0,
             ..peek
         };
         self.say(probe);
-        self.state.desk.probe.begin(probe);
+        self.state.engine.probe.begin(probe);
     }
 
     /// Waits until an operation has ended.
     pub fn wait(&mut self, id: u64) {
-        while self.state.desk.is_under_way(id) {
+        while self.state.engine.is_under_way(id) {
             self.session.wait(&mut self.state, NEVER, Flags::BLOCKING);
         }
     }
 }
 
-/// The marks of an order to send or receive, from the flags of the call.
-pub fn marks(flags: Option<u64>) -> Flags {
-    let mut marks = Flags::default();
+/// The flags of an order to send or receive, from the flags of the call.
+pub fn order_flags(flags: Option<u64>) -> Flags {
+    let mut order_flags = Flags::default();
     if calls::makes_request() {
-        marks = marks.with(Flags::REQUEST);
+        order_flags = order_flags.with(Flags::REQUEST);
     }
     if flags.unwrap_or(0) & (FI_MATCH_COMPLETE | FI_DELIVERY_COMPLETE) != 0 {
-        marks = marks.with(Flags::SYNCHRONOUS);
+        order_flags = order_flags.with(Flags::SYNCHRONOUS);
     }
-    marks
+    order_flags
 }
 
 /// The label of a message with remote completion data, which has room for 32 bits, and one value less.
 pub fn label(data: u64) -> Result<u32, c_int> {
     let label = u32::try_from(data).ok();
-    label.filter(|&label| label != NO_LABEL).ok_or(-FI_EINVAL)
+    label.filter(|&label| label != NO_DATA).ok_or(-FI_EINVAL)
 }
 
 /// Orders bytes to go to a peer: a send or a put. `shown` is what the completion says it was.
@@ -210,36 +210,36 @@ pub fn order_bytes(
     bytes: &Buffer,
     peer: u64,
     context: Address,
-    (sort, shown): (Sort, u64),
+    (sort, shown): (OpKind, u64),
     flags: Option<u64>,
 ) -> Result<(), c_int> {
     let mut call = call(peer)?;
-    let goal = call.endpoint().goal(sort, flags);
-    let id = call.state.desk.begin(Operation {
+    let binding = call.endpoint().binding(sort, flags);
+    let id = call.state.engine.begin(PendingOp {
         context,
         buffer: Buffer::default(),
         flags: shown,
-        goal,
+        binding,
     });
     call.give(Order { id, ..order }, bytes);
     Ok(())
 }
 
 /// The same for bytes of which the program hears no more. In a call of MPI that ends with the send, waits for its end.
-pub fn inject_bytes(order: Order, bytes: &Buffer, peer: u64, sort: Sort) -> Result<(), c_int> {
+pub fn inject_bytes(order: Order, bytes: &Buffer, peer: u64, sort: OpKind) -> Result<(), c_int> {
     if bytes.length() > crate::provider::INJECT_SIZE {
         return Err(-FI_EMSGSIZE);
     }
     let mut call = call(peer)?;
-    let goal = call.endpoint().inject_goal(sort);
+    let binding = call.endpoint().inject_binding(sort);
     let waits = calls::sends();
     // 0 if nobody is going to wait for it and nothing counts it.
-    let id = if waits || goal.counter.is_some() {
-        call.state.desk.begin(Operation {
+    let id = if waits || binding.counter.is_some() {
+        call.state.engine.begin(PendingOp {
             context: 0,
             buffer: Buffer::default(),
             flags: 0,
-            goal,
+            binding,
         })
     } else {
         0

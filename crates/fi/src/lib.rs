@@ -5,7 +5,7 @@
 //!
 //! | part | stands between | does |
 //! |---|---|---|
-//! | provider ([`provider`] and what it opens, over [`desk`]) | MPI library and network | makes orders of what MPI wants sent and received |
+//! | provider ([`provider`] and what it opens, over [`progress`]) | MPI library and network | makes orders of what MPI wants sent and received |
 //! | clocks ([`clock`]) | program and time | shows simulated time |
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
 //!
@@ -17,13 +17,13 @@ mod address;
 mod calls;
 mod clock;
 mod completion;
-mod desk;
 mod domain;
 mod endpoint;
 mod fabric;
 mod manager;
 mod memory;
 mod message;
+mod progress;
 mod provider;
 mod rma;
 mod session;

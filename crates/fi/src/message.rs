@@ -1,16 +1,16 @@
 //! Untagged messages: the functions of `fi_endpoint.h`. Sends are orders; receives are not, as the simulator brings every
-//! untagged message on its own, and the desk puts them into the buffers posted here.
+//! untagged message on its own, and the progress engine puts them into the buffers posted here.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
 use crate::abi::entries::{FiMsg, IoVec};
 use crate::abi::objects::{FiOpsMsg, FidEp};
 use crate::abi::{Address, FI_MSG, FI_MULTI_RECV, FI_REMOTE_CQ_DATA, FI_SEND};
-use crate::desk::NO_LABEL;
-use crate::desk::untagged::Posted;
-use crate::endpoint::{Sort, answer, call, inject_bytes, label, marks, order_bytes};
+use crate::endpoint::{OpKind, answer, call, inject_bytes, label, order_bytes, order_flags};
 use crate::memory::{Buffer, Span};
-use link::{Flags, Kind, Order};
+use crate::progress::NO_DATA;
+use crate::progress::untagged::Posted;
+use link::{Flags, Order, OrderKind};
 use std::ffi::c_int;
 
 pub static OPS: FiOpsMsg = FiOpsMsg {
@@ -29,7 +29,7 @@ pub static OPS: FiOpsMsg = FiOpsMsg {
 /// Posts a buffer.
 fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Result<(), c_int> {
     let mut call = call(source)?;
-    let goal = call.endpoint().goal(Sort::Receive, flags);
+    let binding = call.endpoint().binding(OpKind::Receive, flags);
     let least = call.endpoint().least_room;
     let several = flags.is_some_and(|flags| flags & FI_MULTI_RECV != 0);
     let posted = Posted {
@@ -37,11 +37,11 @@ fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Re
         buffer,
         source,
         several: several.then_some((least, 0)),
-        goal,
+        binding,
     };
-    let desk = &mut call.state.desk;
-    desk.untagged.post(posted, &mut desk.ends);
-    desk.check_untagged();
+    let engine = &mut call.state.engine;
+    engine.untagged.post(posted, &mut engine.completions);
+    engine.check_untagged();
     Ok(())
 }
 
@@ -49,8 +49,8 @@ fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Re
 fn order(label: u32, flags: Option<u64>) -> Order {
     Order {
         data: label,
-        flags: marks(flags).with(Flags::UNTAGGED).0,
-        ..Order::new(Kind::Send, 0)
+        flags: order_flags(flags).with(Flags::UNTAGGED).0,
+        ..Order::new(OrderKind::Send, 0)
     }
 }
 
@@ -61,12 +61,12 @@ fn order_send(
     context: Address,
     flags: Option<u64>,
 ) -> Result<(), c_int> {
-    let kind = (Sort::Send, FI_MSG | FI_SEND);
+    let kind = (OpKind::Send, FI_MSG | FI_SEND);
     order_bytes(order(label, flags), bytes, peer, context, kind, flags)
 }
 
 fn order_inject(bytes: &Buffer, label: u32, peer: u64) -> Result<(), c_int> {
-    inject_bytes(order(label, None), bytes, peer, Sort::Send)
+    inject_bytes(order(label, None), bytes, peer, OpKind::Send)
 }
 
 unsafe extern "C" fn recv(
@@ -114,7 +114,7 @@ unsafe extern "C" fn send(
 ) -> isize {
     // SAFETY: the program gives the bytes to be read.
     let bytes = unsafe { Span::new(bytes, length) };
-    answer(order_send(&bytes.into(), NO_LABEL, peer, context, None))
+    answer(order_send(&bytes.into(), NO_DATA, peer, context, None))
 }
 
 unsafe extern "C" fn sendv(
@@ -127,7 +127,7 @@ unsafe extern "C" fn sendv(
 ) -> isize {
     // SAFETY: the program gives the bytes to be read.
     let bytes = unsafe { Buffer::new(list, count) };
-    answer(order_send(&bytes, NO_LABEL, peer, context, None))
+    answer(order_send(&bytes, NO_DATA, peer, context, None))
 }
 
 unsafe extern "C" fn sendmsg(_ep: *mut FidEp, message: *const FiMsg, flags: u64) -> isize {
@@ -137,7 +137,7 @@ unsafe extern "C" fn sendmsg(_ep: *mut FidEp, message: *const FiMsg, flags: u64)
         (message, Buffer::new(message.msg_iov, message.iov_count))
     };
     let label = match flags & FI_REMOTE_CQ_DATA {
-        0 => Ok(NO_LABEL),
+        0 => Ok(NO_DATA),
         _ => label(message.data),
     };
     answer(
@@ -150,7 +150,7 @@ unsafe extern "C" fn sendmsg(_ep: *mut FidEp, message: *const FiMsg, flags: u64)
 unsafe extern "C" fn inject(_ep: *mut FidEp, bytes: *const u8, length: usize, peer: u64) -> isize {
     // SAFETY: the program gives the bytes to be read.
     let bytes = unsafe { Span::new(bytes, length) };
-    answer(order_inject(&bytes.into(), NO_LABEL, peer))
+    answer(order_inject(&bytes.into(), NO_DATA, peer))
 }
 
 unsafe extern "C" fn senddata(

@@ -8,10 +8,10 @@ use crate::abi::objects::{FiOpsRma, FidEp};
 use crate::abi::{
     Address, FI_EINVAL, FI_ENOSYS, FI_READ, FI_REMOTE_CQ_DATA, FI_RMA, FI_WRITE, UNUSED,
 };
-use crate::desk::Operation;
-use crate::endpoint::{Sort, answer, call, inject_bytes, order_bytes};
+use crate::endpoint::{OpKind, answer, call, inject_bytes, order_bytes};
 use crate::memory::{Buffer, Span};
-use link::{Kind, Order};
+use crate::progress::PendingOp;
+use link::{Order, OrderKind};
 use std::ffi::c_int;
 
 pub static OPS: FiOpsRma = FiOpsRma {
@@ -35,7 +35,7 @@ struct Place {
 }
 
 impl Place {
-    fn order(&self, kind: Kind) -> Order {
+    fn order(&self, kind: OrderKind) -> Order {
         Order {
             key: self.key,
             offset: self.at,
@@ -50,7 +50,10 @@ fn order_put(
     context: Address,
     flags: Option<u64>,
 ) -> Result<(), c_int> {
-    let (order, kind) = (place.order(Kind::Put), (Sort::Write, FI_RMA | FI_WRITE));
+    let (order, kind) = (
+        place.order(OrderKind::Put),
+        (OpKind::Write, FI_RMA | FI_WRITE),
+    );
     order_bytes(order, bytes, place.peer, context, kind, flags)
 }
 
@@ -62,18 +65,18 @@ fn order_get(
 ) -> Result<(), c_int> {
     let mut call = call(place.peer)?;
     let size = buffer.length() as u64;
-    let goal = call.endpoint().goal(Sort::Read, flags);
-    let id = call.state.desk.begin(Operation {
+    let binding = call.endpoint().binding(OpKind::Read, flags);
+    let id = call.state.engine.begin(PendingOp {
         context,
         buffer,
         flags: FI_RMA | FI_READ,
-        goal,
+        binding,
     });
     let order = Order {
         id,
         size,
         peer: call.peer,
-        ..place.order(Kind::Get)
+        ..place.order(OrderKind::Get)
     };
     call.say(order);
     Ok(())
@@ -201,9 +204,9 @@ unsafe extern "C" fn inject(
     let place = Place { peer, at, key };
     // No call of MPI that is a put blocks until its end.
     answer(inject_bytes(
-        place.order(Kind::Put),
+        place.order(OrderKind::Put),
         &bytes,
         peer,
-        Sort::Write,
+        OpKind::Write,
     ))
 }

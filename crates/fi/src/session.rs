@@ -10,9 +10,9 @@
 
 mod turn;
 
-use crate::desk::Desk;
+use crate::progress::ProgressEngine;
 use crate::{calls, clock, manager};
-use link::{Leaving, LinkError, Rank, Remarks, Settings};
+use link::{Leaving, LinkError, OutOfBand, Rank, Settings};
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -28,22 +28,22 @@ pub struct Session {
     tick: AtomicU64,
     /// Whether orders have been given since the last wait: the simulated processor may be at work for them.
     at_work: AtomicBool,
-    /// Whether MPI has looked for a message in vain, whose arrival is no news.
+    /// Whether MPI has looked for a message and found none. Nothing reports its arrival.
     vain: AtomicBool,
     /// Whether the rank has slept since MPI looked: what has come meanwhile is still with the simulator.
     slept: AtomicBool,
     /// How often MPI has looked since it last did something else.
     looks: AtomicU32,
-    /// How often since there were news or orders.
+    /// How often since the last report or order.
     idle: AtomicU32,
-    remarks: Remarks,
+    out_of_band: OutOfBand,
     state: Mutex<State>,
 }
 
 /// What the lock protects.
 pub struct State {
     /// The provider's.
-    pub desk: Desk,
+    pub engine: ProgressEngine,
     link: Rank,
 }
 
@@ -105,9 +105,9 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
         slept: AtomicBool::new(false),
         looks: AtomicU32::new(0),
         idle: AtomicU32::new(0),
-        remarks: link.remarks(),
+        out_of_band: link.out_of_band(),
         state: Mutex::new(State {
-            desk: Desk::default(),
+            engine: ProgressEngine::default(),
             link,
         }),
     };
@@ -126,7 +126,7 @@ extern "C" fn exits() {
     if let Some(session) = get() {
         session.leaves(Leaving::Exit);
     } else if let Some(session) = shown() {
-        session.remarks.exits();
+        session.out_of_band.exits();
     }
 }
 
@@ -189,12 +189,12 @@ impl Session {
 
     /// Says which MPI call the rank is in, by its number; 0 for none. Takes no lock.
     pub fn in_call(&self, call: u32) {
-        self.remarks.in_call(call);
+        self.out_of_band.in_call(call);
     }
 
     /// The process is about to end, and how. Takes no lock.
     pub fn leaves(&self, how: Leaving) {
-        self.remarks.leaves(how);
+        self.out_of_band.leaves(how);
     }
 
     /// The program does something else than to look again: the steps of [`Session::look`] begin anew.

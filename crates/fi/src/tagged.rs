@@ -3,7 +3,7 @@
 //! Looking for a message (`FI_PEEK`) is an operation like others to libfabric; here its result is there when the call
 //! returns, in the completion queue, as the MPI library asks for it at once. A message that a peek claims (`FI_CLAIM`) is
 //! received by a second call with the same context. In a call that waits for a message, it is waited for by a
-//! [probe](crate::desk::probe).
+//! [probe](crate::progress::probe).
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -14,11 +14,11 @@ use crate::abi::{
     FI_TAGGED,
 };
 use crate::calls;
-use crate::desk::ends::Goal;
-use crate::desk::{NO_LABEL, Operation};
-use crate::endpoint::{Sort, answer, call, inject_bytes, label, marks, order_bytes};
+use crate::endpoint::{OpKind, answer, call, inject_bytes, label, order_bytes, order_flags};
 use crate::memory::{Buffer, Span};
-use link::{Flags, Kind, Order};
+use crate::progress::completions::Binding;
+use crate::progress::{NO_DATA, PendingOp};
+use link::{Flags, Order, OrderKind};
 use std::ffi::c_int;
 
 pub static OPS: FiOpsTagged = FiOpsTagged {
@@ -39,8 +39,8 @@ fn order(label: u32, tag: u64, flags: Option<u64>) -> Order {
     Order {
         tag,
         data: label,
-        flags: marks(flags).0,
-        ..Order::new(Kind::Send, 0)
+        flags: order_flags(flags).0,
+        ..Order::new(OrderKind::Send, 0)
     }
 }
 
@@ -52,12 +52,12 @@ fn order_send(
     context: Address,
     flags: Option<u64>,
 ) -> Result<(), c_int> {
-    let kind = (Sort::Send, FI_TAGGED | FI_SEND);
+    let kind = (OpKind::Send, FI_TAGGED | FI_SEND);
     order_bytes(order(label, tag, flags), bytes, peer, context, kind, flags)
 }
 
 fn order_inject(bytes: &Buffer, label: u32, peer: u64, tag: u64) -> Result<(), c_int> {
-    inject_bytes(order(label, tag, None), bytes, peer, Sort::Send)
+    inject_bytes(order(label, tag, None), bytes, peer, OpKind::Send)
 }
 
 /// Orders a receive.
@@ -71,20 +71,20 @@ fn order_receive(
 ) -> Result<(), c_int> {
     let mut call = call(peer)?;
     let room = buffer.length();
-    let goal = call.endpoint().goal(Sort::Receive, flags);
-    let id = call.state.desk.begin(Operation {
+    let binding = call.endpoint().binding(OpKind::Receive, flags);
+    let id = call.state.engine.begin(PendingOp {
         context,
         buffer,
         flags: FI_TAGGED | FI_RECV,
-        goal,
+        binding,
     });
     let order = Order {
         id,
         tag,
         mask: !ignore,
         size: room as u64,
-        flags: marks(None).0,
-        ..call.order(Kind::Receive)
+        flags: order_flags(None).0,
+        ..call.order(OrderKind::Receive)
     };
     call.say(order);
     Ok(())
@@ -94,39 +94,39 @@ fn order_receive(
 fn order_peek(peer: u64, tag: u64, ignore: u64, context: Address, flags: u64) -> Result<(), c_int> {
     let mut call = call(peer)?;
     let claims = flags & (FI_CLAIM | FI_DISCARD) != 0;
-    let goal = call.endpoint().goal(Sort::Receive, Some(flags));
+    let binding = call.endpoint().binding(OpKind::Receive, Some(flags));
     let mut shown = FI_TAGGED | FI_RECV;
-    let mut marks = Flags::default();
+    let mut order_flags = Flags::default();
     if claims {
         shown |= FI_CLAIM;
-        marks = Flags::CLAIM;
+        order_flags = Flags::CLAIM;
     }
-    let id = call.state.desk.begin(Operation {
+    let id = call.state.engine.begin(PendingOp {
         context,
         buffer: Buffer::default(),
         flags: shown,
-        goal,
+        binding,
     });
     let order = Order {
         id,
         tag,
         mask: !ignore,
-        flags: marks.0,
-        ..call.order(Kind::Peek)
+        flags: order_flags.0,
+        ..call.order(OrderKind::Peek)
     };
     let probes = calls::probes() && !calls::several_threads();
     let known = if probes {
-        call.state.desk.probe.answer(&order, claims)
+        call.state.engine.probe.answer(&order, claims)
     } else {
         None
     };
-    if let Some(news) = known {
-        call.state.desk.told(&news);
+    if let Some(report) = known {
+        call.state.engine.told(&report);
     } else {
         call.say(order);
         call.wait(id);
     }
-    if call.state.desk.has_missed(id) {
+    if call.state.engine.has_missed(id) {
         if !probes {
             call.session.looked_in_vain();
         } else if known.is_none() {
@@ -148,19 +148,19 @@ fn order_claim(buffer: Buffer, context: Address, flags: u64, quietly: bool) -> R
     // There is no room for what nobody wants.
     let buffer = if discards { Buffer::default() } else { buffer };
     let room = buffer.length();
-    let goal = call.endpoint().goal(Sort::Receive, Some(flags));
-    let receive = Operation {
+    let binding = call.endpoint().binding(OpKind::Receive, Some(flags));
+    let receive = PendingOp {
         context,
         buffer,
         flags: FI_TAGGED | FI_RECV | if discards { FI_DISCARD } else { 0 },
-        goal: if quietly { Goal::default() } else { goal },
+        binding: if quietly { Binding::default() } else { binding },
     };
-    let claimed = call.state.desk.claim(context, receive);
+    let claimed = call.state.engine.claim(context, receive);
     let id = claimed.ok_or(-FI_ENOMSG)?;
     let order = Order {
         id,
         size: room as u64,
-        ..Order::new(Kind::Claim, 0)
+        ..Order::new(OrderKind::Claim, 0)
     };
     call.say(order);
     Ok(())
@@ -236,14 +236,7 @@ unsafe extern "C" fn send(
 ) -> isize {
     // SAFETY: the program gives the bytes to be read.
     let bytes = unsafe { Span::new(bytes, length) };
-    answer(order_send(
-        &bytes.into(),
-        NO_LABEL,
-        peer,
-        tag,
-        context,
-        None,
-    ))
+    answer(order_send(&bytes.into(), NO_DATA, peer, tag, context, None))
 }
 
 unsafe extern "C" fn sendv(
@@ -257,7 +250,7 @@ unsafe extern "C" fn sendv(
 ) -> isize {
     // SAFETY: the program gives the bytes to be read.
     let bytes = unsafe { Buffer::new(list, count) };
-    answer(order_send(&bytes, NO_LABEL, peer, tag, context, None))
+    answer(order_send(&bytes, NO_DATA, peer, tag, context, None))
 }
 
 unsafe extern "C" fn sendmsg(_ep: *mut FidEp, message: *const FiMsgTagged, flags: u64) -> isize {
@@ -267,7 +260,7 @@ unsafe extern "C" fn sendmsg(_ep: *mut FidEp, message: *const FiMsgTagged, flags
         (message, Buffer::new(message.msg_iov, message.iov_count))
     };
     let label = match flags & FI_REMOTE_CQ_DATA {
-        0 => Ok(NO_LABEL),
+        0 => Ok(NO_DATA),
         _ => label(message.data),
     };
     answer(label.and_then(|label| {
@@ -291,7 +284,7 @@ unsafe extern "C" fn inject(
 ) -> isize {
     // SAFETY: the program gives the bytes to be read.
     let bytes = unsafe { Span::new(bytes, length) };
-    answer(order_inject(&bytes.into(), NO_LABEL, peer, tag))
+    answer(order_inject(&bytes.into(), NO_DATA, peer, tag))
 }
 
 unsafe extern "C" fn senddata(

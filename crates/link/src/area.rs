@@ -6,7 +6,7 @@
 use crate::part::{Part, Payload};
 use crate::settings::{Raw, Settings};
 use crate::turn::{NOBODY, Word};
-use crate::{ABI, News};
+use crate::{ABI, Report};
 use bytemuck::Pod;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::thread::futex;
@@ -29,7 +29,7 @@ const LEAST: usize = 1 << 16;
 
 // Many records must fit, and one with a good deal of payload.
 const _: () =
-    assert!(BATCH > 1000 * frame::<News>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
+    assert!(BATCH > 1000 * frame::<Report>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
 
 /// Why a rank cannot attach.
 #[derive(Debug, Error)]

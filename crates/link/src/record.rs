@@ -15,10 +15,10 @@
 //! | `Called` | which call | | | | `key`: when it began | | |
 //! | `Wait` | with [`Flags::MEETING`]: which meeting | | | | `key`: until when at most | ranks that meet | |
 //! | `More` | | | | | | | |
-//! | `Differs` | the news' `message` | | | | | bytes | what was stored |
+//! | `Differs` | the report's `message` | | | | | bytes | what was stored |
 //! | `Finish` | | | | | | | |
 //!
-//! | news | `id` | `peer` | `tag` | `data` | `key`, `offset` | `size` | payload |
+//! | report | `id` | `peer` | `tag` | `data` | `key`, `offset` | `size` | payload |
 //! |---|---|---|---|---|---|---|---|
 //! | `Sent` | of the send | | | | | | |
 //! | `Received` | of the receive | who sent it | tag | label | | of the message | its bytes |
@@ -29,7 +29,7 @@
 //! | `Write` | | | | | which memory, where in it | bytes | all bytes |
 //! | `Read` | of the request | | | | which memory, where in it | bytes | |
 //!
-//! News with payload also say which `message` of the run it is, and the `checksum` ([`crate::checksum`]) that its sender gave.
+//! Reports with payload also say which `message` of the run it is, and the `checksum` ([`crate::checksum`]) that its sender gave.
 //! A payload that does not fit into an area comes in [parts](crate::Part), each with its record.
 //!
 //! A `Peek` with [`Flags::BLOCKING`] is a *probe*: it ends when there is such a message, and claims none.
@@ -41,12 +41,12 @@ use bytemuck::{Pod, Zeroable};
 /// What a rank orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Kind {
+pub enum OrderKind {
     /// Send a message.
     Send = 1,
     /// Post a receive.
     Receive = 2,
-    /// Look for a message that has come. With [`Flags::CLAIM`], keep it for a [`Kind::Claim`]; with [`Flags::BLOCKING`], wait
+    /// Look for a message that has come. With [`Flags::CLAIM`], keep it for an [`OrderKind::Claim`]; with [`Flags::BLOCKING`], wait
     /// for one.
     Peek = 3,
     /// Receive the message that a peek claimed.
@@ -63,7 +63,7 @@ pub enum Kind {
     Called = 9,
     /// The area is full, and there are more orders: the turn is wanted back at once.
     More = 10,
-    /// The turn is over: go on when there are news, but at the latest at a moment. With [`Flags::SLEEP`] not before it.
+    /// The turn is over: go on when there is a report, but at the latest at a moment. With [`Flags::SLEEP`] not before it.
     Wait = 11,
     /// The rank has left MPI: it will say no more, unless it comes back.
     Finish = 12,
@@ -74,7 +74,7 @@ pub enum Kind {
 /// What a rank is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Report {
+pub enum ReportKind {
     /// A send has ended: its buffer may be used again.
     Sent = 1,
     /// A receive has ended.
@@ -170,7 +170,7 @@ impl Order {
     pub const ANYBODY: u32 = u32::MAX;
 
     /// An order with nothing but its kind and time.
-    pub fn new(kind: Kind, time: u64) -> Self {
+    pub fn new(kind: OrderKind, time: u64) -> Self {
         Order {
             kind: kind as u32,
             time,
@@ -179,8 +179,8 @@ impl Order {
     }
 
     /// Its kind.
-    pub fn kind(&self) -> Option<Kind> {
-        use Kind::{
+    pub fn kind(&self) -> Option<OrderKind> {
+        use OrderKind::{
             Called, Cancel, Claim, Differs, Finish, Get, More, Peek, Put, Receive, Reply, Send,
             Wait,
         };
@@ -197,12 +197,12 @@ impl Order {
     }
 }
 
-/// News as they lie in memory; see the head of the module.
+/// A report as it lies in memory; see the head of the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[allow(missing_docs)] // the table above
-pub struct News {
-    pub report: u32,
+pub struct Report {
+    pub kind: u32,
     pub status: u32,
     /// When it happened.
     pub time: u64,
@@ -217,25 +217,23 @@ pub struct News {
     pub message: u64,
 }
 
-impl News {
-    /// News of something that ended.
-    pub fn new(report: Report, status: Status, time: u64, id: u64) -> Self {
-        News {
-            report: report as u32,
+impl Report {
+    /// The report of something that ended.
+    pub fn new(kind: ReportKind, status: Status, time: u64, id: u64) -> Self {
+        Report {
+            kind: kind as u32,
             status: status as u32,
             time,
             id,
-            ..News::default()
+            ..Report::default()
         }
     }
 
     /// What it reports.
-    pub fn report(&self) -> Option<Report> {
-        use Report::{Found, Got, Message, Read, Received, Sent, Stored, Write};
+    pub fn kind(&self) -> Option<ReportKind> {
+        use ReportKind::{Found, Got, Message, Read, Received, Sent, Stored, Write};
         let reports = [Sent, Received, Message, Found, Stored, Got, Write, Read];
-        reports
-            .into_iter()
-            .find(|&report| report as u32 == self.report)
+        reports.into_iter().find(|&kind| kind as u32 == self.kind)
     }
 
     /// How it ended.

@@ -24,9 +24,9 @@ fn a_rank_leaves_and_comes_back_until_it_exits() {
             rank.finish(round);
             assert_eq!(rank.come_back().expect("it goes on"), 100 * round);
         }
-        rank.remarks().exits(); // it is in the simulation
+        rank.out_of_band().exits(); // it is in the simulation
         rank.finish(3);
-        rank.remarks().exits();
+        rank.out_of_band().exits();
         rank
     });
     for round in 1..3 {

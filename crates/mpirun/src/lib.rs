@@ -9,11 +9,11 @@
 //! | [`options`] | what a run is to be: machine, ranks and their places, the time of computation |
 //! | [`run`] | a run: what it needs, how it ended, what it leaves behind |
 //! | `server` | the loop: simulate, let ranks go on, take their orders |
-//! | [`agent`] | one rank in the simulation: its operations under way, its news, what it waits for |
+//! | [`agent`] | one rank in the simulation: its operations under way, its reports, what it waits for |
 //! | [`endpoint`] | what a network offers to an agent |
 //! | [`tports`] | that of the machine: Tports, put and get of the simulated libraries |
 //! | [`ideal`] | one without adapters and without contention, to compare with |
-//! | [`chronicle`] | the record of all messages and calls |
+//! | [`trace`] | the record of all messages and calls |
 //! | `sent` | messages on their way, and whether what arrives is what was sent |
 //! | [`series`] | how busy links, buses and thread processors were over time |
 //!
@@ -55,7 +55,6 @@
 //! order is taken, but for puts that have come since the get. A rank sees what was put into its memory by its wake.
 
 pub mod agent;
-pub mod chronicle;
 pub mod endpoint;
 pub mod ideal;
 mod memory;
@@ -65,8 +64,9 @@ mod sent;
 pub mod series;
 mod server;
 pub mod tports;
+pub mod trace;
 mod watch;
 
-pub use chronicle::{Call, Kind, Message, RankRow};
 pub use options::{Memory, Network, Options, Problem};
 pub use run::{Dead, End, Outcome, Results, Run, Waiting};
+pub use trace::{CallRow, MessageKind, MessageRow, RankRow};

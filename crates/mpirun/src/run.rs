@@ -1,12 +1,12 @@
 //! A run: what it needs, how it ended, what it leaves behind.
 
-use crate::chronicle::{Call, Message, RankRow};
 use crate::endpoint::Endpoint;
 use crate::ideal;
 use crate::options::{Memory, Network, Options, Problem};
 use crate::series::SeriesRow;
 use crate::server::Server;
 use crate::tports;
+use crate::trace::{CallRow, MessageRow, RankRow};
 use crate::watch::Watch;
 use elan::{Cluster, Matching, Node};
 use kernel::Limits;
@@ -115,9 +115,9 @@ pub struct Outcome {
 #[derive(Clone, Debug)]
 pub struct Results {
     /// All messages.
-    pub messages: Vec<Message>,
+    pub messages: Vec<MessageRow>,
     /// All calls, if they were kept.
-    pub calls: Vec<Call>,
+    pub calls: Vec<CallRow>,
     /// What each rank did.
     pub ranks: Vec<RankRow>,
     /// The node of each rank.

@@ -6,15 +6,15 @@
 //! others, they tell which one is the first wrong one. All of it goes when the receiver has taken its next turn without
 //! a complaint.
 
-use crate::chronicle::{Chronicle, Message};
 use crate::endpoint::Number;
+use crate::trace::{MessageRow, Trace};
 use slab::Slab;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A message on its way.
 pub(crate) struct Sent {
-    /// Its place in the chronicle.
+    /// Its place in the trace.
     pub record: usize,
     /// Its label: what MPI adds to it.
     pub data: u32,
@@ -52,7 +52,7 @@ impl InFlight {
     }
 
     /// What there is to say of a message of which a rank has stored other bytes.
-    pub fn complaint(&self, chronicle: &Chronicle, wrong: &Wrong) -> String {
+    pub fn complaint(&self, trace: &Trace, wrong: &Wrong) -> String {
         let all = self.0.borrow();
         let sent = match wrong {
             Wrong::Stored(number, _) => all.get(number.0 as usize),
@@ -66,14 +66,14 @@ impl InFlight {
         let (Some(sent), Wrong::Stored(_, stored)) = (sent, wrong) else {
             return "a rank complains of a message that nobody sent".to_string();
         };
-        let Message {
+        let MessageRow {
             kind,
             source,
             destination,
             bytes: size,
             tag,
             ..
-        } = chronicle.messages[sent.record];
+        } = trace.messages[sent.record];
         let given = sent.bytes.as_ref().map_or(&[][..], |bytes| &bytes[..]);
         let place = given.iter().zip(stored).position(|(a, b)| a != b);
         let place = place.or((given.len() != stored.len()).then(|| given.len().min(stored.len())));

@@ -22,7 +22,7 @@ pub enum Event {
     /// Its own order takes effect.
     Order(Order, Vec<u8>),
     /// It is to be told something.
-    News(link::News, Vec<u8>),
+    Report(link::Report, Vec<u8>),
     Arrive(Envelope),
     /// Another rank gets bytes from it.
     Read(Asked),
@@ -35,7 +35,7 @@ pub struct Asked {
     pub from: u32,
     pub id: u64,
     /// What the rank is asked for.
-    pub news: link::News,
+    pub report: link::Report,
 }
 
 /// When, by whom, and which of his: the order of events.

@@ -1,12 +1,13 @@
 //! The loop: take the orders of the ranks, carry them out, let ranks go on.
 //!
 //! Each rank has its own queue of events. As nothing reaches another rank sooner than after the latency, all that happens
-//! less than a latency after the first event of all can be done rank by rank; a rank that gets news on the way goes on, and
+//! less than a latency after the first event of all can be done rank by rank; a rank that gets a report on the way goes on, and
 //! the rest of its events wait until it has given its turn away again.
 
 use crate::rank::{self, Asked, Doing, Envelope, Event, Key, Rank};
 use link::{
-    Compute, Flags, Kind, NEVER, News, Order, Payload, Report, Settings, Simulator, Status,
+    Compute, Flags, NEVER, Order, OrderKind, Payload, Report, ReportKind, Settings, Simulator,
+    Status,
 };
 use std::time::Duration;
 
@@ -103,13 +104,13 @@ impl Server {
         for (order, bytes) in self.orders(number) {
             let rank = &mut self.ranks[number as usize];
             match order.kind().expect("an order of this build") {
-                Kind::Wait => rank.waits(&order),
-                Kind::Finish => {
+                OrderKind::Wait => rank.waits(&order),
+                OrderKind::Finish => {
                     rank.doing = Doing::Finished;
                     rank.events.clear();
                 }
-                Kind::Called => (),
-                Kind::Differs => panic!("rank {number} has stored other bytes than were sent"),
+                OrderKind::Called => (),
+                OrderKind::Differs => panic!("rank {number} has stored other bytes than were sent"),
                 _ => self.put(number, order.time, number, Event::Order(order, bytes)),
             }
         }
@@ -137,25 +138,25 @@ impl Server {
     }
 
     /// Tells a rank something; what does not fit, in turns of its own.
-    fn tell_now(&mut self, number: u32, news: &News, bytes: &[u8]) {
+    fn tell_now(&mut self, number: u32, report: &Report, bytes: &[u8]) {
         let pieces = [bytes];
         let mut payload = Payload::new(&pieces);
-        while !self.link.tell(number, news, &mut payload) {
+        while !self.link.tell(number, report, &mut payload) {
             self.serve(number);
         }
     }
 
     /// Asks a rank for bytes of its memory, which go back to who gets them.
     fn read(&mut self, number: u32, time: u64, asked: &Asked) {
-        self.tell_now(number, &asked.news, &[]);
+        self.tell_now(number, &asked.report, &[]);
         let mut answers = self.serve(number).into_iter();
-        let reply = answers.find(|(order, _)| order.kind() == Some(Kind::Reply));
+        let reply = answers.find(|(order, _)| order.kind() == Some(OrderKind::Reply));
         let (order, bytes) = reply.expect("it was asked for this");
         let later = time + self.latency;
         self.got(
             asked.from,
             asked.id,
-            asked.news.size,
+            asked.report.size,
             later,
             bytes,
             order.checksum,
@@ -166,12 +167,12 @@ impl Server {
     fn got(&mut self, rank: u32, id: u64, size: u64, time: u64, bytes: Vec<u8>, checksum: u64) {
         let whole = bytes.len() as u64 == size;
         let status = if whole { Status::Done } else { Status::Refused };
-        let news = News {
+        let report = Report {
             size,
             checksum,
-            ..News::new(Report::Got, status, time, id)
+            ..Report::new(ReportKind::Got, status, time, id)
         };
-        self.tell(rank, rank, news, bytes);
+        self.tell(rank, rank, report, bytes);
     }
 
     /// Puts an event into a rank's queue; by whom it happens settles the order of such at the same time.
@@ -184,8 +185,8 @@ impl Server {
     }
 
     /// Lets a rank know something.
-    fn tell(&mut self, rank: u32, by: u32, news: News, bytes: Vec<u8>) {
-        self.put(rank, news.time, by, Event::News(news, bytes));
+    fn tell(&mut self, rank: u32, by: u32, report: Report, bytes: Vec<u8>) {
+        self.put(rank, report.time, by, Event::Report(report, bytes));
     }
 
     /// Does what happens to a rank before a moment, until it goes on.
@@ -210,8 +211,8 @@ impl Server {
                     let event = rank.events.remove(&key).expect("it was there");
                     match self.happen(number, key, event) {
                         Effect::None => (),
-                        Effect::News if sleeps => (),
-                        Effect::News => self.ranks[number as usize].wakes = Some(key.0),
+                        Effect::Report if sleeps => (),
+                        Effect::Report => self.ranks[number as usize].wakes = Some(key.0),
                     }
                     continue;
                 }
@@ -235,14 +236,20 @@ impl Server {
         match event {
             Event::Order(order, bytes) => self.carry_out(number, time, order, bytes),
             Event::Arrive(message) => self.arrive(number, time, message),
-            Event::News(news, bytes) => {
-                self.tell_now(number, &news, &bytes);
-                for word in [time, number.into(), news.report.into(), news.id, news.size] {
+            Event::Report(report, bytes) => {
+                self.tell_now(number, &report, &bytes);
+                for word in [
+                    time,
+                    number.into(),
+                    report.kind.into(),
+                    report.id,
+                    report.size,
+                ] {
                     self.digest = (self.digest ^ word).wrapping_mul(0x0100_0000_01b3);
                 }
-                match news.report() {
-                    Some(Report::Write) => Effect::None,
-                    _ => Effect::News,
+                match report.kind() {
+                    Some(ReportKind::Write) => Effect::None,
+                    _ => Effect::Report,
                 }
             }
             Event::Read(asked) => {
@@ -256,7 +263,7 @@ impl Server {
         let rank = &mut self.ranks[number as usize];
         let later = time + self.latency;
         match order.kind().expect("an order of this build") {
-            Kind::Send => {
+            OrderKind::Send => {
                 self.messages += 1;
                 let synchronous = order.has(Flags::SYNCHRONOUS);
                 let message = Envelope {
@@ -270,59 +277,65 @@ impl Server {
                 };
                 self.put(order.peer, later, number, Event::Arrive(message));
                 if order.id != 0 && !synchronous {
-                    let news = News::new(Report::Sent, Status::Done, time, order.id);
-                    self.tell(number, number, news, Vec::new());
+                    let report = Report::new(ReportKind::Sent, Status::Done, time, order.id);
+                    self.tell(number, number, report, Vec::new());
                 }
             }
-            Kind::Receive => match rank.find(&order) {
+            OrderKind::Receive => match rank.find(&order) {
                 Some(place) => {
                     let message = rank.unexpected.remove(place);
                     self.received(number, time, &order, message);
                 }
                 None => rank.posted.push(order),
             },
-            Kind::Peek => self.look(number, time, order),
-            Kind::Claim => {
+            OrderKind::Peek => self.look(number, time, order),
+            OrderKind::Claim => {
                 let message = rank.claimed.remove(&order.id).expect("it was claimed");
                 self.received(number, time, &order, message);
             }
-            Kind::Cancel => {
+            OrderKind::Cancel => {
                 if let Some(place) = rank.probes.iter().position(|probe| probe.id == order.id) {
                     rank.probes.remove(place);
-                    let news = News::new(Report::Found, Status::Cancelled, time, order.id);
-                    self.tell(number, number, news, Vec::new());
+                    let report = Report::new(ReportKind::Found, Status::Cancelled, time, order.id);
+                    self.tell(number, number, report, Vec::new());
                     return Effect::None;
                 }
                 let place = rank.posted.iter().position(|posted| posted.id == order.id);
                 if let Some(place) = place {
                     rank.posted.remove(place);
-                    let news = News::new(Report::Received, Status::Cancelled, time, order.id);
-                    self.tell(number, number, news, Vec::new());
+                    let report =
+                        Report::new(ReportKind::Received, Status::Cancelled, time, order.id);
+                    self.tell(number, number, report, Vec::new());
                 }
             }
-            Kind::Put => {
+            OrderKind::Put => {
                 self.messages += 1;
-                let news = News {
+                let report = Report {
                     peer: number,
                     key: order.key,
                     offset: order.offset,
                     size: order.size,
                     checksum: order.checksum,
-                    ..News::new(Report::Write, Status::Done, later, 0)
+                    ..Report::new(ReportKind::Write, Status::Done, later, 0)
                 };
-                self.tell(order.peer, number, news, bytes);
-                let news = News::new(Report::Stored, Status::Done, later + self.latency, order.id);
-                self.tell(number, order.peer, news, Vec::new());
+                self.tell(order.peer, number, report, bytes);
+                let report = Report::new(
+                    ReportKind::Stored,
+                    Status::Done,
+                    later + self.latency,
+                    order.id,
+                );
+                self.tell(number, order.peer, report, Vec::new());
             }
-            Kind::Get => {
+            OrderKind::Get => {
                 self.messages += 1;
                 self.count += 1;
-                let news = News {
+                let report = Report {
                     peer: number,
                     key: order.key,
                     offset: order.offset,
                     size: order.size,
-                    ..News::new(Report::Read, Status::Done, later, self.count)
+                    ..Report::new(ReportKind::Read, Status::Done, later, self.count)
                 };
                 if self.ranks[order.peer as usize].doing == Doing::Finished {
                     let back = later + self.latency;
@@ -331,7 +344,7 @@ impl Server {
                 let asked = Asked {
                     from: number,
                     id: order.id,
-                    news,
+                    report,
                 };
                 self.put(order.peer, later, number, Event::Read(asked));
             }
@@ -345,14 +358,14 @@ impl Server {
     fn arrive(&mut self, number: u32, time: u64, message: Envelope) -> Effect {
         if message.untagged {
             self.matched(number, time, &message);
-            let news = News {
+            let report = Report {
                 peer: message.from,
                 data: message.label,
                 size: message.bytes.len() as u64,
                 checksum: message.checksum,
-                ..News::new(Report::Message, Status::Done, time, 0)
+                ..Report::new(ReportKind::Message, Status::Done, time, 0)
             };
-            self.tell(number, message.from, news, message.bytes);
+            self.tell(number, message.from, report, message.bytes);
             return Effect::None;
         }
         let rank = &mut self.ranks[number as usize];
@@ -372,12 +385,12 @@ impl Server {
     /// Looks for a message, and waits for one if the order is a probe.
     fn look(&mut self, number: u32, time: u64, order: Order) {
         let rank = &mut self.ranks[number as usize];
-        let mut news = News::new(Report::Found, Status::Nothing, time, order.id);
+        let mut report = Report::new(ReportKind::Found, Status::Nothing, time, order.id);
         if let Some(place) = rank.find(&order) {
             let message = &rank.unexpected[place];
-            news.status = Status::Done as u32;
-            (news.peer, news.tag) = (message.from, message.tag);
-            (news.data, news.size) = (message.label, message.bytes.len() as u64);
+            report.status = Status::Done as u32;
+            (report.peer, report.tag) = (message.from, message.tag);
+            (report.data, report.size) = (message.label, message.bytes.len() as u64);
             if order.has(Flags::CLAIM) {
                 let message = rank.unexpected.remove(place);
                 rank.claimed.insert(order.id, message);
@@ -385,7 +398,7 @@ impl Server {
         } else if order.has(Flags::BLOCKING) {
             return rank.probes.push(order);
         }
-        self.tell(number, number, news, Vec::new());
+        self.tell(number, number, report, Vec::new());
     }
 
     /// A message and its receive have met.
@@ -398,22 +411,22 @@ impl Server {
         } else {
             Status::Truncated
         };
-        let news = News {
+        let report = Report {
             peer: message.from,
             tag: message.tag,
             data: message.label,
             checksum: message.checksum,
             size,
-            ..News::new(Report::Received, status, time, order.id)
+            ..Report::new(ReportKind::Received, status, time, order.id)
         };
         let bytes = if fits { message.bytes } else { Vec::new() };
-        self.tell(number, message.from, news, bytes);
+        self.tell(number, message.from, report, bytes);
     }
 
     fn matched(&mut self, number: u32, time: u64, message: &Envelope) {
         if let Some(id) = message.waits {
-            let news = News::new(Report::Sent, Status::Done, time + self.latency, id);
-            self.tell(message.from, number, news, Vec::new());
+            let report = Report::new(ReportKind::Sent, Status::Done, time + self.latency, id);
+            self.tell(message.from, number, report, Vec::new());
         }
     }
 }
@@ -422,6 +435,6 @@ impl Server {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     None,
-    /// There are news for it to go on with.
-    News,
+    /// There is a report for it to go on with.
+    Report,
 }

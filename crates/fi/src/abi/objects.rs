@@ -1,7 +1,7 @@
 //! The objects that a program opens, and their tables of functions.
 //!
 //! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the fields
-//! of the interface each object of ours has a number by which the [desk](crate::desk) knows it.
+//! of the interface each object of ours has a number by which the [progress engine](crate::progress) knows it.
 
 use super::entries::{
     FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiMrAttr, FiMsg, FiMsgRma, FiMsgTagged, IoVec,

@@ -12,7 +12,7 @@ use crate::abi::{
 };
 use crate::fabric::{fid, give, release, session};
 use crate::{address, message, rma, tagged};
-use link::{Kind, Order};
+use link::{Order, OrderKind};
 use std::ffi::{c_int, c_void};
 
 static FID_OPS: FiOps = FiOps {
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn open(
         Err(error) => return error,
     };
     let mut state = session.lock();
-    if state.desk.endpoint.is_some() {
+    if state.engine.endpoint.is_some() {
         return -FI_EBUSY;
     }
     // SAFETY: the information is null or a structure, whose parts are null or structures.
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn open(
     let mut endpoint = Endpoint::default();
     endpoint.transmit.flags = tx_flags;
     endpoint.receive.flags = rx_flags;
-    state.desk.endpoint = Some(endpoint);
+    state.engine.endpoint = Some(endpoint);
     let object = FidEp {
         fid: fid(FI_CLASS_EP, context, &FID_OPS),
         ops: &raw const OPS,
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn open(
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     if let Ok(session) = session() {
-        session.lock().desk.close_endpoint();
+        session.lock().engine.close_endpoint();
     }
     // SAFETY: the program closes what it has opened, once.
     unsafe { release::<FidEp>(fid) };
@@ -106,7 +106,7 @@ unsafe extern "C" fn bind(_fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int 
         Err(error) => return error,
     };
     let mut state = session.lock();
-    let Some(endpoint) = state.desk.endpoint.as_mut() else {
+    let Some(endpoint) = state.engine.endpoint.as_mut() else {
         return -FI_EOPBADSTATE;
     };
     let has = |flag| flags & flag != 0;
@@ -154,14 +154,14 @@ unsafe extern "C" fn cancel(_fid: *mut Fid, context: Address) -> isize {
         Ok(call) => call,
         Err(error) => return error as isize,
     };
-    let desk = &mut call.state.desk;
-    if desk.untagged.cancel(context, &mut desk.ends) {
+    let engine = &mut call.state.engine;
+    if engine.untagged.cancel(context, &mut engine.completions) {
         return 0;
     }
-    if let Some(id) = desk.find(context) {
+    if let Some(id) = engine.find(context) {
         call.say(Order {
             id,
-            ..Order::new(Kind::Cancel, 0)
+            ..Order::new(OrderKind::Cancel, 0)
         });
     }
     0
@@ -212,7 +212,7 @@ unsafe extern "C" fn setopt(
         return -FI_EINVAL;
     }
     let mut state = session.lock();
-    let Some(endpoint) = state.desk.endpoint.as_mut() else {
+    let Some(endpoint) = state.engine.endpoint.as_mut() else {
         return -FI_EOPBADSTATE;
     };
     // SAFETY: so many bytes lie there.

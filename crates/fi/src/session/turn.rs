@@ -2,7 +2,7 @@
 
 use super::{HOLDS, LEFT, Session, State};
 use crate::{calls, clock};
-use link::{Flags, Kind, LinkError, NEVER, Order};
+use link::{Flags, LinkError, NEVER, Order, OrderKind};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it is taken to wait: it looks
@@ -22,7 +22,7 @@ const IDLE: u32 = 1024;
 const LONGEST_OF_TIMED: u64 = 10_000_000_000;
 
 impl Session {
-    /// There are news or orders.
+    /// There is a report, or an order.
     fn happened(&self) {
         self.looks.store(0, Ordering::Relaxed);
         self.idle.store(0, Ordering::Relaxed);
@@ -33,18 +33,21 @@ impl Session {
     pub fn order(&self, state: &mut State, order: Order, payload: &[&[u8]]) {
         let kind = order.kind();
         // The record of a call is none of its deeds: a program may call again and again, and nothing happens.
-        if kind != Some(Kind::Called) {
+        if kind != Some(OrderKind::Called) {
             clock::noted();
             self.happened();
         }
-        if let Some(id) = state.desk.probe.give_up(&order, calls::probes()) {
+        if let Some(id) = state.engine.probe.give_up(&order, calls::probes()) {
             let cancel = Order {
                 id,
-                ..Order::new(Kind::Cancel, 0)
+                ..Order::new(OrderKind::Cancel, 0)
             };
             self.order(state, cancel, &[]);
         }
-        let carries = matches!(kind, Some(Kind::Send | Kind::Put | Kind::Reply));
+        let carries = matches!(
+            kind,
+            Some(OrderKind::Send | OrderKind::Put | OrderKind::Reply)
+        );
         let checksum = if carries && self.settings.checksums {
             link::checksum(payload.iter().copied())
         } else {
@@ -55,19 +58,19 @@ impl Session {
             checksum,
             ..order
         };
-        if kind != Some(Kind::Called) {
+        if kind != Some(OrderKind::Called) {
             self.at_work.store(true, Ordering::Relaxed);
         }
         state.link.order(&order, payload);
     }
 
-    /// Waits in simulated time: for news, at most until a moment. All news that there are by then have gone to the desk. With
-    /// [`Flags::SLEEP`] it is until that moment, and news stay where they are.
+    /// Waits in simulated time: for a report, at most until a moment. The progress engine has then got all reports up to the new
+    /// present. With [`Flags::SLEEP`] the wait lasts until that moment, and reports stay with the simulator.
     pub fn wait(&self, state: &mut State, until: u64, flags: Flags) {
         let wait = Order {
             key: until,
             flags: flags.0,
-            ..Order::new(Kind::Wait, 0)
+            ..Order::new(OrderKind::Wait, 0)
         };
         self.wait_by(state, wait);
     }
@@ -83,7 +86,7 @@ impl Session {
             key: NEVER,
             size: ranks.into(),
             flags: Flags::MEETING.0,
-            ..Order::new(Kind::Wait, 0)
+            ..Order::new(OrderKind::Wait, 0)
         };
         self.wait_by(&mut self.lock(), wait);
     }
@@ -101,12 +104,12 @@ impl Session {
                 ..wait
             });
             let mut replies = Vec::new();
-            for (news, part, bytes) in state.link.news() {
+            for (report, part, bytes) in state.link.reports() {
                 self.look_anew();
                 self.happened();
-                replies.extend(state.desk.news(&news, part, bytes));
+                replies.extend(state.engine.report(&report, part, bytes));
             }
-            if let Some((order, bytes)) = state.desk.wrong.take() {
+            if let Some((order, bytes)) = state.engine.wrong.take() {
                 self.order(state, order, &[&bytes]);
                 loop {
                     // The simulator ends the run, and with it this process.
@@ -125,7 +128,7 @@ impl Session {
         }
     }
 
-    /// The program, or MPI for it, has looked and found nothing: time goes on to the next news in a call that blocks, once MPI
+    /// The program, or MPI for it, has looked and found nothing: time goes on to the next report in a call that blocks, once MPI
     /// has looked a few times, and else by a step that grows. After a sleep, the first look finds what has come by now: some
     /// calls look once only, and a program that waits by them and sleeps between them would never hear of it.
     pub fn look(&self, state: &mut State) {
@@ -145,7 +148,7 @@ impl Session {
             if looks < glances && idle < IDLE {
                 return;
             }
-            let hears = !calls::probes() || state.desk.probe.is_there();
+            let hears = !calls::probes() || state.engine.probe.is_there();
             if looks >= glances + steps && hears {
                 let flags = if calls::one_thread() {
                     Flags::BLOCKING
@@ -192,7 +195,7 @@ impl Session {
         } else {
             self.wait(state, self.now() + tick, flags);
         }
-        // Unless there were news.
+        // Unless there was a report.
         let (new, old) = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self.tick.compare_exchange(tick, longer, new, old);
     }

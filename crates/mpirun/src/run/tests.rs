@@ -6,7 +6,7 @@ mod process;
 use super::*;
 use crate::Memory;
 use elan::{Placement, Watch as Bounds};
-use link::{Flags, Kind, Order, Status};
+use link::{Flags, Order, OrderKind, Status};
 use lookahead::random;
 use process::{ANYBODY, Process, machine, options, play};
 use std::sync::Mutex;
@@ -45,8 +45,11 @@ fn ping(process: &mut Process, size: u64) -> Option<f64> {
                 assert_eq!(process.end_of(send).0, Status::Done);
             } else {
                 let receive = process.receive(other, 5, size);
-                let (status, news, got) = process.end_of(receive);
-                assert_eq!((status, news.peer, news.data), (Status::Done, other, other));
+                let (status, report, got) = process.end_of(receive);
+                assert_eq!(
+                    (status, report.peer, report.data),
+                    (Status::Done, other, other)
+                );
                 assert!(got == bytes, "the payload is another one");
             }
         }
@@ -129,9 +132,9 @@ fn puts_and_gets_reach_the_memory_of_others() {
         let other = 1 - process.rank();
         if process.rank() == 0 {
             let rest = vec![9; long - 100];
-            let put = process.copy(Kind::Put, other, (77, 100, long as u64 - 100), &rest);
+            let put = process.copy(OrderKind::Put, other, (77, 100, long as u64 - 100), &rest);
             assert_eq!(process.end_of(put).0, Status::Done);
-            let get = process.copy(Kind::Get, other, (77, 0, long as u64), &[]);
+            let get = process.copy(OrderKind::Get, other, (77, 0, long as u64), &[]);
             let (status, _, bytes) = process.end_of(get);
             assert_eq!(status, Status::Done);
             assert!(bytes[..100].iter().all(|&byte| byte == 1));
@@ -157,14 +160,14 @@ fn peeks_claims_and_cancels_end_as_they_should() {
                 flags: flags.0,
                 ..Order::default()
             };
-            let id = process.order(Kind::Peek, order, &[]);
+            let id = process.order(OrderKind::Peek, order, &[]);
             (id, process.end_of(id))
         };
         if process.rank() == 0 {
             assert_eq!(peek(process, Flags::default()).1.0, Status::Nothing);
             process.sleep(Time::from_us(50));
-            let (id, (status, news, _)) = peek(process, Flags::CLAIM);
-            assert_eq!((status, news.size, news.tag), (Status::Done, 3, 4));
+            let (id, (status, report, _)) = peek(process, Flags::CLAIM);
+            assert_eq!((status, report.size, report.tag), (Status::Done, 3, 4));
             // A later receive of the same does not get what is kept.
             let later = process.receive(1, 4, 100);
             process.sleep(Time::from_us(50));
@@ -174,13 +177,13 @@ fn peeks_claims_and_cancels_end_as_they_should() {
                 size: 3,
                 ..Order::default()
             };
-            process.order(Kind::Claim, order, &[]);
+            process.order(OrderKind::Claim, order, &[]);
             assert_eq!(process.end_of(id).2, [1, 2, 3]);
             let order = Order {
                 id: later,
                 ..Order::default()
             };
-            process.order(Kind::Cancel, order, &[]);
+            process.order(OrderKind::Cancel, order, &[]);
             assert_eq!(process.end_of(later).0, Status::Cancelled);
         } else {
             let send = process.send(0, 4, &[1, 2, 3]);
@@ -189,7 +192,7 @@ fn peeks_claims_and_cancels_end_as_they_should() {
                 flags: Flags::UNTAGGED.0,
                 ..Order::default()
             };
-            let send = process.order(Kind::Send, order, &[5; 9]);
+            let send = process.order(OrderKind::Send, order, &[5; 9]);
             assert_eq!(process.end_of(send).0, Status::Done);
         }
     });
@@ -205,7 +208,7 @@ fn probe(process: &mut Process, tag: u64) -> u64 {
         flags: Flags::BLOCKING.0,
         ..Order::default()
     };
-    process.order(Kind::Peek, order, &[])
+    process.order(OrderKind::Peek, order, &[])
 }
 
 /// The networks, and the machines whose processes and adapters match messages.
@@ -239,8 +242,8 @@ fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
                     times.push(process.now);
                 }
                 let probed = probe(process, 4);
-                let (status, news, bytes) = process.end_of(probed);
-                assert_eq!((status, news.size, news.tag), (Status::Done, 3, 4));
+                let (status, report, bytes) = process.end_of(probed);
+                assert_eq!((status, report.size, report.tag), (Status::Done, 3, 4));
                 assert!(bytes.is_empty());
                 let (received, probed) = (times[1] - times[0], process.now - times[1]);
                 let difference = received.abs_diff(probed);
@@ -272,7 +275,7 @@ fn a_probe_is_taken_back_and_leaves_no_trace() {
             };
             if process.rank() == 0 {
                 process.sleep(Time::from_us(100));
-                process.order(Kind::Send, untagged, &[5; 9]);
+                process.order(OrderKind::Send, untagged, &[5; 9]);
                 process.sleep(Time::from_us(100));
                 let send = process.send(1, 4, &[1, 2, 3]);
                 process.end_of(send);
@@ -288,7 +291,7 @@ fn a_probe_is_taken_back_and_leaves_no_trace() {
                 id: probed,
                 ..Order::default()
             };
-            process.order(Kind::Cancel, order, &[]);
+            process.order(OrderKind::Cancel, order, &[]);
             assert_eq!(process.end_of(probed).0, Status::Cancelled);
             assert!(process.now < Time::from_us(150).as_ps());
             let receive = process.receive(0, 4, 3);
@@ -325,8 +328,8 @@ fn what_is_too_long_is_told_and_not_stored() {
             process.end_of(send);
         } else {
             let receive = process.receive(0, 1, 499);
-            let (status, news, bytes) = process.end_of(receive);
-            assert_eq!((status, news.size), (Status::Truncated, 500));
+            let (status, report, bytes) = process.end_of(receive);
+            assert_eq!((status, report.size), (Status::Truncated, 500));
             assert!(bytes.is_empty());
         }
     });
@@ -350,9 +353,12 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
             } else if process.rank() == 0 {
                 for length in [500, 200_000] {
                     let receive = process.receive(2, 1, length - 1);
-                    let (status, news, bytes) = process.end_of(receive);
-                    assert_eq!((status, news.size), (Status::Truncated, length));
-                    assert_eq!((news.peer, news.data, news.tag, bytes.len()), (2, 2, 1, 0));
+                    let (status, report, bytes) = process.end_of(receive);
+                    assert_eq!((status, report.size), (Status::Truncated, length));
+                    assert_eq!(
+                        (report.peer, report.data, report.tag, bytes.len()),
+                        (2, 2, 1, 0)
+                    );
                 }
                 for length in [500, 200_000] {
                     let peek = Order {
@@ -361,7 +367,7 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
                         ..Order::default()
                     };
                     let id = loop {
-                        let id = process.order(Kind::Peek, peek, &[]);
+                        let id = process.order(OrderKind::Peek, peek, &[]);
                         match process.end_of(id).0 {
                             Status::Done => break id,
                             _ => process.sleep(Time::from_us(50)),
@@ -372,10 +378,13 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
                         size: length - 1,
                         ..Order::default()
                     };
-                    process.order(Kind::Claim, claim, &[]);
-                    let (status, news, bytes) = process.end_of(id);
-                    assert_eq!((status, news.size), (Status::Truncated, length));
-                    assert_eq!((news.peer, news.data, news.tag, bytes.len()), (2, 2, 1, 0));
+                    process.order(OrderKind::Claim, claim, &[]);
+                    let (status, report, bytes) = process.end_of(id);
+                    assert_eq!((status, report.size), (Status::Truncated, length));
+                    assert_eq!(
+                        (report.peer, report.data, report.tag, bytes.len()),
+                        (2, 2, 1, 0)
+                    );
                 }
                 let receive = process.receive(2, 1, 7);
                 assert_eq!(process.end_of(receive).2, [1; 7]);
@@ -478,7 +487,7 @@ fn long_payloads_come_as_they_were_sent() {
                         flags: Flags::UNTAGGED.0,
                         ..Order::default()
                     };
-                    let send = process.order(Kind::Send, untagged, &bytes);
+                    let send = process.order(OrderKind::Send, untagged, &bytes);
                     while process.messages.is_empty() {
                         process.wait(link::NEVER, Flags::BLOCKING);
                     }
@@ -588,9 +597,9 @@ fn a_get_after_a_put_reads_no_late_bytes_of_the_put() {
         process.memory.insert(7, vec![process.rank() as u8; 4096]);
         let other = 1 - process.rank();
         for round in 0..100 {
-            let put = process.copy(Kind::Put, other, (7, 1000, 320), &[100 + round; 320]);
+            let put = process.copy(OrderKind::Put, other, (7, 1000, 320), &[100 + round; 320]);
             assert_eq!(process.end_of(put).0, Status::Done);
-            let get = process.copy(Kind::Get, other, (7, 0, 272), &[]);
+            let get = process.copy(OrderKind::Get, other, (7, 0, 272), &[]);
             assert_eq!(process.end_of(get).2, vec![other as u8; 272]);
         }
         let send = process.send(other, 1, &[]);

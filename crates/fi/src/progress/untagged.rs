@@ -5,15 +5,15 @@
 //! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message; then it goes back to the program, which a flag on its last
 //! completion says.
 
-use super::NO_LABEL;
-use super::ends::{Ends, Goal};
+use super::NO_DATA;
+use super::completions::{Binding, Completions};
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV,
     FI_REMOTE_CQ_DATA,
 };
 use crate::memory::Buffer;
-use link::{News, Part};
+use link::{Part, Report};
 use std::collections::VecDeque;
 
 /// Messages lie in buffers at multiples of this.
@@ -28,14 +28,14 @@ pub struct Posted {
     pub source: u64,
     /// For several messages: the least room to go on with, and how much is filled.
     pub several: Option<(usize, usize)>,
-    pub goal: Goal,
+    pub binding: Binding,
 }
 
 /// A message that came before its buffer.
 #[derive(Debug)]
 struct Early {
     source: u64,
-    news: News,
+    report: Report,
     bytes: Vec<u8>,
 }
 
@@ -47,12 +47,19 @@ pub struct Untagged {
     /// What has come of the next message.
     begun: Vec<u8>,
     /// A message whose bytes in its buffer have another checksum than it was sent with, and these bytes.
-    pub wrong: Option<(News, Vec<u8>)>,
+    pub wrong: Option<(Report, Vec<u8>)>,
 }
 
 impl Untagged {
     /// A part of the next message.
-    pub fn arrive(&mut self, news: &News, part: Part, bytes: &[u8], source: u64, ends: &mut Ends) {
+    pub fn arrive(
+        &mut self,
+        report: &Report,
+        part: Part,
+        bytes: &[u8],
+        source: u64,
+        completions: &mut Completions,
+    ) {
         let mut whole = std::mem::take(&mut self.begun);
         let bytes = if part.at() == 0 && part.is_last() {
             bytes
@@ -65,23 +72,23 @@ impl Untagged {
             }
             &whole
         };
-        assert_eq!(bytes.len() as u64, news.size, "the payload of {news:?}");
-        if !self.store(source, news, bytes, ends) {
+        assert_eq!(bytes.len() as u64, report.size, "the payload of {report:?}");
+        if !self.store(source, report, bytes, completions) {
             self.early.push_back(Early {
                 source,
-                news: *news,
+                report: *report,
                 bytes: bytes.to_vec(),
             });
         }
     }
 
     /// The program posts a buffer, into which goes what came early.
-    pub fn post(&mut self, posted: Posted, ends: &mut Ends) {
-        ends.begin(posted.goal);
+    pub fn post(&mut self, posted: Posted, completions: &mut Completions) {
+        completions.begin(posted.binding);
         self.posted.push_back(posted);
         let mut left = VecDeque::new();
         for early in std::mem::take(&mut self.early) {
-            if !self.store(early.source, &early.news, &early.bytes, ends) {
+            if !self.store(early.source, &early.report, &early.bytes, completions) {
                 left.push_back(early);
             }
         }
@@ -89,7 +96,7 @@ impl Untagged {
     }
 
     /// The program takes back the buffer of a context.
-    pub fn cancel(&mut self, context: Address, ends: &mut Ends) -> bool {
+    pub fn cancel(&mut self, context: Address, completions: &mut Completions) -> bool {
         let mut all = self.posted.iter();
         let place = all.position(|posted| posted.context == context);
         let Some(posted) = place.and_then(|place| self.posted.remove(place)) else {
@@ -101,12 +108,18 @@ impl Untagged {
             err: FI_ECANCELED,
             ..FiCqErrEntry::default()
         };
-        ends.failed(posted.goal, error);
+        completions.failed(posted.binding, error);
         true
     }
 
     /// Puts a message into the first buffer for it; whether there is one.
-    fn store(&mut self, source: u64, news: &News, bytes: &[u8], ends: &mut Ends) -> bool {
+    fn store(
+        &mut self,
+        source: u64,
+        report: &Report,
+        bytes: &[u8],
+        completions: &mut Completions,
+    ) -> bool {
         loop {
             let fits = |posted: &Posted| posted.source == FI_ADDR_UNSPEC || posted.source == source;
             let Some(place) = self.posted.iter().position(fits) else {
@@ -122,15 +135,15 @@ impl Untagged {
                 buf: posted.buffer.address() + filled,
                 ..FiCqTaggedEntry::default()
             };
-            if news.data != NO_LABEL {
+            if report.data != NO_DATA {
                 entry.flags |= FI_REMOTE_CQ_DATA;
-                entry.data = news.data.into();
+                entry.data = report.data.into();
             }
             if bytes.len() > room && filled > 0 {
                 // The next one must have it; this one goes back with nothing in its rest.
                 entry.flags = FI_MULTI_RECV;
                 (entry.len, entry.data) = (0, 0);
-                ends.done(posted.goal, entry, source);
+                completions.done(posted.binding, entry, source);
                 self.posted.remove(place);
                 continue;
             }
@@ -145,19 +158,19 @@ impl Untagged {
                     src_addr: source,
                     ..FiCqErrEntry::default()
                 };
-                ends.failed(posted.goal, error);
+                completions.failed(posted.binding, error);
                 self.posted.remove(place);
                 return true;
             }
             posted.buffer.store(filled, bytes);
             let stored = || posted.buffer.bytes(filled, bytes.len());
-            if news.checksum != 0 && link::checksum(stored()) != news.checksum {
+            if report.checksum != 0 && link::checksum(stored()) != report.checksum {
                 let stored = stored().collect::<Vec<_>>().concat();
-                self.wrong.get_or_insert((*news, stored));
+                self.wrong.get_or_insert((*report, stored));
             }
             let filled = (filled + bytes.len()).next_multiple_of(ALIGNMENT);
             let left = posted.buffer.length().saturating_sub(filled);
-            let goal = posted.goal;
+            let binding = posted.binding;
             if posted.several.is_some() && left >= least {
                 posted.several = Some((least, filled));
             } else {
@@ -166,7 +179,7 @@ impl Untagged {
                 }
                 self.posted.remove(place);
             }
-            ends.done(goal, entry, source);
+            completions.done(binding, entry, source);
             return true;
         }
     }

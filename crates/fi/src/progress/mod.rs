@@ -1,7 +1,7 @@
-//! The desk: what of this rank is under way, and what the simulator's news mean to it.
+//! The progress engine: what of this rank is under way, and what the simulator's reports mean to it.
 //!
-//! An operation gets a number when it is ordered, and lies here until its news come. Then its memory is filled, and its end
-//! is put where the program will look for it: a completion queue, a counter, or both. The desk calls nobody and knows
+//! An operation gets a number when it is ordered, and lies here until its report comes. Then its memory is filled, and its end
+//! is put where the program will look for it: a completion queue, a counter, or both. The progress engine calls nobody and knows
 //! no time; it is reached only under the session's lock.
 //!
 //! | part | keeps |
@@ -9,11 +9,11 @@
 //! | [`ends`] | completion queues and counters |
 //! | [`probe`] | the message that `MPI_Probe` waits for |
 //! | [`untagged`] | buffers for untagged messages, and such messages that came too early |
-//! | [`windows`] | memory that others may reach |
+//! | [`regions`] | memory that others may reach |
 //!
 //! What becomes of an operation:
 //!
-//! | news | status | completion |
+//! | report | status | completion |
 //! |---|---|---|
 //! | any | done | an entry with the operation's context and flags; the counter goes up |
 //! | `Received` | truncated | the error `FI_ETRUNC`, nothing stored |
@@ -21,10 +21,10 @@
 //! | `Found` | nothing | the error `FI_ENOMSG` |
 //! | `Stored`, `Got` | refused | the error `FI_EKEYREJECTED` |
 
-pub mod ends;
+pub mod completions;
 pub mod probe;
+pub mod regions;
 pub mod untagged;
-pub mod windows;
 
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
@@ -32,19 +32,19 @@ use crate::abi::{
     FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA,
 };
 use crate::memory::Buffer;
-use ends::{Ends, Goal};
-use link::{Kind, News, Order, Part, Report, Status};
+use completions::{Binding, Completions};
+use link::{Order, OrderKind, Part, Report, ReportKind, Status};
 use probe::Probe;
+use regions::Regions;
 use std::collections::BTreeMap;
 use untagged::Untagged;
-use windows::Windows;
 
 /// The label of messages that have none.
-pub const NO_LABEL: u32 = u32::MAX;
+pub const NO_DATA: u32 = u32::MAX;
 
 /// An operation under way.
 #[derive(Clone, Debug)]
-pub struct Operation {
+pub struct PendingOp {
     /// What the program calls it.
     pub context: Address,
     /// What comes in.
@@ -52,23 +52,23 @@ pub struct Operation {
     /// The flags that its completion will show.
     pub flags: u64,
     /// Where its end is told.
-    pub goal: Goal,
+    pub binding: Binding,
 }
 
 /// Operations under way and memory that others may reach.
 #[derive(Default)]
-pub struct Desk {
+pub struct ProgressEngine {
     /// The latest number.
     latest: u64,
-    under_way: BTreeMap<u64, Operation>,
+    under_way: BTreeMap<u64, PendingOp>,
     /// Messages that peeks claimed: the peek's context and its number.
     claimed: Vec<(Address, u64)>,
     /// The latest peek that found nothing.
     missed: u64,
-    pub ends: Ends,
+    pub completions: Completions,
     pub probe: Probe,
     pub untagged: Untagged,
-    pub windows: Windows,
+    pub regions: Regions,
     /// The endpoint that is open.
     pub endpoint: Option<crate::endpoint::Endpoint>,
     /// Tables of addresses: the rank of each entry.
@@ -77,20 +77,20 @@ pub struct Desk {
     pub wrong: Option<(Order, Vec<u8>)>,
 }
 
-/// The order that says what was stored instead of the bytes of some news.
-fn differs(news: &News, stored: Vec<u8>) -> (Order, Vec<u8>) {
+/// The order that says what was stored instead of the bytes of a report.
+fn differs(report: &Report, stored: Vec<u8>) -> (Order, Vec<u8>) {
     let order = Order {
-        id: news.message,
+        id: report.message,
         size: stored.len() as u64,
-        ..Order::new(Kind::Differs, 0)
+        ..Order::new(OrderKind::Differs, 0)
     };
     (order, stored)
 }
 
-impl Desk {
+impl ProgressEngine {
     /// Takes down an operation; its number.
-    pub fn begin(&mut self, operation: Operation) -> u64 {
-        self.ends.begin(operation.goal);
+    pub fn begin(&mut self, operation: PendingOp) -> u64 {
+        self.completions.begin(operation.binding);
         let id = self.number();
         self.under_way.insert(id, operation);
         id
@@ -116,11 +116,11 @@ impl Desk {
 
     /// The message that the peek of a context claimed: the peek's number. From now on an operation of this number is under
     /// way: the receive.
-    pub fn claim(&mut self, context: Address, receive: Operation) -> Option<u64> {
+    pub fn claim(&mut self, context: Address, receive: PendingOp) -> Option<u64> {
         let mut all = self.claimed.iter();
         let place = all.position(|claimed| claimed.0 == context)?;
         let (_, id) = self.claimed.remove(place);
-        self.ends.begin(receive.goal);
+        self.completions.begin(receive.binding);
         self.under_way.insert(id, receive);
         Some(id)
     }
@@ -152,72 +152,82 @@ impl Desk {
         place.map_or(FI_ADDR_NOTAVAIL, |place| place as u64)
     }
 
-    /// Takes in news with a part of their payload; the reply, if they want one ([`link::Report::Read`]). What news report has
-    /// happened when the last part of their payload is there.
-    pub fn news(&mut self, news: &News, part: Part, bytes: &[u8]) -> Option<(Order, Vec<u8>)> {
-        match news.report().expect("news of this build") {
-            Report::Read => return Some(self.windows.read(news)),
-            Report::Write => {
-                let came = self.windows.write(news, part, bytes);
-                if came.is_some_and(|checksum| checksum != news.checksum) && self.wrong.is_none() {
+    /// Takes in a report with a part of its payload; returns the reply, if it asks for one ([`link::ReportKind::Read`]). A report
+    /// takes effect with the last part of its payload.
+    pub fn report(
+        &mut self,
+        report: &Report,
+        part: Part,
+        bytes: &[u8],
+    ) -> Option<(Order, Vec<u8>)> {
+        match report.kind().expect("report of this build") {
+            ReportKind::Read => return Some(self.regions.read(report)),
+            ReportKind::Write => {
+                let came = self.regions.write(report, part, bytes);
+                if came.is_some_and(|checksum| checksum != report.checksum) && self.wrong.is_none()
+                {
                     // The memory may be changed by other threads meanwhile, so that it is what came that counts.
-                    let stored = self.windows.content(news);
-                    self.wrong = Some(differs(news, stored));
+                    let stored = self.regions.content(report);
+                    self.wrong = Some(differs(report, stored));
                 }
             }
-            Report::Message => {
-                let source = self.address_of(news.peer);
+            ReportKind::Message => {
+                let source = self.address_of(report.peer);
                 let untagged = &mut self.untagged;
-                untagged.arrive(news, part, bytes, source, &mut self.ends);
+                untagged.arrive(report, part, bytes, source, &mut self.completions);
                 self.check_untagged();
             }
-            Report::Found if self.probe.ended(news) => (),
-            Report::Sent | Report::Received | Report::Found | Report::Stored | Report::Got => {
-                if let Some(operation) = self.under_way.get(&news.id) {
+            ReportKind::Found if self.probe.ended(report) => (),
+            ReportKind::Sent
+            | ReportKind::Received
+            | ReportKind::Found
+            | ReportKind::Stored
+            | ReportKind::Got => {
+                if let Some(operation) = self.under_way.get(&report.id) {
                     operation.buffer.store(part.at(), bytes);
                 }
                 if part.is_last() {
-                    self.end(news, part.whole());
+                    self.end(report, part.whole());
                 }
             }
         }
         None
     }
 
-    /// Takes in news that have no payload.
-    pub fn told(&mut self, news: &News) {
-        self.end(news, 0);
+    /// Takes in a report that has no payload.
+    pub fn told(&mut self, report: &Report) {
+        self.end(report, 0);
     }
 
     /// Takes note of an untagged message that was stored wrongly.
     pub fn check_untagged(&mut self) {
-        if let Some((news, stored)) = self.untagged.wrong.take() {
-            self.wrong.get_or_insert_with(|| differs(&news, stored));
+        if let Some((report, stored)) = self.untagged.wrong.take() {
+            self.wrong.get_or_insert_with(|| differs(&report, stored));
         }
     }
 
     /// Compares what the buffer of an operation holds with what was sent.
-    fn check(&mut self, news: &News, buffer: &Buffer, size: usize) {
-        if news.checksum != 0 && link::checksum(buffer.bytes(0, size)) != news.checksum {
+    fn check(&mut self, report: &Report, buffer: &Buffer, size: usize) {
+        if report.checksum != 0 && link::checksum(buffer.bytes(0, size)) != report.checksum {
             let stored = buffer.bytes(0, size).collect::<Vec<_>>().concat();
-            self.wrong.get_or_insert_with(|| differs(news, stored));
+            self.wrong.get_or_insert_with(|| differs(report, stored));
         }
     }
 
     /// An operation has ended. One that nobody knows was of an endpoint that has been closed.
-    fn end(&mut self, news: &News, size: usize) {
-        let Some(operation) = self.under_way.remove(&news.id) else {
+    fn end(&mut self, report: &Report, size: usize) {
+        let Some(operation) = self.under_way.remove(&report.id) else {
             return;
         };
-        let Operation {
+        let PendingOp {
             context,
             buffer,
             flags,
-            goal,
+            binding,
         } = operation;
-        let report = news.report();
-        let incoming = report == Some(Report::Received) || report == Some(Report::Found);
-        let labelled = incoming && news.data != NO_LABEL;
+        let kind = report.kind();
+        let incoming = kind == Some(ReportKind::Received) || kind == Some(ReportKind::Found);
+        let labelled = incoming && report.data != NO_DATA;
         let room = buffer.length();
         let mut entry = FiCqTaggedEntry {
             op_context: context,
@@ -225,46 +235,46 @@ impl Desk {
             len: room,
             buf: buffer.address(),
             data: 0,
-            tag: news.tag,
+            tag: report.tag,
         };
         if labelled {
             entry.flags |= FI_REMOTE_CQ_DATA;
-            entry.data = news.data.into();
+            entry.data = report.data.into();
         }
         if incoming {
-            entry.len = news.size as usize;
+            entry.len = report.size as usize;
         }
         let source = if incoming {
-            self.address_of(news.peer)
+            self.address_of(report.peer)
         } else {
             FI_ADDR_NOTAVAIL
         };
-        let failed = match news.status() {
+        let failed = match report.status() {
             Status::Done => {
-                if matches!(report, Some(Report::Received | Report::Got)) {
-                    assert_eq!(size as u64, news.size, "the payload of {news:?}");
-                    self.check(news, &buffer, size);
+                if matches!(kind, Some(ReportKind::Received | ReportKind::Got)) {
+                    assert_eq!(size as u64, report.size, "the payload of {report:?}");
+                    self.check(report, &buffer, size);
                 }
-                if report == Some(Report::Found) && flags & FI_CLAIM != 0 {
-                    self.claimed.push((context, news.id));
+                if kind == Some(ReportKind::Found) && flags & FI_CLAIM != 0 {
+                    self.claimed.push((context, report.id));
                 }
-                self.ends.done(goal, entry, source);
+                self.completions.done(binding, entry, source);
                 return;
             }
             // The program wanted nothing of it.
             Status::Truncated if flags & FI_DISCARD != 0 => {
-                return self.ends.done(goal, entry, source);
+                return self.completions.done(binding, entry, source);
             }
             Status::Truncated => FI_ETRUNC,
             Status::Cancelled => FI_ECANCELED,
             Status::Nothing => FI_ENOMSG,
-            Status::Refused if matches!(report, Some(Report::Stored | Report::Got)) => {
+            Status::Refused if matches!(kind, Some(ReportKind::Stored | ReportKind::Got)) => {
                 FI_EKEYREJECTED
             }
             Status::Refused => FI_EIO,
         };
         if failed == FI_ENOMSG {
-            self.missed = news.id;
+            self.missed = report.id;
         }
         let error = FiCqErrEntry {
             op_context: context,
@@ -278,7 +288,7 @@ impl Desk {
             src_addr: source,
             ..FiCqErrEntry::default()
         };
-        self.ends.failed(goal, error);
+        self.completions.failed(binding, error);
     }
 }
 
