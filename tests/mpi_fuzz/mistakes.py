@@ -89,7 +89,7 @@ MISTAKES = [
     ),
     Mistake(
         "the second piece of memory of a message is left out",
-        "crates/fi/src/endpoint.rs",
+        "crates/fi/src/operation.rs",
         "            let all = [&[first][..], &rest].concat();\n",
         "            let all = [&[first][..], &rest[1..], &rest[..1]].concat();\n",
     ),

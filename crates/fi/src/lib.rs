@@ -14,6 +14,7 @@
 
 mod abi;
 mod address;
+mod attach;
 mod calls;
 mod clock;
 mod completion;
@@ -22,11 +23,14 @@ mod endpoint;
 mod fabric;
 mod manager;
 mod memory;
-mod message;
+mod messages;
+mod object;
+mod operation;
+mod peek;
 mod progress;
 mod provider;
 mod rma;
 mod session;
-mod tagged;
 #[cfg(test)]
 mod tests;
+mod thread;

@@ -6,12 +6,9 @@
 //! simulates then, and sleeping just adds to it. The program may initialise MPI once more, as sessions allow it to: then the
 //! rank comes back, at its local time or, if the simulation is ahead of that, at the simulation's.
 
-#![allow(unsafe_code)] // a function of C
-
 mod turn;
 
 use crate::progress::ProgressEngine;
-use crate::{calls, clock, manager};
 use link::{Leaving, LinkError, OutOfBand, Rank, Settings};
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -83,15 +80,11 @@ static CHILD: AtomicBool = AtomicBool::new(false);
 /// Set while the rank has left the simulation.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Attaches the process, or lets it come back if it has left the simulation.
+/// Attaches this process, which has no session yet, to the simulator.
 ///
 /// # Errors
 /// See [`LinkError`].
-pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
-    if let Some(session) = shown() {
-        session.come_back()?;
-        return Ok(session);
-    }
+pub fn begin(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
     let link = Rank::attach(path, rank)?;
     let settings = link.settings();
     let session = Session {
@@ -111,23 +104,7 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
             link,
         }),
     };
-    clock::attached();
-    calls::attached();
-    manager::attached();
-    // SAFETY: the handler only writes a few words.
-    unsafe { libc::atexit(exits) };
-    // Whoever started this process watches over it; without one, nobody would end it.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     Ok(SESSION.get_or_init(|| session))
-}
-
-/// The process exits: a rank that is in the simulation leaves it so, one that has left it will not come back.
-extern "C" fn exits() {
-    if let Some(session) = get() {
-        session.leaves(Leaving::Exit);
-    } else if let Some(session) = shown() {
-        session.out_of_band.exits();
-    }
 }
 
 /// The session, if this process is a rank.
@@ -197,6 +174,15 @@ impl Session {
         self.out_of_band.leaves(how);
     }
 
+    /// The process exits: a rank that is in the simulation leaves it so, one that has left it will not come back.
+    pub fn exits(&self) {
+        if LEFT.load(Ordering::Relaxed) {
+            self.out_of_band.exits();
+        } else {
+            self.leaves(Leaving::Exit);
+        }
+    }
+
     /// The program does something else than to look again: the steps of [`Session::look`] begin anew.
     pub fn look_anew(&self) {
         self.tick.store(self.settings.tick, Ordering::Relaxed);
@@ -206,7 +192,7 @@ impl Session {
 
     /// MPI has looked for a message, and there is none. If it waits for one, it must look again: only receives and probes hear
     /// of messages that come.
-    pub fn looked_in_vain(&self) {
+    pub fn found_nothing(&self) {
         self.vain.store(true, Ordering::Relaxed);
     }
 }

@@ -10,8 +10,8 @@
 
 use super::system::{Next, next};
 use super::{NANOSECOND, local, origin, sleep, system};
-use crate::calls;
 use crate::session::{self, Session};
+use crate::thread;
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -69,7 +69,7 @@ pub fn awaited() -> Option<&'static Session> {
 /// Waits for other threads. A thread that is cancelled in there never comes back, and is counted for ever: but for a program
 /// that cancels what calls MPI, that is of no account.
 fn waits(wait: impl FnOnce() -> c_int) -> c_int {
-    if session::get().is_none() || !calls::drives_time() || !calls::outside() {
+    if session::get().is_none() || !thread::drives_time() || !thread::outside() {
         return wait();
     }
     WAITING.fetch_add(1, Ordering::Relaxed);

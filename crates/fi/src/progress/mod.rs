@@ -6,7 +6,8 @@
 //!
 //! | part | keeps |
 //! |---|---|
-//! | [`ends`] | completion queues and counters |
+//! | [`bindings`] | what is bound to the endpoint |
+//! | [`completions`] | completion queues and counters |
 //! | [`probe`] | the message that `MPI_Probe` waits for |
 //! | [`untagged`] | buffers for untagged messages, and such messages that came too early |
 //! | [`regions`] | memory that others may reach |
@@ -21,6 +22,7 @@
 //! | `Found` | nothing | the error `FI_ENOMSG` |
 //! | `Stored`, `Got` | refused | the error `FI_EKEYREJECTED` |
 
+pub mod bindings;
 pub mod completions;
 pub mod probe;
 pub mod regions;
@@ -31,16 +33,15 @@ use crate::abi::{
     Address, FI_ADDR_NOTAVAIL, FI_CLAIM, FI_DISCARD, FI_ECANCELED, FI_EIO, FI_EKEYREJECTED,
     FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA,
 };
+use crate::address::AddressVector;
 use crate::memory::Buffer;
-use completions::{Binding, Completions};
+use bindings::Bindings;
+use completions::{Binding, Completions, NO_DATA};
 use link::{Order, OrderKind, Part, Report, ReportKind, Status};
 use probe::Probe;
 use regions::Regions;
 use std::collections::BTreeMap;
-use untagged::Untagged;
-
-/// The label of messages that have none.
-pub const NO_DATA: u32 = u32::MAX;
+use untagged::{Posted, Untagged};
 
 /// An operation under way.
 #[derive(Clone, Debug)]
@@ -69,10 +70,10 @@ pub struct ProgressEngine {
     pub probe: Probe,
     pub untagged: Untagged,
     pub regions: Regions,
-    /// The endpoint that is open.
-    pub endpoint: Option<crate::endpoint::Endpoint>,
-    /// Tables of addresses: the rank of each entry.
-    pub vectors: Vec<Vec<u32>>,
+    /// What is bound to the endpoint, if one is open.
+    pub endpoint: Option<Bindings>,
+    /// Address vectors, as they were opened.
+    pub vectors: Vec<AddressVector>,
     /// What was stored and differs, as an order to the simulator: the first of its kind ends the run.
     pub wrong: Option<(Order, Vec<u8>)>,
 }
@@ -141,15 +142,8 @@ impl ProgressEngine {
 
     /// The first address under which the endpoint knows a rank.
     fn address_of(&self, rank: u32) -> u64 {
-        let vector = self.endpoint.as_ref().and_then(|endpoint| endpoint.vector);
-        let vector = vector.and_then(|vector| self.vectors.get(vector));
-        // Nearly always the entry of the same number.
-        let usual = vector.and_then(|ranks| ranks.get(rank as usize));
-        if usual == Some(&rank) {
-            return rank.into();
-        }
-        let place = vector.and_then(|ranks| ranks.iter().position(|&entry| entry == rank));
-        place.map_or(FI_ADDR_NOTAVAIL, |place| place as u64)
+        let vector = self.endpoint.as_ref().and_then(|bindings| bindings.vector);
+        vector.map_or(FI_ADDR_NOTAVAIL, |vector| self.vectors[vector].number(rank))
     }
 
     /// Takes in a report with a part of its payload; returns the reply, if it asks for one ([`link::ReportKind::Read`]). A report
@@ -199,8 +193,14 @@ impl ProgressEngine {
         self.end(report, 0);
     }
 
+    /// The program posts a buffer for untagged messages.
+    pub fn post(&mut self, posted: Posted) {
+        self.untagged.post(posted, &mut self.completions);
+        self.check_untagged();
+    }
+
     /// Takes note of an untagged message that was stored wrongly.
-    pub fn check_untagged(&mut self) {
+    fn check_untagged(&mut self) {
         if let Some((report, stored)) = self.untagged.wrong.take() {
             self.wrong.get_or_insert_with(|| differs(&report, stored));
         }

@@ -111,11 +111,6 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
             }
             if kind == ReportKind::Message {
                 // It has come early.
-                let ProgressEngine {
-                    untagged,
-                    completions,
-                    ..
-                } = &mut engine;
                 let posted = Posted {
                     context: 8,
                     buffer: span.into(),
@@ -123,8 +118,7 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
                     several: None,
                     binding,
                 };
-                untagged.post(posted, completions);
-                engine.check_untagged();
+                engine.post(posted);
             }
             let wrong = engine.wrong.take();
             assert_eq!(wrong.is_some(), bytes != sent, "{kind:?}");
@@ -378,12 +372,7 @@ fn untagged_messages_share_a_buffer() {
         several: Some((20, 0)),
         binding,
     };
-    let ProgressEngine {
-        untagged,
-        completions,
-        ..
-    } = &mut engine;
-    untagged.post(post(1), completions);
+    engine.post(post(1));
     let first = done(&mut engine);
     assert_eq!((first.len, first.flags), (10, FI_MSG | FI_RECV));
     tell(&mut engine, &message(5), &[2; 5]);
@@ -394,13 +383,8 @@ fn untagged_messages_share_a_buffer() {
     tell(&mut engine, &message(1), &[3]);
     assert_eq!(done(&mut engine).flags, FI_MSG | FI_RECV | FI_MULTI_RECV);
     // The next one does not fit into the rest of a buffer: that goes back without it.
-    let ProgressEngine {
-        untagged,
-        completions,
-        ..
-    } = &mut engine;
-    untagged.post(post(2), completions);
-    untagged.post(post(3), completions);
+    engine.post(post(2));
+    engine.post(post(3));
     tell(&mut engine, &message(10), &[4; 10]);
     assert_eq!(done(&mut engine).op_context, 2);
     tell(&mut engine, &message(60), &[5; 60]);
@@ -416,12 +400,7 @@ fn untagged_messages_share_a_buffer() {
         "it is alone in the next"
     );
     // In pieces, and longer than a whole buffer.
-    let ProgressEngine {
-        untagged,
-        completions,
-        ..
-    } = &mut engine;
-    untagged.post(post(4), completions);
+    engine.post(post(4));
     for (part, bytes) in parts(&[6; 70], 40) {
         engine.report(&message(70), part, &bytes);
     }

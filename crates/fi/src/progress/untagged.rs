@@ -5,8 +5,7 @@
 //! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message; then it goes back to the program, which a flag on its last
 //! completion says.
 
-use super::NO_DATA;
-use super::completions::{Binding, Completions};
+use super::completions::{Binding, Completions, NO_DATA};
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV,

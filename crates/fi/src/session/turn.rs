@@ -1,7 +1,7 @@
 //! What a rank does with its turn: it orders, and gives the turn away to wait.
 
 use super::{HOLDS, LEFT, Session, State};
-use crate::{calls, clock};
+use crate::thread;
 use link::{Flags, LinkError, NEVER, Order, OrderKind};
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,7 @@ const LONGEST_OF_TIMED: u64 = 10_000_000_000;
 
 impl Session {
     /// There is a report, or an order.
-    fn happened(&self) {
+    fn progressed(&self) {
         self.looks.store(0, Ordering::Relaxed);
         self.idle.store(0, Ordering::Relaxed);
     }
@@ -34,10 +34,10 @@ impl Session {
         let kind = order.kind();
         // The record of a call is none of its deeds: a program may call again and again, and nothing happens.
         if kind != Some(OrderKind::Called) {
-            clock::noted();
-            self.happened();
+            thread::acted();
+            self.progressed();
         }
-        if let Some(id) = state.engine.probe.give_up(&order, calls::probes()) {
+        if let Some(id) = state.engine.probe.give_up(&order, thread::probes()) {
             let cancel = Order {
                 id,
                 ..Order::new(OrderKind::Cancel, 0)
@@ -106,7 +106,7 @@ impl Session {
             let mut replies = Vec::new();
             for (report, part, bytes) in state.link.reports() {
                 self.look_anew();
-                self.happened();
+                self.progressed();
                 replies.extend(state.engine.report(&report, part, bytes));
             }
             if let Some((order, bytes)) = state.engine.wrong.take() {
@@ -132,15 +132,15 @@ impl Session {
     /// has looked a few times, and else by a step that grows. After a sleep, the first look finds what has come by now: some
     /// calls look once only, and a program that waits by them and sleeps between them would never hear of it.
     pub fn look(&self, state: &mut State) {
-        clock::noted();
+        thread::acted();
         if self.slept.load(Ordering::Relaxed) {
             return self.wait(state, self.now(), Flags::default());
         }
         let vain = self.vain.load(Ordering::Relaxed);
-        if calls::blocks() && !calls::several_threads() && !vain {
+        if thread::blocks() && !thread::several_threads() && !vain {
             let looks = self.looks.fetch_add(1, Ordering::Relaxed);
             let idle = self.idle.fetch_add(1, Ordering::Relaxed);
-            let (glances, steps) = if calls::one_sided() {
+            let (glances, steps) = if thread::one_sided() {
                 (ONE_SIDED_GLANCES, ONE_SIDED_STEPS)
             } else {
                 (GLANCES, 0)
@@ -148,9 +148,9 @@ impl Session {
             if looks < glances && idle < IDLE {
                 return;
             }
-            let hears = !calls::probes() || state.engine.probe.is_there();
+            let hears = !thread::probes() || state.engine.probe.is_there();
             if looks >= glances + steps && hears {
-                let flags = if calls::one_thread() {
+                let flags = if thread::one_thread() {
                     Flags::BLOCKING
                 } else {
                     Flags::BLOCKING.with(Flags::THREADS)
@@ -184,7 +184,7 @@ impl Session {
 
     fn step_by(&self, state: &mut State, flags: Flags) {
         let tick = self.tick.load(Ordering::Relaxed);
-        let longest = if calls::times_out() {
+        let longest = if thread::times_out() {
             LONGEST_OF_TIMED
         } else {
             self.settings.longest_tick
@@ -222,13 +222,13 @@ impl Session {
     }
 
     /// The rank comes back, if it has left.
-    pub(super) fn come_back(&self) -> Result<(), LinkError> {
+    pub fn come_back(&self) -> Result<(), LinkError> {
         let mut state = self.lock();
         if LEFT.load(Ordering::Relaxed) {
             let now = state.link.come_back()?;
             self.now.fetch_max(now, Ordering::AcqRel);
             self.look_anew();
-            self.happened();
+            self.progressed();
             LEFT.store(false, Ordering::Relaxed);
         }
         Ok(())
