@@ -26,7 +26,7 @@ pub struct Session {
     /// Whether orders have been given since the last wait: the simulated processor may be at work for them.
     at_work: AtomicBool,
     /// Whether MPI has looked for a message and found none. Nothing reports its arrival.
-    vain: AtomicBool,
+    found_nothing: AtomicBool,
     /// Whether the rank has slept since MPI looked: what has come meanwhile is still with the simulator.
     slept: AtomicBool,
     /// How often MPI has looked since it last did something else.
@@ -94,7 +94,7 @@ pub fn begin(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
         now: AtomicU64::new(0),
         tick: AtomicU64::new(settings.tick),
         at_work: AtomicBool::new(false),
-        vain: AtomicBool::new(false),
+        found_nothing: AtomicBool::new(false),
         slept: AtomicBool::new(false),
         looks: AtomicU32::new(0),
         idle: AtomicU32::new(0),
@@ -186,13 +186,13 @@ impl Session {
     /// The program does something else than to look again: the steps of [`Session::look`] begin anew.
     pub fn look_anew(&self) {
         self.tick.store(self.settings.tick, Ordering::Relaxed);
-        self.vain.store(false, Ordering::Relaxed);
+        self.found_nothing.store(false, Ordering::Relaxed);
         self.looks.store(0, Ordering::Relaxed);
     }
 
     /// MPI has looked for a message, and there is none. If it waits for one, it must look again: only receives and probes hear
     /// of messages that come.
     pub fn found_nothing(&self) {
-        self.vain.store(true, Ordering::Relaxed);
+        self.found_nothing.store(true, Ordering::Relaxed);
     }
 }

@@ -15,12 +15,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const SETTINGS: Settings = Settings {
-    compute: Compute::None,
-    tick: 100_000,
     longest_tick: 1_600_000,
     epoch: 2_000_000_000,
-    calls: false,
-    checksums: true,
+    ..Settings::DEFAULT
 };
 
 /// After which all others have come to where they meet, in picoseconds.

@@ -7,7 +7,7 @@ use crate::part::{Part, Payload};
 use crate::settings::{Raw, Settings};
 use crate::turn::{NOBODY, Word};
 use crate::{ABI, Report};
-use bytemuck::Pod;
+use bytemuck::{CheckedBitPattern, Pod, checked::try_cast};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::thread::futex;
 use std::fs::File;
@@ -71,7 +71,7 @@ pub enum LinkError {
 }
 
 /// How far a rank has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum Phase {
     /// It has not attached.
@@ -89,13 +89,7 @@ pub enum Phase {
 impl Phase {
     /// What lies in a slot.
     pub(crate) fn of_word(word: u32) -> Phase {
-        match word {
-            0 => Phase::Absent,
-            1 => Phase::Attached,
-            2 => Phase::Finished,
-            3 => Phase::Returning,
-            _ => Phase::Gone,
-        }
+        try_cast(word).unwrap_or(Phase::Gone)
     }
 
     /// Whether it has left MPI and is not back.

@@ -4,7 +4,7 @@
 //!
 //! | order | `id` | `peer` | `tag`, `mask` | `data` | `key`, `offset` | `size` | payload, and its `checksum` |
 //! |---|---|---|---|---|---|---|---|
-//! | `Send` | of the send; 0: nobody waits | to whom | tag | the label | | bytes | all bytes |
+//! | `Send` | of the send; 0: nobody waits | to whom | tag | completion data | | bytes | all bytes |
 //! | `Receive` | of the receive | from whom, or [`ANYBODY`](Order::ANYBODY) | tag, bits that count | | | room | |
 //! | `Peek` | of the peek | as `Receive` | as `Receive` | | | | |
 //! | `Claim` | of the peek that claimed it | | | | | room | |
@@ -21,9 +21,9 @@
 //! | report | `id` | `peer` | `tag` | `data` | `key`, `offset` | `size` | payload |
 //! |---|---|---|---|---|---|---|---|
 //! | `Sent` | of the send | | | | | | |
-//! | `Received` | of the receive | who sent it | tag | label | | of the message | its bytes |
-//! | `Message` | | who sent it | | label | | of the message | its bytes |
-//! | `Found` | of the peek | who sent it | tag | label | | of the message | |
+//! | `Received` | of the receive | who sent it | tag | completion data | | of the message | its bytes |
+//! | `Untagged` | | who sent it | | completion data | | of the message | its bytes |
+//! | `Found` | of the peek | who sent it | tag | completion data | | of the message | |
 //! | `Stored` | of the put | | | | | | |
 //! | `Got` | of the get | | | | | of the get | its bytes |
 //! | `Write` | | | | | which memory, where in it | bytes | all bytes |
@@ -34,12 +34,12 @@
 //!
 //! A `Peek` with [`Flags::BLOCKING`] is a *probe*: it ends when there is such a message, and claims none.
 //!
-//! `Message` is an untagged one.
+//! *Completion data* are 32 bits that the MPI library sends beside a message (`FI_REMOTE_CQ_DATA`); all ones stand for none.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, Pod, Zeroable, checked::try_cast};
 
 /// What a rank orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum OrderKind {
     /// Send a message.
@@ -72,7 +72,7 @@ pub enum OrderKind {
 }
 
 /// What a rank is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum ReportKind {
     /// A send has ended: its buffer may be used again.
@@ -80,7 +80,7 @@ pub enum ReportKind {
     /// A receive has ended.
     Received = 2,
     /// An untagged message has come.
-    Message = 3,
+    Untagged = 3,
     /// A peek has ended; [`Status::Nothing`] if there was no such message.
     Found = 4,
     /// A put has ended.
@@ -94,7 +94,7 @@ pub enum ReportKind {
 }
 
 /// How something ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum Status {
     /// Well.
@@ -109,7 +109,7 @@ pub enum Status {
     Refused = 4,
 }
 
-/// Marks of an order.
+/// Flags of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u32);
 
@@ -133,7 +133,7 @@ impl Flags {
     /// Other threads of the rank's process run, one of which may do what the rank waits for.
     pub const THREADS: Flags = Flags(256);
 
-    /// Whether all marks of another set are here.
+    /// Whether all flags of another set are here.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
@@ -178,20 +178,12 @@ impl Order {
         }
     }
 
-    /// Its kind.
+    /// Its kind; nothing if there is no such kind.
     pub fn kind(&self) -> Option<OrderKind> {
-        use OrderKind::{
-            Called, Cancel, Claim, Differs, Finish, Get, More, Peek, Put, Receive, Reply, Send,
-            Wait,
-        };
-        let kinds = [
-            Send, Receive, Peek, Claim, Cancel, Put, Get, Reply, Called, More, Wait, Finish,
-            Differs,
-        ];
-        kinds.into_iter().find(|&kind| kind as u32 == self.kind)
+        try_cast(self.kind).ok()
     }
 
-    /// Whether it bears these marks.
+    /// Whether it has these flags.
     pub fn has(&self, flags: Flags) -> bool {
         Flags(self.flags).has(flags)
     }
@@ -231,16 +223,11 @@ impl Report {
 
     /// What it reports.
     pub fn kind(&self) -> Option<ReportKind> {
-        use ReportKind::{Found, Got, Message, Read, Received, Sent, Stored, Write};
-        let reports = [Sent, Received, Message, Found, Stored, Got, Write, Read];
-        reports.into_iter().find(|&kind| kind as u32 == self.kind)
+        try_cast(self.kind).ok()
     }
 
     /// How it ended.
     pub fn status(&self) -> Status {
-        use Status::{Cancelled, Done, Nothing, Refused, Truncated};
-        let all = [Done, Truncated, Cancelled, Nothing];
-        let found = all.into_iter().find(|&status| status as u32 == self.status);
-        found.unwrap_or(Refused)
+        try_cast(self.status).unwrap_or(Status::Refused)
     }
 }

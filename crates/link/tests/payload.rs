@@ -1,8 +1,8 @@
 //! Payloads of any length cross the link, in both directions, and are the same on the other side.
 
 use link::{
-    BATCH, Compute, Flags, NEVER, Order, OrderKind, Payload, Rank, Report, ReportKind, Settings,
-    Simulator, Status,
+    BATCH, Flags, NEVER, Order, OrderKind, Payload, Rank, Report, ReportKind, Settings, Simulator,
+    Status,
 };
 use std::time::Duration;
 
@@ -74,15 +74,7 @@ fn orders(simulator: &mut Simulator) -> Vec<(Order, Vec<u8>)> {
 
 #[test]
 fn payloads_of_any_length_come_as_they_were_given() {
-    let settings = Settings {
-        compute: Compute::None,
-        tick: 1,
-        longest_tick: 1,
-        epoch: 0,
-        calls: false,
-        checksums: true,
-    };
-    let mut simulator = Simulator::new(1, settings).expect("there is memory");
+    let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let rank = Rank::attach(&simulator.path(), 0).expect("there is a place");
     let rank = std::thread::spawn(move || echo(rank));
     let mut back = orders(&mut simulator);

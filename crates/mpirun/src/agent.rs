@@ -15,7 +15,7 @@ use about::About;
 pub(crate) use about::tagged;
 use elan::Node;
 use kernel::Signal;
-use link::{Order, Report};
+use link::{Order, OrderKind, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -27,7 +27,7 @@ pub(crate) struct Shared {
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
     /// How many orders have been carried out but those to wait.
-    pub carried_out: Cell<u64>,
+    pub orders_done: Cell<u64>,
     /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub trace: RefCell<Trace>,
@@ -41,12 +41,12 @@ pub(crate) struct Shared {
 pub(crate) trait Reader {
     /// What is in memory of a rank at a moment, and its checksum; none if it has no such memory, or is gone. Takes no
     /// simulated time.
-    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<(Vec<u8>, u64)>;
+    fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)>;
 }
 
-/// A part of a rank's memory.
+/// A range of a rank's memory.
 #[derive(Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct MemoryRange {
     /// The key that the rank has given the memory.
     pub key: u64,
     pub offset: u64,
@@ -209,12 +209,10 @@ impl Agent {
         }
         for (order, bytes) in batch {
             self.node.sleep_until(Time::from_ps(order.time)).await;
-            if order.kind() == Some(link::OrderKind::Wait) {
+            if order.kind() == Some(OrderKind::Wait) {
                 self.wait(&order).await;
             } else {
-                self.shared
-                    .carried_out
-                    .update(|carried_out| carried_out + 1);
+                self.shared.orders_done.update(|done| done + 1);
                 self.begin(&order, bytes);
             }
         }

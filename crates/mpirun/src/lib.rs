@@ -13,7 +13,7 @@
 //! | [`endpoint`] | what a network offers to an agent |
 //! | [`tports`] | that of the machine: Tports, put and get of the simulated libraries |
 //! | [`ideal`] | one without adapters and without contention, to compare with |
-//! | [`trace`] | the record of all messages and calls |
+//! | [`trace`] | the trace of all messages and calls |
 //! | `sent` | messages on their way, and whether what arrives is what was sent |
 //! | [`series`] | how busy links, buses and thread processors were over time |
 //!

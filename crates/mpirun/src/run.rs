@@ -19,15 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Time};
 use workload::records::LinkRow;
 
-/// The first and the longest step of time of a program that looks and does not wait.
-const TICK: Time = Time::from_ns(100);
-const LONGEST_TICK: Time = Time::from_us(20);
-
 /// The longest message that is not cut: two of them fit into the 4 GB of a process that an adapter reaches.
 const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
-
-/// What the real-time clocks show at time 0: the first second of 2001, so that all runs see the same.
-const EPOCH: u64 = 978_307_200;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,11 +165,9 @@ impl Run {
         options.limit()?;
         let settings = Settings {
             compute: options.compute()?,
-            tick: TICK.as_ps(),
-            longest_tick: LONGEST_TICK.as_ps(),
-            epoch: EPOCH,
             calls: true,
             checksums: options.checksums,
+            ..Settings::DEFAULT
         };
         Ok(Run {
             link: Link(Arc::new(Mutex::new(Simulator::new(

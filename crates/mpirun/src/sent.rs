@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(crate) struct Sent {
     /// Its place in the trace.
     pub record: usize,
-    /// Its label: what MPI adds to it.
+    /// Its completion data: what the MPI library adds to it.
     pub data: u32,
     /// What its sender's library has computed, or 0 if nothing is to be compared.
     pub checksum: u64,

@@ -78,7 +78,7 @@ impl Server {
                 ready: RefCell::default(),
                 meetings: RefCell::default(),
                 trace: RefCell::new(Trace::new(ranks)),
-                carried_out: Cell::default(),
+                orders_done: Cell::default(),
                 in_flight: InFlight::default(),
                 no_room: RefCell::default(),
                 read,
@@ -180,12 +180,12 @@ impl Server {
             let node = agent.node.clone();
             node.serve("orders", agent.carry_out(orders));
         }
-        self.bury(moment);
+        self.remove_dead(moment);
         Ok(())
     }
 
     /// Takes the ranks out of the simulation whose processes have ended since the last time; whether there are some.
-    fn bury(&self, at: Time) -> bool {
+    fn remove_dead(&self, at: Time) -> bool {
         let ranks = self.turns.new_dead.take();
         let link = self.turns.link.lock();
         let mut dead = self.dead.borrow_mut();
@@ -207,7 +207,7 @@ impl Server {
         if !self.shared.agents.borrow().iter().all(finished) {
             // Others may have died while they waited.
             self.turns.look_for_dead();
-            self.bury(self.cluster.now());
+            self.remove_dead(self.cluster.now());
         }
         if !self.shared.agents.borrow().iter().all(finished) {
             Over::Deadlock
@@ -225,7 +225,7 @@ impl Server {
         reason = "threads of real processes take real time"
     )]
     fn nudge(&mut self) -> Result<bool, Over> {
-        let now = (self.cluster.now(), self.shared.carried_out.get());
+        let now = (self.cluster.now(), self.shared.orders_done.get());
         let since = match self.still {
             Some((then, since)) if then == now => since,
             _ => {

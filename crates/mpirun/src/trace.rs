@@ -1,4 +1,4 @@
-//! The record of a run: every message, every call of MPI, what each rank did, and a digest of all of it.
+//! The trace of a run: every message, every call of MPI, what each rank did, and a digest of all of it.
 
 use kernel::Digest;
 use units::{Bytes, Time};
@@ -79,7 +79,7 @@ pub struct RankRow {
     pub end: Time,
 }
 
-/// The record.
+/// The trace.
 pub(crate) struct Trace {
     pub messages: Vec<MessageRow>,
     pub calls: Vec<CallRow>,

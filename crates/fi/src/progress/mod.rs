@@ -165,7 +165,7 @@ impl ProgressEngine {
                     self.wrong = Some(differs(report, stored));
                 }
             }
-            ReportKind::Message => {
+            ReportKind::Untagged => {
                 let source = self.address_of(report.peer);
                 let untagged = &mut self.untagged;
                 untagged.arrive(report, part, bytes, source, &mut self.completions);
@@ -227,7 +227,7 @@ impl ProgressEngine {
         } = operation;
         let kind = report.kind();
         let incoming = kind == Some(ReportKind::Received) || kind == Some(ReportKind::Found);
-        let labelled = incoming && report.data != NO_DATA;
+        let has_data = incoming && report.data != NO_DATA;
         let room = buffer.length();
         let mut entry = FiCqTaggedEntry {
             op_context: context,
@@ -237,7 +237,7 @@ impl ProgressEngine {
             data: 0,
             tag: report.tag,
         };
-        if labelled {
+        if has_data {
             entry.flags |= FI_REMOTE_CQ_DATA;
             entry.data = report.data.into();
         }

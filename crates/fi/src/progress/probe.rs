@@ -1,8 +1,8 @@
 //! The probe: what `MPI_Probe` waits with.
 //!
 //! The MPI library looks for a message again and again. Only the first of these looks is an order that the simulator answers
-//! at once; if it is in vain, a probe for the same message is ordered, which lies here until the message comes. Meanwhile
-//! looks for the same are answered from here, without an order: in vain, or with what the probe has found. There is one
+//! at once; if it finds nothing, a probe for the same message is ordered, which lies here until the message comes. Meanwhile
+//! looks for the same are answered from here, without an order: with nothing, or with what the probe has found. There is one
 //! probe at most, and it is given up when the rank orders something after which it might be wrong.
 
 use link::{Order, OrderKind, Report, ReportKind, Status};

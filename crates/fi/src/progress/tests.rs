@@ -88,7 +88,7 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
     for kind in [
         ReportKind::Received,
         ReportKind::Got,
-        ReportKind::Message,
+        ReportKind::Untagged,
         ReportKind::Write,
     ] {
         for (bytes, most) in [
@@ -109,7 +109,7 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
             for (part, bytes) in parts(bytes, most) {
                 engine.report(&report(kind, id), part, &bytes);
             }
-            if kind == ReportKind::Message {
+            if kind == ReportKind::Untagged {
                 // It has come early.
                 let posted = Posted {
                     context: 8,
@@ -289,8 +289,8 @@ fn a_probe_answers_looks_for_the_same() {
         None,
         "another one"
     );
-    let vain = engine.probe.answer(&look(92, 7), false).expect("it waits");
-    assert_eq!((vain.id, vain.status()), (92, Status::Nothing));
+    let nothing = engine.probe.answer(&look(92, 7), false).expect("it waits");
+    assert_eq!((nothing.id, nothing.status()), (92, Status::Nothing));
     tell(&mut engine, &found(id), &[]);
     let seen = engine.probe.answer(&look(93, 7), false);
     assert_eq!(seen, Some(found(93)));
@@ -360,7 +360,7 @@ fn untagged_messages_share_a_buffer() {
         peer: 1,
         data: NO_DATA,
         size: length,
-        ..Report::new(ReportKind::Message, Status::Done, 0, 0)
+        ..Report::new(ReportKind::Untagged, Status::Done, 0, 0)
     };
     // The first comes before there is a buffer.
     tell(&mut engine, &message(10), &[1; 10]);

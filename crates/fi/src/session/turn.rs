@@ -32,7 +32,7 @@ impl Session {
     /// are filled in.
     pub fn order(&self, state: &mut State, order: Order, payload: &[&[u8]]) {
         let kind = order.kind();
-        // The record of a call is none of its deeds: a program may call again and again, and nothing happens.
+        // The record of a call is no progress: a program may call again and again, and nothing happens.
         if kind != Some(OrderKind::Called) {
             thread::acted();
             self.progressed();
@@ -136,8 +136,8 @@ impl Session {
         if self.slept.load(Ordering::Relaxed) {
             return self.wait(state, self.now(), Flags::default());
         }
-        let vain = self.vain.load(Ordering::Relaxed);
-        if thread::blocks() && !thread::several_threads() && !vain {
+        let found_nothing = self.found_nothing.load(Ordering::Relaxed);
+        if thread::blocks() && !thread::several_threads() && !found_nothing {
             let looks = self.looks.fetch_add(1, Ordering::Relaxed);
             let idle = self.idle.fetch_add(1, Ordering::Relaxed);
             let (glances, steps) = if thread::one_sided() {

@@ -1,10 +1,10 @@
 //! What a rank orders, begun.
 
 use super::about::About;
-use super::{Agent, Entry, Part, Role};
+use super::{Agent, Entry, MemoryRange, Role};
 use crate::endpoint::{Number, Outgoing, Wanted};
 use crate::trace::{CallRow, MessageKind, MessageRow};
-use link::{Flags, Order, Report, ReportKind, Status};
+use link::{Flags, Order, OrderKind, Report, ReportKind, Status};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -13,13 +13,13 @@ impl Agent {
     pub(super) fn begin(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         let at = Time::from_ps(order.time);
         match order.kind() {
-            Some(link::OrderKind::Send) => self.send(order, bytes),
-            Some(link::OrderKind::Receive) => {
+            Some(OrderKind::Send) => self.send(order, bytes),
+            Some(OrderKind::Receive) => {
                 let wanted = wanted(order);
                 let operation = self.endpoint.receive(at, wanted);
                 self.start(order.id, Role::Receive, operation, About::Receives(wanted));
             }
-            Some(link::OrderKind::Peek) => {
+            Some(OrderKind::Peek) => {
                 let wanted = wanted(order);
                 let (role, operation) = if order.has(Flags::BLOCKING) {
                     (Role::Probe, self.endpoint.probe(at, wanted))
@@ -29,13 +29,13 @@ impl Agent {
                 };
                 self.start(order.id, role, operation, About::LooksFor(wanted));
             }
-            Some(link::OrderKind::Claim) => {
+            Some(OrderKind::Claim) => {
                 let kept = self.state.borrow_mut().kept.remove(&order.id);
                 let (operation, wanted) = kept.expect("a peek has kept it");
                 let role = Role::Claim(Bytes::new(order.size));
                 self.start(order.id, role, operation, About::Receives(wanted));
             }
-            Some(link::OrderKind::Cancel) => {
+            Some(OrderKind::Cancel) => {
                 let state = self.state.borrow();
                 let mut entries = state.entries.values();
                 let found = entries.find(|entry| {
@@ -47,27 +47,22 @@ impl Agent {
                     operation.cancel(at);
                 }
             }
-            Some(link::OrderKind::Put) => self.put(order, bytes),
-            Some(link::OrderKind::Get) => self.get(order),
-            Some(link::OrderKind::Called) => self.shared.trace.borrow_mut().called(CallRow {
+            Some(OrderKind::Put) => self.put(order, bytes),
+            Some(OrderKind::Get) => self.get(order),
+            Some(OrderKind::Called) => self.shared.trace.borrow_mut().called(CallRow {
                 rank: self.rank,
                 call: order.id as u32,
                 begin: Time::from_ps(order.key),
                 end: at,
             }),
-            Some(link::OrderKind::Finish) => {
+            Some(OrderKind::Finish) => {
                 self.state.borrow_mut().finished = true;
                 self.take_back(at);
                 let mut trace = self.shared.trace.borrow_mut();
                 trace.ranks[self.rank as usize].end = at;
             }
             None
-            | Some(
-                link::OrderKind::Reply
-                | link::OrderKind::Wait
-                | link::OrderKind::More
-                | link::OrderKind::Differs,
-            ) => {
+            | Some(OrderKind::Reply | OrderKind::Wait | OrderKind::More | OrderKind::Differs) => {
                 panic!("rank {} ordered {order:?}", self.rank)
             }
         }
@@ -176,12 +171,12 @@ impl Agent {
         let at = Time::from_ps(order.time);
         let (size, peer) = (Bytes::new(order.size), order.peer);
         let record = self.record(order, MessageKind::Get, size);
-        let part = Part {
+        let range = MemoryRange {
             key: order.key,
             offset: order.offset,
             size: order.size,
         };
-        let Some((bytes, checksum)) = self.shared.read.read(&from, at, part) else {
+        let Some((bytes, checksum)) = self.shared.read.read(&from, at, range) else {
             let refused = Report::new(ReportKind::Got, Status::Refused, order.time, order.id);
             self.state
                 .borrow_mut()

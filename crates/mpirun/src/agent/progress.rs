@@ -186,7 +186,7 @@ impl Agent {
             Role::Send(_) => ReportKind::Sent,
             Role::Receive | Role::Claim(_) => ReportKind::Received,
             Role::Peek(_) | Role::Probe => ReportKind::Found,
-            Role::Untagged(..) => ReportKind::Message,
+            Role::Untagged(..) => ReportKind::Untagged,
             Role::Put(..) => ReportKind::Stored,
             Role::Get(..) => ReportKind::Got,
         };

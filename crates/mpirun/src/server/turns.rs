@@ -1,6 +1,6 @@
 //! The turns of the ranks: giving them, waiting for their end, and what is told and asked with them.
 
-use crate::agent::{Agent, Part, Reader};
+use crate::agent::{Agent, MemoryRange, Reader};
 use crate::endpoint::Number;
 use crate::run::Link;
 use crate::sent::Wrong;
@@ -256,7 +256,7 @@ impl Turns {
         &self,
         agent: &Agent,
         at: Time,
-        Part { key, offset, size }: Part,
+        MemoryRange { key, offset, size }: MemoryRange,
     ) -> Result<Option<(Vec<u8>, u64)>, Trouble> {
         self.take_early(agent.rank)?;
         if self.link.lock().phase(agent.rank).is_out() {
@@ -282,8 +282,8 @@ impl Turns {
 }
 
 impl Reader for Turns {
-    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<(Vec<u8>, u64)> {
-        match self.try_read(agent, at, part) {
+    fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)> {
+        match self.try_read(agent, at, range) {
             Ok(bytes) => bytes,
             Err(trouble) => {
                 self.trouble.replace(Some(trouble));

@@ -111,12 +111,12 @@ impl Process {
                         if self.spoils && !whole.is_empty() {
                             whole[report.size as usize / 2] ^= 1;
                         }
-                        let carries = [ReportKind::Received, ReportKind::Got, ReportKind::Message];
+                        let carries = [ReportKind::Received, ReportKind::Got, ReportKind::Untagged];
                         let done = report.status() == Status::Done && carries.contains(&kind);
                         if done && link::checksum([&whole[..]]) != report.checksum {
                             wrong = Some((report.message, whole.clone()));
                         }
-                        if kind == ReportKind::Message {
+                        if kind == ReportKind::Untagged {
                             self.messages.push(whole);
                         } else {
                             self.told.insert(report.id, (report, whole));
