@@ -11,11 +11,11 @@
 //!
 //! Without a session ([`session::shown`]) they do what the system does, by system calls of their own, as their names in the
 //! C library are taken ([`system`]). Processor time that the C library accounts for on its own (`getrusage`, `times`), timers
-//! that send signals, and who asks the kernel directly keep real time.
+//! that send signals, and programs that ask the kernel directly keep real time.
 //!
 //! *Busy waits.* A program that waits by reading the clock would wait forever: nothing but communication takes time.
 //! So the first [`FREE`] readings of a thread in a row cost nothing, and then each costs a step of time that grows, as
-//! for who polls MPI ([`crate::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row.
+//! for programs that poll MPI ([`crate::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row.
 //! Readings inside the provider, which has the lock, cost nothing.
 //!
 //! Sleep and waits that give up after a time are in [`sleep`], [`timeout`] and [`threads`].

@@ -116,10 +116,7 @@ unsafe extern "C" fn control(_fid: *mut Fid, command: c_int, _arg: *mut c_void) 
 
 unsafe extern "C" fn cancel(_fid: *mut Fid, context: Address) -> isize {
     answer(call(FI_ADDR_UNSPEC).map(|mut call| {
-        let engine = &mut call.state.engine;
-        if !engine.untagged.cancel(context, &mut engine.completions)
-            && let Some(id) = engine.find(context)
-        {
+        if let Some(id) = call.state.engine.cancel(context) {
             call.say(Order {
                 id,
                 ..Order::new(OrderKind::Cancel, 0)

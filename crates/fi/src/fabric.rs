@@ -1,5 +1,5 @@
-//! The fabric and the domain, and with them this process' part in the simulation: opening a domain makes the process a
-//! rank, closing it ends that, until it is opened once more. There is one domain at a time, and one endpoint in it, as a rank is one.
+//! The fabric and the domain. A process that opens the domain becomes a rank of the simulation; it leaves the simulation when it
+//! closes the domain, and may open it once more. There is one domain at a time, and one endpoint in it.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 

@@ -1,13 +1,17 @@
 //! # What is loaded into every rank of a real MPI program: `libelanite-fi.so`
 //!
-//! The program is not changed and not linked with this; it is preloaded, and loaded by libfabric as a provider, which is the
-//! same instance. Three parts stand between the program and the world, and share one [`session`] with the simulator:
+//! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same instance
+//! as a provider. Three parts stand between the program and the world, and share one [`session`] with the simulator:
 //!
 //! | part | stands between | does |
 //! |---|---|---|
-//! | provider ([`provider`] and what it opens, over [`progress`]) | MPI library and network | makes orders of what MPI wants sent and received |
+//! | provider ([`provider`], and what it opens) | MPI library and network | makes orders of what MPI sends and receives |
 //! | clocks ([`clock`]) | program and time | shows simulated time |
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
+//!
+//! Each module uses only those before it: the objects of the interface ([`abi`], [`memory`], [`address`]), what is known of the
+//! calling thread ([`thread`]), the state of the provider ([`progress`]), the session around it, operations and objects of
+//! libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`], [`completion`], [`domain`], [`fabric`], [`provider`]).
 //!
 //! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those
 //! of the system.

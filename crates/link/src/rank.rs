@@ -70,7 +70,7 @@ impl Rank {
         self.settings
     }
 
-    /// Where the rank says what it is about, whoever has the turn.
+    /// What the rank may say of itself at any time, whoever has the turn.
     pub fn out_of_band(&self) -> OutOfBand {
         OutOfBand {
             area: Arc::clone(&self.area),
@@ -172,7 +172,7 @@ impl Rank {
     }
 }
 
-/// What of a slot does not go with the turn.
+/// The part of a slot that a rank may write without the turn.
 pub struct OutOfBand {
     area: Arc<Area>,
     number: u32,

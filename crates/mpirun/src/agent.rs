@@ -1,8 +1,8 @@
 //! One rank in the simulation.
 //!
 //! The agent carries out what its rank orders, keeps what has ended until the rank waits in MPI and can see it, and says when
-//! the rank goes on. A rank that waits is in one of two states of mind: it *sleeps* until a moment, or it *looks*: it goes on
-//! as soon as something has ended, at the latest at a moment that may never come.
+//! the rank goes on. A rank that waits either *sleeps* until a moment, or *looks*: then it goes on as soon as something has ended,
+//! and at the latest at a moment that may never come.
 
 mod about;
 mod orders;

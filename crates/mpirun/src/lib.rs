@@ -41,13 +41,13 @@
 //! *Coming and going.* A rank that leaves MPI may come back: sessions may be begun again and again. What it does meanwhile is
 //! nobody's business, but when it comes back it has a moment in simulated time, which must not depend on the host. So nobody
 //! waits for it for a while of simulated time (a millisecond), as the process manager of a real machine takes some to let
-//! it in; then time stands until it has come back, at that moment, or its process exits. All that leave together go on
-//! together: that one exits costs the others nothing. While ranks wait for each other in the process manager, they have no
+//! it in; then time stands until it has come back, at that moment, or its process exits. All ranks that leave together go
+//! on together: the exit of one costs the others nothing. While ranks wait for each other in the process manager, they have no
 //! turn, and all go on from the moment at which the last one came.
 //!
 //! *Deaths.* A rank that ends without having left MPI ends the run, unless the others are to go on
 //! ([`Options::keep_going`]). Then it orders no more from the moment on from which it ran, and what it had ordered is carried out
-//! by its adapter. Who waits for it waits for ever.
+//! by its adapter. A rank that waits for it waits for ever.
 //!
 //! *Memory.* The bytes of a message are copied from the rank into main memory of its simulated process, travel, and are
 //! copied from the receiver's memory to the receiving rank. For gets, and into windows for puts, the simulator asks the

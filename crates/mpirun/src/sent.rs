@@ -1,4 +1,4 @@
-//! What ranks have sent and nobody has confirmed: who a message is when it arrives, and with which bytes.
+//! Messages that ranks have sent and nobody has confirmed: which one it is that arrives, and with which bytes.
 //!
 //! A message crosses the simulated network under a number that the simulator gives it, and what the MPI library adds to it
 //! stays here; so the message that arrives is known, whatever has overtaken it. Beside that lies its checksum, as its sender's

@@ -70,7 +70,7 @@ unsafe extern "C" fn clock_nanosleep(
                 session.sleep_until(until);
                 return 0;
             }
-            // Another thread, or within MPI, and a moment of a clock that shows simulated time: as long as it is away, in real time.
+            // In another thread or within MPI, the wait for a moment of simulated time takes as much real time.
             if let Some(session) = session::shown() {
                 let left = until.saturating_sub(session.now()) / NANOSECOND;
                 return real(libc::CLOCK_MONOTONIC, 0, &nanoseconds(left), rest);

@@ -1,11 +1,11 @@
 //! Waits for other threads of the process.
 //!
-//! *Those that give up at a moment.* The moment is one of a clock that the program has read: of simulated time. What it waits for is done by other threads,
-//! in real time. So the system is asked to wait in real time for as long as the moment is away; when nothing has come, that
+//! *Waits that give up at a moment.* The moment is one of a clock that the program has read, so that it is one of simulated time.
+//! Other threads do what the program waits for, in real time. So the system is asked to wait in real time for as long as the moment is away; when nothing has come, that
 //! moment is the present, also in the simulation (see [`super::timeout`]). Which clock a condition variable goes by is not
 //! seen from outside: simulated real time and simulated time since boot are decades apart, so that the moment itself tells.
 //!
-//! *Those without an end.* While a thread whose sleep takes simulated time waits so, outside of MPI, nothing but its fellows
+//! *Waits without an end.* While a thread whose sleep takes simulated time waits so, outside of MPI, nothing but its fellows
 //! gets the rank on, so that their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
 use super::system::{Next, next};

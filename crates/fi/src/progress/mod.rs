@@ -1,8 +1,9 @@
 //! The progress engine: what of this rank is under way, and what the simulator's reports mean to it.
 //!
 //! An operation gets a number when it is ordered, and lies here until its report comes. Then its memory is filled, and its end
-//! is put where the program will look for it: a completion queue, a counter, or both. The progress engine calls nobody and knows
-//! no time; it is reached only under the session's lock.
+//! is put where the program will look for it: a completion queue, a counter, or both. The engine calls nobody and knows no time;
+//! it is reached only under the session's lock. Each of its parts owns its state, is told what happens, and returns what follows
+//! from it for the others, which the engine passes on.
 //!
 //! | part | keeps |
 //! |---|---|
@@ -41,7 +42,7 @@ use link::{Order, OrderKind, Part, Report, ReportKind, Status};
 use probe::Probe;
 use regions::Regions;
 use std::collections::BTreeMap;
-use untagged::{Posted, Untagged};
+use untagged::{Effect, Posted, Untagged};
 
 /// An operation under way.
 #[derive(Clone, Debug)]
@@ -68,7 +69,7 @@ pub struct ProgressEngine {
     missed: u64,
     pub completions: Completions,
     pub probe: Probe,
-    pub untagged: Untagged,
+    untagged: Untagged,
     pub regions: Regions,
     /// What is bound to the endpoint, if one is open.
     pub endpoint: Option<Bindings>,
@@ -106,13 +107,6 @@ impl ProgressEngine {
     /// Whether an operation has not ended.
     pub fn is_under_way(&self, id: u64) -> bool {
         self.under_way.contains_key(&id)
-    }
-
-    /// The oldest operation under way of a context.
-    pub fn find(&self, context: Address) -> Option<u64> {
-        let mut all = self.under_way.iter();
-        let found = all.find(|(_, operation)| operation.context == context);
-        found.map(|(&id, _)| id)
     }
 
     /// The message that the peek of a context claimed: the peek's number. From now on an operation of this number is under
@@ -167,9 +161,8 @@ impl ProgressEngine {
             }
             ReportKind::Untagged => {
                 let source = self.address_of(report.peer);
-                let untagged = &mut self.untagged;
-                untagged.arrive(report, part, bytes, source, &mut self.completions);
-                self.check_untagged();
+                let effects = self.untagged.arrive(report, part, bytes, source);
+                self.apply(effects);
             }
             ReportKind::Found if self.probe.ended(report) => (),
             ReportKind::Sent
@@ -195,14 +188,34 @@ impl ProgressEngine {
 
     /// The program posts a buffer for untagged messages.
     pub fn post(&mut self, posted: Posted) {
-        self.untagged.post(posted, &mut self.completions);
-        self.check_untagged();
+        self.completions.begin(posted.binding);
+        let effects = self.untagged.post(posted);
+        self.apply(effects);
     }
 
-    /// Takes note of an untagged message that was stored wrongly.
-    fn check_untagged(&mut self) {
-        if let Some((report, stored)) = self.untagged.wrong.take() {
-            self.wrong.get_or_insert_with(|| differs(&report, stored));
+    /// The program takes back the operation of a context; its number, if the simulator has to be told.
+    pub fn cancel(&mut self, context: Address) -> Option<u64> {
+        if let Some(effect) = self.untagged.cancel(context) {
+            self.apply([effect]);
+            return None;
+        }
+        // The oldest one.
+        let mut all = self.under_way.iter();
+        let found = all.find(|(_, operation)| operation.context == context);
+        found.map(|(&id, _)| id)
+    }
+
+    fn apply(&mut self, effects: impl IntoIterator<Item = Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Done(binding, entry, source) => {
+                    self.completions.done(binding, entry, source)
+                }
+                Effect::Failed(binding, error) => self.completions.failed(binding, error),
+                Effect::Differs(report, stored) => {
+                    self.wrong.get_or_insert_with(|| differs(&report, stored));
+                }
+            }
         }
     }
 

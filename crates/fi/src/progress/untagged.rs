@@ -3,9 +3,10 @@
 //!
 //! A buffer for several messages is filled from its beginning until what is left falls below a least size
 //! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message; then it goes back to the program, which a flag on its last
-//! completion says.
+//! completion says. What follows for queues and counters, and for the simulator if a message was stored wrongly, is returned
+//! as a list of [`Effect`]s.
 
-use super::completions::{Binding, Completions, NO_DATA};
+use super::completions::{Binding, NO_DATA};
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV,
@@ -38,6 +39,16 @@ struct Early {
     bytes: Vec<u8>,
 }
 
+/// What follows from a message, or from a buffer that is posted or taken back.
+pub enum Effect {
+    /// A receive is done; who sent the message.
+    Done(Binding, FiCqTaggedEntry, u64),
+    /// A receive has failed.
+    Failed(Binding, FiCqErrEntry),
+    /// The bytes of a message have another checksum in their buffer than the message was sent with.
+    Differs(Report, Vec<u8>),
+}
+
 /// Buffers, messages.
 #[derive(Debug, Default)]
 pub struct Untagged {
@@ -45,8 +56,6 @@ pub struct Untagged {
     early: VecDeque<Early>,
     /// What has come of the next message.
     begun: Vec<u8>,
-    /// A message whose bytes in its buffer have another checksum than it was sent with, and these bytes.
-    pub wrong: Option<(Report, Vec<u8>)>,
 }
 
 impl Untagged {
@@ -57,8 +66,7 @@ impl Untagged {
         part: Part,
         bytes: &[u8],
         source: u64,
-        completions: &mut Completions,
-    ) {
+    ) -> Vec<Effect> {
         let mut whole = std::mem::take(&mut self.begun);
         let bytes = if part.at() == 0 && part.is_last() {
             bytes
@@ -67,48 +75,48 @@ impl Untagged {
             whole.extend_from_slice(bytes);
             if !part.is_last() {
                 self.begun = whole;
-                return;
+                return Vec::new();
             }
             &whole
         };
         assert_eq!(bytes.len() as u64, report.size, "the payload of {report:?}");
-        if !self.store(source, report, bytes, completions) {
+        let mut effects = Vec::new();
+        if !self.store(source, report, bytes, &mut effects) {
             self.early.push_back(Early {
                 source,
                 report: *report,
                 bytes: bytes.to_vec(),
             });
         }
+        effects
     }
 
     /// The program posts a buffer, into which goes what came early.
-    pub fn post(&mut self, posted: Posted, completions: &mut Completions) {
-        completions.begin(posted.binding);
+    pub fn post(&mut self, posted: Posted) -> Vec<Effect> {
+        let mut effects = Vec::new();
         self.posted.push_back(posted);
         let mut left = VecDeque::new();
         for early in std::mem::take(&mut self.early) {
-            if !self.store(early.source, &early.report, &early.bytes, completions) {
+            if !self.store(early.source, &early.report, &early.bytes, &mut effects) {
                 left.push_back(early);
             }
         }
         self.early = left;
+        effects
     }
 
-    /// The program takes back the buffer of a context.
-    pub fn cancel(&mut self, context: Address, completions: &mut Completions) -> bool {
+    /// The program takes back the buffer of a context, if there is one.
+    pub fn cancel(&mut self, context: Address) -> Option<Effect> {
         let mut all = self.posted.iter();
-        let place = all.position(|posted| posted.context == context);
-        let Some(posted) = place.and_then(|place| self.posted.remove(place)) else {
-            return false;
-        };
+        let place = all.position(|posted| posted.context == context)?;
+        let posted = self.posted.remove(place)?;
         let error = FiCqErrEntry {
             op_context: context,
             flags: FI_MSG | FI_RECV,
             err: FI_ECANCELED,
             ..FiCqErrEntry::default()
         };
-        completions.failed(posted.binding, error);
-        true
+        Some(Effect::Failed(posted.binding, error))
     }
 
     /// Puts a message into the first buffer for it; whether there is one.
@@ -117,7 +125,7 @@ impl Untagged {
         source: u64,
         report: &Report,
         bytes: &[u8],
-        completions: &mut Completions,
+        effects: &mut Vec<Effect>,
     ) -> bool {
         loop {
             let fits = |posted: &Posted| posted.source == FI_ADDR_UNSPEC || posted.source == source;
@@ -142,7 +150,7 @@ impl Untagged {
                 // The next one must have it; this one goes back with nothing in its rest.
                 entry.flags = FI_MULTI_RECV;
                 (entry.len, entry.data) = (0, 0);
-                completions.done(posted.binding, entry, source);
+                effects.push(Effect::Done(posted.binding, entry, source));
                 self.posted.remove(place);
                 continue;
             }
@@ -157,7 +165,7 @@ impl Untagged {
                     src_addr: source,
                     ..FiCqErrEntry::default()
                 };
-                completions.failed(posted.binding, error);
+                effects.push(Effect::Failed(posted.binding, error));
                 self.posted.remove(place);
                 return true;
             }
@@ -165,7 +173,7 @@ impl Untagged {
             let stored = || posted.buffer.bytes(filled, bytes.len());
             if report.checksum != 0 && link::checksum(stored()) != report.checksum {
                 let stored = stored().collect::<Vec<_>>().concat();
-                self.wrong.get_or_insert((*report, stored));
+                effects.push(Effect::Differs(*report, stored));
             }
             let filled = (filled + bytes.len()).next_multiple_of(ALIGNMENT);
             let left = posted.buffer.length().saturating_sub(filled);
@@ -178,7 +186,7 @@ impl Untagged {
                 }
                 self.posted.remove(place);
             }
-            completions.done(binding, entry, source);
+            effects.push(Effect::Done(binding, entry, source));
             return true;
         }
     }

@@ -142,8 +142,7 @@ fn claim_and_receive(process: &mut Process, heard: &Mutex<Vec<(u64, bool, bool)>
             heard.lock().unwrap().push((process.now, ended.0, ended.1));
             process.end_of(claim);
             process.end_of(other);
-            let answer = process.send(1, 6, &[]);
-            process.end_of(answer);
+            process.send_and_wait(1, 6, &[]);
         }
     }
 }

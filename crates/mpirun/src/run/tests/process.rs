@@ -74,6 +74,36 @@ impl Process {
         self.order(OrderKind::Send, order, bytes)
     }
 
+    /// Sends, and waits for the end of it.
+    pub fn send_and_wait(&mut self, to: u32, tag: u64, bytes: &[u8]) {
+        let send = self.send(to, tag, bytes);
+        self.end_of(send);
+    }
+
+    pub fn send_untagged(&mut self, to: u32, bytes: &[u8]) -> u64 {
+        let order = Order {
+            peer: to,
+            flags: Flags::UNTAGGED.0,
+            ..Order::default()
+        };
+        self.order(OrderKind::Send, order, bytes)
+    }
+
+    pub fn wait_for_untagged(&mut self) {
+        while self.messages.is_empty() {
+            self.wait(NEVER, Flags::BLOCKING);
+        }
+    }
+
+    /// Takes back a receive or probe.
+    pub fn cancel(&mut self, id: u64) {
+        let order = Order {
+            id,
+            ..Order::default()
+        };
+        self.order(OrderKind::Cancel, order, &[]);
+    }
+
     pub fn receive(&mut self, from: u32, tag: u64, room: u64) -> u64 {
         let order = Order {
             peer: from,
