@@ -9,9 +9,9 @@
 //! | clocks ([`clock`]) | program and time | shows simulated time |
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
 //!
-//! Each module uses only those before it: the objects of the interface ([`abi`], [`memory`], [`address`]), what is known of the
-//! calling thread ([`thread`]), the state of the provider ([`progress`]), the session around it, operations and objects of
-//! libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`], [`completion`], [`domain`], [`fabric`], [`provider`]).
+//! The provider is built in this order: types of the interface ([`abi`]), the program's memory and addresses ([`memory`],
+//! [`address`]), what is known of the calling thread ([`thread`]), the state ([`progress`]), the session around it, operations
+//! and the objects of libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`], [`completion`], [`domain`], [`fabric`]).
 //!
 //! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those
 //! of the system.

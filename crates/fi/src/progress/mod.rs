@@ -209,7 +209,7 @@ impl ProgressEngine {
         for effect in effects {
             match effect {
                 Effect::Done(binding, entry, source) => {
-                    self.completions.done(binding, entry, source)
+                    self.completions.done(binding, entry, source);
                 }
                 Effect::Failed(binding, error) => self.completions.failed(binding, error),
                 Effect::Differs(report, stored) => {
