@@ -41,27 +41,27 @@ class Mistake:
 MISTAKES = [
     Mistake(
         "a piece without offset",
-        "crates/fi/src/desk/mod.rs",
+        "crates/fi/src/progress/mod.rs",
         "operation.buffer.store(part.at(), bytes);",
         "operation.buffer.store(0, bytes);",
     ),
     Mistake(
         "a lost piece",
-        "crates/fi/src/desk/mod.rs",
-        "                if let Some(operation) = self.under_way.get(&news.id) {\n",
-        "                if let Some(operation) = self.under_way.get(&news.id).filter(|_| part.at() == 0) {\n",
+        "crates/fi/src/progress/mod.rs",
+        "                if let Some(operation) = self.under_way.get(&report.id) {\n",
+        "                if let Some(operation) = self.under_way.get(&report.id).filter(|_| part.at() == 0) {\n",
     ),
     Mistake(
         "a piece twice",
-        "crates/fi/src/desk/mod.rs",
+        "crates/fi/src/progress/mod.rs",
         "operation.buffer.store(part.at(), bytes);",
         "operation.buffer.store(part.at(), bytes); operation.buffer.store(part.at() / 2, bytes);",
     ),
     Mistake(
         "a piece of a put in the place of the first one",
-        "crates/fi/src/desk/windows.rs",
-        "offset: news.offset.wrapping_add(part.at() as u64),",
-        "offset: news.offset,",
+        "crates/fi/src/progress/regions.rs",
+        "offset: report.offset.wrapping_add(part.at() as u64),",
+        "offset: report.offset,",
     ),
     Mistake(
         "the last bytes of a message stay what they were",
@@ -71,34 +71,34 @@ MISTAKES = [
     ),
     Mistake(
         "a wrong length in the status",
-        "crates/fi/src/desk/mod.rs",
-        "            entry.len = news.size as usize;\n",
+        "crates/fi/src/progress/mod.rs",
+        "            entry.len = report.size as usize;\n",
         "            entry.len = room;\n",
     ),
     Mistake(
         "a truncated message is no error",
-        "crates/fi/src/desk/mod.rs",
+        "crates/fi/src/progress/mod.rs",
         "            Status::Truncated => FI_ETRUNC,\n",
-        "            Status::Truncated => return self.ends.done(goal, entry, source),\n",
+        "            Status::Truncated => return self.completions.done(binding, entry, source),\n",
     ),
     Mistake(
         "a cancelled receive is none",
-        "crates/fi/src/desk/mod.rs",
+        "crates/fi/src/progress/mod.rs",
         "            Status::Cancelled => FI_ECANCELED,\n",
-        "            Status::Cancelled => return self.ends.done(goal, entry, source),\n",
+        "            Status::Cancelled => return self.completions.done(binding, entry, source),\n",
     ),
     Mistake(
         "the second piece of memory of a message is left out",
-        "crates/fi/src/endpoint.rs",
+        "crates/fi/src/operation.rs",
         "            let all = [&[first][..], &rest].concat();\n",
         "            let all = [&[first][..], &rest[1..], &rest[..1]].concat();\n",
     ),
     Mistake(
         "a get reads the memory before the place",
-        "crates/fi/src/desk/windows.rs",
-        "        let memory = self.memory(news, news.size, FI_REMOTE_READ);\n",
-        "        let early = News { offset: news.offset & !15, ..*news };\n"
-        "        let memory = self.memory(&early, news.size, FI_REMOTE_READ);\n",
+        "crates/fi/src/progress/regions.rs",
+        "        let memory = self.memory(report, report.size, FI_REMOTE_READ);\n",
+        "        let early = Report { offset: report.offset & !15, ..*report };\n"
+        "        let memory = self.memory(&early, report.size, FI_REMOTE_READ);\n",
     ),
     Mistake(
         "a stale buffer: the bytes of the message before",

@@ -1,4 +1,7 @@
-//! Addresses of ranks, as MPI libraries exchange them: a short text of one length, `elanite-0000042` and a zero byte.
+//! Addresses of ranks, as MPI libraries exchange them: a short text of one length, `elanite-0000042` and a zero byte. And
+//! address vectors: tables of the ranks whose addresses a program has inserted, by the numbers that it got for them.
+
+use crate::abi::FI_ADDR_NOTAVAIL;
 
 /// Bytes of an address, with the zero.
 pub const LENGTH: usize = 16;
@@ -19,4 +22,37 @@ pub fn of(rank: u32) -> [u8; LENGTH] {
 pub fn rank(address: &[u8]) -> Option<u32> {
     let digits = address.strip_prefix(PREFIX)?.strip_suffix(b"\0")?;
     std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// The rank of each entry; none of those that were removed.
+#[derive(Default)]
+pub struct AddressVector(Vec<Option<u32>>);
+
+impl AddressVector {
+    /// Adds an entry; its number.
+    pub fn insert(&mut self, rank: u32) -> u64 {
+        self.0.push(Some(rank));
+        self.0.len() as u64 - 1
+    }
+
+    /// Removes an entry; false if there was none of this number.
+    pub fn remove(&mut self, number: u64) -> bool {
+        let entry = self.0.get_mut(number as usize);
+        entry.map(|entry| *entry = None).is_some()
+    }
+
+    /// The rank of an entry.
+    pub fn rank(&self, number: u64) -> Option<u32> {
+        self.0.get(number as usize).copied().flatten()
+    }
+
+    /// The first number of a rank, or `FI_ADDR_NOTAVAIL`.
+    pub fn number(&self, rank: u32) -> u64 {
+        // Nearly always the entry of the same number.
+        if self.rank(rank.into()) == Some(rank) {
+            return rank.into();
+        }
+        let place = self.0.iter().position(|&entry| entry == Some(rank));
+        place.map_or(FI_ADDR_NOTAVAIL, |place| place as u64)
+    }
 }

@@ -11,11 +11,11 @@
 //!
 //! Without a session ([`session::shown`]) they do what the system does, by system calls of their own, as their names in the
 //! C library are taken ([`system`]). Processor time that the C library accounts for on its own (`getrusage`, `times`), timers
-//! that send signals, and who asks the kernel directly keep real time.
+//! that send signals, and programs that ask the kernel directly keep real time.
 //!
 //! *Busy waits.* A program that waits by reading the clock would wait forever: nothing but communication takes time.
 //! So the first [`FREE`] readings of a thread in a row cost nothing, and then each costs a step of time that grows, as
-//! for who polls MPI ([`crate::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row.
+//! for programs that poll MPI ([`crate::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row.
 //! Readings inside the provider, which has the lock, cost nothing.
 //!
 //! Sleep and waits that give up after a time are in [`sleep`], [`timeout`] and [`threads`].
@@ -27,9 +27,8 @@ pub mod system;
 mod threads;
 mod timeout;
 
-use crate::{calls, session};
+use crate::{calls, session, thread};
 use libc::{c_int, clockid_t, time_t, timespec, timeval};
-use std::cell::Cell;
 use std::sync::Once;
 
 /// Seconds that clocks other than real time show at time 0.
@@ -42,23 +41,12 @@ const SECOND: u64 = 1_000_000_000_000;
 const MICROSECOND: u64 = 1_000_000;
 const NANOSECOND: u64 = 1000;
 
-thread_local! {
-    /// Readings of clocks with nothing between them.
-    static READINGS: Cell<u32> = const { Cell::new(0) };
-}
-
-/// This thread has done something else than to read the clock.
-pub fn noted() {
-    READINGS.set(0);
-}
-
-/// This process has become a rank: what is forked from it is none, and what is started from it is not preloaded.
+/// This process has become a rank: what is forked from it is none.
 pub fn attached() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the handler only sets a flag.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) };
-        system::preload_no_children();
     });
 }
 
@@ -70,9 +58,9 @@ extern "C" fn forked() {
 pub fn reading() -> Option<u64> {
     let session = session::shown()?;
     calls::settle(session);
-    let readings = READINGS.get();
-    if readings < FREE {
-        READINGS.set(readings + 1);
+    let readings = &thread::current().readings;
+    if readings.get() < FREE {
+        readings.update(|readings| readings + 1);
     } else if let Some(mut state) = session.try_lock() {
         session.pass(&mut state);
     }

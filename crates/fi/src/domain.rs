@@ -10,9 +10,10 @@ use crate::abi::objects::{FiOps, FiOpsAv, FiOpsDomain, FiOpsMr, Fid, FidAv, FidD
 use crate::abi::{
     FI_ADDR_NOTAVAIL, FI_CLASS_AV, FI_CLASS_MR, FI_EINVAL, FI_ENOKEY, FI_ENOSYS, UNUSED,
 };
-use crate::fabric::{fid, give, no_bind, no_control, release, session};
+use crate::address::{self, AddressVector};
 use crate::memory::Span;
-use crate::{address, completion, endpoint};
+use crate::object::{close, fid, fid_ops, give, in_session, session};
+use crate::{completion, endpoint};
 use std::ffi::{c_char, c_int, c_void};
 
 pub static OPS: FiOpsDomain = FiOpsDomain {
@@ -36,15 +37,7 @@ pub static MEMORY_OPS: FiOpsMr = FiOpsMr {
     regattr,
 };
 
-static AV_FID_OPS: FiOps = FiOps {
-    size: size_of::<FiOps>(),
-    close: av_close,
-    bind: no_bind,
-    control: no_control,
-    ops_open: UNUSED,
-    tostr: UNUSED,
-    ops_set: UNUSED,
-};
+static AV_FID_OPS: FiOps = fid_ops(close::<FidAv>);
 
 static AV_OPS: FiOpsAv = FiOpsAv {
     size: size_of::<FiOpsAv>(),
@@ -57,17 +50,10 @@ static AV_OPS: FiOpsAv = FiOpsAv {
 };
 
 static MR_OPS: FiOps = FiOps {
-    size: size_of::<FiOps>(),
-    close: mr_close,
     bind: mr_bind,
     control: mr_control,
-    ops_open: UNUSED,
-    tostr: UNUSED,
-    ops_set: UNUSED,
+    ..fid_ops(mr_close)
 };
-
-/// The rank of an entry that was removed.
-const NOBODY: u32 = u32::MAX;
 
 unsafe extern "C" fn av_open(
     _domain: *mut FidDomain,
@@ -75,30 +61,34 @@ unsafe extern "C" fn av_open(
     av: *mut *mut Fid,
     context: *mut c_void,
 ) -> c_int {
-    let session = match session() {
-        Ok(session) => session,
-        Err(error) => return error,
-    };
-    // SAFETY: attributes are null or a structure. Tables with names would be shared between processes.
-    if unsafe { attr.as_ref() }.is_some_and(|attr| attr.name != 0) {
-        return -FI_ENOSYS;
-    }
-    let mut state = session.lock();
-    state.desk.vectors.push(Vec::new());
-    let object = FidAv {
-        fid: fid(FI_CLASS_AV, context, &AV_FID_OPS),
-        ops: &raw const AV_OPS,
-        number: state.desk.vectors.len() - 1,
-    };
-    // SAFETY: it is where the object goes.
-    unsafe { give(av, object) };
-    0
+    in_session(|session| {
+        // SAFETY: attributes are null or a structure. Tables with names would be shared between processes.
+        if unsafe { attr.as_ref() }.is_some_and(|attr| attr.name != 0) {
+            return Err(-FI_ENOSYS);
+        }
+        let vectors = &mut session.lock().engine.vectors;
+        vectors.push(AddressVector::default());
+        let object = FidAv {
+            fid: fid(FI_CLASS_AV, context, &AV_FID_OPS),
+            ops: &raw const AV_OPS,
+            number: vectors.len() - 1,
+        };
+        // SAFETY: it is where the object goes.
+        unsafe { give(av, object) };
+        Ok(0)
+    })
 }
 
-unsafe extern "C" fn av_close(fid: *mut Fid) -> c_int {
-    // SAFETY: the program closes what it has opened, once.
-    unsafe { release::<FidAv>(fid) };
-    0
+/// Does something with an address vector of ours.
+unsafe fn with_vector(
+    av: *mut FidAv,
+    act: impl FnOnce(&mut AddressVector) -> Result<c_int, c_int>,
+) -> c_int {
+    in_session(|session| {
+        let mut state = session.lock();
+        // SAFETY: the caller's word.
+        act(&mut state.engine.vectors[unsafe { (*av).number }])
+    })
 }
 
 unsafe extern "C" fn av_insert(
@@ -109,30 +99,22 @@ unsafe extern "C" fn av_insert(
     _flags: u64,
     _context: *mut c_void,
 ) -> c_int {
-    let session = match session() {
-        Ok(session) => session,
-        Err(error) => return error,
-    };
-    let mut state = session.lock();
-    // SAFETY: so many addresses of our length lie there, and there is room for as many numbers, or none is wanted.
-    let (vector, addresses) = unsafe {
+    // SAFETY: it is an address vector; so many addresses of our length lie there, and there is room for as many numbers, or
+    // none is wanted.
+    unsafe {
         let addresses = std::slice::from_raw_parts(addresses.cast::<u8>(), count * address::LENGTH);
-        (&mut state.desk.vectors[(*av).number], addresses)
-    };
-    let mut inserted = 0;
-    for (place, text) in addresses.chunks(address::LENGTH).enumerate() {
-        let mut number = FI_ADDR_NOTAVAIL;
-        if let Some(rank) = address::rank(text) {
-            number = vector.len() as u64;
-            vector.push(rank);
-            inserted += 1;
-        }
-        if !numbers.is_null() {
-            // SAFETY: as above.
-            unsafe { numbers.add(place).write(number) };
-        }
+        with_vector(av, |vector| {
+            let mut inserted = 0;
+            for (place, text) in addresses.chunks(address::LENGTH).enumerate() {
+                let number = address::rank(text).map(|rank| vector.insert(rank));
+                inserted += c_int::from(number.is_some());
+                if !numbers.is_null() {
+                    numbers.add(place).write(number.unwrap_or(FI_ADDR_NOTAVAIL));
+                }
+            }
+            Ok(inserted)
+        })
     }
-    inserted
 }
 
 unsafe extern "C" fn av_remove(
@@ -141,23 +123,14 @@ unsafe extern "C" fn av_remove(
     count: usize,
     _flags: u64,
 ) -> c_int {
-    let session = match session() {
-        Ok(session) => session,
-        Err(error) => return error,
-    };
-    let mut state = session.lock();
-    // SAFETY: so many numbers lie there.
-    let (vector, numbers) = unsafe {
-        let numbers = std::slice::from_raw_parts(numbers, count);
-        (&mut state.desk.vectors[(*av).number], numbers)
-    };
-    for &number in numbers {
-        match vector.get_mut(number as usize) {
-            Some(entry) => *entry = NOBODY,
-            None => return -FI_EINVAL,
-        }
+    // SAFETY: it is an address vector, and so many numbers lie there.
+    unsafe {
+        let mut numbers = std::slice::from_raw_parts(numbers, count).iter();
+        with_vector(av, |vector| {
+            let all = numbers.all(|&number| vector.remove(number));
+            if all { Ok(0) } else { Err(-FI_EINVAL) }
+        })
     }
-    0
 }
 
 unsafe extern "C" fn av_lookup(
@@ -166,26 +139,18 @@ unsafe extern "C" fn av_lookup(
     text: *mut c_void,
     length: *mut usize,
 ) -> c_int {
-    let session = match session() {
-        Ok(session) => session,
-        Err(error) => return error,
-    };
-    let state = session.lock();
-    // SAFETY: it is an address vector of ours.
-    let vector = unsafe { &state.desk.vectors[(*av).number] };
-    let rank = vector.get(number as usize).filter(|&&rank| rank != NOBODY);
-    let Some(&rank) = rank else {
-        return -FI_EINVAL;
-    };
-    // SAFETY: there is room for as many bytes as `length` says, and it is told how many there would be.
+    // SAFETY: it is an address vector; there is room for as many bytes as `length` says, and it is told how many there
+    // would be.
     unsafe {
-        let bytes = address::of(rank);
-        let now = bytes.len().min(*length);
-        text.cast::<u8>()
-            .copy_from_nonoverlapping(bytes.as_ptr(), now);
-        *length = bytes.len();
+        with_vector(av, |vector| {
+            let bytes = address::of(vector.rank(number).ok_or(-FI_EINVAL)?);
+            let now = bytes.len().min(*length);
+            let text = text.cast::<u8>();
+            text.copy_from_nonoverlapping(bytes.as_ptr(), now);
+            *length = bytes.len();
+            Ok(0)
+        })
     }
-    0
 }
 
 unsafe extern "C" fn av_straddr(
@@ -217,23 +182,21 @@ unsafe extern "C" fn reg(
     mr: *mut *mut Fid,
     context: *mut c_void,
 ) -> c_int {
-    let session = match session() {
-        Ok(session) => session,
-        Err(error) => return error,
-    };
-    // SAFETY: the memory is the program's to register, until it closes the registration.
-    let memory = unsafe { Span::new(start, length) };
-    if !session.lock().desk.windows.open(key, memory, access) {
-        return -FI_ENOKEY;
-    }
-    let object = FidMr {
-        fid: fid(FI_CLASS_MR, context, &MR_OPS),
-        mem_desc: std::ptr::null_mut(),
-        key,
-    };
-    // SAFETY: it is where the object goes.
-    unsafe { give(mr, object) };
-    0
+    in_session(|session| {
+        // SAFETY: the memory is the program's to register, until it closes the registration.
+        let memory = unsafe { Span::new(start, length) };
+        if !session.lock().engine.regions.open(key, memory, access) {
+            return Err(-FI_ENOKEY);
+        }
+        let object = FidMr {
+            fid: fid(FI_CLASS_MR, context, &MR_OPS),
+            mem_desc: std::ptr::null_mut(),
+            key,
+        };
+        // SAFETY: it is where the object goes.
+        unsafe { give(mr, object) };
+        Ok(0)
+    })
 }
 
 unsafe extern "C" fn regv(
@@ -267,18 +230,17 @@ unsafe extern "C" fn regattr(
 ) -> c_int {
     // SAFETY: there is a structure; the rest is passed on.
     unsafe {
-        let attr = &*attr;
-        let context = std::ptr::with_exposed_provenance_mut(attr.context);
-        regv(
-            domain,
-            attr.mr_iov,
-            attr.iov_count,
-            attr.access,
-            attr.offset,
-            attr.requested_key,
-            flags,
-            mr,
+        let &FiMrAttr {
+            mr_iov,
+            iov_count,
+            access,
+            offset,
+            requested_key: key,
             context,
+        } = &*attr;
+        let context = std::ptr::with_exposed_provenance_mut(context);
+        regv(
+            domain, mr_iov, iov_count, access, offset, key, flags, mr, context,
         )
     }
 }
@@ -287,15 +249,11 @@ unsafe extern "C" fn mr_close(fid: *mut Fid) -> c_int {
     // SAFETY: it is a registration of ours, which the program closes once.
     unsafe {
         if let Ok(session) = session() {
-            session
-                .lock()
-                .desk
-                .windows
-                .close((*fid.cast::<FidMr>()).key);
+            let key = (*fid.cast::<FidMr>()).key;
+            session.lock().engine.regions.close(key);
         }
-        release::<FidMr>(fid);
+        close::<FidMr>(fid)
     }
-    0
 }
 
 /// A registration is for all endpoints and tells no counter.

@@ -1,260 +1,191 @@
-//! The endpoint: what is bound to it, and how its operations become orders.
-//!
-//! What an order asks of the simulated adapter is in [`link`]; what its end is to the program is a [`Goal`]. Two things are
-//! decided here for all kinds of operations:
-//!
-//! - *Completions.* An endpoint is bound to queues and counters per direction. With `FI_SELECTIVE_COMPLETION` only operations
-//!   with the flag `FI_COMPLETION` show in the queue; failures always do.
-//! - *Injected messages* have no completion. In a call of MPI that blocks, though, the rank goes on when the send has ended
-//!   ([`inject_bytes`]): the call, which for MPI ends with the copy of the bytes, ends with the machine's send.
-//!
-//! A send ends when it is matched if the call itself asks for `FI_MATCH_COMPLETE` or `FI_DELIVERY_COMPLETE`; as an
-//! endpoint's general wish the latter is for access to memory, whose end is at the other rank in any case.
+//! The endpoint as libfabric knows it: opened, bound, asked for options, closed.
 
-mod object;
+#![allow(unsafe_code)] // the interface is one of C pointers
 
+use crate::abi::info::FiInfo;
+use crate::abi::objects::{FiOps, FiOpsCm, FiOpsEp, Fid, FidAv, FidCntr, FidCq, FidDomain, FidEp};
 use crate::abi::{
-    Address, FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_EINVAL, FI_EMSGSIZE, FI_EOPBADSTATE,
-    FI_MATCH_COMPLETE,
+    Address, FI_ADDR_UNSPEC, FI_CLASS_AV, FI_CLASS_CNTR, FI_CLASS_CQ, FI_CLASS_EP, FI_EBUSY,
+    FI_EINVAL, FI_ENABLE, FI_ENOPROTOOPT, FI_ENOSYS, FI_EOPBADSTATE, FI_ETOOSMALL, FI_OPT_ENDPOINT,
+    FI_OPT_MIN_MULTI_RECV, UNUSED,
 };
-use crate::calls;
-use crate::desk::ends::Goal;
-use crate::desk::{NO_LABEL, Operation};
-use crate::fabric::session;
-use crate::memory::{Buffer, Span};
-use crate::session::{Held, Session};
-use link::{Flags, Kind, NEVER, Order};
-pub use object::open;
-use std::ffi::c_int;
+use crate::object::{self, answer, fid, fid_ops, give, in_session, session};
+use crate::operation::call;
+use crate::progress::bindings::Bindings;
+use crate::{address, messages, rma};
+use link::{Order, OrderKind};
+use std::ffi::{c_int, c_void};
 
-/// The queue of one direction.
-#[derive(Clone, Copy, Debug, Default)]
-struct Direction {
-    queue: Option<usize>,
-    selective: bool,
-    /// Flags of operations that name none.
-    flags: u64,
-}
+static FID_OPS: FiOps = FiOps {
+    bind,
+    control,
+    ..fid_ops(close)
+};
 
-/// The endpoint that is open.
-#[derive(Clone, Debug, Default)]
-pub struct Endpoint {
-    /// Its address vector.
-    pub vector: Option<usize>,
-    transmit: Direction,
-    receive: Direction,
-    send_counter: Option<usize>,
-    receive_counter: Option<usize>,
-    read_counter: Option<usize>,
-    write_counter: Option<usize>,
-    /// When a buffer for several messages goes back.
-    pub least_room: usize,
-}
+static OPS: FiOpsEp = FiOpsEp {
+    size: size_of::<FiOpsEp>(),
+    cancel,
+    getopt,
+    setopt,
+    tx_ctx: UNUSED,
+    rx_ctx: UNUSED,
+    rx_size_left: UNUSED,
+    tx_size_left: UNUSED,
+};
 
-/// Kinds of operations, by what counts them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
-    Send,
-    Receive,
-    Read,
-    Write,
-}
+static CM_OPS: FiOpsCm = FiOpsCm {
+    size: size_of::<FiOpsCm>(),
+    setname: UNUSED,
+    getname,
+    getpeer: UNUSED,
+    connect: UNUSED,
+    listen: UNUSED,
+    accept: UNUSED,
+    reject: UNUSED,
+    shutdown: UNUSED,
+    join: UNUSED,
+};
 
-impl Endpoint {
-    fn direction(&self, sort: Sort) -> Direction {
-        match sort {
-            Sort::Receive => self.receive,
-            Sort::Send | Sort::Read | Sort::Write => self.transmit,
+/// Opens the endpoint.
+pub unsafe extern "C" fn open(
+    _domain: *mut FidDomain,
+    info: *mut FiInfo,
+    ep: *mut *mut Fid,
+    context: *mut c_void,
+) -> c_int {
+    in_session(|session| {
+        let endpoint = &mut session.lock().engine.endpoint;
+        if endpoint.is_some() {
+            return Err(-FI_EBUSY);
         }
-    }
-
-    /// Where an operation's end is told; without flags of its own by the endpoint's.
-    pub fn goal(&self, sort: Sort, flags: Option<u64>) -> Goal {
-        let direction = self.direction(sort);
-        let flags = flags.unwrap_or(direction.flags);
-        Goal {
-            queue: direction.queue,
-            quiet: direction.selective && flags & FI_COMPLETION == 0,
-            counter: self.counter(sort),
-        }
-    }
-
-    /// The same of an injected operation, of which the queue hears only if it fails.
-    pub fn inject_goal(&self, sort: Sort) -> Goal {
-        Goal {
-            queue: self.direction(sort).queue,
-            quiet: true,
-            counter: self.counter(sort),
-        }
-    }
-
-    fn counter(&self, sort: Sort) -> Option<usize> {
-        match sort {
-            Sort::Send => self.send_counter,
-            Sort::Receive => self.receive_counter,
-            Sort::Read => self.read_counter,
-            Sort::Write => self.write_counter,
-        }
-    }
-}
-
-/// The lock, for a call of an endpoint, which must be open and know the peer if there is one.
-pub struct Call {
-    pub session: &'static Session,
-    pub state: Held<'static>,
-    pub peer: u32,
-}
-
-/// Begins a call of the endpoint with a peer.
-pub fn call(peer: u64) -> Result<Call, c_int> {
-    let session = session()?;
-    let state = session.lock();
-    let endpoint = state.desk.endpoint.as_ref().ok_or(-FI_EOPBADSTATE)?;
-    let vector = endpoint.vector.ok_or(-FI_EOPBADSTATE)?;
-    let peer = if peer == crate::abi::FI_ADDR_UNSPEC {
-        Order::ANYBODY
-    } else {
-        let rank = state.desk.vectors[vector].get(peer as usize);
-        let rank = rank.copied().ok_or(-FI_EINVAL)?;
-        if rank >= session.rank().1 {
-            return Err(-FI_EINVAL);
-        }
-        rank
-    };
-    Ok(Call {
-        session,
-        state,
-        peer,
+        // SAFETY: the information is null or a structure, whose parts are null or structures.
+        let (tx_flags, rx_flags) = unsafe {
+            let info = info.as_ref();
+            let tx = info.and_then(|info| info.tx_attr.as_ref());
+            let rx = info.and_then(|info| info.rx_attr.as_ref());
+            (
+                tx.map_or(0, |tx| tx.op_flags),
+                rx.map_or(0, |rx| rx.op_flags),
+            )
+        };
+        *endpoint = Some(Bindings::new(tx_flags, rx_flags));
+        let object = FidEp {
+            fid: fid(FI_CLASS_EP, context, &FID_OPS),
+            ops: &raw const OPS,
+            cm: &raw const CM_OPS,
+            msg: &raw const messages::OPS,
+            rma: &raw const rma::OPS,
+            tagged: &raw const messages::TAGGED_OPS,
+            atomic: std::ptr::null(),
+            collective: std::ptr::null(),
+        };
+        // SAFETY: it is where the object goes.
+        unsafe { give(ep, object) };
+        Ok(0)
     })
 }
 
-impl Call {
-    /// The endpoint.
-    pub fn endpoint(&self) -> &Endpoint {
-        let endpoint = &self.state.desk.endpoint;
-        endpoint.as_ref().expect("it was there at the beginning")
+unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
+    if let Ok(session) = session() {
+        session.lock().engine.close_endpoint();
     }
+    // SAFETY: the program closes what it has opened, once.
+    unsafe { object::close::<FidEp>(fid) }
+}
 
-    /// An order of a kind for the peer.
-    pub fn order(&self, kind: Kind) -> Order {
-        Order {
-            peer: self.peer,
-            data: NO_LABEL,
-            ..Order::new(kind, 0)
+unsafe extern "C" fn bind(_fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
+    in_session(|session| {
+        let endpoint = &mut session.lock().engine.endpoint;
+        let bindings = endpoint.as_mut().ok_or(-FI_EOPBADSTATE)?;
+        // SAFETY: what is bound is an object of this provider, whose class says which.
+        unsafe {
+            match (*other).class {
+                FI_CLASS_AV => bindings.vector = Some((*other.cast::<FidAv>()).number),
+                FI_CLASS_CQ => bindings.bind_queue((*other.cast::<FidCq>()).number, flags),
+                FI_CLASS_CNTR => bindings.bind_counter((*other.cast::<FidCntr>()).number, flags),
+                _ => return Err(-FI_ENOSYS),
+            }
         }
-    }
+        Ok(0)
+    })
+}
 
-    /// Gives an order for the peer, with the bytes of a buffer.
-    pub fn give(&mut self, order: Order, buffer: &Buffer) {
-        let order = Order {
-            peer: self.peer,
-            size: buffer.length() as u64,
-            ..order
-        };
-        let mut spans = buffer.spans();
-        let first = spans.next().map_or(&[][..], Span::bytes);
-        let rest: Vec<&[u8]> = spans.map(Span::bytes).collect();
-        if rest.is_empty() {
-            self.session.order(&mut self.state, order, &[first]);
-        } else {
-            let all = [&[first][..], &rest].concat();
-            self.session.order(&mut self.state, order, &all);
+unsafe extern "C" fn control(_fid: *mut Fid, command: c_int, _arg: *mut c_void) -> c_int {
+    if command == FI_ENABLE { 0 } else { -FI_ENOSYS }
+}
+
+unsafe extern "C" fn cancel(_fid: *mut Fid, context: Address) -> isize {
+    answer(call(FI_ADDR_UNSPEC).map(|mut call| {
+        if let Some(id) = call.state.engine.cancel(context) {
+            call.say(Order {
+                id,
+                ..Order::new(OrderKind::Cancel, 0)
+            });
         }
-    }
-
-    /// Gives an order without bytes.
-    pub fn say(&mut self, order: Order) {
-        self.session.order(&mut self.state, order, &[]);
-    }
-
-    /// Gives the order to wait for the message of a peek.
-    pub fn probe(&mut self, peek: Order) {
-        let probe = Order {
-            id: self.state.desk.number(),
-            flags: Flags::BLOCKING.0,
-            ..peek
-        };
-        self.say(probe);
-        self.state.desk.probe.begin(probe);
-    }
-
-    /// Waits until an operation has ended.
-    pub fn wait(&mut self, id: u64) {
-        while self.state.desk.is_under_way(id) {
-            self.session.wait(&mut self.state, NEVER, Flags::BLOCKING);
-        }
-    }
-}
-
-/// The marks of an order to send or receive, from the flags of the call.
-pub fn marks(flags: Option<u64>) -> Flags {
-    let mut marks = Flags::default();
-    if calls::makes_request() {
-        marks = marks.with(Flags::REQUEST);
-    }
-    if flags.unwrap_or(0) & (FI_MATCH_COMPLETE | FI_DELIVERY_COMPLETE) != 0 {
-        marks = marks.with(Flags::SYNCHRONOUS);
-    }
-    marks
-}
-
-/// The label of a message with remote completion data, which has room for 32 bits, and one value less.
-pub fn label(data: u64) -> Result<u32, c_int> {
-    let label = u32::try_from(data).ok();
-    label.filter(|&label| label != NO_LABEL).ok_or(-FI_EINVAL)
-}
-
-/// Orders bytes to go to a peer: a send or a put. `shown` is what the completion says it was.
-pub fn order_bytes(
-    order: Order,
-    bytes: &Buffer,
-    peer: u64,
-    context: Address,
-    (sort, shown): (Sort, u64),
-    flags: Option<u64>,
-) -> Result<(), c_int> {
-    let mut call = call(peer)?;
-    let goal = call.endpoint().goal(sort, flags);
-    let id = call.state.desk.begin(Operation {
-        context,
-        buffer: Buffer::default(),
-        flags: shown,
-        goal,
-    });
-    call.give(Order { id, ..order }, bytes);
-    Ok(())
-}
-
-/// The same for bytes of which the program hears no more. In a call of MPI that ends with the send, waits for its end.
-pub fn inject_bytes(order: Order, bytes: &Buffer, peer: u64, sort: Sort) -> Result<(), c_int> {
-    if bytes.length() > crate::provider::INJECT_SIZE {
-        return Err(-FI_EMSGSIZE);
-    }
-    let mut call = call(peer)?;
-    let goal = call.endpoint().inject_goal(sort);
-    let waits = calls::sends();
-    // 0 if nobody is going to wait for it and nothing counts it.
-    let id = if waits || goal.counter.is_some() {
-        call.state.desk.begin(Operation {
-            context: 0,
-            buffer: Buffer::default(),
-            flags: 0,
-            goal,
-        })
-    } else {
         0
-    };
-    call.give(Order { id, ..order }, bytes);
-    if waits {
-        call.wait(id);
-    }
-    Ok(())
+    }))
 }
 
-/// What a function returns.
-pub fn answer(result: Result<(), c_int>) -> isize {
-    match result {
-        Ok(()) => 0,
-        Err(error) => error as isize,
-    }
+/// Whether an option is the one that there is.
+fn known(level: c_int, option: c_int) -> Result<(), c_int> {
+    let known = (level, option) == (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV);
+    if known { Ok(()) } else { Err(-FI_ENOPROTOOPT) }
+}
+
+unsafe extern "C" fn getopt(
+    _fid: *mut Fid,
+    level: c_int,
+    option: c_int,
+    value: *mut c_void,
+    length: *mut usize,
+) -> c_int {
+    answer(call(FI_ADDR_UNSPEC).and_then(|call| {
+        known(level, option)?;
+        // SAFETY: there is room for so many bytes.
+        unsafe {
+            if *length < size_of::<usize>() {
+                return Err(-FI_ETOOSMALL);
+            }
+            let value = value.cast::<usize>();
+            value.write_unaligned(call.bindings().least_room);
+            *length = size_of::<usize>();
+        }
+        Ok(0)
+    }))
+}
+
+unsafe extern "C" fn setopt(
+    _fid: *mut Fid,
+    level: c_int,
+    option: c_int,
+    value: *const c_void,
+    length: usize,
+) -> c_int {
+    in_session(|session| {
+        known(level, option)?;
+        if length != size_of::<usize>() {
+            return Err(-FI_EINVAL);
+        }
+        let endpoint = &mut session.lock().engine.endpoint;
+        let bindings = endpoint.as_mut().ok_or(-FI_EOPBADSTATE)?;
+        // SAFETY: so many bytes lie there.
+        bindings.least_room = unsafe { value.cast::<usize>().read_unaligned() };
+        Ok(0)
+    })
+}
+
+unsafe extern "C" fn getname(_fid: *mut Fid, place: *mut c_void, length: *mut usize) -> c_int {
+    in_session(|session| {
+        let own = address::of(session.rank().0);
+        // SAFETY: there is room for so many bytes, and it is told how many there are.
+        unsafe {
+            let room = std::mem::replace(&mut *length, own.len());
+            if room < own.len() {
+                return Err(-FI_ETOOSMALL);
+            }
+            let place = place.cast::<u8>();
+            place.copy_from_nonoverlapping(own.as_ptr(), own.len());
+        }
+        Ok(0)
+    })
 }

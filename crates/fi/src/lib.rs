@@ -1,32 +1,40 @@
 //! # What is loaded into every rank of a real MPI program: `libelanite-fi.so`
 //!
-//! The program is not changed and not linked with this; it is preloaded, and loaded by libfabric as a provider, which is the
-//! same instance. Three parts stand between the program and the world, and share one [`session`] with the simulator:
+//! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same instance
+//! as a provider. Three parts stand between the program and the world, and share one [`session`] with the simulator:
 //!
 //! | part | stands between | does |
 //! |---|---|---|
-//! | provider ([`provider`] and what it opens, over [`desk`]) | MPI library and network | makes orders of what MPI wants sent and received |
+//! | provider ([`provider`], and what it opens) | MPI library and network | makes orders of what MPI sends and receives |
 //! | clocks ([`clock`]) | program and time | shows simulated time |
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
+//!
+//! The provider is built in this order: types of the interface ([`abi`]), the program's memory and addresses ([`memory`],
+//! [`address`]), what is known of the calling thread ([`thread`]), the state ([`progress`]), the session around it, operations
+//! and the objects of libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`], [`completion`], [`domain`], [`fabric`]).
 //!
 //! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those
 //! of the system.
 
 mod abi;
 mod address;
+mod attach;
 mod calls;
 mod clock;
 mod completion;
-mod desk;
 mod domain;
 mod endpoint;
 mod fabric;
 mod manager;
 mod memory;
-mod message;
+mod messages;
+mod object;
+mod operation;
+mod peek;
+mod progress;
 mod provider;
 mod rma;
 mod session;
-mod tagged;
 #[cfg(test)]
 mod tests;
+mod thread;

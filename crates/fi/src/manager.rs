@@ -1,12 +1,12 @@
-//! What the rank says to the process manager: that all ranks be ended, and that it waits for them.
+//! Two requests of the rank to the process manager: to enter a barrier, and to end all ranks.
 //!
-//! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the host's.
-//! Some may first have things to do that take simulated time. So whoever enters such a barrier waits for the others in the
-//! simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it goes on.
+//! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the
+//! host. Some ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in
+//! the simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it goes on.
 //!
-//! An error of MPI ends the program without any call that is known here, and the process manager then kills all ranks within
-//! a fraction of a millisecond, often before the one with the error has exited, and before its words have been passed on. So
-//! its request is noted on its way out.
+//! An error of MPI ends the program without any call that this library sees. The process manager then kills all ranks within
+//! a fraction of a millisecond: often before the failed rank has exited, and before its output has been passed on. So the
+//! request is noted when the rank writes it.
 
 #![allow(unsafe_code)] // a function of C
 
@@ -19,12 +19,12 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// The descriptor on which the process manager listens, or -1.
 static MANAGER: AtomicI32 = AtomicI32::new(-1);
 
-/// How a request begins that all be ended, of those that MPICH's process managers understand, and how many bytes may stand
-/// before it: its length, in the second version of their language.
+/// How a request to end all ranks begins, in the language of MPICH's process managers. In the second version of this language
+/// the length of the request stands before it, in so many bytes.
 const ABORT: &[u8] = b"cmd=abort";
 const LENGTH: usize = 6;
 
-/// How barriers begin, in both versions, and what names those that not all ranks enter, or that have a tag.
+/// How requests to enter a barrier begin, in both versions; and what names a barrier that has a tag, or only some of the ranks.
 const BARRIERS: [&[u8]; 2] = [b"cmd=barrier_in", b"cmd=kvs-fence"];
 const GROUP: &[u8] = b"group=";
 
@@ -70,8 +70,8 @@ fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
     Some((name, if listed { count } else { ranks }))
 }
 
-/// Notes requests to the process manager that all be ended, and passes everything on. Who enters a barrier there waits until
-/// all others have.
+/// Passes everything on, and notes a request to the process manager to end all ranks. A rank that enters a barrier waits until
+/// all others have entered it.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_t) -> ssize_t {
     let mut meeting = None;

@@ -2,7 +2,7 @@
 //! bytes.
 //!
 //! libfabric's rule is that such memory is valid, and left alone by the program, from the call that names it until its
-//! completion has been read. The desk forgets an operation's memory when it ends, and memory that others may reach
+//! completion has been read. The progress engine forgets an operation's memory when it ends, and memory that others may reach
 //! when its registration is closed.
 
 #![allow(unsafe_code)] // bytes at addresses that the program gave

@@ -18,7 +18,8 @@ use crate::abi::{
     FI_READ, FI_RECV, FI_REMOTE_COMM, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_RM_ENABLED, FI_RMA,
     FI_SEND, FI_SOURCE, FI_TAGGED, FI_THREAD_SAFE, FI_WRITE, fi_version,
 };
-use crate::{address, fabric};
+use crate::operation::INJECT_SIZE;
+use crate::{address, attach, fabric};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 
@@ -26,9 +27,6 @@ use std::sync::OnceLock;
 pub const NAME: &CStr = c"elanite";
 
 const DOMAIN: &CStr = c"elanite-cluster";
-
-/// The longest message that may be injected.
-pub const INJECT_SIZE: usize = 256;
 
 /// How many pieces a buffer may have.
 const IOV_LIMIT: usize = 8;
@@ -100,7 +98,7 @@ unsafe extern "C" fn getinfo(
         if std::env::var_os(link::PATH_VARIABLE).is_none() || !suits(hints) {
             return -FI_ENODATA;
         }
-        let Some(rank) = fabric::rank() else {
+        let Some(rank) = attach::own_rank() else {
             return -FI_ENODATA;
         };
         *info = describe(hints, rank);

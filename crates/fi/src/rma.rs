@@ -8,10 +8,10 @@ use crate::abi::objects::{FiOpsRma, FidEp};
 use crate::abi::{
     Address, FI_EINVAL, FI_ENOSYS, FI_READ, FI_REMOTE_CQ_DATA, FI_RMA, FI_WRITE, UNUSED,
 };
-use crate::desk::Operation;
-use crate::endpoint::{Sort, answer, call, inject_bytes, order_bytes};
 use crate::memory::{Buffer, Span};
-use link::{Kind, Order};
+use crate::operation::{self, call, functions, order_bytes};
+use crate::progress::bindings::OpKind;
+use link::{Order, OrderKind};
 use std::ffi::c_int;
 
 pub static OPS: FiOpsRma = FiOpsRma {
@@ -35,7 +35,7 @@ struct Place {
 }
 
 impl Place {
-    fn order(&self, kind: Kind) -> Order {
+    fn order(&self, kind: OrderKind) -> Order {
         Order {
             key: self.key,
             offset: self.at,
@@ -44,166 +44,79 @@ impl Place {
     }
 }
 
-fn order_put(
-    bytes: &Buffer,
-    place: &Place,
-    context: Address,
-    flags: Option<u64>,
-) -> Result<(), c_int> {
-    let (order, kind) = (place.order(Kind::Put), (Sort::Write, FI_RMA | FI_WRITE));
+fn put(bytes: &Buffer, place: &Place, context: Address, flags: Option<u64>) -> Result<(), c_int> {
+    let kind = (OpKind::Write, FI_RMA | FI_WRITE);
+    let order = place.order(OrderKind::Put);
     order_bytes(order, bytes, place.peer, context, kind, flags)
 }
 
-fn order_get(
-    buffer: Buffer,
-    place: &Place,
-    context: Address,
-    flags: Option<u64>,
-) -> Result<(), c_int> {
+fn get(buffer: Buffer, place: &Place, context: Address, flags: Option<u64>) -> Result<(), c_int> {
     let mut call = call(place.peer)?;
     let size = buffer.length() as u64;
-    let goal = call.endpoint().goal(Sort::Read, flags);
-    let id = call.state.desk.begin(Operation {
-        context,
-        buffer,
-        flags: FI_RMA | FI_READ,
-        goal,
-    });
+    let id = call.begin(OpKind::Read, context, buffer, FI_RMA | FI_READ, flags);
     let order = Order {
         id,
         size,
         peer: call.peer,
-        ..place.order(Kind::Get)
+        ..place.order(OrderKind::Get)
     };
     call.say(order);
     Ok(())
 }
 
-unsafe extern "C" fn read(
-    _ep: *mut FidEp,
-    buffer: *mut u8,
-    length: usize,
-    _desc: Address,
-    peer: u64,
-    at: u64,
-    key: u64,
-    context: Address,
-) -> isize {
-    // SAFETY: the program gives the buffer to be filled.
-    let buffer = unsafe { Span::new(buffer, length) };
-    let place = Place { peer, at, key };
-    answer(order_get(buffer.into(), &place, context, None))
-}
-
-unsafe extern "C" fn readv(
-    _ep: *mut FidEp,
-    list: *const IoVec,
-    _desc: Address,
-    count: usize,
-    peer: u64,
-    at: u64,
-    key: u64,
-    context: Address,
-) -> isize {
-    // SAFETY: the program gives the buffers to be filled.
-    let buffer = unsafe { Buffer::new(list, count) };
-    let place = Place { peer, at, key };
-    answer(order_get(buffer, &place, context, None))
-}
-
-/// The one place of a message.
+/// The buffer of a message, and its one place.
 ///
 /// # Safety
-/// The message must name as many places as it says.
-unsafe fn place(message: &FiMsgRma, length: usize) -> Result<Place, c_int> {
+/// The message must name as many pieces and places as it says.
+unsafe fn parts(message: &FiMsgRma) -> Result<(Buffer, Place), c_int> {
     if message.rma_iov_count != 1 {
         return Err(-FI_EINVAL);
     }
     // SAFETY: the caller's word.
-    let FiRmaIov { addr, len, key } = unsafe { *message.rma_iov };
-    if len != length {
-        return Err(-FI_EINVAL);
-    }
-    Ok(Place {
+    let (buffer, FiRmaIov { addr, len, key }) = unsafe {
+        let buffer = Buffer::new(message.msg_iov, message.iov_count);
+        (buffer, *message.rma_iov)
+    };
+    let place = Place {
         peer: message.addr,
         at: addr,
         key,
-    })
-}
-
-unsafe extern "C" fn readmsg(_ep: *mut FidEp, message: *const FiMsgRma, flags: u64) -> isize {
-    // SAFETY: the message is a structure, and what it names is given to be filled.
-    let (message, buffer, place) = unsafe {
-        let message = &*message;
-        let buffer = Buffer::new(message.msg_iov, message.iov_count);
-        let place = place(message, buffer.length());
-        (message, buffer, place)
     };
-    answer(place.and_then(|place| order_get(buffer, &place, message.context, Some(flags))))
-}
-
-unsafe extern "C" fn write(
-    _ep: *mut FidEp,
-    bytes: *const u8,
-    length: usize,
-    _desc: Address,
-    peer: u64,
-    at: u64,
-    key: u64,
-    context: Address,
-) -> isize {
-    // SAFETY: the program gives the bytes to be read.
-    let bytes = unsafe { Span::new(bytes, length) };
-    let place = Place { peer, at, key };
-    answer(order_put(&bytes.into(), &place, context, None))
-}
-
-unsafe extern "C" fn writev(
-    _ep: *mut FidEp,
-    list: *const IoVec,
-    _desc: Address,
-    count: usize,
-    peer: u64,
-    at: u64,
-    key: u64,
-    context: Address,
-) -> isize {
-    // SAFETY: the program gives the bytes to be read.
-    let bytes = unsafe { Buffer::new(list, count) };
-    let place = Place { peer, at, key };
-    answer(order_put(&bytes, &place, context, None))
-}
-
-unsafe extern "C" fn writemsg(_ep: *mut FidEp, message: *const FiMsgRma, flags: u64) -> isize {
-    if flags & FI_REMOTE_CQ_DATA != 0 {
-        return -(FI_ENOSYS as isize);
+    if len == buffer.length() {
+        Ok((buffer, place))
+    } else {
+        Err(-FI_EINVAL)
     }
-    // SAFETY: the message is a structure, and what it names is given to be read.
-    let (message, bytes, place) = unsafe {
-        let message = &*message;
-        let bytes = Buffer::new(message.msg_iov, message.iov_count);
-        let place = place(message, bytes.length());
-        (message, bytes, place)
-    };
-    answer(place.and_then(|place| order_put(&bytes, &place, message.context, Some(flags))))
 }
 
-unsafe extern "C" fn inject(
-    _ep: *mut FidEp,
-    bytes: *const u8,
-    length: usize,
-    peer: u64,
-    at: u64,
-    key: u64,
-) -> isize {
-    // SAFETY: the program gives the bytes to be read.
-    let bytes = unsafe { Span::new(bytes, length) }.into();
-    let place = Place { peer, at, key };
+functions! {
+    read(buffer: *mut u8, length: usize, _desc: Address, peer: u64, at: u64, key: u64, context: Address) =>
+        get(Span::new(buffer, length).into(), &Place { peer, at, key }, context, None);
+
+    readv(list: *const IoVec, _desc: Address, count: usize, peer: u64, at: u64, key: u64, context: Address) =>
+        get(Buffer::new(list, count), &Place { peer, at, key }, context, None);
+
+    readmsg(message: *const FiMsgRma, flags: u64) => {
+        let message = &*message;
+        parts(message).and_then(|(buffer, place)| get(buffer, &place, message.context, Some(flags)))
+    };
+
+    write(bytes: *const u8, length: usize, _desc: Address, peer: u64, at: u64, key: u64, context: Address) =>
+        put(&Span::new(bytes, length).into(), &Place { peer, at, key }, context, None);
+
+    writev(list: *const IoVec, _desc: Address, count: usize, peer: u64, at: u64, key: u64, context: Address) =>
+        put(&Buffer::new(list, count), &Place { peer, at, key }, context, None);
+
+    writemsg(message: *const FiMsgRma, flags: u64) => if flags & FI_REMOTE_CQ_DATA != 0 {
+        Err(-FI_ENOSYS)
+    } else {
+        let message = &*message;
+        parts(message).and_then(|(bytes, place)| put(&bytes, &place, message.context, Some(flags)))
+    };
+
     // No call of MPI that is a put blocks until its end.
-    answer(inject_bytes(
-        place.order(Kind::Put),
-        &bytes,
-        peer,
-        Sort::Write,
-    ))
+    inject(bytes: *const u8, length: usize, peer: u64, at: u64, key: u64) => {
+        let order = Place { peer, at, key }.order(OrderKind::Put);
+        operation::inject(order, &Span::new(bytes, length).into(), peer, OpKind::Write)
+    };
 }

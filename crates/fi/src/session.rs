@@ -6,13 +6,10 @@
 //! simulates then, and sleeping just adds to it. The program may initialise MPI once more, as sessions allow it to: then the
 //! rank comes back, at its local time or, if the simulation is ahead of that, at the simulation's.
 
-#![allow(unsafe_code)] // a function of C
-
 mod turn;
 
-use crate::desk::Desk;
-use crate::{calls, clock, manager};
-use link::{Leaving, LinkError, Rank, Remarks, Settings};
+use crate::progress::ProgressEngine;
+use link::{Leaving, LinkError, OutOfBand, Rank, Settings};
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -28,22 +25,22 @@ pub struct Session {
     tick: AtomicU64,
     /// Whether orders have been given since the last wait: the simulated processor may be at work for them.
     at_work: AtomicBool,
-    /// Whether MPI has looked for a message in vain, whose arrival is no news.
-    vain: AtomicBool,
+    /// Whether MPI has looked for a message and found none. Nothing reports its arrival.
+    found_nothing: AtomicBool,
     /// Whether the rank has slept since MPI looked: what has come meanwhile is still with the simulator.
     slept: AtomicBool,
     /// How often MPI has looked since it last did something else.
     looks: AtomicU32,
-    /// How often since there were news or orders.
+    /// How often since the last report or order.
     idle: AtomicU32,
-    remarks: Remarks,
+    out_of_band: OutOfBand,
     state: Mutex<State>,
 }
 
 /// What the lock protects.
 pub struct State {
     /// The provider's.
-    pub desk: Desk,
+    pub engine: ProgressEngine,
     link: Rank,
 }
 
@@ -83,15 +80,11 @@ static CHILD: AtomicBool = AtomicBool::new(false);
 /// Set while the rank has left the simulation.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Attaches the process, or lets it come back if it has left the simulation.
+/// Attaches this process, which has no session yet, to the simulator.
 ///
 /// # Errors
 /// See [`LinkError`].
-pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
-    if let Some(session) = shown() {
-        session.come_back()?;
-        return Ok(session);
-    }
+pub fn begin(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
     let link = Rank::attach(path, rank)?;
     let settings = link.settings();
     let session = Session {
@@ -101,33 +94,17 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
         now: AtomicU64::new(0),
         tick: AtomicU64::new(settings.tick),
         at_work: AtomicBool::new(false),
-        vain: AtomicBool::new(false),
+        found_nothing: AtomicBool::new(false),
         slept: AtomicBool::new(false),
         looks: AtomicU32::new(0),
         idle: AtomicU32::new(0),
-        remarks: link.remarks(),
+        out_of_band: link.out_of_band(),
         state: Mutex::new(State {
-            desk: Desk::default(),
+            engine: ProgressEngine::default(),
             link,
         }),
     };
-    clock::attached();
-    calls::attached();
-    manager::attached();
-    // SAFETY: the handler only writes a few words.
-    unsafe { libc::atexit(exits) };
-    // Whoever started this process watches over it; without one, nobody would end it.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     Ok(SESSION.get_or_init(|| session))
-}
-
-/// The process exits: a rank that is in the simulation leaves it so, one that has left it will not come back.
-extern "C" fn exits() {
-    if let Some(session) = get() {
-        session.leaves(Leaving::Exit);
-    } else if let Some(session) = shown() {
-        session.remarks.exits();
-    }
 }
 
 /// The session, if this process is a rank.
@@ -189,24 +166,33 @@ impl Session {
 
     /// Says which MPI call the rank is in, by its number; 0 for none. Takes no lock.
     pub fn in_call(&self, call: u32) {
-        self.remarks.in_call(call);
+        self.out_of_band.in_call(call);
     }
 
     /// The process is about to end, and how. Takes no lock.
     pub fn leaves(&self, how: Leaving) {
-        self.remarks.leaves(how);
+        self.out_of_band.leaves(how);
+    }
+
+    /// The process exits: a rank that is in the simulation leaves it so, one that has left it will not come back.
+    pub fn exits(&self) {
+        if LEFT.load(Ordering::Relaxed) {
+            self.out_of_band.exits();
+        } else {
+            self.leaves(Leaving::Exit);
+        }
     }
 
     /// The program does something else than to look again: the steps of [`Session::look`] begin anew.
     pub fn look_anew(&self) {
         self.tick.store(self.settings.tick, Ordering::Relaxed);
-        self.vain.store(false, Ordering::Relaxed);
+        self.found_nothing.store(false, Ordering::Relaxed);
         self.looks.store(0, Ordering::Relaxed);
     }
 
     /// MPI has looked for a message, and there is none. If it waits for one, it must look again: only receives and probes hear
     /// of messages that come.
-    pub fn looked_in_vain(&self) {
-        self.vain.store(true, Ordering::Relaxed);
+    pub fn found_nothing(&self) {
+        self.found_nothing.store(true, Ordering::Relaxed);
     }
 }

@@ -10,17 +10,14 @@
 
 mod parts;
 
-use link::{Compute, Flags, Kind, Leaving, NEVER, Order, Phase, Settings, Simulator, calls};
+use link::{Compute, Flags, Leaving, NEVER, Order, OrderKind, Phase, Settings, Simulator, calls};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const SETTINGS: Settings = Settings {
-    compute: Compute::None,
-    tick: 100_000,
     longest_tick: 1_600_000,
     epoch: 2_000_000_000,
-    calls: false,
-    checksums: true,
+    ..Settings::DEFAULT
 };
 
 /// After which all others have come to where they meet, in picoseconds.
@@ -71,7 +68,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) 
             continue;
         }
         let wait = orders.last().expect("a wait");
-        assert_eq!(wait.kind(), Some(Kind::Wait));
+        assert_eq!(wait.kind(), Some(OrderKind::Wait));
         let now = if wait.has(Flags::MEETING) {
             wait.time + MEETING
         } else {
@@ -88,7 +85,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) 
 fn waits(orders: &[Order]) -> Vec<Order> {
     let waits = orders
         .iter()
-        .filter(|order| order.kind() == Some(Kind::Wait));
+        .filter(|order| order.kind() == Some(OrderKind::Wait));
     waits.copied().collect()
 }
 
@@ -188,8 +185,8 @@ fn after_the_end_time_goes_on_alone() {
 #[test]
 fn who_comes_back_is_not_behind_the_simulation() {
     let orders = rank("again", SETTINGS);
-    let kinds: Vec<Option<Kind>> = orders.iter().map(Order::kind).collect();
-    let round = [Some(Kind::Finish), Some(Kind::Wait)];
+    let kinds: Vec<Option<OrderKind>> = orders.iter().map(Order::kind).collect();
+    let round = [Some(OrderKind::Finish), Some(OrderKind::Wait)];
     assert_eq!(kinds, [&round[..], &round, &round[..1]].concat());
     let times: Vec<u64> = waits(&orders).iter().map(|wait| wait.time).collect();
     assert_eq!(times, [RETURN, RETURN + 2 * 1_000_000 + 60_000_000]);
@@ -205,7 +202,7 @@ fn calls_are_known_counted_and_recorded() {
     let orders = rank("calls", settings);
     let called: Vec<(&str, u64, u64)> = orders
         .iter()
-        .filter(|order| order.kind() == Some(Kind::Called))
+        .filter(|order| order.kind() == Some(OrderKind::Called))
         .map(|order| (calls::name(order.id as u32), order.key, order.time))
         .collect();
     // The call within `MPI_Allreduce` is not one of the program; each call comes after 7 ns of computing.

@@ -6,8 +6,8 @@
 use crate::part::{Part, Payload};
 use crate::settings::{Raw, Settings};
 use crate::turn::{NOBODY, Word};
-use crate::{ABI, News};
-use bytemuck::Pod;
+use crate::{ABI, Report};
+use bytemuck::{CheckedBitPattern, Pod, checked::try_cast};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::thread::futex;
 use std::fs::File;
@@ -29,7 +29,7 @@ const LEAST: usize = 1 << 16;
 
 // Many records must fit, and one with a good deal of payload.
 const _: () =
-    assert!(BATCH > 1000 * frame::<News>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
+    assert!(BATCH > 1000 * frame::<Report>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
 
 /// Why a rank cannot attach.
 #[derive(Debug, Error)]
@@ -71,7 +71,7 @@ pub enum LinkError {
 }
 
 /// How far a rank has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum Phase {
     /// It has not attached.
@@ -89,13 +89,7 @@ pub enum Phase {
 impl Phase {
     /// What lies in a slot.
     pub(crate) fn of_word(word: u32) -> Phase {
-        match word {
-            0 => Phase::Absent,
-            1 => Phase::Attached,
-            2 => Phase::Finished,
-            3 => Phase::Returning,
-            _ => Phase::Gone,
-        }
+        try_cast(word).unwrap_or(Phase::Gone)
     }
 
     /// Whether it has left MPI and is not back.

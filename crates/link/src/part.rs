@@ -3,7 +3,7 @@
 //! A record's payload is written to an area in as many parts as it takes, one after the other, each behind a copy of its
 //! record and behind its [`Part`]: where the bytes belong, and how long the whole is. Only [`Payload`], which counts what has
 //! been written, makes a `Part`; nobody else can build one, and so nobody can forget the place. The side that reads passes
-//! every part through a [`Joint`]. The joint asserts that the parts of a record are the whole, each byte once: each part begins
+//! every part through a [`Reassembly`]. It asserts that the parts of a record are the whole, each byte once: each part begins
 //! where the one before ended, all of them bear the same record and the same length, and no other record comes between them.
 //!
 //! A record without payload has one part of no bytes.
@@ -107,22 +107,22 @@ impl<'a> Payload<'a> {
 }
 
 /// What the reading side knows of a payload whose last part has not come: its record, and the part that came last.
-pub(crate) struct Joint<R> {
+pub(crate) struct Reassembly<R> {
     open: Option<(R, Part)>,
 }
 
-impl<R> Default for Joint<R> {
+impl<R> Default for Reassembly<R> {
     fn default() -> Self {
-        Joint { open: None }
+        Reassembly { open: None }
     }
 }
 
-impl<R: Copy + PartialEq + std::fmt::Debug> Joint<R> {
+impl<R: Copy + PartialEq + std::fmt::Debug> Reassembly<R> {
     /// Takes note of a part of a record's payload.
     ///
     /// # Panics
     /// If it is not what must come next: a broken invariant of the link.
-    pub fn join(&mut self, record: &R, part: Part) {
+    pub fn add(&mut self, record: &R, part: Part) {
         let begins = match self.open {
             None => part.at == 0,
             Some((open, before)) => {

@@ -1,9 +1,9 @@
 //! The side of a rank.
 
 use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Way, frame};
-use crate::part::{Joint, Payload};
+use crate::part::{Payload, Reassembly};
 use crate::turn::{self, RANK, Word};
-use crate::{Flags, Kind, News, Order, Part, Settings};
+use crate::{Flags, Order, OrderKind, Part, Report, Settings};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub struct Rank {
     number: u32,
     /// Bytes of orders so far in this turn.
     up: usize,
-    joint: Joint<News>,
+    reassembly: Reassembly<Report>,
     settings: Settings,
     /// Who watches over the simulator's life.
     simulator: rustix::process::Pid,
@@ -51,7 +51,7 @@ impl Rank {
             area: Arc::new(area),
             number: rank,
             up: 0,
-            joint: Joint::default(),
+            reassembly: Reassembly::default(),
         })
     }
 
@@ -70,9 +70,9 @@ impl Rank {
         self.settings
     }
 
-    /// Where the rank says what it is about, whoever has the turn.
-    pub fn remarks(&self) -> Remarks {
-        Remarks {
+    /// What the rank may say of itself at any time, whoever has the turn.
+    pub fn out_of_band(&self) -> OutOfBand {
+        OutOfBand {
             area: Arc::clone(&self.area),
             number: self.number,
         }
@@ -89,14 +89,14 @@ impl Rank {
             if let Some(up) = up {
                 self.up = up;
             } else {
-                self.end_turn(&Order::new(Kind::More, order.time));
+                self.end_turn(&Order::new(OrderKind::More, order.time));
                 self.await_turn();
             }
         }
     }
 
     /// Gives the turn to the simulator and waits until it comes back; the last order says for what. Returns the local time
-    /// with which the rank goes on; nothing if it has not got it to go on, but only to take in the news, to answer, and to
+    /// with which the rank goes on; nothing if it has not got it to go on, but only to take in the reports, to answer, and to
     /// hand over again with [`Flags::STILL`].
     ///
     /// When the run is over, or the simulator is gone, this process ends.
@@ -104,7 +104,7 @@ impl Rank {
         self.hand_over_by(&Order {
             key: until,
             flags: flags.0,
-            ..Order::new(Kind::Wait, time)
+            ..Order::new(OrderKind::Wait, time)
         })
     }
 
@@ -130,19 +130,19 @@ impl Rank {
         self.up = 0;
     }
 
-    /// The news that came with the turn, each with a part of its payload: those of one payload one after the other.
-    pub fn news(&mut self) -> impl Iterator<Item = (News, Part, &[u8])> {
+    /// The reports that came with the turn, each with a part of its payload: those of one payload one after the other.
+    pub fn reports(&mut self) -> impl Iterator<Item = (Report, Part, &[u8])> {
         let down = self.area.slot(self.number).down.load(Acquire) as usize;
         let records = self.area.records(self.number, Way::Down, down);
-        let joint = &mut self.joint;
-        records.inspect(move |(news, part, _)| joint.join(news, *part))
+        let reassembly = &mut self.reassembly;
+        records.inspect(move |(report, part, _)| reassembly.add(report, *part))
     }
 
     /// Says that this rank will say no more, unless it comes back.
     pub fn finish(&mut self, time: u64) {
         let slot = self.area.slot(self.number);
         slot.phase.store(Phase::Finished as u32, Release);
-        self.end_turn(&Order::new(Kind::Finish, time));
+        self.end_turn(&Order::new(OrderKind::Finish, time));
     }
 
     /// Comes back after [`Rank::finish`]: waits for the turn, and returns the time that it is in the simulation.
@@ -172,13 +172,13 @@ impl Rank {
     }
 }
 
-/// What of a slot does not go with the turn.
-pub struct Remarks {
+/// The part of a slot that a rank may write without the turn.
+pub struct OutOfBand {
     area: Arc<Area>,
     number: u32,
 }
 
-impl Remarks {
+impl OutOfBand {
     /// Says which MPI call the rank is in, by its number ([`crate::calls`]); 0 for none.
     pub fn in_call(&self, call: u32) {
         self.area.slot(self.number).call.store(call, Relaxed);

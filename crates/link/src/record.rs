@@ -4,7 +4,7 @@
 //!
 //! | order | `id` | `peer` | `tag`, `mask` | `data` | `key`, `offset` | `size` | payload, and its `checksum` |
 //! |---|---|---|---|---|---|---|---|
-//! | `Send` | of the send; 0: nobody waits | to whom | tag | the label | | bytes | all bytes |
+//! | `Send` | of the send; 0: nobody waits | to whom | tag | completion data | | bytes | all bytes |
 //! | `Receive` | of the receive | from whom, or [`ANYBODY`](Order::ANYBODY) | tag, bits that count | | | room | |
 //! | `Peek` | of the peek | as `Receive` | as `Receive` | | | | |
 //! | `Claim` | of the peek that claimed it | | | | | room | |
@@ -15,38 +15,38 @@
 //! | `Called` | which call | | | | `key`: when it began | | |
 //! | `Wait` | with [`Flags::MEETING`]: which meeting | | | | `key`: until when at most | ranks that meet | |
 //! | `More` | | | | | | | |
-//! | `Differs` | the news' `message` | | | | | bytes | what was stored |
+//! | `Differs` | the report's `message` | | | | | bytes | what was stored |
 //! | `Finish` | | | | | | | |
 //!
-//! | news | `id` | `peer` | `tag` | `data` | `key`, `offset` | `size` | payload |
+//! | report | `id` | `peer` | `tag` | `data` | `key`, `offset` | `size` | payload |
 //! |---|---|---|---|---|---|---|---|
 //! | `Sent` | of the send | | | | | | |
-//! | `Received` | of the receive | who sent it | tag | label | | of the message | its bytes |
-//! | `Message` | | who sent it | | label | | of the message | its bytes |
-//! | `Found` | of the peek | who sent it | tag | label | | of the message | |
+//! | `Received` | of the receive | who sent it | tag | completion data | | of the message | its bytes |
+//! | `Untagged` | | who sent it | | completion data | | of the message | its bytes |
+//! | `Found` | of the peek | who sent it | tag | completion data | | of the message | |
 //! | `Stored` | of the put | | | | | | |
 //! | `Got` | of the get | | | | | of the get | its bytes |
 //! | `Write` | | | | | which memory, where in it | bytes | all bytes |
 //! | `Read` | of the request | | | | which memory, where in it | bytes | |
 //!
-//! News with payload also say which `message` of the run it is, and the `checksum` ([`crate::checksum`]) that its sender gave.
+//! Reports with payload also say which `message` of the run it is, and the `checksum` ([`crate::checksum`]) that its sender gave.
 //! A payload that does not fit into an area comes in [parts](crate::Part), each with its record.
 //!
 //! A `Peek` with [`Flags::BLOCKING`] is a *probe*: it ends when there is such a message, and claims none.
 //!
-//! `Message` is an untagged one.
+//! *Completion data* are 32 bits that the MPI library sends beside a message (`FI_REMOTE_CQ_DATA`); all ones stand for none.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, Pod, Zeroable, checked::try_cast};
 
 /// What a rank orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
-pub enum Kind {
+pub enum OrderKind {
     /// Send a message.
     Send = 1,
     /// Post a receive.
     Receive = 2,
-    /// Look for a message that has come. With [`Flags::CLAIM`], keep it for a [`Kind::Claim`]; with [`Flags::BLOCKING`], wait
+    /// Look for a message that has come. With [`Flags::CLAIM`], keep it for an [`OrderKind::Claim`]; with [`Flags::BLOCKING`], wait
     /// for one.
     Peek = 3,
     /// Receive the message that a peek claimed.
@@ -63,7 +63,7 @@ pub enum Kind {
     Called = 9,
     /// The area is full, and there are more orders: the turn is wanted back at once.
     More = 10,
-    /// The turn is over: go on when there are news, but at the latest at a moment. With [`Flags::SLEEP`] not before it.
+    /// The turn is over: go on when there is a report, but at the latest at a moment. With [`Flags::SLEEP`] not before it.
     Wait = 11,
     /// The rank has left MPI: it will say no more, unless it comes back.
     Finish = 12,
@@ -72,15 +72,15 @@ pub enum Kind {
 }
 
 /// What a rank is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
-pub enum Report {
+pub enum ReportKind {
     /// A send has ended: its buffer may be used again.
     Sent = 1,
     /// A receive has ended.
     Received = 2,
     /// An untagged message has come.
-    Message = 3,
+    Untagged = 3,
     /// A peek has ended; [`Status::Nothing`] if there was no such message.
     Found = 4,
     /// A put has ended.
@@ -94,7 +94,7 @@ pub enum Report {
 }
 
 /// How something ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum Status {
     /// Well.
@@ -109,7 +109,7 @@ pub enum Status {
     Refused = 4,
 }
 
-/// Marks of an order.
+/// Flags of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u32);
 
@@ -133,7 +133,7 @@ impl Flags {
     /// Other threads of the rank's process run, one of which may do what the rank waits for.
     pub const THREADS: Flags = Flags(256);
 
-    /// Whether all marks of another set are here.
+    /// Whether all flags of another set are here.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
@@ -170,7 +170,7 @@ impl Order {
     pub const ANYBODY: u32 = u32::MAX;
 
     /// An order with nothing but its kind and time.
-    pub fn new(kind: Kind, time: u64) -> Self {
+    pub fn new(kind: OrderKind, time: u64) -> Self {
         Order {
             kind: kind as u32,
             time,
@@ -178,31 +178,23 @@ impl Order {
         }
     }
 
-    /// Its kind.
-    pub fn kind(&self) -> Option<Kind> {
-        use Kind::{
-            Called, Cancel, Claim, Differs, Finish, Get, More, Peek, Put, Receive, Reply, Send,
-            Wait,
-        };
-        let kinds = [
-            Send, Receive, Peek, Claim, Cancel, Put, Get, Reply, Called, More, Wait, Finish,
-            Differs,
-        ];
-        kinds.into_iter().find(|&kind| kind as u32 == self.kind)
+    /// Its kind; nothing if there is no such kind.
+    pub fn kind(&self) -> Option<OrderKind> {
+        try_cast(self.kind).ok()
     }
 
-    /// Whether it bears these marks.
+    /// Whether it has these flags.
     pub fn has(&self, flags: Flags) -> bool {
         Flags(self.flags).has(flags)
     }
 }
 
-/// News as they lie in memory; see the head of the module.
+/// A report as it lies in memory; see the head of the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[allow(missing_docs)] // the table above
-pub struct News {
-    pub report: u32,
+pub struct Report {
+    pub kind: u32,
     pub status: u32,
     /// When it happened.
     pub time: u64,
@@ -217,32 +209,25 @@ pub struct News {
     pub message: u64,
 }
 
-impl News {
-    /// News of something that ended.
-    pub fn new(report: Report, status: Status, time: u64, id: u64) -> Self {
-        News {
-            report: report as u32,
+impl Report {
+    /// The report of something that ended.
+    pub fn new(kind: ReportKind, status: Status, time: u64, id: u64) -> Self {
+        Report {
+            kind: kind as u32,
             status: status as u32,
             time,
             id,
-            ..News::default()
+            ..Report::default()
         }
     }
 
     /// What it reports.
-    pub fn report(&self) -> Option<Report> {
-        use Report::{Found, Got, Message, Read, Received, Sent, Stored, Write};
-        let reports = [Sent, Received, Message, Found, Stored, Got, Write, Read];
-        reports
-            .into_iter()
-            .find(|&report| report as u32 == self.report)
+    pub fn kind(&self) -> Option<ReportKind> {
+        try_cast(self.kind).ok()
     }
 
     /// How it ended.
     pub fn status(&self) -> Status {
-        use Status::{Cancelled, Done, Nothing, Refused, Truncated};
-        let all = [Done, Truncated, Cancelled, Nothing];
-        let found = all.into_iter().find(|&status| status as u32 == self.status);
-        found.unwrap_or(Refused)
+        try_cast(self.status).unwrap_or(Status::Refused)
     }
 }

@@ -18,16 +18,29 @@ pub enum Compute {
 pub struct Settings {
     /// What computation takes.
     pub compute: Compute,
-    /// The first and shortest step of time in which a program that only looks, and does not wait, gets on.
+    /// The first and shortest step of time in which a program gets on that only looks and does not wait, in picoseconds.
     pub tick: u64,
     /// The longest of these steps.
     pub longest_tick: u64,
     /// What the real-time clocks show at time 0, in seconds since 1970.
     pub epoch: u64,
-    /// Whether each MPI call is reported ([`crate::Kind::Called`]).
+    /// Whether each MPI call is reported ([`crate::OrderKind::Called`]).
     pub calls: bool,
     /// Whether payloads have checksums, which ranks compare ([`crate::checksum`]).
     pub checksums: bool,
+}
+
+impl Settings {
+    /// Those of a run in which computation takes no time, and calls are not reported: steps from 100 ns to 20 us, and clocks that
+    /// begin in the first second of 2001.
+    pub const DEFAULT: Settings = Settings {
+        compute: Compute::None,
+        tick: 100_000,
+        longest_tick: 20_000_000,
+        epoch: 978_307_200,
+        calls: false,
+        checksums: true,
+    };
 }
 
 /// The same as they lie in memory.

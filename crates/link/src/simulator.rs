@@ -1,9 +1,9 @@
 //! The side of the simulator.
 
 use crate::area::{Area, BUSY, Leaving, Phase, Way};
-use crate::part::{Joint, Payload};
+use crate::part::{Payload, Reassembly};
 use crate::turn::{self, SIMULATOR, Word};
-use crate::{Kind, News, Order, Settings};
+use crate::{Order, OrderKind, Report, Settings};
 use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub struct Simulator {
     area: Area,
     file: File,
-    /// Bytes of news for each rank so far.
+    /// Bytes of reports for each rank so far.
     down: Vec<usize>,
     /// What has come of the last order of each rank.
     up: Vec<Coming>,
@@ -26,7 +26,7 @@ pub struct Simulator {
 /// An order whose payload comes in parts.
 #[derive(Default)]
 struct Coming {
-    joint: Joint<Order>,
+    reassembly: Reassembly<Order>,
     bytes: Vec<u8>,
 }
 
@@ -125,7 +125,7 @@ impl Simulator {
     }
 
     /// Takes the orders of a rank that has given its turn away, each with all bytes that belong to it, and appends them to
-    /// others. False if the rank has more to order ([`Kind::More`]): it is to get its turn back, with nothing new
+    /// others. False if the rank has more to order ([`OrderKind::More`]): it is to get its turn back, with nothing new
     /// ([`Simulator::give_turn`]), and its orders are to be taken again.
     #[must_use]
     pub fn take_orders(&mut self, rank: u32, orders: &mut Vec<(Order, Vec<u8>)>) -> bool {
@@ -134,11 +134,11 @@ impl Simulator {
         let up = &mut self.up[rank as usize];
         let mut all = true;
         for (order, part, bytes) in self.area.records::<Order>(rank, Way::Up, length) {
-            if order.kind() == Some(Kind::More) {
+            if order.kind() == Some(OrderKind::More) {
                 all = false;
                 continue;
             }
-            up.joint.join(&order, part);
+            up.reassembly.add(&order, part);
             if part.at() == 0 {
                 up.bytes.reserve_exact(part.whole());
             }
@@ -148,20 +148,20 @@ impl Simulator {
             }
         }
         assert!(
-            !all || up.joint.is_closed(),
+            !all || up.reassembly.is_closed(),
             "rank {rank} gave its turn away within an order"
         );
         all
     }
 
-    /// Adds to the news that a rank finds in its next turn; false if there was no room for all of the payload. Then the rank
+    /// Adds to the reports that a rank finds in its next turn; false if there was no room for all of the payload. Then the rank
     /// has to get its turn, to take in what there is, before the rest of the payload is told by another call.
     #[must_use]
-    pub fn tell(&mut self, rank: u32, news: &News, payload: &mut Payload) -> bool {
+    pub fn tell(&mut self, rank: u32, report: &Report, payload: &mut Payload) -> bool {
         assert!(self.has_turn(rank), "rank {rank} runs");
         let (way, down) = ((rank, Way::Down), &mut self.down[rank as usize]);
         while !payload.is_written() {
-            match self.area.append(way, *down, news, payload, 0) {
+            match self.area.append(way, *down, report, payload, 0) {
                 Some(end) => *down = end,
                 None => return false,
             }
@@ -175,7 +175,7 @@ impl Simulator {
         phase.store(Phase::Attached as u32, Release);
     }
 
-    /// Gives a rank its turn at the next [`Simulator::release`]: to go on with this local time, or only to take in the news
+    /// Gives a rank its turn at the next [`Simulator::release`]: to go on with this local time, or only to take in the reports
     /// and to answer.
     pub fn give_turn(&mut self, rank: u32, resume: Option<u64>) {
         let slot = self.area.slot(rank);

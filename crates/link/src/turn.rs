@@ -7,7 +7,7 @@
 //! | who | gives the turn | takes the turn |
 //! |---|---|---|
 //! | a rank | [`to_simulator`] | [`await_rank`]: sleeps while its turn is the simulator's |
-//! | the simulator | [`to_ranks`]: all together, wakes the first, and each wakes two more | [`await_simulator`]: says for whom it sleeps, looks once more, sleeps |
+//! | the simulator | [`to_ranks`]: wakes the first, and each wakes two more | [`await_simulator`]: says for whom, looks, sleeps |
 //!
 //! *No wake is lost.* A rank stores its turn and then reads *awaited*; the simulator stores *awaited* and then reads the turn. A
 //! full fence stands between the two steps of either side, so at least one side sees what the other has stored: the rank wakes

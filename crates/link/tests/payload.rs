@@ -1,7 +1,7 @@
 //! Payloads of any length cross the link, in both directions, and are the same on the other side.
 
 use link::{
-    BATCH, Compute, Flags, Kind, NEVER, News, Order, Payload, Rank, Report, Settings, Simulator,
+    BATCH, Flags, NEVER, Order, OrderKind, Payload, Rank, Report, ReportKind, Settings, Simulator,
     Status,
 };
 use std::time::Duration;
@@ -31,15 +31,15 @@ fn echo(mut rank: Rank) {
     loop {
         let resumed = rank.hand_over(0, NEVER, flags);
         let mut told = Vec::new();
-        for (news, part, bytes) in rank.news() {
+        for (report, part, bytes) in rank.reports() {
             assert_eq!(
                 (part.at(), part.whole()),
-                (whole.len(), news.size as usize),
-                "of {news:?}"
+                (whole.len(), report.size as usize),
+                "of {report:?}"
             );
             whole.extend_from_slice(bytes);
             if part.is_last() {
-                assert_eq!(news.id, id);
+                assert_eq!(report.id, id);
                 told.push(std::mem::take(&mut whole));
                 id += 1;
             }
@@ -48,7 +48,7 @@ fn echo(mut rank: Rank) {
             let (head, tail) = bytes.split_at(bytes.len() / 3);
             let order = Order {
                 checksum: link::checksum([head, tail]),
-                ..Order::new(Kind::Reply, 0)
+                ..Order::new(OrderKind::Reply, 0)
             };
             rank.order(&order, &[head, tail]);
         }
@@ -74,27 +74,19 @@ fn orders(simulator: &mut Simulator) -> Vec<(Order, Vec<u8>)> {
 
 #[test]
 fn payloads_of_any_length_come_as_they_were_given() {
-    let settings = Settings {
-        compute: Compute::None,
-        tick: 1,
-        longest_tick: 1,
-        epoch: 0,
-        calls: false,
-        checksums: true,
-    };
-    let mut simulator = Simulator::new(1, settings).expect("there is memory");
+    let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let rank = Rank::attach(&simulator.path(), 0).expect("there is a place");
     let rank = std::thread::spawn(move || echo(rank));
     let mut back = orders(&mut simulator);
     for (id, &length) in (0..).zip(&LENGTHS) {
         let bytes = bytes(length, id as usize);
-        let news = News {
+        let report = Report {
             size: length as u64,
-            ..News::new(Report::Got, Status::Done, 0, id)
+            ..Report::new(ReportKind::Got, Status::Done, 0, id)
         };
         let pieces = [&bytes[..]];
         let mut payload = Payload::new(&pieces);
-        while !simulator.tell(0, &news, &mut payload) {
+        while !simulator.tell(0, &report, &mut payload) {
             simulator.give_turn(0, None);
             simulator.release();
             back.extend(orders(&mut simulator));
@@ -109,7 +101,7 @@ fn payloads_of_any_length_come_as_they_were_given() {
     rank.join().expect("the rank found all in order");
     let replies = back
         .iter()
-        .filter(|(order, _)| order.kind() == Some(Kind::Reply));
+        .filter(|(order, _)| order.kind() == Some(OrderKind::Reply));
     let mut count = 0;
     for (id, (order, found)) in replies.enumerate() {
         assert!(found[..] == bytes(LENGTHS[id], id), "{} B", LENGTHS[id]);

@@ -1,21 +1,21 @@
 //! One rank in the simulation.
 //!
 //! The agent carries out what its rank orders, keeps what has ended until the rank waits in MPI and can see it, and says when
-//! the rank goes on. A rank that waits is in one of two states of mind: it *sleeps* until a moment, or it *looks*: it goes on
-//! as soon as something has ended, at the latest at a moment that may never come.
+//! the rank goes on. A rank that waits either *sleeps* until a moment, or *looks*: then it goes on as soon as something has ended,
+//! and at the latest at a moment that may never come.
 
 mod about;
 mod orders;
 mod progress;
 
-use crate::chronicle::Chronicle;
-use crate::endpoint::{Endpoint, Number, Operation, Wanted};
+use crate::endpoint::{Endpoint, NetworkOp, Number, Wanted};
 use crate::sent::InFlight;
+use crate::trace::Trace;
 use about::About;
 pub(crate) use about::tagged;
 use elan::Node;
 use kernel::Signal;
-use link::{News, Order};
+use link::{Order, OrderKind, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -27,10 +27,10 @@ pub(crate) struct Shared {
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
     /// How many orders have been carried out but those to wait.
-    pub deeds: Cell<u64>,
+    pub orders_done: Cell<u64>,
     /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
-    pub chronicle: RefCell<Chronicle>,
+    pub trace: RefCell<Trace>,
     pub in_flight: InFlight,
     /// What a rank does for which a node has no room; it ends the run.
     pub no_room: RefCell<Option<String>>,
@@ -41,12 +41,12 @@ pub(crate) struct Shared {
 pub(crate) trait Reader {
     /// What is in memory of a rank at a moment, and its checksum; none if it has no such memory, or is gone. Takes no
     /// simulated time.
-    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<(Vec<u8>, u64)>;
+    fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)>;
 }
 
-/// A part of a rank's memory.
+/// A range of a rank's memory.
 #[derive(Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct MemoryRange {
     /// The key that the rank has given the memory.
     pub key: u64,
     pub offset: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Part {
 /// What an operation is to its rank.
 #[derive(Clone, Copy)]
 enum Role {
-    /// A send, by its number in the chronicle.
+    /// A send, by its number in the trace.
     Send(usize),
     Receive,
     /// That of a message which a peek has kept, all of which is here: its room.
@@ -67,7 +67,7 @@ enum Role {
     Probe,
     /// An untagged message on its way here: its sender, its place among those of this sender, and its number.
     Untagged(u32, u64, Number),
-    /// A put or get, by its number in the chronicle.
+    /// A put or get, by its number in the trace.
     Put(usize),
     Get(usize, Number),
 }
@@ -77,7 +77,7 @@ struct Entry {
     /// The rank's name of it.
     id: u64,
     role: Role,
-    operation: Rc<dyn Operation>,
+    operation: Rc<dyn NetworkOp>,
     about: About,
 }
 
@@ -87,10 +87,10 @@ pub(crate) struct Agent {
     pub node: Node,
     endpoint: Box<dyn Endpoint>,
     shared: Rc<Shared>,
-    desk: RefCell<Desk>,
+    state: RefCell<State>,
 }
 
-struct Desk {
+struct State {
     /// The rank has left MPI, and has not come back.
     finished: bool,
     /// By the order in which they were started.
@@ -99,18 +99,18 @@ struct Desk {
     /// What has ended and has not been seen, and when: the first one first.
     ended: VecDeque<(Time, u64)>,
     bell: Signal,
-    /// The rank waits for news, and threads of its own may let it go on.
+    /// The rank waits for reports, and threads of its own may let it go on.
     has_threads: bool,
     /// It shall look after its threads, from this moment.
     nudged: Option<Time>,
     /// What the rank is told when it goes on.
-    news: VecDeque<(News, Box<[u8]>)>,
+    reports: VecDeque<(Report, Box<[u8]>)>,
     /// What others have put into its memory, which it is told in its next turn.
-    writes: VecDeque<(News, Rc<Vec<u8>>)>,
+    writes: VecDeque<(Report, Rc<Vec<u8>>)>,
     /// Messages that it was told since its last orders were carried out.
     told: Vec<Number>,
     /// Receives of messages that peeks have found and kept, by the peeks' ids.
-    kept: BTreeMap<u64, (Rc<dyn Operation>, Wanted)>,
+    kept: BTreeMap<u64, (Rc<dyn NetworkOp>, Wanted)>,
     /// Untagged messages that were sent to each rank.
     messages: BTreeMap<u32, u64>,
     /// The next one of each sender that may be seen, and those that have overtaken it: when, and which operation.
@@ -125,7 +125,7 @@ impl Agent {
             node,
             endpoint,
             shared,
-            desk: RefCell::new(Desk {
+            state: RefCell::new(State {
                 finished: false,
                 entries: BTreeMap::new(),
                 started: 0,
@@ -133,7 +133,7 @@ impl Agent {
                 bell: Signal::new(),
                 has_threads: false,
                 nudged: None,
-                news: VecDeque::new(),
+                reports: VecDeque::new(),
                 writes: VecDeque::new(),
                 told: Vec::new(),
                 kept: BTreeMap::new(),
@@ -145,37 +145,37 @@ impl Agent {
     }
 
     pub fn is_finished(&self) -> bool {
-        self.desk.borrow().finished
+        self.state.borrow().finished
     }
 
     /// The rank's process has ended.
     pub fn dies(&self, at: Time) {
-        self.desk.borrow_mut().finished = true;
+        self.state.borrow_mut().finished = true;
         self.take_back(at);
-        self.shared.chronicle.borrow_mut().ranks[self.rank as usize].end = at;
+        self.shared.trace.borrow_mut().ranks[self.rank as usize].end = at;
     }
 
     /// The rank, which has left MPI, is back.
     pub fn comes_back(&self) {
-        self.desk.borrow_mut().finished = false;
+        self.state.borrow_mut().finished = false;
     }
 
     /// Lets the rank look after its threads, if it waits and has some; whether it does.
     pub fn nudge(&self, now: Time) -> bool {
-        let mut desk = self.desk.borrow_mut();
-        if !desk.has_threads {
+        let mut state = self.state.borrow_mut();
+        if !state.has_threads {
             return false;
         }
-        desk.nudged = Some(now);
-        desk.bell.fire();
+        state.nudged = Some(now);
+        state.bell.fire();
         true
     }
 
     /// What the rank has under way, for people.
     pub fn under_way(&self) -> Vec<String> {
-        let desk = self.desk.borrow();
+        let state = self.state.borrow();
         let own = |entry: &&Entry| !matches!(entry.role, Role::Untagged(..));
-        let entries = desk.entries.values().filter(own);
+        let entries = state.entries.values().filter(own);
         let meetings = self.shared.meetings.borrow();
         let mut all = meetings.values().flatten();
         let meets = all.any(|&(_, rank)| rank == self.rank);
@@ -185,34 +185,34 @@ impl Agent {
     }
 
     /// Takes what was written into the rank's memory by a moment.
-    pub fn next_write(&self, moment: Time) -> Option<(News, Rc<Vec<u8>>)> {
-        let desk = &mut *self.desk.borrow_mut();
-        let (first, _) = desk.writes.front()?;
+    pub fn next_write(&self, moment: Time) -> Option<(Report, Rc<Vec<u8>>)> {
+        let state = &mut *self.state.borrow_mut();
+        let (first, _) = state.writes.front()?;
         if first.time > moment.as_ps() {
             return None;
         }
-        let next = desk.writes.pop_front()?;
-        desk.told.push(Number(next.0.message as u32));
+        let next = state.writes.pop_front()?;
+        state.told.push(Number(next.0.message as u32));
         Some(next)
     }
 
     /// Takes what the rank is told when it goes on.
-    pub fn next_news(&self) -> Option<(News, Box<[u8]>)> {
-        self.desk.borrow_mut().news.pop_front()
+    pub fn next_report(&self) -> Option<(Report, Box<[u8]>)> {
+        self.state.borrow_mut().reports.pop_front()
     }
 
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
     pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Vec<u8>)>) {
         // With its turn it has had what it was told, and has not complained.
-        for number in std::mem::take(&mut self.desk.borrow_mut().told) {
+        for number in std::mem::take(&mut self.state.borrow_mut().told) {
             self.shared.in_flight.confirm(number);
         }
         for (order, bytes) in batch {
             self.node.sleep_until(Time::from_ps(order.time)).await;
-            if order.kind() == Some(link::Kind::Wait) {
+            if order.kind() == Some(OrderKind::Wait) {
                 self.wait(&order).await;
             } else {
-                self.shared.deeds.update(|deeds| deeds + 1);
+                self.shared.orders_done.update(|done| done + 1);
                 self.begin(&order, bytes);
             }
         }

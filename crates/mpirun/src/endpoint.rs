@@ -87,7 +87,7 @@ pub type Finish = Pin<Box<dyn Future<Output = Incoming>>>;
 pub type Ended = Pin<Box<dyn Future<Output = Time>>>;
 
 /// An operation under way.
-pub trait Operation {
+pub trait NetworkOp {
     /// Waits until it has ended.
     fn ended(&self) -> Ended;
 
@@ -104,24 +104,24 @@ pub trait Endpoint {
     fn compute(&self, at: Time, time: Time) -> Ended;
 
     /// Starts to send.
-    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn Operation>;
+    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp>;
 
     /// Starts to receive.
-    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation>;
+    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp>;
 
     /// Looks for a message that has come and that nobody has received.
-    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation>;
+    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp>;
 
     /// Waits until there is such a message, and leaves it there.
-    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation>;
+    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp>;
 
     /// Sends a message without a tag, of the MPI library to itself: the send here, and the arrival at the other rank. Those of
     /// one rank to another may overtake each other.
-    fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn Operation>; 2];
+    fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2];
 
     /// Sends bytes into the memory of a rank. The operation has ended when they are there.
-    fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation>;
+    fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 
     /// Fetches these bytes from the memory of a rank.
-    fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation>;
+    fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 }

@@ -4,7 +4,7 @@
 //! after its call. There are no adapters, buses or links; matching takes no time; a send has ended when its call has taken
 //! effect, a synchronous one when it is matched.
 
-use crate::endpoint::{Ended, Endpoint, Finish, Incoming, Number, Operation, Outgoing, Wanted};
+use crate::endpoint::{Ended, Endpoint, Finish, Incoming, NetworkOp, Number, Outgoing, Wanted};
 use elan::Node;
 use kernel::Signal;
 use link::Status;
@@ -20,7 +20,7 @@ pub const CALL: Time = Time::from_ns(250);
 pub const LATENCY: Time = Time::from_us(1);
 
 /// A message on its way, or there.
-struct Message {
+struct IdealMessage {
     from: u32,
     tag: u64,
     number: Number,
@@ -29,7 +29,7 @@ struct Message {
     matched: Option<Signal>,
 }
 
-impl Message {
+impl IdealMessage {
     fn found(&self, bytes: Box<[u8]>) -> Incoming {
         Incoming {
             from: self.from,
@@ -85,7 +85,7 @@ impl Pending {
     }
 }
 
-impl Operation for Pending {
+impl NetworkOp for Pending {
     fn ended(&self) -> Ended {
         let (node, ended) = (self.node.clone(), self.ended.clone());
         Box::pin(async move {
@@ -115,11 +115,11 @@ impl Operation for Pending {
 #[derive(Default)]
 struct Inbox {
     posted: Vec<Rc<Pending>>,
-    unexpected: VecDeque<Message>,
+    unexpected: VecDeque<IdealMessage>,
 }
 
 impl Inbox {
-    fn arrive(&mut self, message: Message) {
+    fn arrive(&mut self, message: IdealMessage) {
         self.posted.retain(|receive| !receive.cancelled.get());
         let takes = |receive: &Rc<Pending>, how| {
             let (wanted, manner) = receive.wanted();
@@ -141,7 +141,7 @@ impl Inbox {
 
     fn post(&mut self, receive: Rc<Pending>) {
         let (wanted, manner) = receive.wanted();
-        let takes = |message: &Message| wanted.takes(message.from, message.tag);
+        let takes = |message: &IdealMessage| wanted.takes(message.from, message.tag);
         let place = self.unexpected.iter().position(takes);
         match place {
             Some(place) if manner != Manner::Takes => {
@@ -157,7 +157,7 @@ impl Inbox {
     }
 }
 
-fn give(receive: &Pending, message: &Message) {
+fn give(receive: &Pending, message: &IdealMessage) {
     if let Some(matched) = &message.matched {
         matched.fire();
     }
@@ -202,7 +202,7 @@ impl End {
         });
     }
 
-    fn post(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn Operation> {
+    fn post(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp> {
         let receive = Pending::new(&self.node, Some((wanted, manner)));
         let (posted, inboxes, rank) = (Rc::clone(&receive), Rc::clone(&self.inboxes), self.rank);
         self.after(at + CALL, move || {
@@ -214,7 +214,7 @@ impl End {
     }
 
     /// Lets bytes be there after the latency; whoever waits for them is told them.
-    fn copy(&self, at: Time, bytes: Box<[u8]>) -> Rc<dyn Operation> {
+    fn copy(&self, at: Time, bytes: Box<[u8]>) -> Rc<dyn NetworkOp> {
         let copy = Pending::new(&self.node, None);
         let done = Rc::clone(&copy);
         self.after(at + LATENCY, move || {
@@ -238,11 +238,11 @@ impl Endpoint for End {
         })
     }
 
-    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn Operation> {
+    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp> {
         let send = Pending::new(&self.node, None);
         let matched = message.synchronous.then(Signal::new);
         let (inboxes, to) = (Rc::clone(&self.inboxes), message.to as usize);
-        let sent = Message {
+        let sent = IdealMessage {
             from: self.rank,
             tag: message.tag,
             number: message.number,
@@ -263,30 +263,30 @@ impl Endpoint for End {
         send
     }
 
-    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
         self.post(at, wanted, Manner::Takes)
     }
 
-    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
         self.post(at, wanted, Manner::Peeks)
     }
 
-    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
         self.post(at, wanted, Manner::Probes)
     }
 
-    fn message(&self, at: Time, _to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn Operation>; 2] {
+    fn message(&self, at: Time, _to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2] {
         let sent = Pending::new(&self.node, None);
         let ended = Rc::clone(&sent);
         self.after(at + CALL, move || ended.end(Incoming::of(Status::Done)));
         [sent, self.copy(at, bytes[..].into())]
     }
 
-    fn put(&self, at: Time, _to: u32, _bytes: Rc<Vec<u8>>) -> Rc<dyn Operation> {
+    fn put(&self, at: Time, _to: u32, _bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
         self.copy(at, Box::default())
     }
 
-    fn get(&self, at: Time, _from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation> {
+    fn get(&self, at: Time, _from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
         self.copy(at, bytes[..].into())
     }
 }

@@ -9,11 +9,11 @@
 //! | [`options`] | what a run is to be: machine, ranks and their places, the time of computation |
 //! | [`run`] | a run: what it needs, how it ended, what it leaves behind |
 //! | `server` | the loop: simulate, let ranks go on, take their orders |
-//! | [`agent`] | one rank in the simulation: its operations under way, its news, what it waits for |
+//! | [`agent`] | one rank in the simulation: its operations under way, its reports, what it waits for |
 //! | [`endpoint`] | what a network offers to an agent |
 //! | [`tports`] | that of the machine: Tports, put and get of the simulated libraries |
 //! | [`ideal`] | one without adapters and without contention, to compare with |
-//! | [`chronicle`] | the record of all messages and calls |
+//! | [`trace`] | the trace of all messages and calls |
 //! | `sent` | messages on their way, and whether what arrives is what was sent |
 //! | [`series`] | how busy links, buses and thread processors were over time |
 //!
@@ -41,13 +41,13 @@
 //! *Coming and going.* A rank that leaves MPI may come back: sessions may be begun again and again. What it does meanwhile is
 //! nobody's business, but when it comes back it has a moment in simulated time, which must not depend on the host. So nobody
 //! waits for it for a while of simulated time (a millisecond), as the process manager of a real machine takes some to let
-//! it in; then time stands until it has come back, at that moment, or its process exits. All that leave together go on
-//! together: that one exits costs the others nothing. While ranks wait for each other in the process manager, they have no
+//! it in; then time stands until it has come back, at that moment, or its process exits. All ranks that leave together go
+//! on together: the exit of one costs the others nothing. While ranks wait for each other in the process manager, they have no
 //! turn, and all go on from the moment at which the last one came.
 //!
 //! *Deaths.* A rank that ends without having left MPI ends the run, unless the others are to go on
 //! ([`Options::keep_going`]). Then it orders no more from the moment on from which it ran, and what it had ordered is carried out
-//! by its adapter. Who waits for it waits for ever.
+//! by its adapter. A rank that waits for it waits for ever.
 //!
 //! *Memory.* The bytes of a message are copied from the rank into main memory of its simulated process, travel, and are
 //! copied from the receiver's memory to the receiving rank. For gets, and into windows for puts, the simulator asks the
@@ -55,7 +55,6 @@
 //! order is taken, but for puts that have come since the get. A rank sees what was put into its memory by its wake.
 
 pub mod agent;
-pub mod chronicle;
 pub mod endpoint;
 pub mod ideal;
 mod memory;
@@ -65,8 +64,9 @@ mod sent;
 pub mod series;
 mod server;
 pub mod tports;
+pub mod trace;
 mod watch;
 
-pub use chronicle::{Call, Kind, Message, RankRow};
 pub use options::{Memory, Network, Options, Problem};
 pub use run::{Dead, End, Outcome, Results, Run, Waiting};
+pub use trace::{CallRow, MessageKind, MessageRow, RankRow};

@@ -1,12 +1,12 @@
 //! A run: what it needs, how it ended, what it leaves behind.
 
-use crate::chronicle::{Call, Message, RankRow};
 use crate::endpoint::Endpoint;
 use crate::ideal;
 use crate::options::{Memory, Network, Options, Problem};
 use crate::series::SeriesRow;
 use crate::server::Server;
 use crate::tports;
+use crate::trace::{CallRow, MessageRow, RankRow};
 use crate::watch::Watch;
 use elan::{Cluster, Matching, Node};
 use kernel::Limits;
@@ -19,15 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Time};
 use workload::records::LinkRow;
 
-/// The first and the longest step of time of a program that looks and does not wait.
-const TICK: Time = Time::from_ns(100);
-const LONGEST_TICK: Time = Time::from_us(20);
-
 /// The longest message that is not cut: two of them fit into the 4 GB of a process that an adapter reaches.
 const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
-
-/// What the real-time clocks show at time 0: the first second of 2001, so that all runs see the same.
-const EPOCH: u64 = 978_307_200;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,9 +108,9 @@ pub struct Outcome {
 #[derive(Clone, Debug)]
 pub struct Results {
     /// All messages.
-    pub messages: Vec<Message>,
+    pub messages: Vec<MessageRow>,
     /// All calls, if they were kept.
-    pub calls: Vec<Call>,
+    pub calls: Vec<CallRow>,
     /// What each rank did.
     pub ranks: Vec<RankRow>,
     /// The node of each rank.
@@ -172,11 +165,9 @@ impl Run {
         options.limit()?;
         let settings = Settings {
             compute: options.compute()?,
-            tick: TICK.as_ps(),
-            longest_tick: LONGEST_TICK.as_ps(),
-            epoch: EPOCH,
             calls: true,
             checksums: options.checksums,
+            ..Settings::DEFAULT
         };
         Ok(Run {
             link: Link(Arc::new(Mutex::new(Simulator::new(

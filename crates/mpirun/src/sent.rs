@@ -1,4 +1,4 @@
-//! What ranks have sent and nobody has confirmed: who a message is when it arrives, and with which bytes.
+//! Messages that ranks have sent and nobody has confirmed: which one it is that arrives, and with which bytes.
 //!
 //! A message crosses the simulated network under a number that the simulator gives it, and what the MPI library adds to it
 //! stays here; so the message that arrives is known, whatever has overtaken it. Beside that lies its checksum, as its sender's
@@ -6,17 +6,17 @@
 //! others, they tell which one is the first wrong one. All of it goes when the receiver has taken its next turn without
 //! a complaint.
 
-use crate::chronicle::{Chronicle, Message};
 use crate::endpoint::Number;
+use crate::trace::{MessageRow, Trace};
 use slab::Slab;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A message on its way.
 pub(crate) struct Sent {
-    /// Its place in the chronicle.
+    /// Its place in the trace.
     pub record: usize,
-    /// Its label: what MPI adds to it.
+    /// Its completion data: what the MPI library adds to it.
     pub data: u32,
     /// What its sender's library has computed, or 0 if nothing is to be compared.
     pub checksum: u64,
@@ -52,7 +52,7 @@ impl InFlight {
     }
 
     /// What there is to say of a message of which a rank has stored other bytes.
-    pub fn complaint(&self, chronicle: &Chronicle, wrong: &Wrong) -> String {
+    pub fn complaint(&self, trace: &Trace, wrong: &Wrong) -> String {
         let all = self.0.borrow();
         let sent = match wrong {
             Wrong::Stored(number, _) => all.get(number.0 as usize),
@@ -66,14 +66,14 @@ impl InFlight {
         let (Some(sent), Wrong::Stored(_, stored)) = (sent, wrong) else {
             return "a rank complains of a message that nobody sent".to_string();
         };
-        let Message {
+        let MessageRow {
             kind,
             source,
             destination,
             bytes: size,
             tag,
             ..
-        } = chronicle.messages[sent.record];
+        } = trace.messages[sent.record];
         let given = sent.bytes.as_ref().map_or(&[][..], |bytes| &bytes[..]);
         let place = given.iter().zip(stored).position(|(a, b)| a != b);
         let place = place.or((given.len() != stored.len()).then(|| given.len().min(stored.len())));

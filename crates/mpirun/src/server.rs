@@ -3,11 +3,11 @@
 mod turns;
 
 use crate::agent::{Agent, Reader, Shared};
-use crate::chronicle::Chronicle;
 use crate::endpoint::Endpoint;
 use crate::run::{Dead, End, Link, Outcome, Results, Waiting};
 use crate::sent::InFlight;
 use crate::series::Series;
+use crate::trace::Trace;
 use crate::watch::{Trouble, Watch};
 use elan::{Cluster, Node, Stop};
 use link::Phase;
@@ -30,7 +30,7 @@ pub(crate) struct Server {
     pub memory: String,
     /// Ranks that have died while the others go on.
     dead: RefCell<Vec<Dead>>,
-    /// Since when, in real time, nothing has happened but nudges: the present, and the number of deeds.
+    /// Since when, in real time, nothing has happened but nudges: the present, and the number of orders that were carried out.
     still: Option<((Time, u64), Instant)>,
 }
 
@@ -77,8 +77,8 @@ impl Server {
                 agents: RefCell::default(),
                 ready: RefCell::default(),
                 meetings: RefCell::default(),
-                chronicle: RefCell::new(Chronicle::new(ranks)),
-                deeds: Cell::default(),
+                trace: RefCell::new(Trace::new(ranks)),
+                orders_done: Cell::default(),
                 in_flight: InFlight::default(),
                 no_room: RefCell::default(),
                 read,
@@ -92,7 +92,7 @@ impl Server {
 
     /// What is kept: every call of MPI, and how busy all was over time.
     pub fn keep(&mut self, calls: bool, timeline: bool) {
-        self.shared.chronicle.borrow_mut().keep_calls = calls;
+        self.shared.trace.borrow_mut().keep_calls = calls;
         self.series = timeline.then(|| Series::new(&self.cluster));
     }
 
@@ -159,7 +159,7 @@ impl Server {
         for &(moment, rank) in ready {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
             self.turns.tell_writes(&agent, moment)?;
-            self.turns.tell_news(&agent)?;
+            self.turns.tell_reports(&agent)?;
         }
         self.turns.let_go(ready);
         Ok(())
@@ -180,12 +180,12 @@ impl Server {
             let node = agent.node.clone();
             node.serve("orders", agent.carry_out(orders));
         }
-        self.bury(moment);
+        self.remove_dead(moment);
         Ok(())
     }
 
     /// Takes the ranks out of the simulation whose processes have ended since the last time; whether there are some.
-    fn bury(&self, at: Time) -> bool {
+    fn remove_dead(&self, at: Time) -> bool {
         let ranks = self.turns.new_dead.take();
         let link = self.turns.link.lock();
         let mut dead = self.dead.borrow_mut();
@@ -207,7 +207,7 @@ impl Server {
         if !self.shared.agents.borrow().iter().all(finished) {
             // Others may have died while they waited.
             self.turns.look_for_dead();
-            self.bury(self.cluster.now());
+            self.remove_dead(self.cluster.now());
         }
         if !self.shared.agents.borrow().iter().all(finished) {
             Over::Deadlock
@@ -225,7 +225,7 @@ impl Server {
         reason = "threads of real processes take real time"
     )]
     fn nudge(&mut self) -> Result<bool, Over> {
-        let now = (self.cluster.now(), self.shared.deeds.get());
+        let now = (self.cluster.now(), self.shared.orders_done.get());
         let since = match self.still {
             Some((then, since)) if then == now => since,
             _ => {
@@ -305,8 +305,8 @@ impl Server {
             Over::Trouble(Trouble::Corrupted) => {
                 let wrong = self.turns.wrong.borrow();
                 let wrong = wrong.as_ref().expect("somebody has complained");
-                let chronicle = self.shared.chronicle.borrow();
-                let said = self.shared.in_flight.complaint(&chronicle, wrong);
+                let trace = self.shared.trace.borrow();
+                let said = self.shared.in_flight.complaint(&trace, wrong);
                 (End::Corrupted, said)
             }
             Over::Stop(stop @ Stop::Deadlock { .. }) => (End::Deadlock, stop.to_string()),
@@ -335,9 +335,9 @@ impl Server {
     /// When the last rank finished, or how far the cluster has come if some have not.
     fn time(&self) -> Time {
         let agents = self.shared.agents.borrow();
-        let chronicle = self.shared.chronicle.borrow();
+        let trace = self.shared.trace.borrow();
         let finished = agents.iter().all(|agent| agent.is_finished());
-        let last = chronicle.ranks.iter().map(|rank| rank.end).max();
+        let last = trace.ranks.iter().map(|rank| rank.end).max();
         last.filter(|_| finished).unwrap_or(self.cluster.now())
     }
 
@@ -348,18 +348,18 @@ impl Server {
             series.rows()
         });
         let time = self.time();
-        let chronicle = self.shared.chronicle.borrow();
+        let trace = self.shared.trace.borrow();
         Results {
-            messages: chronicle.messages.clone(),
-            calls: chronicle.calls.clone(),
-            ranks: chronicle.ranks.clone(),
+            messages: trace.messages.clone(),
+            calls: trace.calls.clone(),
+            ranks: trace.ranks.clone(),
             nodes,
             links: self.baseline.links(&self.cluster),
             series: series.unwrap_or_default(),
             time,
             packets: self.cluster.packets(),
             events: self.cluster.events(),
-            digest: chronicle.digest(&self.cluster.digest()),
+            digest: trace.digest(&self.cluster.digest()),
             repeatable,
         }
     }

@@ -13,7 +13,7 @@
 
 mod operations;
 
-use crate::endpoint::{Ended, Endpoint, Operation, Outgoing, Wanted};
+use crate::endpoint::{Ended, Endpoint, NetworkOp, Outgoing, Wanted};
 use crate::memory::{Buffer, Buffers, Use};
 use elan::Placement;
 use libelan::Pe;
@@ -73,7 +73,7 @@ impl Endpoint for Process {
         Box::pin(self.pe.given(at, || self.pe.compute(time)))
     }
 
-    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn Operation> {
+    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp> {
         let size = Bytes::new(message.bytes.len() as u64);
         let Ok(buffer) = self.buffers.take(size) else {
             return refused(at);
@@ -97,7 +97,7 @@ impl Endpoint for Process {
         })
     }
 
-    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
         match self.buffers.take(wanted.room) {
             Ok(buffer) => {
                 let room = Room::Buffer(buffer.at(), wanted.room);
@@ -107,15 +107,15 @@ impl Endpoint for Process {
         }
     }
 
-    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
         self.post(at, &wanted, Room::Peek, None)
     }
 
-    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn Operation> {
+    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
         self.post(at, &wanted, Room::Probe, None)
     }
 
-    fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn Operation>; 2] {
+    fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2] {
         let size = Bytes::new(bytes.len() as u64);
         let (theirs, pe) = (&self.all[to as usize].0, self.all[to as usize].1.clone());
         let (Ok(here), Ok(there)) = (self.buffers.take(size), theirs.take(size)) else {
@@ -149,11 +149,11 @@ impl Endpoint for Process {
         [Rc::new(sent), Rc::new(arrival)]
     }
 
-    fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation> {
+    fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
         self.copy(at, to, &bytes, false)
     }
 
-    fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn Operation> {
+    fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
         self.copy(at, from, &bytes, true)
     }
 }
@@ -165,7 +165,7 @@ impl Process {
         wanted: &Wanted,
         room: Room,
         buffer: Option<Buffer>,
-    ) -> Rc<dyn Operation> {
+    ) -> Rc<dyn NetworkOp> {
         let select = Self::select(wanted);
         let rx = self.call(at, wanted.request, |pe| {
             pe.elan().tport().rx_start(select, room)
@@ -178,7 +178,7 @@ impl Process {
         })
     }
 
-    fn copy(&self, at: Time, other: u32, bytes: &[u8], get: bool) -> Rc<dyn Operation> {
+    fn copy(&self, at: Time, other: u32, bytes: &[u8], get: bool) -> Rc<dyn NetworkOp> {
         let size = Bytes::new(bytes.len() as u64);
         let theirs = &self.all[other as usize].0;
         let what = if get { Use::Message } else { Use::Sink };

@@ -10,7 +10,7 @@
 //! | [`entries`] | messages, completions, attributes: what goes in and out of the functions |
 //!
 //! The tables grow from version to version at their end, and each bears its own size, so a program of a newer version sees
-//! which functions there are. Pointers that are only handed through, or go where the desk keeps them, are [`Address`]es.
+//! which functions there are. Pointers that the provider only hands through or keeps are [`Address`]es.
 
 pub mod constants;
 pub mod entries;

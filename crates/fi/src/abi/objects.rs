@@ -1,7 +1,7 @@
 //! The objects that a program opens, and their tables of functions.
 //!
 //! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the fields
-//! of the interface each object of ours has a number by which the [desk](crate::desk) knows it.
+//! of the interface each object of ours has a number by which the [progress engine](crate::progress) knows it.
 
 use super::entries::{
     FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiMrAttr, FiMsg, FiMsgRma, FiMsgTagged, IoVec,
@@ -9,6 +9,36 @@ use super::entries::{
 use super::info::FiInfo;
 use super::{Address, Unused};
 use std::ffi::{c_char, c_int, c_void};
+
+/// Opens an object in another one, as attributes say. Arguments: the other one, attributes, place for the object, context.
+pub type Open<P, A> = unsafe extern "C" fn(*mut P, *mut A, *mut *mut Fid, *mut c_void) -> c_int;
+
+/// Registers memory. Arguments: domain, start or list, length, access, offset, key, flags, place for the object, context.
+pub type Register<B> = unsafe extern "C" fn(
+    *mut Fid,
+    B,
+    usize,
+    u64,
+    u64,
+    u64,
+    u64,
+    *mut *mut Fid,
+    *mut c_void,
+) -> c_int;
+
+/// A function of an endpoint with a buffer (its start, length and descriptor) or a list of pieces (its start, a descriptor and
+/// how many there are), one word that says whom it concerns, and the program's context.
+pub type With1<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, Address) -> isize;
+
+/// The same with two words.
+pub type With2<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, Address) -> isize;
+
+/// The same with three words.
+pub type With3<B> =
+    unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, u64, Address) -> isize;
+
+/// A function of an endpoint whose arguments are a structure; and flags.
+pub type OfMessage<M> = unsafe extern "C" fn(*mut FidEp, *const M, u64) -> isize;
 
 #[repr(C)]
 pub struct Fid {
@@ -31,8 +61,7 @@ pub struct FiOps {
 #[repr(C)]
 pub struct FiOpsFabric {
     pub size: usize,
-    pub domain:
-        unsafe extern "C" fn(*mut FidFabric, *mut FiInfo, *mut *mut Fid, *mut c_void) -> c_int,
+    pub domain: Open<FidFabric, FiInfo>,
     pub passive_ep: Unused,
     pub eq_open: Unused,
     pub wait_open: Unused,
@@ -50,15 +79,11 @@ pub struct FidFabric {
 #[repr(C)]
 pub struct FiOpsDomain {
     pub size: usize,
-    pub av_open:
-        unsafe extern "C" fn(*mut FidDomain, *mut FiAvAttr, *mut *mut Fid, *mut c_void) -> c_int,
-    pub cq_open:
-        unsafe extern "C" fn(*mut FidDomain, *mut FiCqAttr, *mut *mut Fid, *mut c_void) -> c_int,
-    pub endpoint:
-        unsafe extern "C" fn(*mut FidDomain, *mut FiInfo, *mut *mut Fid, *mut c_void) -> c_int,
+    pub av_open: Open<FidDomain, FiAvAttr>,
+    pub cq_open: Open<FidDomain, FiCqAttr>,
+    pub endpoint: Open<FidDomain, FiInfo>,
     pub scalable_ep: Unused,
-    pub cntr_open:
-        unsafe extern "C" fn(*mut FidDomain, *mut FiCntrAttr, *mut *mut Fid, *mut c_void) -> c_int,
+    pub cntr_open: Open<FidDomain, FiCntrAttr>,
     pub poll_open: Unused,
     pub stx_ctx: Unused,
     pub srx_ctx: Unused,
@@ -69,28 +94,8 @@ pub struct FiOpsDomain {
 #[repr(C)]
 pub struct FiOpsMr {
     pub size: usize,
-    pub reg: unsafe extern "C" fn(
-        *mut Fid,
-        *const u8,
-        usize,
-        u64,
-        u64,
-        u64,
-        u64,
-        *mut *mut Fid,
-        *mut c_void,
-    ) -> c_int,
-    pub regv: unsafe extern "C" fn(
-        *mut Fid,
-        *const IoVec,
-        usize,
-        u64,
-        u64,
-        u64,
-        u64,
-        *mut *mut Fid,
-        *mut c_void,
-    ) -> c_int,
+    pub reg: Register<*const u8>,
+    pub regv: Register<*const IoVec>,
     pub regattr: unsafe extern "C" fn(*mut Fid, *const FiMrAttr, u64, *mut *mut Fid) -> c_int,
 }
 
@@ -207,17 +212,14 @@ pub struct FidEp {
 #[repr(C)]
 pub struct FiOpsMsg {
     pub size: usize,
-    pub recv: unsafe extern "C" fn(*mut FidEp, *mut u8, usize, Address, u64, Address) -> isize,
-    pub recvv:
-        unsafe extern "C" fn(*mut FidEp, *const IoVec, Address, usize, u64, Address) -> isize,
-    pub recvmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
-    pub send: unsafe extern "C" fn(*mut FidEp, *const u8, usize, Address, u64, Address) -> isize,
-    pub sendv:
-        unsafe extern "C" fn(*mut FidEp, *const IoVec, Address, usize, u64, Address) -> isize,
-    pub sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
+    pub recv: With1<*mut u8>,
+    pub recvv: With1<*const IoVec>,
+    pub recvmsg: OfMessage<FiMsg>,
+    pub send: With1<*const u8>,
+    pub sendv: With1<*const IoVec>,
+    pub sendmsg: OfMessage<FiMsg>,
     pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64) -> isize,
-    pub senddata:
-        unsafe extern "C" fn(*mut FidEp, *const u8, usize, Address, u64, u64, Address) -> isize,
+    pub senddata: With2<*const u8>,
     pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64) -> isize,
 }
 
@@ -225,35 +227,14 @@ pub struct FiOpsMsg {
 #[repr(C)]
 pub struct FiOpsTagged {
     pub size: usize,
-    pub recv:
-        unsafe extern "C" fn(*mut FidEp, *mut u8, usize, Address, u64, u64, u64, Address) -> isize,
-    pub recvv: unsafe extern "C" fn(
-        *mut FidEp,
-        *const IoVec,
-        Address,
-        usize,
-        u64,
-        u64,
-        u64,
-        Address,
-    ) -> isize,
-    pub recvmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgTagged, u64) -> isize,
-    pub send:
-        unsafe extern "C" fn(*mut FidEp, *const u8, usize, Address, u64, u64, Address) -> isize,
-    pub sendv:
-        unsafe extern "C" fn(*mut FidEp, *const IoVec, Address, usize, u64, u64, Address) -> isize,
-    pub sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgTagged, u64) -> isize,
+    pub recv: With3<*mut u8>,
+    pub recvv: With3<*const IoVec>,
+    pub recvmsg: OfMessage<FiMsgTagged>,
+    pub send: With2<*const u8>,
+    pub sendv: With2<*const IoVec>,
+    pub sendmsg: OfMessage<FiMsgTagged>,
     pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64) -> isize,
-    pub senddata: unsafe extern "C" fn(
-        *mut FidEp,
-        *const u8,
-        usize,
-        Address,
-        u64,
-        u64,
-        u64,
-        Address,
-    ) -> isize,
+    pub senddata: With3<*const u8>,
     pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64) -> isize,
 }
 
@@ -261,40 +242,12 @@ pub struct FiOpsTagged {
 #[repr(C)]
 pub struct FiOpsRma {
     pub size: usize,
-    pub read:
-        unsafe extern "C" fn(*mut FidEp, *mut u8, usize, Address, u64, u64, u64, Address) -> isize,
-    pub readv: unsafe extern "C" fn(
-        *mut FidEp,
-        *const IoVec,
-        Address,
-        usize,
-        u64,
-        u64,
-        u64,
-        Address,
-    ) -> isize,
-    pub readmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgRma, u64) -> isize,
-    pub write: unsafe extern "C" fn(
-        *mut FidEp,
-        *const u8,
-        usize,
-        Address,
-        u64,
-        u64,
-        u64,
-        Address,
-    ) -> isize,
-    pub writev: unsafe extern "C" fn(
-        *mut FidEp,
-        *const IoVec,
-        Address,
-        usize,
-        u64,
-        u64,
-        u64,
-        Address,
-    ) -> isize,
-    pub writemsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgRma, u64) -> isize,
+    pub read: With3<*mut u8>,
+    pub readv: With3<*const IoVec>,
+    pub readmsg: OfMessage<FiMsgRma>,
+    pub write: With3<*const u8>,
+    pub writev: With3<*const IoVec>,
+    pub writemsg: OfMessage<FiMsgRma>,
     pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64) -> isize,
     pub writedata: Unused,
     pub injectdata: Unused,

@@ -2,10 +2,10 @@
 
 use super::around;
 use super::next::{definition, find, is_standard};
-use crate::{clock, session};
+use crate::{clock, session, thread};
 use link::Leaving;
 use std::ffi::{c_double, c_int};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
 
 /// Calls an MPI library's definition with words for arguments, as the outermost call if it is that.
 macro_rules! pass {
@@ -160,7 +160,7 @@ extern "C" fn MPI_Init_thread(
     // SAFETY: MPI wants a place for what it provides, and has written to it.
     let granted = unsafe { (provided as *const c_int).as_ref() };
     if granted.is_some_and(|granted| MULTIPLE.contains(granted)) {
-        super::MULTIPLE.store(true, Relaxed);
+        thread::may_be_several();
     }
     result
 }
@@ -168,7 +168,7 @@ extern "C" fn MPI_Init_thread(
 /// The level of threads lies in `info`, and is the highest for who does not ask.
 #[unsafe(no_mangle)]
 extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) -> c_int {
-    super::MULTIPLE.store(true, Relaxed);
+    thread::may_be_several();
     pass!(MPI_Session_init(info handler place))
 }
 

@@ -5,20 +5,20 @@
 //! carry the rank away by their sleep; they sleep in real time. If at its end the rank waits for what its other threads do
 //! ([`threads::awaited`]), the same time has passed in the simulation.
 
-use super::{MICROSECOND, NANOSECOND, fail, length, local, noted, system, threads};
+use super::{MICROSECOND, NANOSECOND, fail, length, local, system, threads};
 use crate::session::Session;
-use crate::{calls, session};
+use crate::{calls, session, thread};
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 
 /// The session in whose time this thread sleeps. Within a call of MPI it does not: there the library only gives way to other
 /// threads.
 pub fn sleeper() -> Option<&'static Session> {
     let session = session::shown()?;
-    if !calls::drives_time() || !calls::outside() {
+    if !thread::drives_time() || !thread::outside() {
         return None;
     }
     calls::settle(session);
-    noted();
+    thread::acted();
     Some(session)
 }
 
@@ -70,7 +70,7 @@ unsafe extern "C" fn clock_nanosleep(
                 session.sleep_until(until);
                 return 0;
             }
-            // Another thread, or within MPI, and a moment of a clock that shows simulated time: as long as it is away, in real time.
+            // In another thread or within MPI, the wait for a moment of simulated time takes as much real time.
             if let Some(session) = session::shown() {
                 let left = until.saturating_sub(session.now()) / NANOSECOND;
                 return real(libc::CLOCK_MONOTONIC, 0, &nanoseconds(left), rest);
@@ -141,7 +141,7 @@ extern "C" fn sleep(seconds: c_uint) -> c_uint {
 /// the simulator does when it is their turn.
 #[unsafe(no_mangle)]
 extern "C" fn sched_yield() -> c_int {
-    if session::get().is_some() && calls::one_thread() {
+    if session::get().is_some() && thread::one_thread() {
         return 0;
     }
     // SAFETY: it has no arguments.

@@ -3,7 +3,6 @@
 
 use libc::{c_int, c_long, clockid_t, epoll_event, nfds_t, pollfd, timespec};
 use std::ffi::{CStr, c_void};
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A function of the C library whose name is defined here, too.
@@ -139,39 +138,4 @@ pub fn processor_time() -> u64 {
     // SAFETY: a place for it.
     unsafe { clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) };
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
-}
-
-/// Takes this library out of the variable that has it preloaded.
-pub fn preload_no_children() {
-    const VARIABLE: &str = "LD_PRELOAD";
-    let Some(own) = own_path() else { return };
-    let Ok(list) = std::env::var(VARIABLE) else {
-        return;
-    };
-    let others: Vec<&str> = list
-        .split([':', ' '])
-        .filter(|entry| !entry.is_empty() && Path::new(entry) != Path::new(&own))
-        .collect();
-    // SAFETY: this is in the initialisation of MPI, which no program calls while another thread works with the environment.
-    unsafe {
-        if others.is_empty() {
-            std::env::remove_var(VARIABLE);
-        } else {
-            std::env::set_var(VARIABLE, others.join(":"));
-        }
-    }
-}
-
-/// The path from which this library was loaded.
-fn own_path() -> Option<String> {
-    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
-    let here = preload_no_children as *const c_void;
-    // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as the library.
-    unsafe {
-        if libc::dladdr(here, found.as_mut_ptr()) == 0 {
-            return None;
-        }
-        let path = CStr::from_ptr(found.assume_init().dli_fname);
-        Some(path.to_str().ok()?.to_owned())
-    }
 }

@@ -1,17 +1,17 @@
 //! Waits for other threads of the process.
 //!
-//! *Those that give up at a moment.* The moment is one of a clock that the program has read: of simulated time. What it waits for is done by other threads,
-//! in real time. So the system is asked to wait in real time for as long as the moment is away; when nothing has come, that
+//! *Waits that give up at a moment.* The moment is one of a clock that the program has read, so that it is one of simulated time.
+//! Other threads do what the program waits for, in real time. So the system is asked to wait in real time for as long as the moment is away; when nothing has come, that
 //! moment is the present, also in the simulation (see [`super::timeout`]). Which clock a condition variable goes by is not
 //! seen from outside: simulated real time and simulated time since boot are decades apart, so that the moment itself tells.
 //!
-//! *Those without an end.* While a thread whose sleep takes simulated time waits so, outside of MPI, nothing but its fellows
+//! *Waits without an end.* While a thread whose sleep takes simulated time waits so, outside of MPI, nothing but its fellows
 //! gets the rank on, so that their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
 use super::system::{Next, next};
 use super::{NANOSECOND, local, origin, sleep, system};
-use crate::calls;
 use crate::session::{self, Session};
+use crate::thread;
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -69,7 +69,7 @@ pub fn awaited() -> Option<&'static Session> {
 /// Waits for other threads. A thread that is cancelled in there never comes back, and is counted for ever: but for a program
 /// that cancels what calls MPI, that is of no account.
 fn waits(wait: impl FnOnce() -> c_int) -> c_int {
-    if session::get().is_none() || !calls::drives_time() || !calls::outside() {
+    if session::get().is_none() || !thread::drives_time() || !thread::outside() {
         return wait();
     }
     WAITING.fetch_add(1, Ordering::Relaxed);
@@ -97,48 +97,36 @@ static SEM_CLOCKWAIT: Next = Next::new(c"sem_clockwait", c"");
 
 // SAFETY, of all functions below: their callers keep to the manual pages of the C library.
 
-unsafe fn cond(cond: Cond, mutex: Mutex, wait: &Wait) -> c_int {
-    let end = &raw const wait.end;
-    let clock = libc::CLOCK_MONOTONIC;
-    let result =
-        next!(COND_CLOCKWAIT, fn(cond => Cond, mutex => Mutex, clock => clockid_t, end => Moment));
-    wait.ended(result == libc::ETIMEDOUT);
-    result
-}
-
-unsafe fn mutex(mutex: Mutex, wait: &Wait) -> c_int {
-    let end = &raw const wait.end;
-    let clock = libc::CLOCK_MONOTONIC;
-    let result = next!(MUTEX_CLOCKLOCK, fn(mutex => Mutex, clock => clockid_t, end => Moment));
-    wait.ended(result == libc::ETIMEDOUT);
-    result
-}
-
-unsafe fn semaphore(semaphore: Semaphore, wait: &Wait) -> c_int {
-    let end = &raw const wait.end;
-    let clock = libc::CLOCK_MONOTONIC;
-    let result =
-        next!(SEM_CLOCKWAIT, fn(semaphore => Semaphore, clock => clockid_t, end => Moment));
+/// Waits until a moment of a clock: `by`, which waits until a moment of any clock, if the moment is one of simulated time, and
+/// else as the system does.
+unsafe fn timed(
+    clock: Option<clockid_t>,
+    moment: Moment,
+    by: impl Fn(clockid_t, Moment) -> c_int,
+    system: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: a moment or null.
+    let wait = unsafe { moment.as_ref() }.and_then(|moment| Wait::new(clock, moment));
+    let Some(wait) = wait else {
+        return system();
+    };
+    let result = by(libc::CLOCK_MONOTONIC, &raw const wait.end);
+    // Those of semaphores return -1 and set the error number; the others return it.
     // SAFETY: the place of this thread's error number.
     let error = unsafe { *libc::__errno_location() };
-    wait.ended(result == -1 && error == libc::ETIMEDOUT);
+    let said = if result == -1 { error } else { result };
+    wait.ended(said == libc::ETIMEDOUT);
     if result == -1 {
         super::fail(error);
     }
     result
 }
 
-unsafe fn wait(clock: Option<clockid_t>, moment: Moment) -> Option<Wait> {
-    let moment = unsafe { moment.as_ref() }?;
-    Wait::new(clock, moment)
-}
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_timedwait(c: Cond, m: Mutex, moment: Moment) -> c_int {
-    match unsafe { wait(None, moment) } {
-        Some(wait) => unsafe { cond(c, m, &wait) },
-        None => next!(COND_TIMEDWAIT, fn(c => Cond, m => Mutex, moment => Moment)),
-    }
+    let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
+    let system = || next!(COND_TIMEDWAIT, fn(c => Cond, m => Mutex, moment => Moment));
+    unsafe { timed(None, moment, by, system) }
 }
 
 #[unsafe(no_mangle)]
@@ -148,44 +136,36 @@ unsafe extern "C" fn pthread_cond_clockwait(
     clock: clockid_t,
     moment: Moment,
 ) -> c_int {
-    match unsafe { wait(Some(clock), moment) } {
-        Some(wait) => unsafe { cond(c, m, &wait) },
-        None => {
-            next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, moment => Moment))
-        }
-    }
+    let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
+    unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_timedlock(m: Mutex, moment: Moment) -> c_int {
-    match unsafe { wait(Some(libc::CLOCK_REALTIME), moment) } {
-        Some(wait) => unsafe { mutex(m, &wait) },
-        None => next!(MUTEX_TIMEDLOCK, fn(m => Mutex, moment => Moment)),
-    }
+    let by = |clock, end| next!(MUTEX_CLOCKLOCK, fn(m => Mutex, clock => clockid_t, end => Moment));
+    let system = || next!(MUTEX_TIMEDLOCK, fn(m => Mutex, moment => Moment));
+    unsafe { timed(Some(libc::CLOCK_REALTIME), moment, by, system) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_clocklock(m: Mutex, clock: clockid_t, moment: Moment) -> c_int {
-    match unsafe { wait(Some(clock), moment) } {
-        Some(wait) => unsafe { mutex(m, &wait) },
-        None => next!(MUTEX_CLOCKLOCK, fn(m => Mutex, clock => clockid_t, moment => Moment)),
-    }
+    let by = |clock, end| next!(MUTEX_CLOCKLOCK, fn(m => Mutex, clock => clockid_t, end => Moment));
+    unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_timedwait(s: Semaphore, moment: Moment) -> c_int {
-    match unsafe { wait(Some(libc::CLOCK_REALTIME), moment) } {
-        Some(wait) => unsafe { semaphore(s, &wait) },
-        None => next!(SEM_TIMEDWAIT, fn(s => Semaphore, moment => Moment)),
-    }
+    let by =
+        |clock, end| next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, end => Moment));
+    let system = || next!(SEM_TIMEDWAIT, fn(s => Semaphore, moment => Moment));
+    unsafe { timed(Some(libc::CLOCK_REALTIME), moment, by, system) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_clockwait(s: Semaphore, clock: clockid_t, moment: Moment) -> c_int {
-    match unsafe { wait(Some(clock), moment) } {
-        Some(wait) => unsafe { semaphore(s, &wait) },
-        None => next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, moment => Moment)),
-    }
+    let by =
+        |clock, end| next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, end => Moment));
+    unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
 }
 
 #[unsafe(no_mangle)]

@@ -1,8 +1,8 @@
 //! What a rank does with its turn: it orders, and gives the turn away to wait.
 
 use super::{HOLDS, LEFT, Session, State};
-use crate::{calls, clock};
-use link::{Flags, Kind, LinkError, NEVER, Order};
+use crate::thread;
+use link::{Flags, LinkError, NEVER, Order, OrderKind};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it is taken to wait: it looks
@@ -22,8 +22,8 @@ const IDLE: u32 = 1024;
 const LONGEST_OF_TIMED: u64 = 10_000_000_000;
 
 impl Session {
-    /// There are news or orders.
-    fn happened(&self) {
+    /// There is a report, or an order.
+    fn progressed(&self) {
         self.looks.store(0, Ordering::Relaxed);
         self.idle.store(0, Ordering::Relaxed);
     }
@@ -32,19 +32,22 @@ impl Session {
     /// are filled in.
     pub fn order(&self, state: &mut State, order: Order, payload: &[&[u8]]) {
         let kind = order.kind();
-        // The record of a call is none of its deeds: a program may call again and again, and nothing happens.
-        if kind != Some(Kind::Called) {
-            clock::noted();
-            self.happened();
+        // The record of a call is no progress: a program may call again and again, and nothing happens.
+        if kind != Some(OrderKind::Called) {
+            thread::acted();
+            self.progressed();
         }
-        if let Some(id) = state.desk.probe.give_up(&order, calls::probes()) {
+        if let Some(id) = state.engine.probe.give_up(&order, thread::probes()) {
             let cancel = Order {
                 id,
-                ..Order::new(Kind::Cancel, 0)
+                ..Order::new(OrderKind::Cancel, 0)
             };
             self.order(state, cancel, &[]);
         }
-        let carries = matches!(kind, Some(Kind::Send | Kind::Put | Kind::Reply));
+        let carries = matches!(
+            kind,
+            Some(OrderKind::Send | OrderKind::Put | OrderKind::Reply)
+        );
         let checksum = if carries && self.settings.checksums {
             link::checksum(payload.iter().copied())
         } else {
@@ -55,19 +58,19 @@ impl Session {
             checksum,
             ..order
         };
-        if kind != Some(Kind::Called) {
+        if kind != Some(OrderKind::Called) {
             self.at_work.store(true, Ordering::Relaxed);
         }
         state.link.order(&order, payload);
     }
 
-    /// Waits in simulated time: for news, at most until a moment. All news that there are by then have gone to the desk. With
-    /// [`Flags::SLEEP`] it is until that moment, and news stay where they are.
+    /// Waits in simulated time: for a report, at most until a moment. The progress engine has then got all reports up to the new
+    /// present. With [`Flags::SLEEP`] the wait lasts until that moment, and reports stay with the simulator.
     pub fn wait(&self, state: &mut State, until: u64, flags: Flags) {
         let wait = Order {
             key: until,
             flags: flags.0,
-            ..Order::new(Kind::Wait, 0)
+            ..Order::new(OrderKind::Wait, 0)
         };
         self.wait_by(state, wait);
     }
@@ -83,7 +86,7 @@ impl Session {
             key: NEVER,
             size: ranks.into(),
             flags: Flags::MEETING.0,
-            ..Order::new(Kind::Wait, 0)
+            ..Order::new(OrderKind::Wait, 0)
         };
         self.wait_by(&mut self.lock(), wait);
     }
@@ -101,12 +104,12 @@ impl Session {
                 ..wait
             });
             let mut replies = Vec::new();
-            for (news, part, bytes) in state.link.news() {
+            for (report, part, bytes) in state.link.reports() {
                 self.look_anew();
-                self.happened();
-                replies.extend(state.desk.news(&news, part, bytes));
+                self.progressed();
+                replies.extend(state.engine.report(&report, part, bytes));
             }
-            if let Some((order, bytes)) = state.desk.wrong.take() {
+            if let Some((order, bytes)) = state.engine.wrong.take() {
                 self.order(state, order, &[&bytes]);
                 loop {
                     // The simulator ends the run, and with it this process.
@@ -125,19 +128,19 @@ impl Session {
         }
     }
 
-    /// The program, or MPI for it, has looked and found nothing: time goes on to the next news in a call that blocks, once MPI
+    /// The program, or MPI for it, has looked and found nothing: time goes on to the next report in a call that blocks, once MPI
     /// has looked a few times, and else by a step that grows. After a sleep, the first look finds what has come by now: some
     /// calls look once only, and a program that waits by them and sleeps between them would never hear of it.
     pub fn look(&self, state: &mut State) {
-        clock::noted();
+        thread::acted();
         if self.slept.load(Ordering::Relaxed) {
             return self.wait(state, self.now(), Flags::default());
         }
-        let vain = self.vain.load(Ordering::Relaxed);
-        if calls::blocks() && !calls::several_threads() && !vain {
+        let found_nothing = self.found_nothing.load(Ordering::Relaxed);
+        if thread::blocks() && !thread::several_threads() && !found_nothing {
             let looks = self.looks.fetch_add(1, Ordering::Relaxed);
             let idle = self.idle.fetch_add(1, Ordering::Relaxed);
-            let (glances, steps) = if calls::one_sided() {
+            let (glances, steps) = if thread::one_sided() {
                 (ONE_SIDED_GLANCES, ONE_SIDED_STEPS)
             } else {
                 (GLANCES, 0)
@@ -145,9 +148,9 @@ impl Session {
             if looks < glances && idle < IDLE {
                 return;
             }
-            let hears = !calls::probes() || state.desk.probe.is_there();
+            let hears = !thread::probes() || state.engine.probe.is_there();
             if looks >= glances + steps && hears {
-                let flags = if calls::one_thread() {
+                let flags = if thread::one_thread() {
                     Flags::BLOCKING
                 } else {
                     Flags::BLOCKING.with(Flags::THREADS)
@@ -181,7 +184,7 @@ impl Session {
 
     fn step_by(&self, state: &mut State, flags: Flags) {
         let tick = self.tick.load(Ordering::Relaxed);
-        let longest = if calls::times_out() {
+        let longest = if thread::times_out() {
             LONGEST_OF_TIMED
         } else {
             self.settings.longest_tick
@@ -192,7 +195,7 @@ impl Session {
         } else {
             self.wait(state, self.now() + tick, flags);
         }
-        // Unless there were news.
+        // Unless there was a report.
         let (new, old) = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self.tick.compare_exchange(tick, longer, new, old);
     }
@@ -219,13 +222,13 @@ impl Session {
     }
 
     /// The rank comes back, if it has left.
-    pub(super) fn come_back(&self) -> Result<(), LinkError> {
+    pub fn come_back(&self) -> Result<(), LinkError> {
         let mut state = self.lock();
         if LEFT.load(Ordering::Relaxed) {
             let now = state.link.come_back()?;
             self.now.fetch_max(now, Ordering::AcqRel);
             self.look_anew();
-            self.happened();
+            self.progressed();
             LEFT.store(false, Ordering::Relaxed);
         }
         Ok(())

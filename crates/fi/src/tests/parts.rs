@@ -1,7 +1,7 @@
 //! What the rank does.
 
 use crate::session::{self, Session};
-use crate::{calls, clock as clocks};
+use crate::{attach, clock as clocks, thread};
 use libc::{c_int, timespec, timeval};
 use std::ffi::{CString, c_double};
 use std::process::Command;
@@ -25,7 +25,7 @@ fn run() {
         return;
     };
     let path = std::env::var(link::PATH_VARIABLE).expect("the simulator's");
-    let session = session::attach(&path, 0).expect("a rank");
+    let session = attach::attach(&path, 0).expect("a rank");
     match &*part {
         "sleep" => sleep(session),
         "clocks" => clocks(session),
@@ -175,7 +175,7 @@ fn busy(session: &Session) {
     assert!((1030..1040).contains(&readings), "{readings}");
     assert!(session.now() < began + 52 * MICROSECOND);
     let now = session.now();
-    clocks::noted();
+    thread::acted();
     assert_eq!(clocks::reading(), Some(now), "a new row");
 }
 
@@ -288,7 +288,7 @@ fn again(session: &Session) {
         session.finish();
         // SAFETY: without pointers.
         unsafe { libc::usleep(outside) };
-        session::attach(&path, 0).expect("the simulation goes on");
+        attach::attach(&path, 0).expect("the simulation goes on");
         // SAFETY: as above.
         unsafe { libc::usleep(2) };
     }
@@ -383,7 +383,7 @@ static HOOKS: AtomicU32 = AtomicU32::new(0);
 /// Runs within calls.
 extern "C" fn hook() {
     let session = session::get().expect("a rank");
-    let seen = (calls::blocks(), calls::makes_request(), calls::outside());
+    let seen = (thread::blocks(), thread::makes_request(), thread::outside());
     match HOOKS.fetch_add(1, Relaxed) {
         0 => {
             assert_eq!(seen, (true, false, false));
@@ -413,7 +413,7 @@ fn of_mpi(_session: &Session) {
     let sum = 1 + 20 + 300 + 1000 * (4 + 5 + 6 + 7 - 8 + 9 + 10 + 11) + 10000;
     assert_eq!(MPI_Sendrecv(1, 2, 3, 4, 5, 6, 7, -8, 9, 10, 11, -12), sum);
     assert_eq!(HOOKS.load(Relaxed), 4);
-    assert!(!calls::blocks() && !calls::makes_request() && calls::outside());
+    assert!(!thread::blocks() && !thread::makes_request() && thread::outside());
 }
 
 fn measured(session: &Session) {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Kind, Order};
+use crate::{Order, OrderKind};
 
 /// The parts of a payload whose next part has at most so many bytes, as the reading side finds them.
 fn cut(pieces: &[&[u8]], most: impl Fn(usize) -> usize) -> Vec<(Part, Vec<u8>)> {
@@ -19,13 +19,13 @@ fn parts_are_the_whole_however_it_is_cut() {
         for split in [0, 1, 50, 99, 100] {
             let (head, tail) = bytes.split_at(split);
             let parts = cut(&[head, &[], tail], |number| step + number % 3);
-            let mut joint = Joint::default();
+            let mut reassembly = Reassembly::default();
             let mut whole: Vec<u8> = Vec::new();
             for (part, bytes) in &parts {
                 assert_eq!((part.at(), part.whole()), (whole.len(), 100));
-                joint.join(&Order::new(Kind::Send, 7), *part);
+                reassembly.add(&Order::new(OrderKind::Send, 7), *part);
                 whole.extend(bytes);
-                assert_eq!(part.is_last(), joint.is_closed());
+                assert_eq!(part.is_last(), reassembly.is_closed());
             }
             assert_eq!(whole, bytes);
         }
@@ -41,16 +41,16 @@ fn nothing_is_one_part_of_nothing() {
     }
 }
 
-/// What the joint makes of parts of ten bytes in an order, each with the time of its record.
+/// What becomes of parts of ten bytes in an order, each with the time of its record.
 fn join(parts: &[(usize, u64)]) -> std::thread::Result<()> {
     let bytes = [0; 30];
     let all = cut(&[&bytes], |_| 10);
     std::panic::catch_unwind(|| {
-        let mut joint = Joint::default();
+        let mut reassembly = Reassembly::default();
         for &(number, time) in parts {
-            joint.join(&Order::new(Kind::Put, time), all[number].0);
+            reassembly.add(&Order::new(OrderKind::Put, time), all[number].0);
         }
-        assert!(joint.is_closed());
+        assert!(reassembly.is_closed());
     })
 }
 

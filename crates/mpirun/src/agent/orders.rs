@@ -1,10 +1,10 @@
 //! What a rank orders, begun.
 
 use super::about::About;
-use super::{Agent, Entry, Part, Role};
-use crate::chronicle::{Call, Kind, Message};
+use super::{Agent, Entry, MemoryRange, Role};
 use crate::endpoint::{Number, Outgoing, Wanted};
-use link::{Flags, News, Order, Report, Status};
+use crate::trace::{CallRow, MessageKind, MessageRow};
+use link::{Flags, Order, OrderKind, Report, ReportKind, Status};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -13,13 +13,13 @@ impl Agent {
     pub(super) fn begin(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         let at = Time::from_ps(order.time);
         match order.kind() {
-            Some(link::Kind::Send) => self.send(order, bytes),
-            Some(link::Kind::Receive) => {
+            Some(OrderKind::Send) => self.send(order, bytes),
+            Some(OrderKind::Receive) => {
                 let wanted = wanted(order);
                 let operation = self.endpoint.receive(at, wanted);
                 self.start(order.id, Role::Receive, operation, About::Receives(wanted));
             }
-            Some(link::Kind::Peek) => {
+            Some(OrderKind::Peek) => {
                 let wanted = wanted(order);
                 let (role, operation) = if order.has(Flags::BLOCKING) {
                     (Role::Probe, self.endpoint.probe(at, wanted))
@@ -29,41 +29,40 @@ impl Agent {
                 };
                 self.start(order.id, role, operation, About::LooksFor(wanted));
             }
-            Some(link::Kind::Claim) => {
-                let kept = self.desk.borrow_mut().kept.remove(&order.id);
+            Some(OrderKind::Claim) => {
+                let kept = self.state.borrow_mut().kept.remove(&order.id);
                 let (operation, wanted) = kept.expect("a peek has kept it");
                 let role = Role::Claim(Bytes::new(order.size));
                 self.start(order.id, role, operation, About::Receives(wanted));
             }
-            Some(link::Kind::Cancel) => {
-                let desk = self.desk.borrow();
-                let mut entries = desk.entries.values();
+            Some(OrderKind::Cancel) => {
+                let state = self.state.borrow();
+                let mut entries = state.entries.values();
                 let found = entries.find(|entry| {
                     entry.id == order.id && matches!(entry.role, Role::Receive | Role::Probe)
                 });
                 let operation = found.map(|entry| Rc::clone(&entry.operation));
-                drop(desk);
+                drop(state);
                 if let Some(operation) = operation {
                     operation.cancel(at);
                 }
             }
-            Some(link::Kind::Put) => self.put(order, bytes),
-            Some(link::Kind::Get) => self.get(order),
-            Some(link::Kind::Called) => self.shared.chronicle.borrow_mut().called(Call {
+            Some(OrderKind::Put) => self.put(order, bytes),
+            Some(OrderKind::Get) => self.get(order),
+            Some(OrderKind::Called) => self.shared.trace.borrow_mut().called(CallRow {
                 rank: self.rank,
                 call: order.id as u32,
                 begin: Time::from_ps(order.key),
                 end: at,
             }),
-            Some(link::Kind::Finish) => {
-                self.desk.borrow_mut().finished = true;
+            Some(OrderKind::Finish) => {
+                self.state.borrow_mut().finished = true;
                 self.take_back(at);
-                let mut chronicle = self.shared.chronicle.borrow_mut();
-                chronicle.ranks[self.rank as usize].end = at;
+                let mut trace = self.shared.trace.borrow_mut();
+                trace.ranks[self.rank as usize].end = at;
             }
             None
-            | Some(link::Kind::Reply | link::Kind::Wait | link::Kind::More | link::Kind::Differs) =>
-            {
+            | Some(OrderKind::Reply | OrderKind::Wait | OrderKind::More | OrderKind::Differs) => {
                 panic!("rank {} ordered {order:?}", self.rank)
             }
         }
@@ -71,22 +70,22 @@ impl Agent {
 
     /// Takes back what the rank has left behind: it would take messages of a later session.
     pub(super) fn take_back(&self, at: Time) {
-        let desk = self.desk.borrow();
+        let state = self.state.borrow();
         let waits = |entry: &&Entry| matches!(entry.role, Role::Receive | Role::Probe);
-        let left = desk.entries.values().filter(waits);
+        let left = state.entries.values().filter(waits);
         let left: Vec<_> = left.map(|entry| Rc::clone(&entry.operation)).collect();
-        drop(desk);
+        drop(state);
         for operation in left {
             operation.cancel(at);
         }
     }
 
-    fn record(&self, order: &Order, kind: Kind, bytes: Bytes) -> usize {
+    fn record(&self, order: &Order, kind: MessageKind, bytes: Bytes) -> usize {
         let (source, destination) = match kind {
-            Kind::Get => (order.peer, self.rank),
+            MessageKind::Get => (order.peer, self.rank),
             _ => (self.rank, order.peer),
         };
-        self.shared.chronicle.borrow_mut().posted(Message {
+        self.shared.trace.borrow_mut().posted(MessageRow {
             kind,
             source,
             destination,
@@ -103,7 +102,7 @@ impl Agent {
             return self.message(order, bytes);
         }
         let size = Bytes::new(bytes.len() as u64);
-        let record = self.record(order, Kind::Tagged, size);
+        let record = self.record(order, MessageKind::Tagged, size);
         let bytes = Rc::new(bytes);
         let outgoing = Outgoing {
             to: order.peer,
@@ -120,7 +119,7 @@ impl Agent {
 
     fn message(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         let (size, to) = (Bytes::new(bytes.len() as u64), order.peer);
-        let record = self.record(order, Kind::Untagged, size);
+        let record = self.record(order, MessageKind::Untagged, size);
         let bytes = Rc::new(bytes);
         let number = self.sent(order, record, &bytes);
         let at = Time::from_ps(order.time);
@@ -128,8 +127,8 @@ impl Agent {
         let about = About::Messages(size, to);
         self.start(order.id, Role::Send(record), sent, about);
         let sequence = {
-            let mut desk = self.desk.borrow_mut();
-            let messages = desk.messages.entry(to).or_default();
+            let mut state = self.state.borrow_mut();
+            let messages = state.messages.entry(to).or_default();
             *messages += 1;
             *messages - 1
         };
@@ -140,21 +139,21 @@ impl Agent {
 
     fn put(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         let (size, to) = (Bytes::new(bytes.len() as u64), order.peer);
-        let record = self.record(order, Kind::Put, size);
+        let record = self.record(order, MessageKind::Put, size);
         let bytes = Rc::new(bytes);
         let number = self.sent(order, record, &bytes);
         let at = Time::from_ps(order.time);
         let operation = self.endpoint.put(at, to, Rc::clone(&bytes));
         let about = About::Puts(size, to);
         let key = self.start(order.id, Role::Put(record), operation, about);
-        let write = News {
+        let write = Report {
             key: order.key,
             offset: order.offset,
             size: size.as_u64(),
             peer: self.rank,
             checksum: order.checksum,
             message: number.0.into(),
-            ..News::new(Report::Write, Status::Done, 0, 0)
+            ..Report::new(ReportKind::Write, Status::Done, 0, 0)
         };
         // The other rank's memory has them as soon as the adapter there does.
         let (agent, ended) = (Rc::clone(self), self.operation(key).ended());
@@ -162,8 +161,8 @@ impl Agent {
             ended.await;
             let time = agent.node.now().as_ps();
             let other = Rc::clone(&agent.shared.agents.borrow()[to as usize]);
-            let writes = &mut other.desk.borrow_mut().writes;
-            writes.push_back((News { time, ..write }, bytes));
+            let writes = &mut other.state.borrow_mut().writes;
+            writes.push_back((Report { time, ..write }, bytes));
         });
     }
 
@@ -171,19 +170,19 @@ impl Agent {
         let from = Rc::clone(&self.shared.agents.borrow()[order.peer as usize]);
         let at = Time::from_ps(order.time);
         let (size, peer) = (Bytes::new(order.size), order.peer);
-        let record = self.record(order, Kind::Get, size);
-        let part = Part {
+        let record = self.record(order, MessageKind::Get, size);
+        let range = MemoryRange {
             key: order.key,
             offset: order.offset,
             size: order.size,
         };
-        let Some((bytes, checksum)) = self.shared.read.read(&from, at, part) else {
-            let refused = News::new(Report::Got, Status::Refused, order.time, order.id);
-            self.desk
+        let Some((bytes, checksum)) = self.shared.read.read(&from, at, range) else {
+            let refused = Report::new(ReportKind::Got, Status::Refused, order.time, order.id);
+            self.state
                 .borrow_mut()
-                .news
+                .reports
                 .push_back((refused, Box::default()));
-            return self.desk.borrow().bell.fire();
+            return self.state.borrow().bell.fire();
         };
         let bytes = Rc::new(bytes);
         let in_flight = &self.shared.in_flight;

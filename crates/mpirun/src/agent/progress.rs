@@ -1,10 +1,10 @@
 //! What a rank has under way: how it ends, when the rank sees it, and what it is told.
 
 use super::about::About;
-use super::{Agent, Desk, Entry, Role};
-use crate::endpoint::{Finish, Incoming, Operation, Wanted};
+use super::{Agent, Entry, Role, State};
+use crate::endpoint::{Finish, Incoming, NetworkOp, Wanted};
 use kernel::Signal;
-use link::{Flags, NEVER, News, Order, Report, Status};
+use link::{Flags, NEVER, Order, Report, ReportKind, Status};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
@@ -17,21 +17,21 @@ impl Agent {
         self: &Rc<Self>,
         id: u64,
         role: Role,
-        operation: Rc<dyn Operation>,
+        operation: Rc<dyn NetworkOp>,
         about: About,
     ) -> u64 {
         let ended = operation.ended();
-        let mut desk = self.desk.borrow_mut();
-        let key = desk.started;
-        desk.started += 1;
+        let mut state = self.state.borrow_mut();
+        let key = state.started;
+        state.started += 1;
         let entry = Entry {
             id,
             role,
             operation,
             about,
         };
-        desk.entries.insert(key, entry);
-        drop(desk);
+        state.entries.insert(key, entry);
+        drop(state);
         let agent = Rc::clone(self);
         self.node.serve("operation", async move {
             let at = ended.await;
@@ -43,35 +43,35 @@ impl Agent {
         key
     }
 
-    pub(super) fn operation(&self, key: u64) -> Rc<dyn Operation> {
-        Rc::clone(&self.desk.borrow().entries[&key].operation)
+    pub(super) fn operation(&self, key: u64) -> Rc<dyn NetworkOp> {
+        Rc::clone(&self.state.borrow().entries[&key].operation)
     }
 
     /// An operation has ended, and the rank could see it. Returns what is left to do if it never will.
     fn ended(&self, key: u64, now: Time) -> Option<Finish> {
-        let mut desk = self.desk.borrow_mut();
-        let entry = &desk.entries[&key];
+        let mut state = self.state.borrow_mut();
+        let entry = &state.entries[&key];
         if let Role::Send(number) = entry.role {
-            self.shared.chronicle.borrow_mut().sent(number, now);
+            self.shared.trace.borrow_mut().sent(number, now);
             if entry.id == 0 {
-                let entry = desk.entries.remove(&key).expect("it is under way");
+                let entry = state.entries.remove(&key).expect("it is under way");
                 return Some(entry.operation.finish(now));
             }
         }
         if let Role::Untagged(from, number, _) = entry.role {
             // One that has overtaken others is seen after them.
-            desk.early.insert((from, number), (now, key));
-            let mut expected = desk.expected.get(&from).copied().unwrap_or_default();
-            while let Some((_, key)) = desk.early.remove(&(from, expected)) {
-                desk.has_ended(now, key);
+            state.early.insert((from, number), (now, key));
+            let mut expected = state.expected.get(&from).copied().unwrap_or_default();
+            while let Some((_, key)) = state.early.remove(&(from, expected)) {
+                state.has_ended(now, key);
                 expected += 1;
             }
-            desk.expected.insert(from, expected);
+            state.expected.insert(from, expected);
         } else {
-            desk.has_ended(now, key);
+            state.has_ended(now, key);
         }
-        if !desk.ended.is_empty() {
-            desk.bell.fire();
+        if !state.ended.is_empty() {
+            state.bell.fire();
         }
         None
     }
@@ -91,23 +91,23 @@ impl Agent {
             // What a claim takes, or a refused operation, has ended before it was ordered: it says so now.
             yield_now().await;
             let first = {
-                let desk = self.desk.borrow();
-                if desk.news.is_empty() {
-                    desk.ended.front().map(|&(at, _)| at)
+                let state = self.state.borrow();
+                if state.reports.is_empty() {
+                    state.ended.front().map(|&(at, _)| at)
                 } else {
                     Some(begin)
                 }
             };
             let first = match first {
                 None if begin < until => {
-                    self.desk.borrow_mut().has_threads = order.has(Flags::THREADS);
+                    self.state.borrow_mut().has_threads = order.has(Flags::THREADS);
                     let first = self.something(order.key).await;
-                    self.desk.borrow_mut().has_threads = false;
+                    self.state.borrow_mut().has_threads = false;
                     first
                 }
                 first => first,
             };
-            let nudged = self.desk.borrow_mut().nudged.take();
+            let nudged = self.state.borrow_mut().nudged.take();
             match first.or(nudged) {
                 Some(at) if at <= begin => self.see(begin).await,
                 Some(at) if at < until => self.see(at).await,
@@ -134,9 +134,9 @@ impl Agent {
     /// Waits until something has ended, or a moment has come; when the former was.
     async fn something(&self, until: u64) -> Option<Time> {
         let bell = {
-            let mut desk = self.desk.borrow_mut();
-            desk.bell = Signal::new();
-            desk.bell.clone()
+            let mut state = self.state.borrow_mut();
+            state.bell = Signal::new();
+            state.bell.clone()
         };
         let mut bell = pin!(bell.wait());
         if until == NEVER {
@@ -149,7 +149,7 @@ impl Agent {
             })
             .await;
         }
-        self.desk.borrow().ended.front().map(|&(at, _)| at)
+        self.state.borrow().ended.front().map(|&(at, _)| at)
     }
 
     /// The rank sees, one after the other, all that had ended by a moment. Returns when it has.
@@ -157,10 +157,10 @@ impl Agent {
         let mut now = moment;
         loop {
             let key = {
-                let mut desk = self.desk.borrow_mut();
-                match desk.ended.front() {
+                let mut state = self.state.borrow_mut();
+                match state.ended.front() {
                     Some(&(at, key)) if at <= moment => {
-                        desk.ended.pop_front();
+                        state.ended.pop_front();
                         key
                     }
                     _ => return now,
@@ -179,16 +179,16 @@ impl Agent {
 
     /// Tells the rank of an end.
     fn tell(self: &Rc<Self>, key: u64, mut incoming: Incoming, at: Time) {
-        let mut desk = self.desk.borrow_mut();
-        let entry = desk.entries.remove(&key).expect("it is under way");
-        let mut chronicle = self.shared.chronicle.borrow_mut();
-        let report = match entry.role {
-            Role::Send(_) => Report::Sent,
-            Role::Receive | Role::Claim(_) => Report::Received,
-            Role::Peek(_) | Role::Probe => Report::Found,
-            Role::Untagged(..) => Report::Message,
-            Role::Put(..) => Report::Stored,
-            Role::Get(..) => Report::Got,
+        let mut state = self.state.borrow_mut();
+        let entry = state.entries.remove(&key).expect("it is under way");
+        let mut trace = self.shared.trace.borrow_mut();
+        let kind = match entry.role {
+            Role::Send(_) => ReportKind::Sent,
+            Role::Receive | Role::Claim(_) => ReportKind::Received,
+            Role::Peek(_) | Role::Probe => ReportKind::Found,
+            Role::Untagged(..) => ReportKind::Untagged,
+            Role::Put(..) => ReportKind::Stored,
+            Role::Get(..) => ReportKind::Got,
         };
         let number = match entry.role {
             Role::Get(_, number) | Role::Untagged(.., number) => Some(number),
@@ -204,7 +204,7 @@ impl Agent {
             (incoming.status, incoming.bytes) = (Status::Truncated, Box::default());
         }
         match entry.role {
-            Role::Put(record) | Role::Get(record, _) => chronicle.copied(record, at),
+            Role::Put(record) | Role::Get(record, _) => trace.copied(record, at),
             Role::Peek(true) if incoming.status == Status::Done => {
                 // No other receive may take it from now on.
                 let wanted = Wanted {
@@ -215,15 +215,15 @@ impl Agent {
                     request: false,
                 };
                 let operation = self.endpoint.receive(at, wanted);
-                desk.kept.insert(entry.id, (operation, wanted));
+                state.kept.insert(entry.id, (operation, wanted));
             }
             // What is too long for its receive counts as received.
             Role::Receive | Role::Claim(_) | Role::Untagged(..)
                 if matches!(incoming.status, Status::Done | Status::Truncated) =>
             {
                 let (record, ..) = sent.expect("it came with its number");
-                incoming.from = chronicle.messages[record].source;
-                chronicle.received(record, at);
+                incoming.from = trace.messages[record].source;
+                trace.received(record, at);
             }
             _ => {}
         }
@@ -234,22 +234,22 @@ impl Agent {
         let (_, data, checksum) = sent.unwrap_or_default();
         // Those that only look leave the message where it is.
         if !matches!(entry.role, Role::Peek(_) | Role::Probe) {
-            desk.told.extend(number);
+            state.told.extend(number);
         }
-        let news = News {
+        let report = Report {
             tag: incoming.tag,
             size: incoming.size.as_u64(),
             peer: incoming.from,
             data,
             checksum,
             message: number.map_or(0, |number| number.0.into()),
-            ..News::new(report, incoming.status, at.as_ps(), entry.id)
+            ..Report::new(kind, incoming.status, at.as_ps(), entry.id)
         };
-        desk.news.push_back((news, incoming.bytes));
+        state.reports.push_back((report, incoming.bytes));
     }
 }
 
-impl Desk {
+impl State {
     /// Something has ended, which the rank may see from a moment on.
     fn has_ended(&mut self, at: Time, key: u64) {
         let place = self.ended.partition_point(|&(before, _)| before <= at);

@@ -1,11 +1,11 @@
 //! The turns of the ranks: giving them, waiting for their end, and what is told and asked with them.
 
-use crate::agent::{Agent, Part, Reader};
+use crate::agent::{Agent, MemoryRange, Reader};
 use crate::endpoint::Number;
 use crate::run::Link;
 use crate::sent::Wrong;
 use crate::watch::{PATIENCE, Trouble, Watch, is_dead};
-use link::{Kind, News, Order, Payload, Phase, Report, Status};
+use link::{Order, OrderKind, Payload, Phase, Report, ReportKind, Status};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
@@ -122,7 +122,7 @@ impl Turns {
         batches.reverse();
         for (rank, batch) in &batches {
             if let Some((last, _)) = batch.last()
-                && last.kind() == Some(Kind::Finish)
+                && last.kind() == Some(OrderKind::Finish)
             {
                 let gate = Time::from_ps(last.time) + AWAY;
                 self.out.borrow_mut().insert((gate, *rank), Out::Away);
@@ -149,7 +149,7 @@ impl Turns {
         }
         for (order, bytes) in &mut orders {
             let size = Bytes::new(bytes.len() as u64);
-            let wrong = if order.kind() == Some(Kind::Differs) {
+            let wrong = if order.kind() == Some(OrderKind::Differs) {
                 Wrong::Stored(Number(order.id as u32), std::mem::take(bytes))
             } else if order.checksum != 0 && link::checksum([&bytes[..]]) != order.checksum {
                 Wrong::Given(rank, size)
@@ -222,18 +222,18 @@ impl Turns {
     }
 
     /// Tells a rank that goes on what has ended.
-    pub fn tell_news(&self, agent: &Agent) -> Result<(), Trouble> {
-        while let Some((news, bytes)) = agent.next_news() {
-            self.tell(agent.rank, &news, &bytes)?;
+    pub fn tell_reports(&self, agent: &Agent) -> Result<(), Trouble> {
+        while let Some((report, bytes)) = agent.next_report() {
+            self.tell(agent.rank, &report, &bytes)?;
         }
         Ok(())
     }
 
-    /// Tells a rank news; what does not fit, in turns of its own. One that has died is told nothing.
-    fn tell(&self, rank: u32, news: &News, bytes: &[u8]) -> Result<(), Trouble> {
+    /// Gives a rank a report; what does not fit, in turns of its own. One that has died is told nothing.
+    fn tell(&self, rank: u32, report: &Report, bytes: &[u8]) -> Result<(), Trouble> {
         let bytes = [bytes];
         let mut payload = Payload::new(&bytes);
-        while !self.is_dead(rank) && !self.link.lock().tell(rank, news, &mut payload) {
+        while !self.is_dead(rank) && !self.link.lock().tell(rank, report, &mut payload) {
             self.serve_turn(rank)?;
         }
         Ok(())
@@ -256,25 +256,25 @@ impl Turns {
         &self,
         agent: &Agent,
         at: Time,
-        Part { key, offset, size }: Part,
+        MemoryRange { key, offset, size }: MemoryRange,
     ) -> Result<Option<(Vec<u8>, u64)>, Trouble> {
         self.take_early(agent.rank)?;
         if self.link.lock().phase(agent.rank).is_out() {
             return Ok(None);
         }
         self.tell_writes(agent, at)?;
-        let read = News {
+        let read = Report {
             key,
             offset,
             size,
-            ..News::new(Report::Read, Status::Done, 0, 1)
+            ..Report::new(ReportKind::Read, Status::Done, 0, 1)
         };
         self.tell(agent.rank, &read, &[])?;
         if self.is_dead(agent.rank) {
             return Ok(None);
         }
         let mut answers = self.serve_turn(agent.rank)?.into_iter();
-        let reply = answers.find(|(order, _)| order.kind() == Some(Kind::Reply));
+        let reply = answers.find(|(order, _)| order.kind() == Some(OrderKind::Reply));
         // One of another length says that there is no such memory.
         let whole = reply.filter(|(_, bytes)| bytes.len() as u64 == size);
         Ok(whole.map(|(order, bytes)| (bytes, order.checksum)))
@@ -282,8 +282,8 @@ impl Turns {
 }
 
 impl Reader for Turns {
-    fn read(&self, agent: &Agent, at: Time, part: Part) -> Option<(Vec<u8>, u64)> {
-        match self.try_read(agent, at, part) {
+    fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)> {
+        match self.try_read(agent, at, range) {
             Ok(bytes) => bytes,
             Err(trouble) => {
                 self.trouble.replace(Some(trouble));

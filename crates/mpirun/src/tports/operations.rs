@@ -1,6 +1,6 @@
 //! What a process has under way: when it ends, and what its processor does then.
 
-use crate::endpoint::{Ended, Finish, Incoming, Number, Operation};
+use crate::endpoint::{Ended, Finish, Incoming, NetworkOp, Number};
 use crate::memory::{Buffer, Buffers};
 use elan::EventId;
 use libelan::Pe;
@@ -12,13 +12,13 @@ use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// Something that the machine has no room for.
-pub fn refused(at: Time) -> Rc<dyn Operation> {
+pub fn refused(at: Time) -> Rc<dyn NetworkOp> {
     Rc::new(Refused(at))
 }
 
 struct Refused(Time);
 
-impl Operation for Refused {
+impl NetworkOp for Refused {
     fn ended(&self) -> Ended {
         Box::pin(std::future::ready(self.0))
     }
@@ -36,7 +36,7 @@ pub struct Send {
     pub buffers: Rc<Buffers>,
 }
 
-impl Operation for Send {
+impl NetworkOp for Send {
     fn ended(&self) -> Ended {
         let tx = self.tx.borrow().clone();
         Box::pin(async move { tx.expect("nobody has seen its end").ended().await })
@@ -67,7 +67,7 @@ pub struct Receive {
     pub buffers: Rc<Buffers>,
 }
 
-impl Operation for Receive {
+impl NetworkOp for Receive {
     fn ended(&self) -> Ended {
         let rx = self.rx.borrow().clone();
         Box::pin(async move { rx.expect("nobody has seen its end").ended().await })
@@ -130,7 +130,7 @@ pub struct Arrival {
     pub size: Bytes,
 }
 
-impl Operation for Arrival {
+impl NetworkOp for Arrival {
     fn ended(&self) -> Ended {
         let (pe, event) = (self.pe.clone(), self.event);
         Box::pin(async move {
@@ -168,7 +168,7 @@ pub struct Copy {
     pub brings: Option<Bytes>,
 }
 
-impl Operation for Copy {
+impl NetworkOp for Copy {
     fn ended(&self) -> Ended {
         let ended = self.remote.ended();
         let pe = self.pe.clone();

@@ -4,7 +4,7 @@ use super::process::{Process, machine, options, play};
 use super::{Network, WHOLE};
 use crate::End;
 use kernel::random::Stream;
-use link::{Flags, Kind, Status};
+use link::{Flags, OrderKind, Status};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use units::Time;
@@ -42,7 +42,7 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
                 let tag = message.into();
                 let receive = if peeks {
                     let order = process.found(from, tag, Time::from_ns(90));
-                    process.order(Kind::Claim, order, &[])
+                    process.order(OrderKind::Claim, order, &[])
                 } else {
                     process.receive(from, tag, size as u64)
                 };
@@ -51,8 +51,8 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
             if copies && from == rank {
                 // Each has its part of the memory of all, and nobody writes to the first one.
                 let part = 64 * u64::from(rank + 1);
-                let put = process.copy(Kind::Put, to, (7, part, 64), &[round as u8; 64]);
-                let get = process.copy(Kind::Get, to, (7, 0, 64), &[]);
+                let put = process.copy(OrderKind::Put, to, (7, part, 64), &[round as u8; 64]);
+                let get = process.copy(OrderKind::Get, to, (7, 0, 64), &[]);
                 under_way.extend([(put, None), (get, Some(vec![to as u8; 64]))]);
             }
         }
@@ -136,14 +136,13 @@ fn claim_and_receive(process: &mut Process, heard: &Mutex<Vec<(u64, bool, bool)>
             let other = process.receive(1, 5, 8);
             let order = process.found(1, 4, Time::from_ns(90));
             process.sleep(Time::from_us(10));
-            let claim = process.order(Kind::Claim, order, &[]);
+            let claim = process.order(OrderKind::Claim, order, &[]);
             process.wait(link::NEVER, Flags::BLOCKING);
             let ended = (process.has_ended(claim), process.has_ended(other));
             heard.lock().unwrap().push((process.now, ended.0, ended.1));
             process.end_of(claim);
             process.end_of(other);
-            let answer = process.send(1, 6, &[]);
-            process.end_of(answer);
+            process.send_and_wait(1, 6, &[]);
         }
     }
 }

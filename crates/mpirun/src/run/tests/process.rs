@@ -1,7 +1,7 @@
 //! Ranks as threads of the test: they speak the link as the provider does.
 
 use crate::{Memory, Network, Options, Outcome, Results, Run};
-use link::{Flags, Kind, NEVER, News, Order, Rank, Report, Status};
+use link::{Flags, NEVER, Order, OrderKind, Rank, Report, ReportKind, Status};
 use machine::Machine;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ pub struct Process {
     pub now: u64,
     ids: u64,
     /// What has been told and not yet been asked for.
-    told: BTreeMap<u64, (News, Vec<u8>)>,
+    told: BTreeMap<u64, (Report, Vec<u8>)>,
     /// Untagged messages.
     pub messages: Vec<Vec<u8>>,
-    /// What has come of the payload of some news.
+    /// What has come of the payload of a report.
     coming: Vec<u8>,
     /// Whether it stores a wrong bit of the next payload, and says so.
     pub spoils: bool,
@@ -49,7 +49,7 @@ impl Process {
         self.link.number()
     }
 
-    pub fn order(&mut self, kind: Kind, order: Order, bytes: &[u8]) -> u64 {
+    pub fn order(&mut self, kind: OrderKind, order: Order, bytes: &[u8]) -> u64 {
         self.ids += 1;
         let id = if order.id == 0 { self.ids } else { order.id };
         let order = Order {
@@ -71,7 +71,37 @@ impl Process {
             size: bytes.len() as u64,
             ..Order::default()
         };
-        self.order(Kind::Send, order, bytes)
+        self.order(OrderKind::Send, order, bytes)
+    }
+
+    /// Sends, and waits for the end of it.
+    pub fn send_and_wait(&mut self, to: u32, tag: u64, bytes: &[u8]) {
+        let send = self.send(to, tag, bytes);
+        self.end_of(send);
+    }
+
+    pub fn send_untagged(&mut self, to: u32, bytes: &[u8]) -> u64 {
+        let order = Order {
+            peer: to,
+            flags: Flags::UNTAGGED.0,
+            ..Order::default()
+        };
+        self.order(OrderKind::Send, order, bytes)
+    }
+
+    pub fn wait_for_untagged(&mut self) {
+        while self.messages.is_empty() {
+            self.wait(NEVER, Flags::BLOCKING);
+        }
+    }
+
+    /// Takes back a receive or probe.
+    pub fn cancel(&mut self, id: u64) {
+        let order = Order {
+            id,
+            ..Order::default()
+        };
+        self.order(OrderKind::Cancel, order, &[]);
     }
 
     pub fn receive(&mut self, from: u32, tag: u64, room: u64) -> u64 {
@@ -82,25 +112,25 @@ impl Process {
             size: room,
             ..Order::default()
         };
-        self.order(Kind::Receive, order, &[])
+        self.order(OrderKind::Receive, order, &[])
     }
 
     pub fn wait(&mut self, until: u64, mut flags: Flags) {
         loop {
             let resumed = self.link.hand_over(self.now, until, flags);
             let (mut replies, mut wrong) = (Vec::new(), None);
-            for (news, part, bytes) in self.link.news() {
-                let at = news.offset as usize + part.at();
-                let report = news.report().expect("it is known");
-                match report {
-                    Report::Write => {
-                        let memory = self.memory.get_mut(&news.key).expect("it has a key");
+            for (report, part, bytes) in self.link.reports() {
+                let at = report.offset as usize + part.at();
+                let kind = report.kind().expect("it is known");
+                match kind {
+                    ReportKind::Write => {
+                        let memory = self.memory.get_mut(&report.key).expect("it has a key");
                         memory[at..at + bytes.len()].copy_from_slice(bytes);
                     }
-                    Report::Read => {
-                        let memory = &self.memory[&news.key];
-                        let part = memory[at..at + news.size as usize].to_vec();
-                        replies.push((news.id, part));
+                    ReportKind::Read => {
+                        let memory = &self.memory[&report.key];
+                        let part = memory[at..at + report.size as usize].to_vec();
+                        replies.push((report.id, part));
                     }
                     _ => {
                         self.coming.extend(bytes);
@@ -109,17 +139,17 @@ impl Process {
                         }
                         let mut whole = std::mem::take(&mut self.coming);
                         if self.spoils && !whole.is_empty() {
-                            whole[news.size as usize / 2] ^= 1;
+                            whole[report.size as usize / 2] ^= 1;
                         }
-                        let carries = [Report::Received, Report::Got, Report::Message];
-                        let done = news.status() == Status::Done && carries.contains(&report);
-                        if done && link::checksum([&whole[..]]) != news.checksum {
-                            wrong = Some((news.message, whole.clone()));
+                        let carries = [ReportKind::Received, ReportKind::Got, ReportKind::Untagged];
+                        let done = report.status() == Status::Done && carries.contains(&kind);
+                        if done && link::checksum([&whole[..]]) != report.checksum {
+                            wrong = Some((report.message, whole.clone()));
                         }
-                        if report == Report::Message {
+                        if kind == ReportKind::Untagged {
                             self.messages.push(whole);
                         } else {
-                            self.told.insert(news.id, (news, whole));
+                            self.told.insert(report.id, (report, whole));
                         }
                     }
                 }
@@ -130,7 +160,7 @@ impl Process {
                     ..Order::default()
                 };
                 self.spoils = false;
-                self.order(Kind::Differs, order, &whole);
+                self.order(OrderKind::Differs, order, &whole);
                 self.link.hand_over(self.now, NEVER, Flags::BLOCKING);
             }
             if let Some(now) = resumed {
@@ -144,7 +174,7 @@ impl Process {
                     size: part.len() as u64,
                     ..Order::default()
                 };
-                self.order(Kind::Reply, order, &part);
+                self.order(OrderKind::Reply, order, &part);
             }
             flags = flags.with(Flags::STILL);
         }
@@ -164,16 +194,16 @@ impl Process {
             key: NEVER,
             size: ranks,
             flags: Flags::MEETING.0,
-            ..Order::new(Kind::Wait, self.now)
+            ..Order::new(OrderKind::Wait, self.now)
         };
         self.now = self.link.hand_over_by(&wait).expect("it is asked nothing");
     }
 
     /// Waits for the end of something.
-    pub fn end_of(&mut self, id: u64) -> (Status, News, Vec<u8>) {
+    pub fn end_of(&mut self, id: u64) -> (Status, Report, Vec<u8>) {
         loop {
-            if let Some((news, bytes)) = self.told.remove(&id) {
-                return (news.status(), news, bytes);
+            if let Some((report, bytes)) = self.told.remove(&id) {
+                return (report.status(), report, bytes);
             }
             self.wait(NEVER, Flags::BLOCKING);
         }
@@ -194,10 +224,10 @@ impl Process {
             ..Order::default()
         };
         loop {
-            order.id = self.order(Kind::Peek, Order { id: 0, ..order }, &[]);
-            let (status, news, _) = self.end_of(order.id);
+            order.id = self.order(OrderKind::Peek, Order { id: 0, ..order }, &[]);
+            let (status, report, _) = self.end_of(order.id);
             if status == Status::Done {
-                (order.size, order.flags) = (news.size, 0);
+                (order.size, order.flags) = (report.size, 0);
                 return order;
             }
             self.step(step);
@@ -207,7 +237,7 @@ impl Process {
     /// Puts bytes into the memory of another rank, or gets them from there.
     pub fn copy(
         &mut self,
-        kind: Kind,
+        kind: OrderKind,
         peer: u32,
         (key, offset, size): (u64, u64, u64),
         bytes: &[u8],
@@ -274,7 +304,7 @@ pub fn play(
                 program(&mut process);
                 let now = process.now;
                 process.link.finish(now);
-                process.link.remarks().exits();
+                process.link.out_of_band().exits();
             };
             if std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)).is_err() {
                 cancel.store(true, Ordering::Relaxed);

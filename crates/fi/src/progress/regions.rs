@@ -3,18 +3,18 @@
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
 use crate::memory::Span;
-use link::{Checksum, Kind, News, Order, Part};
+use link::{Checksum, Order, OrderKind, Part, Report};
 use std::collections::BTreeMap;
 
 /// What is registered, by key.
 #[derive(Default)]
-pub struct Windows {
+pub struct Regions {
     all: BTreeMap<u64, (Span, u64)>,
     /// Of what has come of a put.
     coming: Checksum,
 }
 
-impl Windows {
+impl Regions {
     /// Registers memory for access of some kinds; false if the key is taken.
     #[must_use]
     pub fn open(&mut self, key: u64, memory: Span, access: u64) -> bool {
@@ -30,31 +30,31 @@ impl Windows {
         self.all.remove(&key);
     }
 
-    /// The memory that news mean, if it may be reached in this way.
-    fn memory(&self, news: &News, length: u64, access: u64) -> Option<Span> {
-        let (memory, allowed) = self.all.get(&news.key)?;
-        let part = memory.part(news.offset as usize, length as usize);
+    /// The memory that a report means, if it may be reached in this way.
+    fn memory(&self, report: &Report, length: u64, access: u64) -> Option<Span> {
+        let (memory, allowed) = self.all.get(&report.key)?;
+        let part = memory.part(report.offset as usize, length as usize);
         part.filter(|_| allowed & access != 0)
     }
 
     /// A part of what another rank has put here; with the last one, the checksum of all that came,
-    /// if the news have one.
-    pub fn write(&mut self, news: &News, part: Part, bytes: &[u8]) -> Option<u64> {
-        let place = News {
-            offset: news.offset.wrapping_add(part.at() as u64),
-            ..*news
+    /// if the report has one.
+    pub fn write(&mut self, report: &Report, part: Part, bytes: &[u8]) -> Option<u64> {
+        let place = Report {
+            offset: report.offset.wrapping_add(part.at() as u64),
+            ..*report
         };
         match self.memory(&place, bytes.len() as u64, FI_REMOTE_WRITE) {
             Some(memory) => memory.store(0, bytes),
             None => eprintln!(
                 "elanite: rank {} puts {} bytes to place {} of memory {:#x}, which this rank does not offer",
-                news.peer,
+                report.peer,
                 bytes.len(),
                 place.offset,
-                news.key,
+                report.key,
             ),
         }
-        if news.checksum == 0 {
+        if report.checksum == 0 {
             return None;
         }
         if part.at() == 0 && part.is_last() {
@@ -67,20 +67,20 @@ impl Windows {
         part.is_last().then(|| self.coming.value())
     }
 
-    /// What the memory holds that some news have written.
-    pub fn content(&self, news: &News) -> Vec<u8> {
-        let memory = self.memory(news, news.size, FI_REMOTE_WRITE);
+    /// What the memory holds that a report has written.
+    pub fn content(&self, report: &Report) -> Vec<u8> {
+        let memory = self.memory(report, report.size, FI_REMOTE_WRITE);
         memory.map_or(Vec::new(), |memory| memory.bytes().to_vec())
     }
 
     /// Another rank gets bytes from here: the reply with them, or one with none.
-    pub fn read(&self, news: &News) -> (Order, Vec<u8>) {
-        let memory = self.memory(news, news.size, FI_REMOTE_READ);
+    pub fn read(&self, report: &Report) -> (Order, Vec<u8>) {
+        let memory = self.memory(report, report.size, FI_REMOTE_READ);
         let bytes = memory.map_or(Vec::new(), |memory| memory.bytes().to_vec());
         let order = Order {
-            id: news.id,
+            id: report.id,
             size: bytes.len() as u64,
-            ..Order::new(Kind::Reply, 0)
+            ..Order::new(OrderKind::Reply, 0)
         };
         (order, bytes)
     }

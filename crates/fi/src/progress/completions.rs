@@ -4,9 +4,12 @@
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use std::collections::VecDeque;
 
+/// The completion data of messages that have none.
+pub const NO_DATA: u32 = u32::MAX;
+
 /// Where an operation's end is told. Numbers are of queues and counters as they were opened.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Goal {
+pub struct Binding {
     /// The queue, for failures at least.
     pub queue: Option<usize>,
     /// Not a word in the queue if all is well.
@@ -16,7 +19,7 @@ pub struct Goal {
 
 /// What lies in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum Completion {
     /// An operation is done; who the peer was.
     Done(FiCqTaggedEntry, u64),
     Failed(FiCqErrEntry),
@@ -34,12 +37,12 @@ struct Counter {
 
 /// All queues and counters.
 #[derive(Debug, Default)]
-pub struct Ends {
-    queues: Vec<VecDeque<Item>>,
+pub struct Completions {
+    queues: Vec<VecDeque<Completion>>,
     counters: Vec<Counter>,
 }
 
-impl Ends {
+impl Completions {
     /// Opens a queue.
     pub fn new_queue(&mut self) -> usize {
         self.queues.push(VecDeque::new());
@@ -53,38 +56,38 @@ impl Ends {
     }
 
     /// An operation has begun.
-    pub fn begin(&mut self, goal: Goal) {
-        if let Some(counter) = goal.counter {
+    pub fn begin(&mut self, binding: Binding) {
+        if let Some(counter) = binding.counter {
             self.counters[counter].under_way += 1;
         }
     }
 
     /// An operation is done.
-    pub fn done(&mut self, goal: Goal, entry: FiCqTaggedEntry, source: u64) {
-        if let Some(counter) = goal.counter {
+    pub fn done(&mut self, binding: Binding, entry: FiCqTaggedEntry, source: u64) {
+        if let Some(counter) = binding.counter {
             let counter = &mut self.counters[counter];
             counter.done += 1;
             counter.under_way = counter.under_way.saturating_sub(1);
         }
-        if let (Some(queue), false) = (goal.queue, goal.quiet) {
-            self.queues[queue].push_back(Item::Done(entry, source));
+        if let (Some(queue), false) = (binding.queue, binding.quiet) {
+            self.queues[queue].push_back(Completion::Done(entry, source));
         }
     }
 
     /// An operation has failed.
-    pub fn failed(&mut self, goal: Goal, error: FiCqErrEntry) {
-        if let Some(counter) = goal.counter {
+    pub fn failed(&mut self, binding: Binding, error: FiCqErrEntry) {
+        if let Some(counter) = binding.counter {
             let counter = &mut self.counters[counter];
             counter.failed += 1;
             counter.under_way = counter.under_way.saturating_sub(1);
         }
-        if let Some(queue) = goal.queue {
-            self.queues[queue].push_back(Item::Failed(error));
+        if let Some(queue) = binding.queue {
+            self.queues[queue].push_back(Completion::Failed(error));
         }
     }
 
     /// The first item of a queue.
-    pub fn first(&self, queue: usize) -> Option<Item> {
+    pub fn first(&self, queue: usize) -> Option<Completion> {
         self.queues[queue].front().copied()
     }
 

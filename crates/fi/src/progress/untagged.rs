@@ -3,17 +3,17 @@
 //!
 //! A buffer for several messages is filled from its beginning until what is left falls below a least size
 //! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message; then it goes back to the program, which a flag on its last
-//! completion says.
+//! completion says. What follows for queues and counters, and for the simulator if a message was stored wrongly, is returned
+//! as a list of [`Effect`]s.
 
-use super::NO_LABEL;
-use super::ends::{Ends, Goal};
+use super::completions::{Binding, NO_DATA};
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV,
     FI_REMOTE_CQ_DATA,
 };
 use crate::memory::Buffer;
-use link::{News, Part};
+use link::{Part, Report};
 use std::collections::VecDeque;
 
 /// Messages lie in buffers at multiples of this.
@@ -28,15 +28,25 @@ pub struct Posted {
     pub source: u64,
     /// For several messages: the least room to go on with, and how much is filled.
     pub several: Option<(usize, usize)>,
-    pub goal: Goal,
+    pub binding: Binding,
 }
 
 /// A message that came before its buffer.
 #[derive(Debug)]
 struct Early {
     source: u64,
-    news: News,
+    report: Report,
     bytes: Vec<u8>,
+}
+
+/// What follows from a message, or from a buffer that is posted or taken back.
+pub enum Effect {
+    /// A receive is done; who sent the message.
+    Done(Binding, FiCqTaggedEntry, u64),
+    /// A receive has failed.
+    Failed(Binding, FiCqErrEntry),
+    /// The bytes of a message have another checksum in their buffer than the message was sent with.
+    Differs(Report, Vec<u8>),
 }
 
 /// Buffers, messages.
@@ -46,13 +56,17 @@ pub struct Untagged {
     early: VecDeque<Early>,
     /// What has come of the next message.
     begun: Vec<u8>,
-    /// A message whose bytes in its buffer have another checksum than it was sent with, and these bytes.
-    pub wrong: Option<(News, Vec<u8>)>,
 }
 
 impl Untagged {
     /// A part of the next message.
-    pub fn arrive(&mut self, news: &News, part: Part, bytes: &[u8], source: u64, ends: &mut Ends) {
+    pub fn arrive(
+        &mut self,
+        report: &Report,
+        part: Part,
+        bytes: &[u8],
+        source: u64,
+    ) -> Vec<Effect> {
         let mut whole = std::mem::take(&mut self.begun);
         let bytes = if part.at() == 0 && part.is_last() {
             bytes
@@ -61,52 +75,58 @@ impl Untagged {
             whole.extend_from_slice(bytes);
             if !part.is_last() {
                 self.begun = whole;
-                return;
+                return Vec::new();
             }
             &whole
         };
-        assert_eq!(bytes.len() as u64, news.size, "the payload of {news:?}");
-        if !self.store(source, news, bytes, ends) {
+        assert_eq!(bytes.len() as u64, report.size, "the payload of {report:?}");
+        let mut effects = Vec::new();
+        if !self.store(source, report, bytes, &mut effects) {
             self.early.push_back(Early {
                 source,
-                news: *news,
+                report: *report,
                 bytes: bytes.to_vec(),
             });
         }
+        effects
     }
 
     /// The program posts a buffer, into which goes what came early.
-    pub fn post(&mut self, posted: Posted, ends: &mut Ends) {
-        ends.begin(posted.goal);
+    pub fn post(&mut self, posted: Posted) -> Vec<Effect> {
+        let mut effects = Vec::new();
         self.posted.push_back(posted);
         let mut left = VecDeque::new();
         for early in std::mem::take(&mut self.early) {
-            if !self.store(early.source, &early.news, &early.bytes, ends) {
+            if !self.store(early.source, &early.report, &early.bytes, &mut effects) {
                 left.push_back(early);
             }
         }
         self.early = left;
+        effects
     }
 
-    /// The program takes back the buffer of a context.
-    pub fn cancel(&mut self, context: Address, ends: &mut Ends) -> bool {
+    /// The program takes back the buffer of a context, if there is one.
+    pub fn cancel(&mut self, context: Address) -> Option<Effect> {
         let mut all = self.posted.iter();
-        let place = all.position(|posted| posted.context == context);
-        let Some(posted) = place.and_then(|place| self.posted.remove(place)) else {
-            return false;
-        };
+        let place = all.position(|posted| posted.context == context)?;
+        let posted = self.posted.remove(place)?;
         let error = FiCqErrEntry {
             op_context: context,
             flags: FI_MSG | FI_RECV,
             err: FI_ECANCELED,
             ..FiCqErrEntry::default()
         };
-        ends.failed(posted.goal, error);
-        true
+        Some(Effect::Failed(posted.binding, error))
     }
 
     /// Puts a message into the first buffer for it; whether there is one.
-    fn store(&mut self, source: u64, news: &News, bytes: &[u8], ends: &mut Ends) -> bool {
+    fn store(
+        &mut self,
+        source: u64,
+        report: &Report,
+        bytes: &[u8],
+        effects: &mut Vec<Effect>,
+    ) -> bool {
         loop {
             let fits = |posted: &Posted| posted.source == FI_ADDR_UNSPEC || posted.source == source;
             let Some(place) = self.posted.iter().position(fits) else {
@@ -122,15 +142,15 @@ impl Untagged {
                 buf: posted.buffer.address() + filled,
                 ..FiCqTaggedEntry::default()
             };
-            if news.data != NO_LABEL {
+            if report.data != NO_DATA {
                 entry.flags |= FI_REMOTE_CQ_DATA;
-                entry.data = news.data.into();
+                entry.data = report.data.into();
             }
             if bytes.len() > room && filled > 0 {
                 // The next one must have it; this one goes back with nothing in its rest.
                 entry.flags = FI_MULTI_RECV;
                 (entry.len, entry.data) = (0, 0);
-                ends.done(posted.goal, entry, source);
+                effects.push(Effect::Done(posted.binding, entry, source));
                 self.posted.remove(place);
                 continue;
             }
@@ -145,19 +165,19 @@ impl Untagged {
                     src_addr: source,
                     ..FiCqErrEntry::default()
                 };
-                ends.failed(posted.goal, error);
+                effects.push(Effect::Failed(posted.binding, error));
                 self.posted.remove(place);
                 return true;
             }
             posted.buffer.store(filled, bytes);
             let stored = || posted.buffer.bytes(filled, bytes.len());
-            if news.checksum != 0 && link::checksum(stored()) != news.checksum {
+            if report.checksum != 0 && link::checksum(stored()) != report.checksum {
                 let stored = stored().collect::<Vec<_>>().concat();
-                self.wrong.get_or_insert((*news, stored));
+                effects.push(Effect::Differs(*report, stored));
             }
             let filled = (filled + bytes.len()).next_multiple_of(ALIGNMENT);
             let left = posted.buffer.length().saturating_sub(filled);
-            let goal = posted.goal;
+            let binding = posted.binding;
             if posted.several.is_some() && left >= least {
                 posted.several = Some((least, filled));
             } else {
@@ -166,7 +186,7 @@ impl Untagged {
                 }
                 self.posted.remove(place);
             }
-            ends.done(goal, entry, source);
+            effects.push(Effect::Done(binding, entry, source));
             return true;
         }
     }

@@ -1,11 +1,11 @@
-//! The record of a run: every message, every call of MPI, what each rank did, and a digest of all of it.
+//! The trace of a run: every message, every call of MPI, what each rank did, and a digest of all of it.
 
 use kernel::Digest;
 use units::{Bytes, Time};
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageKind {
     /// A message with a tag.
     Tagged,
     /// One of the MPI library to itself, such as those of one-sided calls that are not put or get.
@@ -16,23 +16,23 @@ pub enum Kind {
     Get,
 }
 
-impl Kind {
+impl MessageKind {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Tagged => "tagged",
-            Kind::Untagged => "untagged",
-            Kind::Put => "put",
-            Kind::Get => "get",
+            MessageKind::Tagged => "tagged",
+            MessageKind::Untagged => "untagged",
+            MessageKind::Put => "put",
+            MessageKind::Get => "get",
         }
     }
 }
 
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Message {
+pub struct MessageRow {
     /// What it is.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// The rank that has the bytes before.
     pub source: u32,
     /// The rank that has them afterwards.
@@ -51,7 +51,7 @@ pub struct Message {
 
 /// A call of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct CallRow {
     /// The rank.
     pub rank: u32,
     /// Which call, by its number in [`link::calls`].
@@ -79,18 +79,18 @@ pub struct RankRow {
     pub end: Time,
 }
 
-/// The record.
-pub(crate) struct Chronicle {
-    pub messages: Vec<Message>,
-    pub calls: Vec<Call>,
+/// The trace.
+pub(crate) struct Trace {
+    pub messages: Vec<MessageRow>,
+    pub calls: Vec<CallRow>,
     pub ranks: Vec<RankRow>,
     /// Whether calls are kept, and not only counted.
     pub keep_calls: bool,
 }
 
-impl Chronicle {
+impl Trace {
     pub fn new(ranks: u32) -> Self {
-        Chronicle {
+        Trace {
             messages: Vec::new(),
             calls: Vec::new(),
             ranks: vec![RankRow::default(); ranks as usize],
@@ -99,10 +99,10 @@ impl Chronicle {
     }
 
     /// A message was ordered; its number.
-    pub fn posted(&mut self, message: Message) -> usize {
+    pub fn posted(&mut self, message: MessageRow) -> usize {
         let number = self.messages.len();
         let by = match message.kind {
-            Kind::Get => message.destination,
+            MessageKind::Get => message.destination,
             _ => message.source,
         };
         let row = &mut self.ranks[by as usize];
@@ -131,7 +131,7 @@ impl Chronicle {
         row.bytes_received += message.bytes;
     }
 
-    pub fn called(&mut self, call: Call) {
+    pub fn called(&mut self, call: CallRow) {
         self.ranks[call.rank as usize].in_mpi += call.end.saturating_sub(call.begin);
         if self.keep_calls {
             self.calls.push(call);

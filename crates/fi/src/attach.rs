@@ -1,0 +1,77 @@
+//! How this process becomes a rank of the simulation: it attaches to the simulator, and whatever watches over clocks, calls and
+//! the process manager is told.
+
+#![allow(unsafe_code)] // the environment, and a function of C
+
+use crate::session::{self, Session};
+use crate::{clock, manager, thread};
+use link::LinkError;
+
+/// The variables by which the usual starters of MPI programs tell a process its rank.
+const RANKS: [&str; 3] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"];
+
+/// The rank of this process.
+pub fn own_rank() -> Option<u32> {
+    let mut values = RANKS.iter().filter_map(|name| std::env::var(name).ok());
+    values.find_map(|value| value.parse().ok())
+}
+
+/// Makes this process the rank that its environment says.
+///
+/// # Errors
+/// If the environment does not say, or the simulator does not take the rank; as a text for people.
+pub fn join() -> Result<(), String> {
+    let path = std::env::var(link::PATH_VARIABLE)
+        .map_err(|_| format!("{} is not set", link::PATH_VARIABLE))?;
+    let rank = own_rank().ok_or_else(|| format!("none of {} is set", RANKS.join(", ")))?;
+    attach(&path, rank).map_err(|error| error.to_string())?;
+    leave_children_alone();
+    Ok(())
+}
+
+/// Attaches the process, or lets it come back if it has left the simulation.
+///
+/// # Errors
+/// See [`LinkError`].
+pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
+    if let Some(session) = session::shown() {
+        session.come_back()?;
+        return Ok(session);
+    }
+    let session = session::begin(path, rank)?;
+    clock::attached();
+    thread::drives();
+    manager::attached();
+    // SAFETY: the handler only writes a few words.
+    unsafe { libc::atexit(exits) };
+    // Whoever started this process watches over it; without one, nobody would end it.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    Ok(session)
+}
+
+extern "C" fn exits() {
+    if let Some(session) = session::shown() {
+        session.exits();
+    }
+}
+
+/// Takes this library out of the environment, so that programs which the rank starts do without it.
+fn leave_children_alone() {
+    const PRELOAD: &str = "LD_PRELOAD";
+    let Ok(all) = std::env::var(PRELOAD) else {
+        return;
+    };
+    let others: Vec<&str> = all
+        .split([':', ' '])
+        .filter(|path| !path.is_empty() && !path.ends_with("libelanite-fi.so"))
+        .collect();
+    // SAFETY: MPI libraries open the domain while they are initialised, in the thread that does it; they read and change
+    // the environment then, too.
+    unsafe {
+        if others.is_empty() {
+            std::env::remove_var(PRELOAD);
+        } else {
+            std::env::set_var(PRELOAD, others.join(":"));
+        }
+    }
+}

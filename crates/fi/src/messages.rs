@@ -1,0 +1,213 @@
+//! Messages: the functions of `fi_tagged.h` as orders to the adapter's tagged message ports, and those of `fi_endpoint.h`, of
+//! untagged messages. Sends of both are orders. Receives of untagged messages are not: the simulator brings every untagged
+//! message on its own, and the progress engine puts it into a buffer that was posted here.
+
+#![allow(unsafe_code)] // the interface is one of C pointers
+
+use crate::abi::entries::{FiMsg, FiMsgTagged, IoVec};
+use crate::abi::objects::{FiOpsMsg, FiOpsTagged, FidEp};
+use crate::abi::{
+    Address, FI_CLAIM, FI_EINVAL, FI_MSG, FI_MULTI_RECV, FI_PEEK, FI_RECV, FI_REMOTE_CQ_DATA,
+    FI_SEND, FI_TAGGED,
+};
+use crate::memory::{Buffer, Span};
+use crate::operation::{self, call, functions, order_bytes, order_flags};
+use crate::peek::{order_claim, order_peek};
+use crate::progress::bindings::OpKind;
+use crate::progress::completions::NO_DATA;
+use crate::progress::untagged::Posted;
+use link::{Flags, Order, OrderKind};
+use std::ffi::c_int;
+
+pub static OPS: FiOpsMsg = FiOpsMsg {
+    size: size_of::<FiOpsMsg>(),
+    recv,
+    recvv,
+    recvmsg,
+    send,
+    sendv,
+    sendmsg,
+    inject,
+    senddata,
+    injectdata,
+};
+
+pub static TAGGED_OPS: FiOpsTagged = FiOpsTagged {
+    size: size_of::<FiOpsTagged>(),
+    recv: trecv,
+    recvv: trecvv,
+    recvmsg: trecvmsg,
+    send: tsend,
+    sendv: tsendv,
+    sendmsg: tsendmsg,
+    inject: tinject,
+    senddata: tsenddata,
+    injectdata: tinjectdata,
+};
+
+/// Posts a buffer for untagged messages.
+fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Result<(), c_int> {
+    let mut call = call(source)?;
+    let several = flags.is_some_and(|flags| flags & FI_MULTI_RECV != 0);
+    let posted = Posted {
+        context,
+        buffer,
+        source,
+        several: several.then_some((call.bindings().least_room, 0)),
+        binding: call.bindings().of(OpKind::Receive, flags),
+    };
+    call.state.engine.post(posted);
+    Ok(())
+}
+
+/// Orders a receive of a message of such a tag, of which some bits are ignored.
+fn receive(
+    buffer: Buffer,
+    peer: u64,
+    (tag, ignore): (u64, u64),
+    context: Address,
+    flags: Option<u64>,
+) -> Result<(), c_int> {
+    let mut call = call(peer)?;
+    let size = buffer.length() as u64;
+    let id = call.begin(OpKind::Receive, context, buffer, FI_TAGGED | FI_RECV, flags);
+    let order = Order {
+        id,
+        tag,
+        mask: !ignore,
+        size,
+        flags: order_flags(None).0,
+        ..call.order(OrderKind::Receive)
+    };
+    call.say(order);
+    Ok(())
+}
+
+/// The order to send a message, with a tag or without one, and with completion data for the receiver or none. There is room
+/// for data of 32 bits, and one value less.
+fn send_order(tag: Option<u64>, data: Option<u64>, flags: Option<u64>) -> Result<Order, c_int> {
+    let untagged = match tag {
+        Some(_) => Flags::default(),
+        None => Flags::UNTAGGED,
+    };
+    let data = data.map_or(Some(NO_DATA), |data| {
+        u32::try_from(data).ok().filter(|&data| data != NO_DATA)
+    });
+    Ok(Order {
+        tag: tag.unwrap_or(0),
+        data: data.ok_or(-FI_EINVAL)?,
+        flags: order_flags(flags).with(untagged).0,
+        ..Order::new(OrderKind::Send, 0)
+    })
+}
+
+fn order_send(
+    bytes: &Buffer,
+    peer: u64,
+    tag: Option<u64>,
+    data: Option<u64>,
+    context: Address,
+    flags: Option<u64>,
+) -> Result<(), c_int> {
+    let class = if tag.is_some() { FI_TAGGED } else { FI_MSG };
+    let order = send_order(tag, data, flags)?;
+    order_bytes(
+        order,
+        bytes,
+        peer,
+        context,
+        (OpKind::Send, class | FI_SEND),
+        flags,
+    )
+}
+
+fn order_inject(
+    bytes: &Buffer,
+    peer: u64,
+    tag: Option<u64>,
+    data: Option<u64>,
+) -> Result<(), c_int> {
+    operation::inject(send_order(tag, data, None)?, bytes, peer, OpKind::Send)
+}
+
+/// The completion data of a message, if its flags say that it has some.
+fn data_of(flags: u64, data: u64) -> Option<u64> {
+    (flags & FI_REMOTE_CQ_DATA != 0).then_some(data)
+}
+
+functions! {
+    recv(buffer: *mut u8, length: usize, _desc: Address, source: u64, context: Address) =>
+        post(Span::new(buffer, length).into(), source, context, None);
+
+    recvv(list: *const IoVec, _desc: Address, count: usize, source: u64, context: Address) =>
+        post(Buffer::new(list, count), source, context, None);
+
+    recvmsg(message: *const FiMsg, flags: u64) => {
+        let message = &*message;
+        let buffer = Buffer::new(message.msg_iov, message.iov_count);
+        post(buffer, message.addr, message.context, Some(flags))
+    };
+
+    send(bytes: *const u8, length: usize, _desc: Address, peer: u64, context: Address) =>
+        order_send(&Span::new(bytes, length).into(), peer, None, None, context, None);
+
+    sendv(list: *const IoVec, _desc: Address, count: usize, peer: u64, context: Address) =>
+        order_send(&Buffer::new(list, count), peer, None, None, context, None);
+
+    sendmsg(message: *const FiMsg, flags: u64) => {
+        let message = &*message;
+        let (bytes, data) = (Buffer::new(message.msg_iov, message.iov_count), data_of(flags, message.data));
+        order_send(&bytes, message.addr, None, data, message.context, Some(flags))
+    };
+
+    inject(bytes: *const u8, length: usize, peer: u64) =>
+        order_inject(&Span::new(bytes, length).into(), peer, None, None);
+
+    senddata(bytes: *const u8, length: usize, _desc: Address, data: u64, peer: u64, context: Address) =>
+        order_send(&Span::new(bytes, length).into(), peer, None, Some(data), context, None);
+
+    injectdata(bytes: *const u8, length: usize, data: u64, peer: u64) =>
+        order_inject(&Span::new(bytes, length).into(), peer, None, Some(data));
+}
+
+functions! {
+    trecv(buffer: *mut u8, length: usize, _desc: Address, peer: u64, tag: u64, ignore: u64, context: Address) =>
+        receive(Span::new(buffer, length).into(), peer, (tag, ignore), context, None);
+
+    trecvv(list: *const IoVec, _desc: Address, count: usize, peer: u64, tag: u64, ignore: u64, context: Address) =>
+        receive(Buffer::new(list, count), peer, (tag, ignore), context, None);
+
+    trecvmsg(message: *const FiMsgTagged, flags: u64) => {
+        let message = &*message;
+        let buffer = Buffer::new(message.msg_iov, message.iov_count);
+        let &FiMsgTagged { addr, tag, ignore, context, .. } = message;
+        if flags & FI_PEEK != 0 {
+            order_peek(addr, (tag, ignore), context, flags)
+        } else if flags & FI_CLAIM != 0 {
+            order_claim(buffer, context, flags, false)
+        } else {
+            receive(buffer, addr, (tag, ignore), context, Some(flags))
+        }
+    };
+
+    tsend(bytes: *const u8, length: usize, _desc: Address, peer: u64, tag: u64, context: Address) =>
+        order_send(&Span::new(bytes, length).into(), peer, Some(tag), None, context, None);
+
+    tsendv(list: *const IoVec, _desc: Address, count: usize, peer: u64, tag: u64, context: Address) =>
+        order_send(&Buffer::new(list, count), peer, Some(tag), None, context, None);
+
+    tsendmsg(message: *const FiMsgTagged, flags: u64) => {
+        let message = &*message;
+        let (bytes, data) = (Buffer::new(message.msg_iov, message.iov_count), data_of(flags, message.data));
+        order_send(&bytes, message.addr, Some(message.tag), data, message.context, Some(flags))
+    };
+
+    tinject(bytes: *const u8, length: usize, peer: u64, tag: u64) =>
+        order_inject(&Span::new(bytes, length).into(), peer, Some(tag), None);
+
+    tsenddata(bytes: *const u8, length: usize, _desc: Address, data: u64, peer: u64, tag: u64, context: Address) =>
+        order_send(&Span::new(bytes, length).into(), peer, Some(tag), Some(data), context, None);
+
+    tinjectdata(bytes: *const u8, length: usize, data: u64, peer: u64, tag: u64) =>
+        order_inject(&Span::new(bytes, length).into(), peer, Some(tag), Some(data));
+}

@@ -1,0 +1,107 @@
+//! Looks for messages, and the receives of those that a look has claimed.
+//!
+//! Looking for a message (`FI_PEEK`) is an operation like others to libfabric; here its result is there when the call
+//! returns, in the completion queue, as the MPI library asks for it at once. A message that a peek claims (`FI_CLAIM`) is
+//! received by a second call with the same context. In a call that waits for a message, it is waited for by a
+//! [probe](crate::progress::probe).
+
+use crate::abi::{Address, FI_ADDR_UNSPEC, FI_CLAIM, FI_DISCARD, FI_ENOMSG, FI_RECV, FI_TAGGED};
+use crate::memory::Buffer;
+use crate::operation::call;
+use crate::progress::PendingOp;
+use crate::progress::bindings::OpKind;
+use crate::progress::completions::Binding;
+use crate::thread;
+use link::{Flags, Order, OrderKind};
+use std::ffi::c_int;
+
+/// Looks for a message, and waits for the answer, which may be known.
+pub fn order_peek(
+    peer: u64,
+    (tag, ignore): (u64, u64),
+    context: Address,
+    flags: u64,
+) -> Result<(), c_int> {
+    let mut call = call(peer)?;
+    let claims = flags & (FI_CLAIM | FI_DISCARD) != 0;
+    let (claim, order_flags) = if claims {
+        (FI_CLAIM, Flags::CLAIM)
+    } else {
+        (0, Flags::default())
+    };
+    let shown = FI_TAGGED | FI_RECV | claim;
+    let id = call.begin(
+        OpKind::Receive,
+        context,
+        Buffer::default(),
+        shown,
+        Some(flags),
+    );
+    let order = Order {
+        id,
+        tag,
+        mask: !ignore,
+        flags: order_flags.0,
+        ..call.order(OrderKind::Peek)
+    };
+    let probes = thread::probes() && !thread::several_threads();
+    let known = if probes {
+        call.state.engine.probe.answer(&order, claims)
+    } else {
+        None
+    };
+    if let Some(report) = known {
+        call.state.engine.told(&report);
+    } else {
+        call.say(order);
+        call.wait(id);
+    }
+    if call.state.engine.has_missed(id) {
+        if !probes {
+            call.session.found_nothing();
+        } else if known.is_none() {
+            let probe = Order {
+                id: call.state.engine.number(),
+                flags: Flags::BLOCKING.0,
+                ..order
+            };
+            call.say(probe);
+            call.state.engine.probe.begin(probe);
+        }
+    }
+    drop(call);
+    if flags & FI_DISCARD != 0 {
+        // If there is nothing to discard, the queue has said so.
+        let _ = order_claim(Buffer::default(), context, 0, true);
+    }
+    Ok(())
+}
+
+/// Receives a message that a peek claimed, or does away with it.
+pub fn order_claim(
+    buffer: Buffer,
+    context: Address,
+    flags: u64,
+    quietly: bool,
+) -> Result<(), c_int> {
+    let mut call = call(FI_ADDR_UNSPEC)?;
+    let discards = quietly || flags & FI_DISCARD != 0;
+    // There is no room for what nobody wants.
+    let buffer = if discards { Buffer::default() } else { buffer };
+    let size = buffer.length() as u64;
+    let binding = call.bindings().of(OpKind::Receive, Some(flags));
+    let receive = PendingOp {
+        context,
+        buffer,
+        flags: FI_TAGGED | FI_RECV | if discards { FI_DISCARD } else { 0 },
+        binding: if quietly { Binding::default() } else { binding },
+    };
+    let claimed = call.state.engine.claim(context, receive);
+    let order = Order {
+        id: claimed.ok_or(-FI_ENOMSG)?,
+        size,
+        ..Order::new(OrderKind::Claim, 0)
+    };
+    call.say(order);
+    Ok(())
+}

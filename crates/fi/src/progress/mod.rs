@@ -1,0 +1,309 @@
+//! The progress engine: what of this rank is under way, and what the simulator's reports mean to it.
+//!
+//! An operation gets a number when it is ordered, and lies here until its report comes. Then its memory is filled, and its end
+//! is put where the program will look for it: a completion queue, a counter, or both. The engine calls nobody and knows no time;
+//! it is reached only under the session's lock. Each of its parts owns its state, is told what happens, and returns what follows
+//! from it for the others, which the engine passes on.
+//!
+//! | part | keeps |
+//! |---|---|
+//! | [`bindings`] | what is bound to the endpoint |
+//! | [`completions`] | completion queues and counters |
+//! | [`probe`] | the message that `MPI_Probe` waits for |
+//! | [`untagged`] | buffers for untagged messages, and such messages that came too early |
+//! | [`regions`] | memory that others may reach |
+//!
+//! What becomes of an operation:
+//!
+//! | report | status | completion |
+//! |---|---|---|
+//! | any | done | an entry with the operation's context and flags; the counter goes up |
+//! | `Received` | truncated | the error `FI_ETRUNC`, nothing stored |
+//! | `Received` | cancelled | the error `FI_ECANCELED` |
+//! | `Found` | nothing | the error `FI_ENOMSG` |
+//! | `Stored`, `Got` | refused | the error `FI_EKEYREJECTED` |
+
+pub mod bindings;
+pub mod completions;
+pub mod probe;
+pub mod regions;
+pub mod untagged;
+
+use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
+use crate::abi::{
+    Address, FI_ADDR_NOTAVAIL, FI_CLAIM, FI_DISCARD, FI_ECANCELED, FI_EIO, FI_EKEYREJECTED,
+    FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA,
+};
+use crate::address::AddressVector;
+use crate::memory::Buffer;
+use bindings::Bindings;
+use completions::{Binding, Completions, NO_DATA};
+use link::{Order, OrderKind, Part, Report, ReportKind, Status};
+use probe::Probe;
+use regions::Regions;
+use std::collections::BTreeMap;
+use untagged::{Effect, Posted, Untagged};
+
+/// An operation under way.
+#[derive(Clone, Debug)]
+pub struct PendingOp {
+    /// What the program calls it.
+    pub context: Address,
+    /// What comes in.
+    pub buffer: Buffer,
+    /// The flags that its completion will show.
+    pub flags: u64,
+    /// Where its end is told.
+    pub binding: Binding,
+}
+
+/// Operations under way and memory that others may reach.
+#[derive(Default)]
+pub struct ProgressEngine {
+    /// The latest number.
+    latest: u64,
+    under_way: BTreeMap<u64, PendingOp>,
+    /// Messages that peeks claimed: the peek's context and its number.
+    claimed: Vec<(Address, u64)>,
+    /// The latest peek that found nothing.
+    missed: u64,
+    pub completions: Completions,
+    pub probe: Probe,
+    untagged: Untagged,
+    pub regions: Regions,
+    /// What is bound to the endpoint, if one is open.
+    pub endpoint: Option<Bindings>,
+    /// Address vectors, as they were opened.
+    pub vectors: Vec<AddressVector>,
+    /// What was stored and differs, as an order to the simulator: the first of its kind ends the run.
+    pub wrong: Option<(Order, Vec<u8>)>,
+}
+
+/// The order that says what was stored instead of the bytes of a report.
+fn differs(report: &Report, stored: Vec<u8>) -> (Order, Vec<u8>) {
+    let order = Order {
+        id: report.message,
+        size: stored.len() as u64,
+        ..Order::new(OrderKind::Differs, 0)
+    };
+    (order, stored)
+}
+
+impl ProgressEngine {
+    /// Takes down an operation; its number.
+    pub fn begin(&mut self, operation: PendingOp) -> u64 {
+        self.completions.begin(operation.binding);
+        let id = self.number();
+        self.under_way.insert(id, operation);
+        id
+    }
+
+    /// A number for an order that is no operation of the program's.
+    pub fn number(&mut self) -> u64 {
+        self.latest += 1;
+        self.latest
+    }
+
+    /// Whether an operation has not ended.
+    pub fn is_under_way(&self, id: u64) -> bool {
+        self.under_way.contains_key(&id)
+    }
+
+    /// The message that the peek of a context claimed: the peek's number. From now on an operation of this number is under
+    /// way: the receive.
+    pub fn claim(&mut self, context: Address, receive: PendingOp) -> Option<u64> {
+        let mut all = self.claimed.iter();
+        let place = all.position(|claimed| claimed.0 == context)?;
+        let (_, id) = self.claimed.remove(place);
+        self.completions.begin(receive.binding);
+        self.under_way.insert(id, receive);
+        Some(id)
+    }
+
+    /// Whether the peek of a number, which has ended, found nothing.
+    pub fn has_missed(&self, id: u64) -> bool {
+        self.missed == id
+    }
+
+    /// The endpoint is closed: nothing of it may touch memory any more.
+    pub fn close_endpoint(&mut self) {
+        self.endpoint = None;
+        self.under_way.clear();
+        self.claimed.clear();
+        self.probe = Probe::default();
+        self.untagged = Untagged::default();
+    }
+
+    /// The first address under which the endpoint knows a rank.
+    fn address_of(&self, rank: u32) -> u64 {
+        let vector = self.endpoint.as_ref().and_then(|bindings| bindings.vector);
+        vector.map_or(FI_ADDR_NOTAVAIL, |vector| self.vectors[vector].number(rank))
+    }
+
+    /// Takes in a report with a part of its payload; returns the reply, if it asks for one ([`link::ReportKind::Read`]). A report
+    /// takes effect with the last part of its payload.
+    pub fn report(
+        &mut self,
+        report: &Report,
+        part: Part,
+        bytes: &[u8],
+    ) -> Option<(Order, Vec<u8>)> {
+        match report.kind().expect("report of this build") {
+            ReportKind::Read => return Some(self.regions.read(report)),
+            ReportKind::Write => {
+                let came = self.regions.write(report, part, bytes);
+                if came.is_some_and(|checksum| checksum != report.checksum) && self.wrong.is_none()
+                {
+                    // The memory may be changed by other threads meanwhile, so that it is what came that counts.
+                    let stored = self.regions.content(report);
+                    self.wrong = Some(differs(report, stored));
+                }
+            }
+            ReportKind::Untagged => {
+                let source = self.address_of(report.peer);
+                let effects = self.untagged.arrive(report, part, bytes, source);
+                self.apply(effects);
+            }
+            ReportKind::Found if self.probe.ended(report) => (),
+            ReportKind::Sent
+            | ReportKind::Received
+            | ReportKind::Found
+            | ReportKind::Stored
+            | ReportKind::Got => {
+                if let Some(operation) = self.under_way.get(&report.id) {
+                    operation.buffer.store(part.at(), bytes);
+                }
+                if part.is_last() {
+                    self.end(report, part.whole());
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes in a report that has no payload.
+    pub fn told(&mut self, report: &Report) {
+        self.end(report, 0);
+    }
+
+    /// The program posts a buffer for untagged messages.
+    pub fn post(&mut self, posted: Posted) {
+        self.completions.begin(posted.binding);
+        let effects = self.untagged.post(posted);
+        self.apply(effects);
+    }
+
+    /// The program takes back the operation of a context; its number, if the simulator has to be told.
+    pub fn cancel(&mut self, context: Address) -> Option<u64> {
+        if let Some(effect) = self.untagged.cancel(context) {
+            self.apply([effect]);
+            return None;
+        }
+        // The oldest one.
+        let mut all = self.under_way.iter();
+        let found = all.find(|(_, operation)| operation.context == context);
+        found.map(|(&id, _)| id)
+    }
+
+    fn apply(&mut self, effects: impl IntoIterator<Item = Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Done(binding, entry, source) => {
+                    self.completions.done(binding, entry, source);
+                }
+                Effect::Failed(binding, error) => self.completions.failed(binding, error),
+                Effect::Differs(report, stored) => {
+                    self.wrong.get_or_insert_with(|| differs(&report, stored));
+                }
+            }
+        }
+    }
+
+    /// Compares what the buffer of an operation holds with what was sent.
+    fn check(&mut self, report: &Report, buffer: &Buffer, size: usize) {
+        if report.checksum != 0 && link::checksum(buffer.bytes(0, size)) != report.checksum {
+            let stored = buffer.bytes(0, size).collect::<Vec<_>>().concat();
+            self.wrong.get_or_insert_with(|| differs(report, stored));
+        }
+    }
+
+    /// An operation has ended. One that nobody knows was of an endpoint that has been closed.
+    fn end(&mut self, report: &Report, size: usize) {
+        let Some(operation) = self.under_way.remove(&report.id) else {
+            return;
+        };
+        let PendingOp {
+            context,
+            buffer,
+            flags,
+            binding,
+        } = operation;
+        let kind = report.kind();
+        let incoming = kind == Some(ReportKind::Received) || kind == Some(ReportKind::Found);
+        let has_data = incoming && report.data != NO_DATA;
+        let room = buffer.length();
+        let mut entry = FiCqTaggedEntry {
+            op_context: context,
+            flags: flags & !(FI_CLAIM | FI_DISCARD),
+            len: room,
+            buf: buffer.address(),
+            data: 0,
+            tag: report.tag,
+        };
+        if has_data {
+            entry.flags |= FI_REMOTE_CQ_DATA;
+            entry.data = report.data.into();
+        }
+        if incoming {
+            entry.len = report.size as usize;
+        }
+        let source = if incoming {
+            self.address_of(report.peer)
+        } else {
+            FI_ADDR_NOTAVAIL
+        };
+        let failed = match report.status() {
+            Status::Done => {
+                if matches!(kind, Some(ReportKind::Received | ReportKind::Got)) {
+                    assert_eq!(size as u64, report.size, "the payload of {report:?}");
+                    self.check(report, &buffer, size);
+                }
+                if kind == Some(ReportKind::Found) && flags & FI_CLAIM != 0 {
+                    self.claimed.push((context, report.id));
+                }
+                self.completions.done(binding, entry, source);
+                return;
+            }
+            // The program wanted nothing of it.
+            Status::Truncated if flags & FI_DISCARD != 0 => {
+                return self.completions.done(binding, entry, source);
+            }
+            Status::Truncated => FI_ETRUNC,
+            Status::Cancelled => FI_ECANCELED,
+            Status::Nothing => FI_ENOMSG,
+            Status::Refused if matches!(kind, Some(ReportKind::Stored | ReportKind::Got)) => {
+                FI_EKEYREJECTED
+            }
+            Status::Refused => FI_EIO,
+        };
+        if failed == FI_ENOMSG {
+            self.missed = report.id;
+        }
+        let error = FiCqErrEntry {
+            op_context: context,
+            flags: entry.flags,
+            len: 0,
+            buf: entry.buf,
+            data: entry.data,
+            tag: entry.tag,
+            olen: entry.len.saturating_sub(room),
+            err: failed,
+            src_addr: source,
+            ..FiCqErrEntry::default()
+        };
+        self.completions.failed(binding, error);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,479 @@
+use super::untagged::Posted;
+use super::*;
+use crate::abi::{
+    FI_ADDR_UNSPEC, FI_MSG, FI_MULTI_RECV, FI_RECV, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_SEND,
+    FI_TAGGED,
+};
+use crate::memory::Span;
+use completions::Completion;
+use link::{OrderKind, Payload};
+
+/// A buffer of a test, which lives as long as the test.
+fn buffer(length: usize) -> (&'static [u8], Span) {
+    let bytes: &'static mut [u8] = vec![0; length].leak();
+    let (pointer, length) = (bytes.as_mut_ptr(), bytes.len());
+    #[allow(unsafe_code)]
+    // SAFETY: nobody else knows these bytes, and tests read them only between the progress engine's calls.
+    unsafe {
+        (
+            std::slice::from_raw_parts(pointer, length),
+            Span::new(pointer, length),
+        )
+    }
+}
+
+fn engine() -> (ProgressEngine, Binding) {
+    let mut engine = ProgressEngine::default();
+    let binding = Binding {
+        queue: Some(engine.completions.new_queue()),
+        quiet: false,
+        counter: Some(engine.completions.new_counter()),
+    };
+    (engine, binding)
+}
+
+fn next(engine: &mut ProgressEngine) -> Option<Completion> {
+    let item = engine.completions.first(0);
+    engine.completions.take(0);
+    item
+}
+
+fn done(engine: &mut ProgressEngine) -> FiCqTaggedEntry {
+    match next(engine) {
+        Some(Completion::Done(entry, _)) => entry,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed(engine: &mut ProgressEngine) -> FiCqErrEntry {
+    match next(engine) {
+        Some(Completion::Failed(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn received(id: u64, status: Status, size: u64) -> Report {
+    Report {
+        size,
+        tag: 5,
+        peer: 1,
+        data: NO_DATA,
+        ..Report::new(ReportKind::Received, status, 0, id)
+    }
+}
+
+/// The parts of a payload, none longer than so many bytes.
+fn parts(bytes: &[u8], most: usize) -> Vec<(Part, Vec<u8>)> {
+    let pieces = [bytes];
+    let mut payload = Payload::new(&pieces);
+    std::iter::from_fn(|| payload.take(most)).collect()
+}
+
+/// Gives the engine a report with its payload in one part.
+fn tell(engine: &mut ProgressEngine, report: &Report, bytes: &[u8]) -> Option<(Order, Vec<u8>)> {
+    let parts = parts(bytes, usize::MAX);
+    engine.report(report, parts[0].0, bytes)
+}
+
+#[test]
+fn what_is_stored_and_differs_is_kept_for_the_simulator() {
+    let sent = b"what was sent";
+    let report = |kind, id| Report {
+        size: sent.len() as u64,
+        message: 30 + id,
+        key: 5,
+        checksum: link::checksum([&sent[..]]),
+        ..Report::new(kind, Status::Done, 0, id)
+    };
+    for kind in [
+        ReportKind::Received,
+        ReportKind::Got,
+        ReportKind::Untagged,
+        ReportKind::Write,
+    ] {
+        for (bytes, most) in [
+            (b"what was sent", 99),
+            (b"what was sent", 4),
+            (b"what was cent", 5),
+        ] {
+            let (mut engine, binding) = engine();
+            let (_memory, span) = buffer(13);
+            let operation = PendingOp {
+                context: 7,
+                buffer: span.into(),
+                flags: 0,
+                binding,
+            };
+            let id = engine.begin(operation);
+            assert!(engine.regions.open(5, span, FI_REMOTE_WRITE));
+            for (part, bytes) in parts(bytes, most) {
+                engine.report(&report(kind, id), part, &bytes);
+            }
+            if kind == ReportKind::Untagged {
+                // It has come early.
+                let posted = Posted {
+                    context: 8,
+                    buffer: span.into(),
+                    source: FI_ADDR_UNSPEC,
+                    several: None,
+                    binding,
+                };
+                engine.post(posted);
+            }
+            let wrong = engine.wrong.take();
+            assert_eq!(wrong.is_some(), bytes != sent, "{kind:?}");
+            if let Some((order, stored)) = wrong {
+                assert_eq!(
+                    (order.kind(), order.id),
+                    (Some(OrderKind::Differs), 30 + id)
+                );
+                assert_eq!(stored, bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_receive_is_filled_in_pieces() {
+    let (mut engine, binding) = engine();
+    let (first, one) = buffer(3);
+    let (second, two) = buffer(5);
+    let list = [one, two].map(|span| crate::abi::entries::IoVec {
+        base: std::ptr::with_exposed_provenance(span.address),
+        length: span.length,
+    });
+    #[allow(unsafe_code)]
+    // SAFETY: the list has two entries, of the test's buffers.
+    let both = unsafe { Buffer::new(list.as_ptr(), 2) };
+    let id = engine.begin(PendingOp {
+        context: 77,
+        buffer: both,
+        flags: FI_TAGGED | FI_RECV,
+        binding,
+    });
+    let report = Report {
+        data: 9,
+        checksum: link::checksum([&b"abcdefg"[..]]),
+        ..received(id, Status::Done, 7)
+    };
+    let parts = parts(b"abcdefg", 4);
+    engine.report(&report, parts[0].0, &parts[0].1);
+    assert_eq!(next(&mut engine), None);
+    engine.report(&report, parts[1].0, &parts[1].1);
+    assert!(engine.wrong.is_none());
+    assert_eq!((first, second), (&b"abc"[..], &b"defg\0"[..]));
+    let entry = done(&mut engine);
+    assert_eq!((entry.op_context, entry.len, entry.tag), (77, 7, 5));
+    assert_eq!(entry.flags, FI_TAGGED | FI_RECV | FI_REMOTE_CQ_DATA);
+    assert_eq!(entry.data, 9);
+    assert_eq!(engine.completions.count(0), (1, 0));
+    assert!(!engine.is_under_way(id));
+}
+
+#[test]
+fn failures_go_to_the_queue_even_of_quiet_operations() {
+    let (mut engine, binding) = engine();
+    let quiet = Binding {
+        quiet: true,
+        ..binding
+    };
+    let operation = PendingOp {
+        context: 1,
+        buffer: buffer(2).1.into(),
+        flags: FI_TAGGED | FI_RECV,
+        binding: quiet,
+    };
+    for (status, error, olen) in [
+        (Status::Truncated, FI_ETRUNC, 4),
+        (Status::Cancelled, FI_ECANCELED, 0),
+    ] {
+        let id = engine.begin(operation.clone());
+        let size = if status == Status::Truncated { 6 } else { 0 };
+        tell(&mut engine, &received(id, status, size), &[]);
+        let entry = failed(&mut engine);
+        assert_eq!((entry.err, entry.olen, entry.len), (error, olen, 0));
+    }
+    let id = engine.begin(operation);
+    tell(&mut engine, &received(id, Status::Done, 1), b"x");
+    assert_eq!(next(&mut engine), None, "it is quiet");
+    assert_eq!(engine.completions.count(0), (1, 2));
+}
+
+#[test]
+fn a_peek_finds_and_claims() {
+    let (mut engine, binding) = engine();
+    let peek = |engine: &mut ProgressEngine, status| {
+        let id = engine.begin(PendingOp {
+            context: 3,
+            buffer: Buffer::default(),
+            flags: FI_TAGGED | FI_RECV | FI_CLAIM,
+            binding,
+        });
+        let report = Report {
+            kind: ReportKind::Found as u32,
+            ..received(id, status, 40)
+        };
+        tell(engine, &report, &[]);
+        id
+    };
+    let id = peek(&mut engine, Status::Nothing);
+    assert!(engine.has_missed(id));
+    assert_eq!(failed(&mut engine).err, FI_ENOMSG);
+    let id = peek(&mut engine, Status::Done);
+    assert!(!engine.has_missed(id));
+    let entry = done(&mut engine);
+    assert_eq!((entry.len, entry.flags), (40, FI_TAGGED | FI_RECV));
+    let receive = PendingOp {
+        context: 3,
+        buffer: buffer(40).1.into(),
+        flags: FI_TAGGED | FI_RECV,
+        binding,
+    };
+    assert_eq!(engine.claim(4, receive.clone()), None, "another context");
+    assert_eq!(engine.claim(3, receive.clone()), Some(id));
+    assert_eq!(engine.claim(3, receive), None, "only once");
+    assert!(engine.is_under_way(id));
+}
+
+/// One that is too long for its receive is the error of that receive; one that is discarded is none.
+#[test]
+fn a_claimed_message_may_find_no_room() {
+    for (wish, error) in [(0, Some(FI_ETRUNC)), (FI_DISCARD, None)] {
+        let (mut engine, binding) = engine();
+        let operation = |flags, room| PendingOp {
+            context: 3,
+            buffer: buffer(room).1.into(),
+            flags: FI_TAGGED | FI_RECV | flags,
+            binding,
+        };
+        let id = engine.begin(operation(FI_CLAIM, 0));
+        let found = Report {
+            kind: ReportKind::Found as u32,
+            ..received(id, Status::Done, 40)
+        };
+        tell(&mut engine, &found, &[]);
+        done(&mut engine);
+        assert_eq!(engine.claim(3, operation(wish, 0)), Some(id));
+        tell(&mut engine, &received(id, Status::Truncated, 40), &[]);
+        match error {
+            Some(error) => assert_eq!(
+                (failed(&mut engine).err, engine.completions.count(0)),
+                (error, (1, 1))
+            ),
+            None => assert_eq!(done(&mut engine).len, 40),
+        }
+    }
+}
+
+#[test]
+fn a_probe_answers_looks_for_the_same() {
+    let mut engine = ProgressEngine::default();
+    let look = |id, tag| Order {
+        id,
+        tag,
+        ..Order::new(OrderKind::Peek, 0)
+    };
+    let begin = |engine: &mut ProgressEngine| {
+        let id = engine.number();
+        engine.probe.begin(look(id, 7));
+        id
+    };
+    let found = |id| Report {
+        kind: ReportKind::Found as u32,
+        ..received(id, Status::Done, 40)
+    };
+    assert_eq!(engine.probe.answer(&look(90, 7), false), None);
+    let id = begin(&mut engine);
+    assert_eq!(
+        engine.probe.answer(&look(91, 8), false),
+        None,
+        "another one"
+    );
+    let nothing = engine.probe.answer(&look(92, 7), false).expect("it waits");
+    assert_eq!((nothing.id, nothing.status()), (92, Status::Nothing));
+    tell(&mut engine, &found(id), &[]);
+    let seen = engine.probe.answer(&look(93, 7), false);
+    assert_eq!(seen, Some(found(93)));
+    assert!(!engine.probe.is_there(), "it answers once");
+    // What is to be claimed, the simulator is asked for.
+    let id = begin(&mut engine);
+    tell(&mut engine, &found(id), &[]);
+    assert_eq!(engine.probe.answer(&look(94, 7), true), None);
+    assert!(!engine.probe.is_there());
+    // One that was refused answers nothing.
+    let id = begin(&mut engine);
+    tell(
+        &mut engine,
+        &Report::new(ReportKind::Found, Status::Refused, 0, id),
+        &[],
+    );
+    assert!(!engine.probe.is_there());
+}
+
+#[test]
+fn a_probe_is_given_up_for_what_it_does_not_agree_with() {
+    let mut engine = ProgressEngine::default();
+    let give_up = |engine: &mut ProgressEngine, kind, waits| {
+        let order = Order::new(kind, 0);
+        engine.probe.give_up(&order, waits)
+    };
+    assert_eq!(
+        give_up(&mut engine, OrderKind::Receive, true),
+        None,
+        "there is none"
+    );
+    for (kind, waits, stays) in [
+        (OrderKind::Send, true, true),
+        (OrderKind::Put, true, true),
+        (OrderKind::Called, false, true),
+        (OrderKind::Reply, false, true),
+        (OrderKind::Send, false, false),
+        (OrderKind::Receive, true, false),
+        (OrderKind::Peek, true, false),
+        (OrderKind::Claim, true, false),
+    ] {
+        let id = engine.number();
+        engine.probe.begin(Order {
+            id,
+            ..Order::new(OrderKind::Peek, 0)
+        });
+        let cancelled = give_up(&mut engine, kind, waits);
+        assert_eq!(cancelled, (!stays).then_some(id), "{kind:?}");
+        assert_eq!(engine.probe.is_there(), stays, "{kind:?}");
+        // One that has ended need not be taken back.
+        if stays {
+            tell(
+                &mut engine,
+                &Report::new(ReportKind::Found, Status::Done, 0, id),
+                &[],
+            );
+            assert_eq!(give_up(&mut engine, OrderKind::Receive, true), None);
+            assert!(!engine.probe.is_there());
+        }
+    }
+}
+
+#[test]
+fn untagged_messages_share_a_buffer() {
+    let (mut engine, binding) = engine();
+    let message = |length: u64| Report {
+        peer: 1,
+        data: NO_DATA,
+        size: length,
+        ..Report::new(ReportKind::Untagged, Status::Done, 0, 0)
+    };
+    // The first comes before there is a buffer.
+    tell(&mut engine, &message(10), &[1; 10]);
+    let (bytes, span) = buffer(64);
+    let post = |context| Posted {
+        context,
+        buffer: span.into(),
+        source: FI_ADDR_UNSPEC,
+        several: Some((20, 0)),
+        binding,
+    };
+    engine.post(post(1));
+    let first = done(&mut engine);
+    assert_eq!((first.len, first.flags), (10, FI_MSG | FI_RECV));
+    tell(&mut engine, &message(5), &[2; 5]);
+    let second = done(&mut engine);
+    assert_eq!(second.buf, first.buf + 16, "aligned");
+    assert_eq!((bytes[9], bytes[15], bytes[20]), (1, 0, 2));
+    // What is left after this one is less than 20 bytes: the buffer goes back.
+    tell(&mut engine, &message(1), &[3]);
+    assert_eq!(done(&mut engine).flags, FI_MSG | FI_RECV | FI_MULTI_RECV);
+    // The next one does not fit into the rest of a buffer: that goes back without it.
+    engine.post(post(2));
+    engine.post(post(3));
+    tell(&mut engine, &message(10), &[4; 10]);
+    assert_eq!(done(&mut engine).op_context, 2);
+    tell(&mut engine, &message(60), &[5; 60]);
+    let back = done(&mut engine);
+    assert_eq!(
+        (back.op_context, back.flags, back.len),
+        (2, FI_MULTI_RECV, 0)
+    );
+    let last = done(&mut engine);
+    assert_eq!(
+        (last.op_context, last.len),
+        (3, 60),
+        "it is alone in the next"
+    );
+    // In pieces, and longer than a whole buffer.
+    engine.post(post(4));
+    for (part, bytes) in parts(&[6; 70], 40) {
+        engine.report(&message(70), part, &bytes);
+    }
+    let error = failed(&mut engine);
+    assert_eq!((error.err, error.olen), (FI_ETRUNC, 6));
+}
+
+#[test]
+fn memory_is_reached_by_key_and_place() {
+    let (mut engine, _) = engine();
+    let (bytes, span) = buffer(10);
+    let access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    assert!(engine.regions.open(5, span, access));
+    assert!(!engine.regions.open(5, span, access), "the key is taken");
+    let report = |kind, key, offset, size| Report {
+        key,
+        offset,
+        size,
+        ..Report::new(kind, Status::Done, 0, 8)
+    };
+    tell(&mut engine, &report(ReportKind::Write, 5, 7, 3), b"abc");
+    assert_eq!(&bytes[6..], b"\0abc");
+    let (order, reply) = tell(&mut engine, &report(ReportKind::Read, 5, 8, 2), &[]).expect("asked");
+    assert_eq!((order.id, order.size, &reply[..]), (8, 2, &b"bc"[..]));
+    for (key, offset) in [(6, 0), (5, 9), (5, u64::MAX)] {
+        let (_, reply) =
+            tell(&mut engine, &report(ReportKind::Read, key, offset, 2), &[]).expect("asked");
+        assert_eq!(reply, b"", "key {key}, place {offset}");
+        tell(
+            &mut engine,
+            &report(ReportKind::Write, key, offset, 2),
+            b"xx",
+        );
+    }
+    assert_eq!(&bytes[6..], b"\0abc");
+    engine.regions.close(5);
+    let (_, reply) = tell(&mut engine, &report(ReportKind::Read, 5, 0, 1), &[]).expect("asked");
+    assert_eq!(reply, b"");
+}
+
+#[test]
+fn counters_wait_only_while_something_is_under_way() {
+    let (mut engine, binding) = engine();
+    assert!(!engine.completions.looks_again(0));
+    assert_eq!(engine.completions.show(0), 0);
+    assert!(!engine.completions.looks_again(0), "nothing will come");
+    let id = engine.begin(PendingOp {
+        context: 0,
+        buffer: Buffer::default(),
+        flags: FI_SEND,
+        binding,
+    });
+    assert!(engine.completions.looks_again(0));
+    tell(
+        &mut engine,
+        &Report::new(ReportKind::Stored, Status::Refused, 0, id),
+        &[],
+    );
+    assert_eq!(failed(&mut engine).err, FI_EKEYREJECTED);
+    assert!(!engine.completions.looks_again(0));
+}
+
+#[test]
+fn what_ends_after_its_endpoint_is_forgotten() {
+    let (mut engine, binding) = engine();
+    let (bytes, span) = buffer(4);
+    let id = engine.begin(PendingOp {
+        context: 0,
+        buffer: span.into(),
+        flags: FI_RECV,
+        binding,
+    });
+    engine.close_endpoint();
+    tell(&mut engine, &received(id, Status::Done, 4), b"abcd");
+    assert_eq!((bytes, next(&mut engine)), (&[0; 4][..], None));
+}

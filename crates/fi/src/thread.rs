@@ -1,0 +1,167 @@
+//! What is known of the calling thread: in which call of MPI it is, and what follows from that for the rank.
+//!
+//! Only the outermost call of a thread counts ([`crate::calls`]). A rank's time is taken by the threads that call MPI, and by
+//! the one that the process began with.
+
+#![allow(unsafe_code)] // a flag of the C library
+
+use crate::clock::system;
+use link::calls::{CallKind, kind, name, number};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+
+/// What is known of a thread.
+pub struct Thread {
+    /// How many calls it is in, one in the other.
+    pub depth: Cell<u32>,
+    /// The number of the outermost one.
+    pub call: Cell<u32>,
+    /// Whether it counts among the threads in calls.
+    counted: Cell<bool>,
+    /// When that began, in local time; 0 if there was no session yet.
+    pub began: Cell<u64>,
+    /// Its processor time at the end of the last call, in nanoseconds, if that is measured.
+    pub computed: Cell<Option<u64>>,
+    /// Whether it has called MPI or is the first of the process; not known yet.
+    drives: Cell<Option<bool>>,
+    /// Readings of clocks with nothing between them.
+    pub readings: Cell<u32>,
+}
+
+thread_local! {
+    static THREAD: Thread = const { Thread {
+        depth: Cell::new(0),
+        call: Cell::new(0),
+        counted: Cell::new(false),
+        began: Cell::new(0),
+        computed: Cell::new(None),
+        drives: Cell::new(None),
+        readings: Cell::new(0),
+    } };
+}
+
+/// This thread's. Looking it up is a good part of what a call costs, so it is done once in a call.
+#[inline]
+pub fn current() -> &'static Thread {
+    let thread = THREAD.with(std::ptr::from_ref);
+    // SAFETY: what runs in a thread ends before the thread does, nothing is done when it is dropped, and it cannot be sent
+    // to another one.
+    unsafe { &*thread }
+}
+
+impl Thread {
+    /// Its outermost call begins.
+    #[inline]
+    pub fn enter(&self, call: u32) {
+        self.call.set(call);
+        self.drives.set(Some(true));
+        if !one_thread() {
+            self.counted.set(true);
+            // MPICH's ranks that are threads (MPIX_Threadcomm) need no level of threads.
+            if IN_CALLS.fetch_add(1, Ordering::Relaxed) > 0 {
+                may_be_several();
+            }
+        }
+    }
+
+    /// Its outermost call ends; which it was.
+    #[inline]
+    pub fn leave(&self) -> u32 {
+        if self.counted.replace(false) {
+            IN_CALLS.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.call.replace(0)
+    }
+}
+
+/// Whether the rank is in a call of MPI that blocks, so that it does nothing before something happens.
+pub fn blocks() -> bool {
+    kind(current().call.get()) == Some(CallKind::Blocks)
+}
+
+/// Whether it is in a call that waits for others, but not for ever.
+pub fn times_out() -> bool {
+    kind(current().call.get()) == Some(CallKind::TimesOut)
+}
+
+/// Whether it is in a call that does not block and makes a request.
+pub fn makes_request() -> bool {
+    kind(current().call.get()) == Some(CallKind::Request)
+}
+
+/// Whether it is in a call that sends one message and ends when its buffer is free.
+pub fn sends() -> bool {
+    const SENDS: [u32; 4] = [
+        number("MPI_Send"),
+        number("MPI_Send_c"),
+        number("MPI_Rsend"),
+        number("MPI_Rsend_c"),
+    ];
+    SENDS.contains(&current().call.get())
+}
+
+/// Whether it is in a call that waits for a message, and leaves it to a receive.
+pub fn probes() -> bool {
+    const PROBES: [u32; 2] = [number("MPI_Probe"), number("MPI_Mprobe")];
+    PROBES.contains(&current().call.get())
+}
+
+/// Whether it is in a call that waits for one-sided communication.
+pub fn one_sided() -> bool {
+    name(current().call.get()).starts_with("MPI_Win_")
+}
+
+/// Whether this thread is in no call of MPI.
+pub fn outside() -> bool {
+    current().depth.get() == 0
+}
+
+/// Whether what this thread does takes the rank's time: it calls MPI, or is the first of the process.
+pub fn drives_time() -> bool {
+    let drives = &current().drives;
+    if drives.get().is_none() {
+        drives.set(Some(system::is_main_thread()));
+    }
+    drives.get() == Some(true)
+}
+
+/// This thread has opened the provider: so it calls MPI, in whatever way.
+pub fn drives() {
+    current().drives.set(Some(true));
+}
+
+/// This thread has done something else than to read the clock.
+pub fn acted() {
+    current().readings.set(0);
+}
+
+/// Set when MPI lets several threads call it at a time, or when they do.
+static MULTIPLE: AtomicBool = AtomicBool::new(false);
+
+/// How many threads are in calls, of a process that has several.
+static IN_CALLS: AtomicU32 = AtomicU32::new(0);
+
+/// MPI lets several threads call it, or they do.
+pub fn may_be_several() {
+    MULTIPLE.store(true, Ordering::Relaxed);
+}
+
+/// Whether several threads may call MPI, so that what one waits for may depend on what another does. Many programs, all of
+/// some languages, ask for that and then have one thread only.
+pub fn several_threads() -> bool {
+    MULTIPLE.load(Ordering::Relaxed) && !one_thread()
+}
+
+/// Whether the process has one thread only.
+pub fn one_thread() -> bool {
+    static FLAG: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+    let mut flag = FLAG.load(Ordering::Relaxed);
+    if flag.is_null() {
+        let name = c"__libc_single_threaded";
+        // SAFETY: the C library's flag, of a byte; older ones have none.
+        flag = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.cast();
+        FLAG.store(flag, Ordering::Relaxed);
+    }
+    // SAFETY: the C library's, for as long as there is a process.
+    !flag.is_null() && unsafe { flag.read_volatile() } != 0
+}

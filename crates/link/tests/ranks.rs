@@ -1,0 +1,60 @@
+//! What ranks say of themselves, whoever has the turn; and ranks that leave, come back, or exit.
+
+use link::{Leaving, LinkError, Phase, Rank, Settings, Simulator};
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(20);
+
+#[test]
+fn a_rank_leaves_and_comes_back_until_it_exits() {
+    let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+    let path = simulator.path();
+    assert_eq!(simulator.phase(0), Phase::Absent);
+    let process = std::thread::spawn(move || {
+        let mut rank = Rank::attach(&path, 0).expect("there is a place");
+        for round in 1..3 {
+            rank.finish(round);
+            assert_eq!(rank.come_back().expect("it goes on"), 100 * round);
+        }
+        rank.out_of_band().exits(); // it is in the simulation
+        rank.finish(3);
+        rank.out_of_band().exits();
+        rank
+    });
+    for round in 1..3 {
+        assert!(simulator.wait(0, LONG));
+        assert_eq!(simulator.wait_for_return(0, LONG), Phase::Returning);
+        assert!(simulator.phase(0).is_out());
+        simulator.comes_back(0);
+        assert_eq!(simulator.phase(0), Phase::Attached);
+        simulator.give_turn(0, Some(100 * round));
+        simulator.release();
+    }
+    assert!(simulator.wait(0, LONG));
+    assert_eq!(simulator.wait_for_return(0, LONG), Phase::Gone);
+    let mut rank = process.join().expect("it ends well");
+    simulator.end();
+    assert!(matches!(rank.come_back(), Err(LinkError::Over { rank: 0 })));
+}
+
+#[test]
+fn the_first_word_of_a_rank_counts_and_so_does_their_order() {
+    let simulator = Simulator::new(4, Settings::DEFAULT).expect("there is memory");
+    let path = simulator.path();
+    let attach = |rank| Rank::attach(&path, rank).expect("there is a place");
+    let ranks: Vec<Rank> = (0..4).map(attach).collect();
+    assert_eq!(simulator.leaving(), []);
+    ranks[2].out_of_band().leaves(Leaving::Exit);
+    ranks[1].out_of_band().leaves(Leaving::Abort(-7));
+    ranks[1].out_of_band().leaves(Leaving::Exit);
+    ranks[0].out_of_band().leaves(Leaving::Error);
+    ranks[2].out_of_band().leaves(Leaving::Error);
+    let said = [
+        (2, Leaving::Exit),
+        (1, Leaving::Abort(-7)),
+        (0, Leaving::Error),
+    ];
+    assert_eq!(simulator.leaving(), said);
+    ranks[3].out_of_band().in_call(5);
+    assert_eq!((simulator.call(3), simulator.call(0)), (5, 0));
+}
