@@ -58,7 +58,11 @@ def main(words: list[str] | None = None) -> int:
         if given.keep is not None:
             (given.keep / f"difference-{one.program.seed}.c").write_text(one.source, encoding="utf-8")
     print(summary)
-    return 1 if summary.differences else 0
+    # MPICH fails with one of a thousand programs; more would be a defect of the fuzz.
+    most = max(3, summary.programs // 200)
+    if len(summary.unfit) > most:
+        print(f"too many programs fail natively: {len(summary.unfit)} of {summary.programs}, allowed are {most}")
+    return 1 if summary.differences or len(summary.unfit) > most else 0
 
 
 if __name__ == "__main__":

@@ -70,6 +70,8 @@ class Summary:
     runs: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     differences: list[Difference] = field(default_factory=list)
+    unfit: list[Difference] = field(default_factory=list)
+    """Programs that the MPI library does not carry out natively, with which there is nothing to compare."""
 
     def add(self, programs: Sequence[Program]) -> None:
         """Counts programs that were run."""
@@ -89,6 +91,7 @@ class Summary:
         lines[0] += f" of programs with {self.bytes / 1e6:.1f} MB"
         lines.append("steps: " + ", ".join(f"{count} {kind}" for kind, count in sorted(self.steps.items())))
         lines += [f"  {count} x {name}" for name, count in sorted(self.runs.items())]
+        lines += [f"not compared: {one.program.seed} fails natively: {one.what[:200]}" for one in self.unfit]
         return "\n".join([*lines, f"{len(self.differences) or 'no'} difference{'s' * (len(self.differences) > 1)}"])
 
 
@@ -131,18 +134,26 @@ class Fuzz:
     def batch(self, seeds: Sequence[int]) -> Difference | None:
         """Runs the programs of a batch."""
         programs = [draw(seed) for seed in seeds]
-        made = self.shop.build(programs)
         number, ranks = seeds[0] // BATCH, programs[0].ranks
         how = configurations.native(ranks)
-        begin = time.monotonic()
-        native = self.shop.run(made, ranks, how, LONGEST)
-        limit = limits(time.monotonic() - begin)
-        self.summary.runs[how.name] += 1
         found: Difference | None = None
-        fault = native.fault()
-        if fault:
-            found = Difference(first_unlike(native, native, programs), how, fault)
-        elif not self.options.native_only:
+        fault = "not run"
+        while fault and programs and found is None:
+            made = self.shop.build(programs)
+            begin = time.monotonic()
+            native = self.shop.run(made, ranks, how, LONGEST)
+            limit = limits(time.monotonic() - begin)
+            self.summary.runs[how.name] += 1
+            fault = native.fault()
+            if fault:
+                made.unlink(missing_ok=True)
+                unfit = Difference(first_unlike(native, native, programs), how, fault)
+                if self.options.native_only:
+                    found = unfit
+                else:
+                    self.summary.unfit.append(unfit)
+                    programs.remove(unfit.program)
+        if not fault and not self.options.native_only:
             for other in configurations.simulated(number):
                 ended = self.shop.run(made, ranks, other, limit)
                 self.summary.runs[other.name] += 1

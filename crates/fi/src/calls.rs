@@ -107,12 +107,16 @@ fn begin(session: &Session, thread: &Thread, call: u32) {
         session.look_anew();
     }
     session.in_call(call);
+    session.begins();
     thread.began.set(session.now());
 }
 
 #[cold]
 fn end(session: &Session, thread: &Thread, call: u32) {
     session.in_call(0);
+    if link::calls::kind(call) == Some(CallKind::Request) {
+        session.requested();
+    }
     record(session, thread, call);
     if let Compute::Measured(_) = session.settings().compute {
         thread.computed.set(Some(system::processor_time()));

@@ -33,6 +33,12 @@ pub struct Session {
     looks: AtomicU32,
     /// How often since the last report or order.
     idle: AtomicU32,
+    /// Whether an order has been given in this call of MPI.
+    ordered: AtomicBool,
+    /// How many calls have made requests without an order since the rank last waited for others.
+    unseen: AtomicU32,
+    /// Whether the simulator has let the rank look once more before it reports a deadlock.
+    last: AtomicBool,
     out_of_band: OutOfBand,
     state: Mutex<State>,
 }
@@ -98,6 +104,9 @@ pub fn begin(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
         slept: AtomicBool::new(false),
         looks: AtomicU32::new(0),
         idle: AtomicU32::new(0),
+        ordered: AtomicBool::new(false),
+        unseen: AtomicU32::new(0),
+        last: AtomicBool::new(false),
         out_of_band: link.out_of_band(),
         state: Mutex::new(State {
             engine: ProgressEngine::default(),

@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     pub agents: RefCell<Vec<Rc<Agent>>>,
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
-    /// How many orders have been carried out but those to wait.
+    /// How many orders have been carried out but those to wait and to look, which ranks give again and again.
     pub orders_done: Cell<u64>,
     /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
@@ -99,9 +99,9 @@ struct State {
     /// What has ended and has not been seen, and when: the first one first.
     ended: VecDeque<(Time, u64)>,
     bell: Signal,
-    /// The rank waits for reports, and threads of its own may let it go on.
-    has_threads: bool,
-    /// It shall look after its threads, from this moment.
+    /// The rank waits for reports; whether threads of its own may let it go on.
+    waits: Option<bool>,
+    /// It shall look once more, from this moment.
     nudged: Option<Time>,
     /// What the rank is told when it goes on.
     reports: VecDeque<(Report, Box<[u8]>)>,
@@ -131,7 +131,7 @@ impl Agent {
                 started: 0,
                 ended: VecDeque::new(),
                 bell: Signal::new(),
-                has_threads: false,
+                waits: None,
                 nudged: None,
                 reports: VecDeque::new(),
                 writes: VecDeque::new(),
@@ -160,10 +160,10 @@ impl Agent {
         self.state.borrow_mut().finished = false;
     }
 
-    /// Lets the rank look after its threads, if it waits and has some; whether it does.
-    pub fn nudge(&self, now: Time) -> bool {
+    /// Lets the rank look once more, if it waits and has threads, or `all` shall do so; whether it does.
+    pub fn nudge(&self, now: Time, all: bool) -> bool {
         let mut state = self.state.borrow_mut();
-        if !state.has_threads {
+        if !state.waits.is_some_and(|threads| threads || all) {
             return false;
         }
         state.nudged = Some(now);
@@ -212,7 +212,10 @@ impl Agent {
             if order.kind() == Some(OrderKind::Wait) {
                 self.wait(&order).await;
             } else {
-                self.shared.orders_done.update(|done| done + 1);
+                let looks = matches!(order.kind(), Some(OrderKind::Peek | OrderKind::Cancel));
+                self.shared
+                    .orders_done
+                    .update(|done| done + u64::from(!looks));
                 self.begin(&order, bytes);
             }
         }

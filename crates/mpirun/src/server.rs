@@ -30,8 +30,8 @@ pub(crate) struct Server {
     pub memory: String,
     /// Ranks that have died while the others go on.
     dead: RefCell<Vec<Dead>>,
-    /// Since when, in real time, nothing has happened but nudges: the present, and the number of orders that were carried out.
-    still: Option<((Time, u64), Instant)>,
+    /// Since when, in real time, nothing has happened but nudges, and the number of orders that were carried out by then.
+    still: Option<(u64, Instant)>,
 }
 
 /// How long all ranks may wait, in real time, for threads of their own; and how often they look after them.
@@ -218,27 +218,28 @@ impl Server {
         }
     }
 
-    /// Lets ranks look whether threads of their own have done what they wait for, which takes real time: those of the C
-    /// library that access files, or of a program. Whether there are such ranks, and still hope.
+    /// Nothing can happen any more in the simulated network. Lets all ranks look once whether what they wait for is there
+    /// without the network, such as messages of a rank to itself; and then again those that have threads of their own, which
+    /// take real time: threads of the C library that access files, or of the program. Whether there are such ranks, and still
+    /// hope.
     #[expect(
         clippy::disallowed_methods,
         reason = "threads of real processes take real time"
     )]
     fn nudge(&mut self) -> Result<bool, Over> {
-        let now = (self.cluster.now(), self.shared.orders_done.get());
-        let since = match self.still {
-            Some((then, since)) if then == now => since,
-            _ => {
-                self.still = Some((now, Instant::now()));
-                Instant::now()
-            }
-        };
-        if since.elapsed() > THREADS_PATIENCE {
+        let (now, done) = (self.cluster.now(), self.shared.orders_done.get());
+        let since = self.still.filter(|&(then, _)| then == done);
+        if since.is_some_and(|(_, since)| since.elapsed() > THREADS_PATIENCE) {
             return Ok(false);
         }
+        let all = since.is_none();
+        if all {
+            self.still = Some((done, Instant::now()));
+        }
         let agents = self.shared.agents.borrow();
-        let nudged = agents.iter().filter(|agent| agent.nudge(now.0)).count();
-        if nudged > 0 {
+        let nudged = agents.iter().filter(|agent| agent.nudge(now, all));
+        let nudged = nudged.count();
+        if nudged > 0 && !all {
             self.turns.look_sometimes()?;
             std::thread::sleep(THREADS_STEP);
         }

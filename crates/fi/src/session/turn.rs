@@ -9,6 +9,14 @@ use std::sync::atomic::Ordering;
 /// before it knows whether there is anything to wait for.
 const GLANCES: u32 = 2;
 
+/// How many more for each call that made a request and gave no order: MPICH passes messages of a rank to itself through memory
+/// of its own, a piece whenever it looks, and the provider sees nothing of that.
+const GLANCES_OF_UNSEEN: u32 = 4;
+
+/// How often MPI may look when the simulator knows of nothing that can still happen: enough for messages of 1 GB to the rank
+/// itself.
+const LAST_GLANCES: u32 = 65_536;
+
 /// The same in calls for one-sided communication, in which MPICH looks once for each message of the rank to itself, of which
 /// nobody else knows; and how often it looks on, in steps.
 const ONE_SIDED_GLANCES: u32 = 32;
@@ -26,6 +34,19 @@ impl Session {
     fn progressed(&self) {
         self.looks.store(0, Ordering::Relaxed);
         self.idle.store(0, Ordering::Relaxed);
+        self.last.store(false, Ordering::Relaxed);
+    }
+
+    /// A call begins.
+    pub fn begins(&self) {
+        self.ordered.store(false, Ordering::Relaxed);
+    }
+
+    /// A call ends that made a request: without an order, that is a message of the rank to itself, or one to nobody.
+    pub fn requested(&self) {
+        if !self.ordered.load(Ordering::Relaxed) {
+            self.unseen.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Gives an order at the present, with all bytes that belong to it. `time` and `checksum`
@@ -36,6 +57,7 @@ impl Session {
         if kind != Some(OrderKind::Called) {
             thread::acted();
             self.progressed();
+            self.ordered.store(true, Ordering::Relaxed);
         }
         if let Some(id) = state.engine.probe.give_up(&order, thread::probes()) {
             let cancel = Order {
@@ -140,14 +162,20 @@ impl Session {
         if thread::blocks() && !thread::several_threads() && !found_nothing {
             let looks = self.looks.fetch_add(1, Ordering::Relaxed);
             let idle = self.idle.fetch_add(1, Ordering::Relaxed);
-            let (glances, steps) = if thread::one_sided() {
+            let last = self.last.load(Ordering::Relaxed);
+            let (glances, steps) = if last {
+                (LAST_GLANCES, 0)
+            } else if thread::one_sided() {
                 (ONE_SIDED_GLANCES, ONE_SIDED_STEPS)
             } else {
                 (GLANCES, 0)
             };
-            if looks < glances && idle < IDLE {
+            let unseen = self.unseen.load(Ordering::Relaxed);
+            let glances = glances.saturating_add(unseen.saturating_mul(GLANCES_OF_UNSEEN));
+            if looks < glances && (last || unseen > 0 || idle < IDLE) {
                 return;
             }
+            self.unseen.store(0, Ordering::Relaxed);
             let hears = !thread::probes() || state.engine.probe.is_there();
             if looks >= glances + steps && hears {
                 let flags = if thread::one_thread() {
@@ -155,7 +183,14 @@ impl Session {
                 } else {
                     Flags::BLOCKING.with(Flags::THREADS)
                 };
-                return self.wait(state, NEVER, flags);
+                self.wait(state, NEVER, flags);
+                // Without a report the simulator lets all ranks go on before it takes them to wait for each other for ever.
+                if self.looks.load(Ordering::Relaxed) > 0
+                    && !self.last.swap(true, Ordering::Relaxed)
+                {
+                    self.looks.store(0, Ordering::Relaxed);
+                }
+                return;
             }
         }
         self.step(state);

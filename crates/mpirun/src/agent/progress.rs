@@ -100,9 +100,9 @@ impl Agent {
             };
             let first = match first {
                 None if begin < until => {
-                    self.state.borrow_mut().has_threads = order.has(Flags::THREADS);
+                    self.state.borrow_mut().waits = Some(order.has(Flags::THREADS));
                     let first = self.something(order.key).await;
-                    self.state.borrow_mut().has_threads = false;
+                    self.state.borrow_mut().waits = None;
                     first
                 }
                 first => first,
