@@ -1,4 +1,4 @@
-"""The command ``congestion``: where packets waited, as text or as data, of points and of kept runs."""
+"""The command ``congestion``: the congestion matrices of points and of kept runs, as text or as data."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 FIRST_SEED = 1
 
 MOST_SWITCHES = 32
-"""Switches of a level that are printed; of more, the most loaded ones."""
+"""Most switches of a level that are printed; if there are more, the most loaded switches are printed."""
 
 MOST_PORTS = 8
-"""Links in one direction that are printed one by one."""
+"""Most links in one direction that are printed one by one."""
 
 
 def register(app: typer.Typer) -> None:
@@ -59,10 +59,10 @@ def congestion(
       elanite congestion qsnet/congestion --format csv > links.csv
       elanite congestion out/mpirun/8c960da91937d549cd1b
 
-    A number is the sum of the delays that packets met on entering a link, or that of all links of a switch; the most
-    loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
-    parquet give one row per point and link, json the links, the switches and, for a run with slices, the delays over
-    time. Nothing is simulated: see `elanite run`, and for MPI programs `elanite mpirun`.
+    The number of a link is the sum of the delays of packets before the link; the number of a switch is the sum over its
+    links. The most loaded link and the most loaded switch have 100. table shows every level of switches, the top first;
+    csv and parquet give one row per point and link; json gives the links, the switches and, for a run with slices, the
+    delays over time. The command simulates nothing: use `elanite run`, and for MPI programs `elanite mpirun`, before.
     """
     from elanite import sources
     from elanite.api import Result
@@ -163,7 +163,9 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
         screen.print(_level(matrix, level))
         hidden = matrix.switches.filter(pl.col("level") == level).height - MOST_SWITCHES
         if hidden > 0:
-            screen.print(f"and {hidden} switches with less; --format csv has all", style="dim", markup=False)
+            screen.print(
+                f"and {hidden} switches with smaller sums; --format csv gives all switches", style="dim", markup=False
+            )
 
 
 def _path(matrix: Matrix) -> Table:
@@ -213,7 +215,7 @@ def _ports(values: list[float]) -> Text:
 
 
 def _heat(value: float) -> Text:
-    """A number of three places, the darker the hotter where there are colours."""
+    """A number of three places; on terminals with colours, a hotter number is darker."""
     from rich.text import Text
 
     from elanite.congestion import HEAT

@@ -53,7 +53,7 @@ def scoreboard(
     *,
     brief: bool = False,
 ) -> None:
-    """Print the scoreboard, as a page with the deviations; in brief without the names of what is not yet simulated."""
+    """Print the scoreboard; as Markdown with the deviations, in brief without the names of claims not yet simulated."""
     from elanite import text
     from elanite.claims import fitted_parameters
 
@@ -136,9 +136,9 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
 
 
 def _tables(result: Result) -> None:
-    """One table per series: what varies, and every metric as its mean and half the width of its interval.
+    """One table per series: the parameters that vary, and every metric as its mean and half the width of its interval.
 
-    Of several machines every metric has a line, with a column for each machine, and one for its ratio to the first.
+    With several machines, every metric has a line, with columns for each machine and for its ratio to the first one.
     """
     from elanite import frames
     from elanite.beside import beside
