@@ -61,7 +61,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def _table(found: Mapping[str, Mapping[str, Number]]) -> Figure:
-    title = "What makes which number"
+    title = "Ablations: the effect of each mechanism"
     kinds = list(dict.fromkeys(kind for figures in found.values() for kind in figures))
     usual = found.get(UNCHANGED, {})
     headings = [PATTERNS.get(kind, kind.replace(" of ", "\nof ")) for kind in kinds]

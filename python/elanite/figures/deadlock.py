@@ -78,7 +78,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
         )
     )
     order = ended["roots"].unique(maintain_order=True).to_list()
-    title = "Broadcasts at the same time: who completes"
+    title = "Broadcasts at the same time: completed and deadlocked runs"
     x = alt.X("groups:O", title="groups that broadcast at the same time", axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("roots:N", sort=order)
     color = alt.Color(
