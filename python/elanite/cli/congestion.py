@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data
+from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.table import Table
     from rich.text import Text
 
-    from elanite.api import Result
     from elanite.congestion import Matrix
     from elanite.plan import Point
-
-FIRST_SEED = 1
 
 MOST_SWITCHES = 32
 """Most switches of a level that are printed; if there are more, the most loaded switches are printed."""
@@ -67,6 +62,7 @@ def congestion(
     from elanite import sources
     from elanite.api import Result
     from elanite.cli import output
+    from elanite.congestion import links
     from elanite.errors import UsageError
     from elanite.plan import plan
     from elanite.store import Store
@@ -90,14 +86,13 @@ def congestion(
             _print(result.congestion(each), heading, about)
     elif format_ is Format.JSON:
         data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
-    elif format_ is Format.CSV:
-        sys.stdout.write(_links(result).write_csv())
     else:
-        _parquet(_links(result))
+        output.rows(links(result.points, result.store), format_)
 
 
 def _of_run(folder: Path, format_: Format) -> None:
     """Print the matrix of a run of an MPI program."""
+    from elanite.cli import output
     from elanite.mpirun.kept import Kept
 
     kept = Kept.load(folder)
@@ -110,22 +105,8 @@ def _of_run(folder: Path, format_: Format) -> None:
         data(
             json.dumps([chosen | {"links": matrix.links.to_dicts(), "switches": matrix.switches.to_dicts()}], indent=1)
         )
-    elif format_ is Format.CSV:
-        sys.stdout.write(matrix.links.write_csv())
     else:
-        _parquet(matrix.links)
-
-
-def _parquet(frame: pl.DataFrame) -> None:
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    sys.stdout.buffer.write(buffer.getvalue())
-
-
-def _links(result: Result) -> pl.DataFrame:
-    from elanite.congestion import links
-
-    return links(result.points, result.store)
+        output.rows(matrix.links, format_)
 
 
 def _json(point: Point, matrix: Matrix) -> dict[str, Any]:

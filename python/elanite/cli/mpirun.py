@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elanite.cli.common import OUT, Set, console, say
+from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from elanite.mpirun import Run
     from elanite.mpirun.summary import Summary
-
-FIRST_SEED = 1
 
 WIDTH = 40
 """Signs of the longest bar."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import sys
 from pathlib import Path  # noqa: TC003 - typer reads the annotation
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,12 +65,8 @@ def noise(
         _print(found)
     elif format_ is Format.JSON:
         data(json.dumps(found.summary | {"distribution": found.frame().to_dicts()}, indent=1))
-    elif format_ is Format.CSV:
-        sys.stdout.write(found.frame().write_csv())
     else:
-        buffer = io.BytesIO()
-        found.frame().write_parquet(buffer)
-        sys.stdout.buffer.write(buffer.getvalue())
+        output.rows(found.frame(), format_)
     for path in found.write(out):
         say(f"wrote {path}")
 

@@ -36,14 +36,20 @@ def results(result: Result, format_: Format) -> None:
     """Print the finished points of an experiment."""
     if format_ is Format.JSON:
         data(json.dumps([_point(result, point) for point in result.points], indent=1))
-    elif format_ is Format.CSV:
-        sys.stdout.write(result.frame().write_csv())
-    elif format_ is Format.PARQUET:
-        buffer = io.BytesIO()
-        result.frame().write_parquet(buffer)
-        sys.stdout.buffer.write(buffer.getvalue())
-    else:
+    elif format_ is Format.TABLE:
         _tables(result)
+    else:
+        rows(result.frame(), format_)
+
+
+def rows(frame: pl.DataFrame, format_: Format) -> None:
+    """Print a data frame as csv or parquet."""
+    if format_ is Format.CSV:
+        sys.stdout.write(frame.write_csv())
+    else:
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer)
+        sys.stdout.buffer.write(buffer.getvalue())
 
 
 def scoreboard(

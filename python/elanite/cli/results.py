@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elanite.cli.common import OUT, BoardFormat, Format, Jobs, MachineFiles, Out, PointId, Seed, Set, say
+from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elanite.campaign import Outcome
-
-FIRST_SEED = 1
 
 
 def register(app: typer.Typer) -> None:
