@@ -276,7 +276,7 @@ SCRIPTS = {
     "before MPI": "[ $PMI_RANK = 3 ] && exit 6; exit 0",
     "at the end": "exit 9",
     "no MPI": "exit 0",
-    "mpiexec killed": "sleep 0.5; kill -9 $(ps -o ppid= -p $PPID); sleep 1000",
+    "mpiexec killed": "[ $PMI_RANK = 0 ] && { sleep 0.5; kill -9 $(ps -o ppid= -p $PPID); }; sleep 1000",
 }
 
 

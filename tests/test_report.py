@@ -134,7 +134,7 @@ def test_the_widest_interval_is_stated() -> None:
         for claim, widest in zip(claims(), (0.01, 0.03, 0.021, None), strict=False)
     ]
     said = text.widest(verdicts)
-    assert f"±3.0% of it ({claims()[1].id}); 2 of 3 claims" in said
+    assert f"±3.0% of the figure ({claims()[1].id}); 2 of 3 claims" in said
     assert said in text.markdown(verdicts)
 
 

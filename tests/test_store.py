@@ -162,7 +162,7 @@ def test_interrupt_keeps_finished_points_and_says_how_to_resume(tmp_path: Path, 
     process.send_signal(which)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "points are kept. To go on: elanite run" in err
+    assert "points are kept. To resume: elanite run" in err
     assert not list(tmp_path.glob("store/.partial-*"))
     assert list(tmp_path.glob("store/*/manifest.json"))
 

@@ -41,11 +41,11 @@ class Parameter:
     key: str
     """Section and name: ``link.rate``."""
     value: Any
-    """As text with its unit where it is a quantity."""
+    """Quantities are texts with their units."""
     source: str
-    """Document and section that give it, or how it was found."""
+    """The document and section that give the value, or how it was found."""
     fitted_to: tuple[str, ...] = ()
-    """Claims that it was fitted to; the scoreboard marks them."""
+    """The claims to which it was fitted; the scoreboard marks them."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Machine:
     def load(cls, name: str, overrides: Sequence[str] = ()) -> Machine:
         """Load a shipped machine by name, or a machine file by path, with ``key=value`` overrides.
 
-        Raises ``UsageError`` if there is none and ``ConfigError`` if it is wrong.
+        Raises ``UsageError`` if there is no such file, and ``ConfigError`` if the file is wrong.
         """
         return cls.of(sources.read("machine", name), overrides)
 
@@ -93,9 +93,9 @@ class Experiment:
     name: str
     title: str
     source: str
-    """Document, sections and figures that it follows."""
+    """Document, sections and figures that the experiment follows."""
     machine: str | list[str]
-    """The machine, or those that it compares, that it runs on unless another one is given."""
+    """The machine on which it runs unless another one is given, or the machines that it compares."""
     about: dict[str, Any] = field(repr=False)
     file: Source = field(repr=False)
     overrides: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class Experiment:
     def load(cls, name: str, overrides: Sequence[str] = ()) -> Experiment:
         """Load a shipped experiment by name, or an experiment file by path, with ``key=value`` overrides.
 
-        Raises ``UsageError`` if there is none and ``ConfigError`` if it is wrong.
+        Raises ``UsageError`` if there is no such file, and ``ConfigError`` if the file is wrong.
         """
         return cls.of(sources.read("experiment", name), overrides)
 
@@ -116,7 +116,7 @@ class Experiment:
 
 
 class PointsFailed(ElaniteError):
-    """Some points did not finish. ``result`` holds those that did, ``failures`` the others."""
+    """Some points did not finish. ``result`` holds the finished points, ``failures`` the others."""
 
     def __init__(self, result: Result, failures: Sequence[Failure]) -> None:
         self.result = result
@@ -141,7 +141,7 @@ class Result:
         return [point for point in self.plan.points if self.store.get(point.id) is not None]
 
     def manifest(self, point: Point) -> Manifest:
-        """What is known of a finished point: digest, packets, events, processor seconds, peak memory, versions."""
+        """The manifest of a finished point: digest, packets, events, processor seconds, peak memory, versions."""
         manifest = self.store.get(point.id)
         if manifest is None:
             raise KeyError(point.id)
@@ -182,7 +182,7 @@ class Result:
         return figures.drawn(self.plan, self.store)
 
     def chart(self) -> alt.VConcatChart:
-        """All figures below one another, as one Altair chart."""
+        """All figures as one Altair chart, one below the other."""
         import altair as alt
 
         charts = alt.vconcat(*(figure.chart for figure in self.figures()))
@@ -205,9 +205,9 @@ def run(
 ) -> Result:
     """Simulate the points of an experiment that are not in the store below ``out`` yet.
 
-    ``jobs`` points run at a time (all cores by default). Raises ``ConfigError`` where experiment and machine do not
-    fit, ``PointsFailed`` if points failed (all others have finished by then) and ``KeyboardInterrupt`` when
-    interrupted; finished points are kept in every case.
+    ``jobs`` points run at the same time (by default one for each core). Raises ``ConfigError`` if experiment and
+    machine do not fit, ``PointsFailed`` if points failed (after all others have finished), and ``KeyboardInterrupt``
+    when interrupted; finished points are kept in every case.
     """
     planned = _plan(experiment, machine, seed)
     result = Result(planned, Store(Path(out) / "store"))

@@ -1,7 +1,7 @@
 """Machines side by side: every figure of an experiment on each of several machines, and their ratios.
 
-A ratio is that of a machine to the first one. Its interval has the uncertainty of both; points with the same seeds are
-compared batch with batch.
+A ratio is that of a machine to the first machine. Its interval includes the uncertainty of both; points with the same
+seeds are compared batch by batch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Line:
     """One figure on several machines."""
 
     parameters: dict[str, Any]
-    """What tells its configuration from the others of the series; the machine is none of it."""
+    """The parameters that identify its configuration within the series, without the machine."""
     metric: str
     unit: str
     figures: dict[str, Number]
@@ -44,7 +44,7 @@ class Line:
 
     @property
     def ratios(self) -> dict[str, Number]:
-        """The figures of the other machines relative to that of the first; none where that is 0."""
+        """The figures of the other machines relative to that of the first machine; empty if that is 0."""
         (_, reference), *others = self.figures.items()
         return {machine: ratio(figure, reference) for machine, figure in others if reference.mean}
 

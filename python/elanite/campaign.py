@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class Observer(Protocol):
-    """Who wants to know how far the campaign is."""
+    """Receives reports on the progress of a campaign."""
 
     def start(self, total: int, done: int) -> None:
         """Called once: how many points there are, and how many of them are finished already."""
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """Called after each point, with what went wrong, if anything."""
+        """Called after each point, with its failure, if any."""
 
     def stop(self) -> None:
-        """Called once at the end, whatever the end is."""
+        """Called once at the end, also after failures and interrupts."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Outcome:
     reused: int = 0
     simulated: int = 0
     discarded: int = 0
-    """Damaged folders in the store that were removed and simulated again."""
+    """Number of damaged folders in the store that were removed and simulated again."""
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
 
@@ -82,15 +82,15 @@ def run(
     observer: Observer | None = None,
     out: str | None = None,
 ) -> Outcome:
-    """Simulate what is missing of the plans, ``jobs`` points at a time (all cores by default)."""
+    """Simulate the missing points of the plans, ``jobs`` points at the same time (by default one for each core)."""
     store.clean()
     work: dict[str, tuple[Plan, Point]] = {}
     for plan in plans:
         for point in plan.points:
             work.setdefault(point.id, (plan, point))
     outcome = Outcome(total=len(work))
-    # In the order of the identities, which is as good as a random one: cheap and dear points mix, so that the
-    # estimate of the time left is fair from the start.
+    # The order of the identities is as good as a random one: short and long points mix, so that the estimate of the
+    # time left is good from the start.
     missing = [work[identity] for identity in sorted(work) if store.get(identity) is None]
     outcome.reused = len(work) - len(missing)
     outcome.discarded = sum(store.discard(point.id) for _, point in missing)
@@ -132,7 +132,7 @@ def _simulate_all(
     except KeyboardInterrupt:
         outcome.interrupted = True
     finally:
-        cancel.set()  # nothing runs any more, unless an interrupt or an error that nobody foresaw came between
+        cancel.set()  # nothing runs any more, except after an interrupt or an unforeseen error
         pool.shutdown(cancel_futures=True)
     for future, (plan, point) in futures.items():
         if future.cancelled():
@@ -157,14 +157,14 @@ def _simulate(point: Point, store: Store, cancel: _core.Cancel) -> None:
     try:
         store.put(point, records, times)
     except KeyboardInterrupt:
-        # An interrupt while polars works is its own affair: it tells the thread that it works for, and no other. The
-        # point is finished and worth keeping; the flag tells the thread that waits.
+        # If an interrupt comes while polars works, polars reports it only to the thread that called polars. The point
+        # is finished and is kept; the flag reports the interrupt to the waiting thread.
         cancel.set()
         store.put(point, records, times)
 
 
 def _failure(future: Future[None], plan: Plan, point: Point, out: str | None) -> Failure | None:
-    """What went wrong with a point, if anything did; errors that nobody foresaw pass through."""
+    """The failure of a point, if any; unforeseen errors pass through."""
     try:
         future.result()
     except RunError as error:

@@ -1,9 +1,9 @@
-"""The scoreboard: every published claim beside what the simulator gives.
+"""The scoreboard: every published claim beside the simulated result.
 
-The claims are data (``data/claims.toml``): what is published, where it stands, and how it is measured. A verdict is
-made from finished points of the store alone. Claims that served to fit a parameter (the machine files say which) are
-``fitted``, all others are ``predicted``. A missed claim is never hidden: one with a ``known_miss`` reason is shown as
-missed, with the reason, but is no failure of a run.
+The claims are data (``data/claims.toml``): the published figure, its source, and how to measure it. Verdicts depend on
+the finished points of the store alone. Claims to which a parameter was fitted (the machine files list them) are
+``fitted``, all others are ``predicted``. A missed claim is never hidden: a claim with a ``known_miss`` reason is shown
+as missed, with the reason, but does not make a run fail.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ class Claim:
     where: tuple[tuple[str, tuple[Any, ...]], ...] = ()
     """Parameters that select the points, each with the values that it may have."""
     measure: str = ""
-    """What becomes of the rows: a quantity (see ``elanite.measures``), ``order``, ``parts``, or a special one."""
+    """How the rows are measured: a quantity (see ``elanite.measures``), ``order``, ``parts``, or a special measure."""
     metric: str = ""
     rows: str = ""
-    """Which rows count, where columns do not say it (see ``elanite.measures.rows``)."""
+    """The kind of rows that count, if columns cannot select them (see ``elanite.measures.rows``)."""
     of: dict[str, Any] = field(default_factory=dict)
-    """What is measured, and what it is set over, as the measure needs it."""
+    """The arguments of the measure: the quantity, and the quantity or column that it is set over."""
     over: dict[str, Any] | str = field(default_factory=dict)
     each: tuple[str, ...] = ()
-    """Columns whose values are measured apart, and of which one is picked."""
+    """Columns whose values form groups, which are measured separately; one group is picked."""
     pick: str = ""
     shows: tuple[str, ...] = ()
-    """Columns by whose values the note tells the figure."""
+    """Columns by whose values the note lists the figures."""
     part: tuple[dict[str, Any], ...] = ()
-    """What has to hold: quantities with their bounds."""
+    """The parts that have to hold: quantities with their bounds."""
     table: Table | Literal["congestion"] = "rows"
-    """What is measured: a table of the store, or the links of the congestion matrix."""
+    """The table that is measured: a table of the store, or the links of the congestion matrix."""
     tolerance: float | None = None
     """How far a value may be off and still hold, as a fraction."""
     test: str = ""
@@ -82,7 +82,7 @@ class Claim:
 
     @property
     def published(self) -> float | list[float] | list[str] | None:
-        """What the document states, as data; a shape has nothing but its words."""
+        """The published figure as data; a shape has only its text."""
         if self.kind == "range":
             return [self.low or 0.0, self.high or 0.0]
         if self.kind == "order":
@@ -107,15 +107,15 @@ class Verdict:
     low: float | None = None
     """Lower end of the 95% confidence interval of the simulated number."""
     high: float | None = None
-    """Upper end of it."""
+    """Upper end of this interval."""
     error: float | None = None
     """simulated/published - 1; for a range the distance from its nearest end, 0 inside."""
     holds: bool | None = None
-    """None where there is nothing to judge, or where the intervals are too wide to."""
+    """None if there is nothing to judge, or if the intervals are too wide to judge."""
     note: str = ""
-    """The figures behind an order or a mean, or why there is nothing to judge."""
+    """The figures behind an order or a mean, or the reason why there is nothing to judge."""
     widest: float | None = None
-    """The widest 95% confidence interval of the figures that were compared: its half as a fraction of the mean."""
+    """The widest 95% confidence interval of the compared figures: half its width as a fraction of the mean."""
 
     @property
     def judged(self) -> bool:
@@ -173,7 +173,7 @@ def claims() -> tuple[Claim, ...]:
 
 @cache
 def fitted_parameters() -> dict[str, dict[str, tuple[str, ...]]]:
-    """By shipped machine: its fitted parameters, and the claims that each was fitted to."""
+    """By shipped machine: its fitted parameters, and the claims to which each parameter was fitted."""
     found: dict[str, dict[str, tuple[str, ...]]] = {}
     for name in sources.shipped("machine"):
         source = sources.read("machine", name)
@@ -184,14 +184,14 @@ def fitted_parameters() -> dict[str, dict[str, tuple[str, ...]]]:
 
 @cache
 def fitted() -> frozenset[str]:
-    """Claims that some parameter of a shipped machine was fitted to."""
+    """Claims to which some parameter of a shipped machine was fitted."""
     return frozenset(
         claim for machine in fitted_parameters().values() for fitted_to in machine.values() for claim in fitted_to
     )
 
 
 def judge(claim: Claim, measurement: Measurement) -> Verdict:
-    """Compare a measurement with what is published."""
+    """Compare a measurement with the published figure."""
     from elanite.measures.numbers import Finding, Order
 
     role: Role = "fitted" if claim.id in fitted() else "predicted"
@@ -281,7 +281,7 @@ def _compare(claim: Claim, simulated: float) -> tuple[float, bool]:
 
 
 def claim_of(entry: dict[str, Any]) -> Claim:
-    """A claim as a data file writes it."""
+    """A claim from its entry in a data file."""
     fields = dict(entry)
     fields["series"] = _several(fields.get("series", []))
     for name in ("order", "figures", "each", "shows", "part"):

@@ -1,15 +1,15 @@
 """The congestion matrix: where packets wait, switch by switch and link by link (petrini2003 s5.4, figure 15).
 
-For every link that leaves a switch it has the sum of the delays that packets met on entering the link, in per cent of
-the most loaded one; for every switch the sum over its links, in per cent of the most loaded switch. A delay runs from
-the moment when the header is at the switch until the first flit of the packet is on the link.
+For every link that leaves a switch, the matrix has the sum of the delays of packets before the link, in per cent of the
+most loaded link; for every switch, it has the sum over the links of the switch, in per cent of the most loaded switch.
+A delay begins when the header of a packet is at the switch, and ends when the first flit of the packet is on the link.
 
-The paper writes a delay at the port by which the packet came into the switch. Here it stands at the port by which the
-packet leaves, because that link is the one that is short. The sums of the switches are the same either way, and where
-packets only pass through, as with complement traffic, what is below a switch in one picture is above it in the other.
+The paper writes a delay at the port by which the packet enters the switch. This matrix writes it at the port by which
+the packet leaves, because the packet waits for this link. The sums of the switches are the same either way. If packets
+only pass through, as with complement traffic, delays below a switch in one picture are above it in the other.
 
-The links from the nodes into the network leave no switch and are no part of the matrix: what waits for them is the
-adapters' own backlog, which at saturation is larger than all the rest. It is in the table of links.
+The links from the nodes into the network leave no switch and are not in the matrix: the packets that wait for these
+links are the backlog of the adapters, which at saturation is larger than all other delays. The table of links has it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"]
-"""White to dark red (OrRd of ColorBrewer): lightness alone tells the order."""
+"""White to dark red (OrRd of ColorBrewer): lightness alone shows the order."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Matrix:
     """Delays over time, from the start of the run on, one row per slice and link with any: ``slice``, ``switch``,
     ``link``, ``waiting_us``. Empty if the run has no slices."""
     window: tuple[float, float]
-    """Start and end of the measured window, in us, that links and switches were counted in."""
+    """Start and end of the measured window, in us, for which links and switches are counted."""
     slice_count: int
 
     @property
@@ -88,15 +88,15 @@ def of_tables(
 
 
 def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
-    """The links of the congestion matrices of finished points, below one another, with the parameters of each point."""
+    """The links of the congestion matrices of finished points in one table, with the parameters of each point."""
     return frames.joined(points, [matrix(point, store).links for point in points])
 
 
 def path(links: pl.DataFrame) -> pl.DataFrame:
-    """The steps of the longest path, from the first switch to the destination, in the order of the way.
+    """The steps of the longest path, in order from the first switch to the destination.
 
-    From the links of a matrix, or of several. ``level`` and ``up`` as there; ``least``, ``mean`` and ``most`` of the
-    relative delays of the links of that step.
+    ``links`` are those of one or several matrices. Each step has ``level`` and ``up`` as the links have, and ``least``,
+    ``mean`` and ``most`` of the relative delays of its links.
     """
     up = links.filter(pl.col("up")).sort("level", maintain_order=True)
     down = links.filter(~pl.col("up")).sort("level", descending=True, maintain_order=True)

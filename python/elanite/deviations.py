@@ -1,7 +1,7 @@
-"""Deviations: where a machine departs from a documented fact, and what the fact itself would give.
+"""Deviations: parameters with which a machine departs from a documented fact, and the results with the fact itself.
 
-They are data (``data/deviations.toml``), listed on the validation page and in the report, so that nobody takes a fitted
-departure for hardware. Their figures are measured like claims, but judge nothing.
+Deviations are data (``data/deviations.toml``). The validation page and the report list them, so that nobody takes a
+fitted deviation for hardware. Their figures are measured like claims, but judge nothing.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 AS_IT_IS = "unchanged"
-"""What experiments call the machine without any change."""
+"""The name of the unchanged machine in experiments."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """A parameter that departs from what is documented."""
+    """A parameter that departs from a documented fact."""
 
     machine: str
     parameter: str
     fact: str
-    """What is documented, and where."""
+    """The documented fact, and its source."""
     says: str
-    """What the machine has instead, and why."""
+    """The value that the machine has instead, and why."""
     figures: tuple[tuple[Claim, Claim], ...]
-    """Published figures: how each is measured on the machine as it is, and on one that follows the fact."""
+    """Published figures: how to measure each on the machine as it is, and on a machine that follows the fact."""
 
 
 @cache
@@ -50,7 +50,7 @@ def deviations() -> tuple[Deviation, ...]:
 
 
 def measured(store: Store, seed: int = FIRST_SEED) -> list[tuple[Deviation, list[tuple[Verdict, Verdict]]]]:
-    """Each deviation with its figures, as far as they are simulated: as it is, and following the fact."""
+    """Each deviation with its simulated figures: on the machine as it is, and on one that follows the fact."""
     wanted = [claim for deviation in deviations() for pair in deviation.figures for claim in pair]
     plans = plans_of(wanted, seed)
 

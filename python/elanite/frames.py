@@ -41,7 +41,7 @@ def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.Dat
 
 
 def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """One table of each point, below one another, each row with the parameters of its point."""
+    """The tables of one name of all points as one table, each row with the parameters of its point."""
     keys = pl.DataFrame([_identity(point) for point in points], infer_schema_length=None, strict=False)
     numbered = [table.with_columns(pl.lit(index, pl.UInt32).alias("_point")) for index, table in enumerate(tables)]
     rows = pl.concat(numbered, how="vertical_relaxed")
@@ -49,13 +49,13 @@ def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFr
 
 
 def parameters(frame: pl.DataFrame) -> list[str]:
-    """The columns of a tidy or summarised frame that say which configuration a row belongs to (the seed is none)."""
+    """The columns of a tidy or summarised frame that identify the configuration of a row (without the seed)."""
     other = {*MEASURED, "id", "seed", "mean", "low", "high", "n"}
     return [name for name in frame.columns if name not in other]
 
 
 def padded(frame: pl.DataFrame, **columns: type[pl.DataType]) -> pl.DataFrame:
-    """The frame with columns of these types: null where no finished point has such a parameter yet."""
+    """The frame with columns of these types: null if no finished point has such a parameter yet."""
     return frame.with_columns(
         pl.lit(None, dtype).alias(name) for name, dtype in columns.items() if name not in frame.columns
     )
@@ -84,7 +84,7 @@ def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFr
 
 
 def sustained(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``accepted`` at the load where most is accepted, for each configuration but for the offered load."""
+    """Rows of ``accepted`` at the load with the highest accepted load, for each configuration without its load."""
     accepted = rows.filter(pl.col("metric") == "accepted")
     load = "load_MBps"
     keys = [name for name in parameters(accepted) if name not in ("load", load, "series")]

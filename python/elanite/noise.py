@@ -1,4 +1,4 @@
-"""The noise of the machine at hand: the loop of garcia2005 s3.3 in the extension module, its figure and files.
+"""The noise of this computer: the loop of garcia2005 s3.3 in the extension module, its figure and files.
 
 ``measure(seconds=5, cpu=1).write("out/noise")`` writes ``noise.svg``, ``noise.html`` and ``noise.toml``, which is a
 section for a machine file.
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """A noise test of this machine. Times are in microseconds."""
+    """A noise test of this computer. Times are in microseconds."""
 
     compute: str
-    """The computation of an iteration, as it was asked for."""
+    """The requested length of the computation in an iteration."""
     cpu: int | None
-    """The processor; none where the operating system chose."""
+    """The processor; None if the operating system chose it."""
     data: Noise = field(repr=False)
 
     @property
     def summary(self) -> dict[str, float | int | str | None]:
-        """What is printed: iterations, their times in microseconds, and the share that took 1% longer or more."""
+        """The printed figures: iterations, their times in microseconds, and the share that took at least 1% longer."""
         times = {
             "base_us": self.data["base_ps"],
             "mean_us": self.data["mean_ps"],
@@ -57,7 +57,7 @@ class Measured:
         return self.data["profile"]
 
     def frame(self) -> pl.DataFrame:
-        """What iterations took longer than the shortest: the least time of each bin, ``lower_ps``, and ``count``."""
+        """The delays of iterations after the shortest one: the least delay of each bin, ``lower_ps``, and ``count``."""
         from elanite.store import frame
 
         return frame(self.data["distribution"])
@@ -82,7 +82,7 @@ class Measured:
 
 
 def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None) -> Measured:
-    """Compute for so many seconds on a processor, and take the time of each iteration.
+    """Compute for ``seconds`` on a processor, and measure the time of each iteration.
 
     Raises ``RunError`` with what is allowed if there is no such processor, or a number is out of range.
     """
@@ -98,10 +98,10 @@ def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None)
     def work() -> None:
         try:
             found.append(_core.measure_noise(length, compute, cpu, source, cancel))
-        except Exception as error:  # noqa: BLE001 - it is raised again where somebody waits for it
+        except Exception as error:  # noqa: BLE001 - the thread that waits raises it again
             failed.append(error)
 
-    # A thread of its own is what is bound to the processor, and leaves this one to interrupts.
+    # Another thread is bound to the processor, so that this thread can receive interrupts.
     thread = threading.Thread(target=work)
     thread.start()
     try:
@@ -116,7 +116,7 @@ def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None)
 
 
 def prepared(folder: str | Path) -> Path:
-    """The folder, made and found to be writable."""
+    """Make the folder, and check that it is writable."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 """The plan: an experiment on a machine, or on each of several, as a list of points.
 
-A point is everything that decides one result: the resolved machine, the workload, the measured window and the seed. Its
-identity is a hash of that content and of the model revision, so that a point that was simulated once need never be
-simulated again, whichever experiment asks for it, and alone or beside another machine. Points of several machines have
-one parameter more, ``on``: the machine.
+A point is everything that decides one result: the resolved machine, the workload, the measured window and the seed. The
+identity of a point is a hash of this content and of the model revision. So a point is simulated once, whichever
+experiment contains it, and alone or beside another machine. Points of several machines have one more parameter,
+``on``: the machine.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ ON = "on"
 """The parameter that says on which of several machines a point runs."""
 
 FIRST_SEED = 1
-"""The seed that runs start from unless another one is asked for."""
+"""The default of the first seed."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One simulation: a self-contained input, and the parameters that tell it from its neighbours."""
+    """One simulation: a self-contained input, and the parameters that distinguish it from the other points."""
 
     id: str
     """First 20 hexadecimal digits of the SHA-256 of its content and of the model revision."""
@@ -43,7 +43,7 @@ class Point:
     json: str
     """The point as the simulator reads it."""
     machine: str
-    """Name of the machine that it runs on."""
+    """Name of the machine on which it runs."""
     kind: str
     """The kind of benchmark: the key of its section in the experiment file."""
 
@@ -60,7 +60,7 @@ class Plan:
 
     experiment: Source
     machines: tuple[Source, ...]
-    """The machine, or those that are compared; every point runs on each of them."""
+    """The machine, or the machines to compare; every point runs on each of them."""
     overrides: tuple[str, ...]
     seed: int
     points: tuple[Point, ...]
@@ -95,7 +95,7 @@ class Plan:
         return [point for point in self.points if point.series == name]
 
     def only(self, prefixes: Sequence[str]) -> Plan:
-        """The same plan with no more than the points whose identity starts with one of the prefixes."""
+        """The same plan with only those points whose identity starts with one of the prefixes."""
         points = tuple(p for p in self.points if any(p.id.startswith(prefix) for prefix in prefixes))
         return Plan(**{**self.__dict__, "points": points})
 
@@ -106,10 +106,10 @@ def plan(
     overrides: Iterable[str] = (),
     seed: int = FIRST_SEED,
 ) -> Plan:
-    """Plan an experiment, on the machine or machines that it names unless others are given.
+    """Plan an experiment, on the machines that it names unless others are given.
 
-    ``overrides`` are ``key=value`` texts for the machine or the experiment. Raises ``ConfigError`` where a file or an
-    override is wrong, ``UsageError`` where two machines have one name.
+    ``overrides`` are ``key=value`` texts for the machine or the experiment. Raises ``ConfigError`` if a file or an
+    override is wrong, ``UsageError`` if two machines have the same name.
     """
     chosen = tuple(overrides)
     about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))

@@ -1,7 +1,7 @@
-"""Policies of several rails (coll2003), as figures and measures know them: from what a series changed of the machine.
+"""Names of the policies of several rails (coll2003) for figures and measures, from a series' changes of the machine.
 
-The experiments on several rails say all that they vary in ``machine``; its label is a column of their tables, such as
-``rails.policy=dynamic, rails.striping=1.0``.
+The experiments on several rails vary parameters in ``machine`` only. The label of these changes is a column of their
+tables, such as ``rails.policy=dynamic, rails.striping=1.0``.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import polars as pl
 from elanite.frames import padded
 
 RAILS = 4
-"""The rails of a node, where a series does not change them (coll2003 s5.1)."""
+"""The rails of a node, unless a series changes them (coll2003 s5.1)."""
 
 POLICIES = ("static", "basic", "local-dynamic", "dynamic", "hybrid")
-"""In the order in which they are told."""
+"""The policies in the order of legends and notes."""
 
 STRIPED = {"0.0": "no striping", "1.0": "full striping"}
 """Ratios of striping in words."""
 
 
 def changes(label: str) -> dict[str, str]:
-    """What a label of ``machine`` says, by the keys of machine files."""
+    """The changes in a label of ``machine``, by the keys of machine files."""
     parts = (part.partition("=") for part in label.split(", ") if "=" in part)
     return {key: value for key, _, value in parts}
 
@@ -58,7 +58,7 @@ def _told(label: str) -> dict[str, object]:
 
 
 def ordered(rows: pl.DataFrame) -> list[str]:
-    """The names of ``told``, in the order in which policies are told."""
+    """The names of ``told``, in the order of ``POLICIES``."""
     names = rows.select("policy", "curve").unique(maintain_order=True)
     names = names.sort(pl.col("curve").str.contains(STRIPED["1.0"]), maintain_order=True)
     known = [policy for policy in POLICIES if policy in names["policy"].to_list()]

@@ -51,7 +51,7 @@ class Section:
 
 
 def sections(store: Store, names: Sequence[str], seed: int = FIRST_SEED) -> list[Section]:
-    """The sections of the experiments of which the store holds any point."""
+    """The sections of the experiments that have at least one point in the store."""
     found = []
     for name in names:
         planned = plan(sources.read("experiment", name), seed=seed)

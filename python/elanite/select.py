@@ -1,8 +1,8 @@
-"""Which rows are meant: the words that ``where`` of claims and of figures has for them.
+"""Selects rows by the ``where`` of claims and of figures.
 
-A column is given a value, a list of values, or a table of bounds: ``least`` and ``most`` (inside), ``above`` and
-``below`` (outside), or ``not`` with what is not meant. The empty text stands for rows without such a parameter, and
-``{other}`` for the value of another column. Columns that no row has are empty.
+For a column, ``where`` gives a value, a list of values, or a table of bounds: ``least`` and ``most`` (inclusive),
+``above`` and ``below`` (exclusive), or ``not`` with the values to leave out. The empty text stands for rows without
+such a parameter, and ``{other}`` for the value of another column. Columns that no row has are empty.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BOUNDS = {"least": pl.Expr.ge, "most": pl.Expr.le, "above": pl.Expr.gt, "below":
 
 
 def chosen(rows: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:
-    """The rows that are meant."""
+    """The selected rows."""
     rows = padded(rows, **dict.fromkeys(where, pl.String))
     for name, wanted in where.items():
         rows = rows.filter(_meant(rows, name, wanted))
@@ -28,7 +28,7 @@ def chosen(rows: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def empty(rows: pl.DataFrame, name: str) -> pl.Expr:
-    """Whether rows are without a parameter."""
+    """Whether rows have no value of a parameter."""
     column = pl.col(name)
     return column.is_null() | (column == "") if rows.schema[name] == pl.String else column.is_null()
 

@@ -26,15 +26,15 @@ _FOLDER: dict[Kind, str] = {"machine": "machines", "experiment": "experiments"}
 
 @dataclass(frozen=True)
 class Source:
-    """The text of one machine or experiment file, and how people call it."""
+    """The text of one machine or experiment file, and its names."""
 
     kind: Kind
     name: str
     """Short name: ``es40-qsnet``, ``qsnet/ping``, or the stem of a file of one's own."""
     file: str
-    """What messages call the file: its path, or where a shipped one lies within the package."""
+    """The name of the file in messages: its path, or the place of a shipped file within the package."""
     argument: str
-    """What to write on the command line to mean it."""
+    """The name of the file on the command line."""
     text: str
 
 
@@ -57,7 +57,7 @@ def read(kind: Kind, argument: str) -> Source:
 
 
 def read_any(argument: str) -> Source:
-    """Read a machine or an experiment, whichever the name or the content says."""
+    """Read a machine or an experiment; the name or the content decides which."""
     path = Path(argument)
     if path.is_file():
         return _read_path(_shape(_text_of(path)), argument, path)
@@ -75,7 +75,7 @@ def read_any(argument: str) -> Source:
 
 
 def select_experiments(selection: Iterable[str]) -> list[str]:
-    """Shipped experiments that the selection names, each by its name or by a folder of them; all of them if empty."""
+    """The shipped experiments that the selection names, by their names or folders; all of them if it is empty."""
     names = shipped("experiment")
     chosen: set[str] = set()
     wanted = [part.strip() for text in selection for part in text.split(",") if part.strip()]
@@ -94,7 +94,7 @@ def select_experiments(selection: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """``; did you mean `x`?`` where one of the words is near, else nothing."""
+    """``; did you mean `x`?`` if one of the words is similar, else nothing."""
     candidates = list(words)
     tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in reversed(candidates)}
     near = difflib.get_close_matches(word, candidates, 1) or [

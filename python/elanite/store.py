@@ -1,12 +1,12 @@
 """The store: one folder per finished point, found by the content of the point.
 
 ``DIR/store/<id>/`` holds ``manifest.json`` and one Parquet file for each of the ``TABLES``. A folder is written aside
-(``.partial-<id>-<pid>``), forced to the disk and renamed, so that it is there as a whole or not at all: a run that is
-killed at any moment loses no finished point and leaves nothing that looks finished. Two processes that
-simulate the same point are harmless: the first rename wins, and both have the same bytes to offer.
+(``.partial-<id>-<pid>``), forced to the disk and renamed, so that it exists as a whole or not at all. A run that is
+killed at any moment loses no finished point and leaves nothing that looks finished. Two processes may simulate the same
+point: the first rename wins, and both processes have written the same bytes.
 
-Everything that may differ from run to run of the same point stands under ``times`` in the manifest; all other bytes
-are equal.
+Everything that may differ between two runs of the same point is under ``times`` in the manifest; all other bytes are
+equal.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LAYOUT = 4
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known of a finished point besides its tables."""
+    """The data of a finished point besides its tables."""
 
     data: dict[str, Any]
 
@@ -67,7 +67,7 @@ class Store:
         self._known: dict[str, Manifest] = {}
 
     def clean(self) -> None:
-        """Remove what killed runs left half-written; what living processes are writing stays."""
+        """Remove half-written folders of killed runs; folders that living processes are writing stay."""
         if not self.folder.is_dir():
             return
         for entry in self.folder.iterdir():
@@ -75,7 +75,7 @@ class Store:
                 shutil.rmtree(entry, ignore_errors=True)
 
     def get(self, identity: str) -> Manifest | None:
-        """The manifest of a finished point, or None if there is none that is whole and unharmed."""
+        """The manifest of a finished point, or None if the store has no complete and undamaged folder of the point."""
         if identity not in self._known:
             manifest = self._check(identity)
             if manifest is None:
@@ -84,7 +84,7 @@ class Store:
         return self._known[identity]
 
     def discard(self, identity: str) -> bool:
-        """Remove a folder that is not a whole point, so that it can be simulated again; True if there was one."""
+        """Remove an incomplete folder of a point, so that the point is simulated again; True if there was one."""
         folder = self.folder / identity
         if not folder.exists() or self.get(identity) is not None:
             return False
@@ -104,7 +104,7 @@ class Store:
         return pl.read_parquet(self.folder / identity / f"{table}.parquet")
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
-        """Keep what a point gave. Returns when it is on the disk."""
+        """Keep the results of a point. Returns when they are on the disk."""
         data = {
             "layout": _LAYOUT,
             "id": point.id,
@@ -141,9 +141,9 @@ class Store:
 
 
 def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> None:
-    """Write a folder of tables and its manifest, whose ``files`` are filled in. Returns when it is on the disk.
+    """Write a folder of tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
 
-    A folder of the same identity that is there already stays: it has the same content.
+    An existing folder of the same identity stays: it has the same content.
     """
     partial = folder / f"{_PARTIAL}{identity}-{os.getpid()}"
     shutil.rmtree(partial, ignore_errors=True)
@@ -169,7 +169,7 @@ def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: 
 
 
 def versions() -> dict[str, str | int]:
-    """Of what wrote a folder."""
+    """The versions of the programs that write a folder."""
     return {
         "elanite": _core.VERSION,
         "model": _core.MODEL_REVISION,
@@ -179,7 +179,7 @@ def versions() -> dict[str, str | int]:
 
 
 def frame(columns: Mapping[str, tuple[str, Sequence[object]]]) -> pl.DataFrame:
-    """A table that the simulator gives by columns, each with its type."""
+    """A data frame of the columns from the simulator, each with its type."""
     import polars as pl
 
     return pl.DataFrame([pl.Series(name, values, getattr(pl, kind)) for name, (kind, values) in columns.items()])

@@ -1,4 +1,4 @@
-"""How figures are written for people: numbers, intervals, errors, verdicts; and the scoreboard as Markdown."""
+"""Texts for people: numbers, intervals, errors, verdicts; and the scoreboard as Markdown."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def number(value: float) -> str:
 
 
 def with_half(mean: float, half: float) -> str:
-    """A mean and half the width of its interval, if that shows."""
+    """A mean and half the width of its interval, if this half is not zero as written."""
     return number(mean) if number(half) == "0" else f"{number(mean)} ± {number(half)}"
 
 
@@ -67,7 +67,7 @@ def published(claim: Claim) -> str:
 
 
 def simulated(verdict: Verdict) -> str:
-    """What came out, in short."""
+    """The simulated figure, in short."""
     value = verdict.simulated
     if value is None:
         return ""
@@ -87,7 +87,7 @@ def spread(verdict: Verdict) -> str:
 
 
 def measured(verdict: Verdict) -> str:
-    """What came out: the figure with its interval, or the order with the figures behind it."""
+    """The simulated figure with its interval, or the simulated order with the figures behind it."""
     words = [simulated(verdict), spread(verdict)]
     if isinstance(verdict.simulated, list) and verdict.note:
         words.append(f"({verdict.note})")
@@ -95,7 +95,7 @@ def measured(verdict: Verdict) -> str:
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many of the predicted claims hold, and of the fitted ones."""
+    """One line: how many of the predicted claims hold, and how many of the fitted claims."""
     words = []
     for role in ("predicted", "fitted"):
         judged = [verdict for verdict in verdicts if verdict.role == role and verdict.judged]
@@ -104,7 +104,7 @@ def headline(verdicts: Sequence[Verdict]) -> str:
 
 
 def totals(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many claims hold, predicted and fitted apart, are missed, are not judged."""
+    """One line: how many predicted and fitted claims hold, and how many claims are missed or not judged."""
     count = {state: sum(v.state == state for v in verdicts) for state in SIGN}
     parts = [headline(verdicts), f"{count['missed']} missed"]
     if count["known miss"]:
@@ -118,25 +118,26 @@ def totals(verdicts: Sequence[Verdict]) -> str:
 
 
 def fitted(machine: str, parameters: Mapping[str, Sequence[str]]) -> str:
-    """How many parameters of a machine are fitted, which, and to what."""
+    """One sentence: the fitted parameters of a machine, and the claims to which each was fitted."""
     words = [f"{key} ({', '.join(claims)})" for key, claims in parameters.items()]
     return (
-        f"{machine}: {len(words)} fitted parameters: {'; '.join(words)}. All other claims about it are predictions."
+        f"{machine}: {len(words)} fitted parameters: {'; '.join(words)}. All other claims about this machine are"
+        " predictions."
         if words
         else f"{machine}: no parameter is fitted."
     )
 
 
 def widest(verdicts: Sequence[Verdict]) -> str:
-    """One sentence: how sure the figures are that the verdicts rest on."""
+    """One sentence: how wide the intervals are of the figures on which the verdicts rest."""
     known = [(v.widest, v.claim.id) for v in verdicts if v.widest is not None]
     if not known:
         return "No figure has been judged."
     most, claim = max(known)
     wide = sum(width > WIDE for width, _ in known)
     return (
-        f"The widest interval of a figure that a verdict rests on is ±{most:.1%} of it ({claim}); {wide} of"
-        f" {len(known)} claims rest on any that is wider than ±{WIDE:.0%}."
+        f"Of the figures on which verdicts rest, the widest interval is ±{most:.1%} of the figure ({claim}); {wide} of"
+        f" {len(known)} claims rest on an interval that is wider than ±{WIDE:.0%}."
     )
 
 
@@ -154,13 +155,14 @@ def markdown(
         "<!-- Written by `make docs` from the scoreboard; do not edit. -->",
         "",
         "Verification asks whether the simulator does what its specification says; the tests answer that. Validation"
-        " asks whether the specification matches reality: this page sets every figure that the source documents state"
-        " beside the simulated one. One set of parameters per machine serves all experiments of that machine.",
+        " asks whether the specification matches reality: this page shows every figure that the source documents state"
+        " beside the simulated figure. One set of parameters per machine serves all experiments of that machine.",
         "",
-        "A claim is *fitted* if some parameter of the machine file was fitted to it, else it is *predicted*. A value"
-        " holds within its tolerance, a range holds if the simulated mean lies in it, an order or a finding holds if"
-        " the stated inequality does; it is *not resolved* if the intervals are too wide to say. Intervals are 95%"
-        " confidence intervals over batches and seeds; those of ratios have the uncertainty of both sides.",
+        "A claim is *fitted* if some parameter of the machine file was fitted to the claim; otherwise it is"
+        " *predicted*. A value holds within its tolerance. A range holds if the simulated mean lies in the range. An"
+        " order or a finding holds if the stated inequality holds, and is *not resolved* if the intervals are too wide"
+        " to judge. Intervals are 95% confidence intervals over batches and seeds; the interval of a ratio includes the"
+        " uncertainty of both sides.",
         "",
         f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
         "",
@@ -214,7 +216,7 @@ def _table(verdicts: Iterable[Verdict]) -> list[str]:
 
 
 def _with_note(verdict: Verdict) -> str:
-    """What came out, with the figures behind it."""
+    """The simulated figure, with the figures behind it."""
     words = measured(verdict)
     return words if isinstance(verdict.simulated, list) or not verdict.note else f"{words} ({verdict.note})"
 
@@ -232,7 +234,7 @@ def _deviation(deviation: Deviation, figures: Sequence[tuple[Verdict, Verdict]])
     return [
         f"`{deviation.parameter}` of {deviation.machine}. Documented: {deviation.fact}. {deviation.says}",
         "",
-        "| figure | published | as it is | as documented |",
+        "| figure | published | the model | as documented |",
         "|---|---|---|---|",
         *rows,
         "",
@@ -240,7 +242,7 @@ def _deviation(deviation: Deviation, figures: Sequence[tuple[Verdict, Verdict]])
 
 
 def with_error(verdict: Verdict) -> str:
-    """What came out with its interval and its error, or why there is nothing."""
+    """The simulated figure with its interval and its error, or the reason why there is none."""
     words = [simulated(verdict), spread(verdict), percent(verdict.error)]
     return " ".join(filter(None, words)) if verdict.judged else verdict.note
 

@@ -17,7 +17,7 @@ from elanite.cli import congestion, inspect, mpirun, noise, results
 from elanite.cli.common import about_version
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
-HELP = """Simulate the Quadrics networks, and compare with what was published about them.
+HELP = """Simulate the Quadrics networks, and compare the results with published figures.
 
 \b
 Examples:
@@ -25,11 +25,11 @@ Examples:
   elanite reproduce --only qsnet/ping        one experiment (or a folder of them)
   elanite run qsnet/uniform --format csv     one experiment, as data
   elanite run qsnet/ping --set switch.circuit=wormhole
-  elanite congestion qsnet/congestion        where packets waited: by switch and by link
+  elanite congestion qsnet/congestion        where packets waited, by switch and by link
   elanite show es40-qsnet                    every parameter of a machine, with its provenance
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
-  elanite noise --seconds 5                  what the operating system of this machine takes
+  elanite noise --seconds 5                  the noise of the operating system of this computer
   elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
 
 \b
@@ -65,7 +65,7 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # batch systems end jobs in this way
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # batch systems end jobs by SIGTERM
     try:
         code = app(arguments, prog_name="elanite")
     except SystemExit as leaving:
@@ -88,10 +88,12 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"error: {error}", file=sys.stderr)
         code = Exit.FAILED
     except Exception as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps one that comes while a class is made
+        if isinstance(
+            error.__cause__, KeyboardInterrupt
+        ):  # Python 3.11 wraps an interrupt that comes while a class is made
             sys.exit(Exit.INTERRUPTED)
         traceback.print_exc()
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
-        print(f"This is a bug of Elanite. Please report it with the command that shows it: {words}", file=sys.stderr)
+        print(f"This is a bug of Elanite. Please report it, with the command: {words}", file=sys.stderr)
         code = Exit.BROKEN
     sys.exit(code)

@@ -49,16 +49,16 @@ MachineFiles = Annotated[
         "--machine",
         "-m",
         metavar="MACHINE",
-        help="A shipped machine or a machine file; may be repeated, to compare.  [default: the experiment's]",
+        help="A shipped machine or a machine file; repeat it to compare machines.  [default: the experiment's]",
     ),
 ]
 PointId = Annotated[
     list[str] | None,
-    typer.Option("--point", metavar="ID", help="Only points whose identity starts so; may be repeated."),
+    typer.Option("--point", metavar="ID", help="Only points whose identity starts with ID; may be repeated."),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, metavar="N", help="Points at a time.  [default: all cores]"),
+    typer.Option("--jobs", "-j", min=1, metavar="N", help="Points to simulate at the same time.  [default: all cores]"),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The first seed.")]
 Set = Annotated[

@@ -1,34 +1,29 @@
-"""The command ``congestion``: where packets waited, as text or as data, of points and of kept runs."""
+"""The command ``congestion``: the congestion matrices of points and of kept runs, as text or as data."""
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data
+from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.table import Table
     from rich.text import Text
 
-    from elanite.api import Result
     from elanite.congestion import Matrix
     from elanite.plan import Point
 
-FIRST_SEED = 1
-
 MOST_SWITCHES = 32
-"""Switches of a level that are printed; of more, the most loaded ones."""
+"""Most switches of a level that are printed; if there are more, the most loaded switches are printed."""
 
 MOST_PORTS = 8
-"""Links in one direction that are printed one by one."""
+"""Most links in one direction that are printed one by one."""
 
 
 def register(app: typer.Typer) -> None:
@@ -59,14 +54,15 @@ def congestion(
       elanite congestion qsnet/congestion --format csv > links.csv
       elanite congestion out/mpirun/8c960da91937d549cd1b
 
-    A number is the sum of the delays that packets met on entering a link, or that of all links of a switch; the most
-    loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
-    parquet give one row per point and link, json the links, the switches and, for a run with slices, the delays over
-    time. Nothing is simulated: see `elanite run`, and for MPI programs `elanite mpirun`.
+    The number of a link is the sum of the delays of packets before the link; the number of a switch is the sum over its
+    links. The most loaded link and the most loaded switch have 100. table shows every level of switches, the top first;
+    csv and parquet give one row per point and link; json gives the links, the switches and, for a run with slices, the
+    delays over time. The command simulates nothing: use `elanite run`, and for MPI programs `elanite mpirun`, before.
     """
     from elanite import sources
     from elanite.api import Result
     from elanite.cli import output
+    from elanite.congestion import links
     from elanite.errors import UsageError
     from elanite.plan import plan
     from elanite.store import Store
@@ -90,14 +86,13 @@ def congestion(
             _print(result.congestion(each), heading, about)
     elif format_ is Format.JSON:
         data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
-    elif format_ is Format.CSV:
-        sys.stdout.write(_links(result).write_csv())
     else:
-        _parquet(_links(result))
+        output.rows(links(result.points, result.store), format_)
 
 
 def _of_run(folder: Path, format_: Format) -> None:
     """Print the matrix of a run of an MPI program."""
+    from elanite.cli import output
     from elanite.mpirun.kept import Kept
 
     kept = Kept.load(folder)
@@ -110,22 +105,8 @@ def _of_run(folder: Path, format_: Format) -> None:
         data(
             json.dumps([chosen | {"links": matrix.links.to_dicts(), "switches": matrix.switches.to_dicts()}], indent=1)
         )
-    elif format_ is Format.CSV:
-        sys.stdout.write(matrix.links.write_csv())
     else:
-        _parquet(matrix.links)
-
-
-def _parquet(frame: pl.DataFrame) -> None:
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    sys.stdout.buffer.write(buffer.getvalue())
-
-
-def _links(result: Result) -> pl.DataFrame:
-    from elanite.congestion import links
-
-    return links(result.points, result.store)
+        output.rows(matrix.links, format_)
 
 
 def _json(point: Point, matrix: Matrix) -> dict[str, Any]:
@@ -163,7 +144,9 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
         screen.print(_level(matrix, level))
         hidden = matrix.switches.filter(pl.col("level") == level).height - MOST_SWITCHES
         if hidden > 0:
-            screen.print(f"and {hidden} switches with less; --format csv has all", style="dim", markup=False)
+            screen.print(
+                f"and {hidden} switches with smaller sums; --format csv gives all switches", style="dim", markup=False
+            )
 
 
 def _path(matrix: Matrix) -> Table:
@@ -213,7 +196,7 @@ def _ports(values: list[float]) -> Text:
 
 
 def _heat(value: float) -> Text:
-    """A number of three places, the darker the hotter where there are colours."""
+    """A number of three places; on terminals with colours, a hotter number is darker."""
     from rich.text import Text
 
     from elanite.congestion import HEAT

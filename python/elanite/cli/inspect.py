@@ -32,7 +32,7 @@ def check(
       elanite check my-machine.toml my-experiment.toml
       elanite check es40-qsnet qsnet/uniform
 
-    Every error comes with its file, line and column, what is allowed, and a hint.
+    Every error names the file, the line, the column and the allowed values, and gives a hint.
     """
     from elanite.errors import ConfigError, UsageError
 

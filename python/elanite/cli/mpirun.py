@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elanite.cli.common import OUT, Set, console, say
+from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from elanite.mpirun import Run
     from elanite.mpirun.summary import Summary
-
-FIRST_SEED = 1
 
 WIDTH = 40
 """Signs of the longest bar."""
@@ -46,14 +45,14 @@ class Memory(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    # What follows the program is the program's.
+    # Words after the program's name go to the program.
     app.command(context_settings={"allow_interspersed_args": False})(mpirun)
 
 
 def mpirun(
     program: Annotated[
         list[str],
-        typer.Argument(metavar="PROGRAM", help="An MPI program, or a script; what follows it is for the program."),
+        typer.Argument(metavar="PROGRAM", help="An MPI program or a script; the words after it go to the program."),
     ],
     ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")],
     machine: Annotated[
@@ -66,7 +65,9 @@ def mpirun(
     placement: Annotated[
         str,
         typer.Option(
-            "--placement", metavar="RULE|FILE", help="block, cyclic, random, or a file with the node of a rank a line."
+            "--placement",
+            metavar="RULE|FILE",
+            help="block, cyclic, random, or a file with the node of a rank on each line.",
         ),
     ] = "block",
     compute: Annotated[
@@ -81,7 +82,8 @@ def mpirun(
         Network, typer.Option("--network", help="The machine's network, or one without contention.")
     ] = Network.MACHINE,
     memory: Annotated[
-        Memory, typer.Option("--memory", help="Where messages lie in a node: in main memory, or in the adapter's.")
+        Memory,
+        typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
     ] = Memory.MAIN,
     seed: Annotated[
         int, typer.Option("--seed", min=0, metavar="N", help="Seed of random placement, and of the machine's noise.")
@@ -98,16 +100,18 @@ def mpirun(
     mpi: Annotated[
         str | None,
         typer.Option(
-            "--mpi", metavar="MPIEXEC", help="The mpiexec of an MPI.  [default: that of this Python, or PATH]"
+            "--mpi",
+            metavar="MPIEXEC",
+            help="The mpiexec to use.  [default: the one beside this Python, or on the PATH]",
         ),
     ] = None,
     checksums: Annotated[
         bool,
-        typer.Option("--checksums/--no-checksums", help="Compare what every message brings with what its sender gave."),
+        typer.Option("--checksums/--no-checksums", help="Compare the bytes of every message at both ends."),
     ] = True,
     disable_auto_cleanup: Annotated[
         bool,
-        typer.Option("--disable-auto-cleanup", help="Let ranks go on when one ends early, as MPICH's mpiexec has it."),
+        typer.Option("--disable-auto-cleanup", help="Let ranks go on when one of them ends early."),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
     format_: Annotated[
@@ -123,10 +127,10 @@ def mpirun(
       elanite mpirun -n 64 --ranks-per-node 4 --placement cyclic --compute "2us per call" ./my_program
       elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
 
-    The program is not changed: its messages cross the simulated network, and its clock shows simulated time. Its input
-    and output are as without Elanite; the summary goes to standard error, json as one line. DIR/mpirun keeps the
-    tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a rank is killed, 4 if a message
-    arrives with other bytes than it was sent with, which is a defect of Elanite.
+    Elanite does not change the program. The messages of the program cross the simulated network, and its clock shows
+    simulated time. Its input and output are the same as without Elanite. The summary goes to standard error, json as
+    one line. DIR/mpirun keeps the tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a
+    rank is killed, and 4 if the network changes the bytes of a message, which is a defect of Elanite.
     """
     from elanite import sources
     from elanite.mpirun import Options, run
@@ -160,7 +164,7 @@ def mpirun(
 
 
 def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str], format_: SummaryFormat | None) -> None:
-    """Keep what there is, tell about it, and leave with the exit code of the run."""
+    """Keep the tables of the run, print the summary, and leave with the exit code of the run."""
     from elanite.mpirun import kept, summary
     from elanite.mpirun import timeline as trace
 

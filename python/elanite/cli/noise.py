@@ -1,11 +1,9 @@
-"""The command ``noise``: what the operating system of the machine at hand takes of a processor."""
+"""The command ``noise``: how much processor time the operating system of this computer takes."""
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import sys
 from pathlib import Path  # noqa: TC003 - typer reads the annotation
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +32,9 @@ def noise(
     seconds: Annotated[float, typer.Option("--seconds", metavar="N", help="How long to measure, 0.01 to 3600.")] = 5.0,
     cpu: Annotated[
         int | None,
-        typer.Option("--cpu", min=0, metavar="N", help="On which processor.  [default: as the system chooses]"),
+        typer.Option(
+            "--cpu", min=0, metavar="N", help="The processor to measure.  [default: the operating system chooses]"
+        ),
     ] = None,
     compute: Annotated[
         str, typer.Option("--compute", metavar="TIME", help="Computation of an iteration, 10 us to 1 s.")
@@ -43,16 +43,17 @@ def noise(
     / "noise",
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the measurement.")] = Format.TABLE,
 ) -> None:
-    """Measure the computational noise of this machine.
+    """Measure the computational noise of this computer.
 
     \b
     Examples:
       elanite noise --seconds 5
       elanite noise --cpu 1 --compute "100 us" --format json
 
-    The same computation again and again (garcia2005, figure 3): what an iteration takes longer than the shortest one,
-    the operating system took. table shows the histogram, csv and parquet its bins. In DIR are the figure (noise.svg,
-    noise.html) and a noise profile, noise.toml: append it to a machine file, and the simulated machine has this noise.
+    The command repeats the same computation (garcia2005, figure 3). The operating system took the time by which an
+    iteration is longer than the shortest one. table shows the histogram, csv and parquet its bins. DIR then has the
+    figure (noise.svg, noise.html) and a noise profile, noise.toml. If you append the profile to a machine file, the
+    simulated machine has this noise.
     """
     from elanite import noise as measurement
     from elanite.cli import output
@@ -64,12 +65,8 @@ def noise(
         _print(found)
     elif format_ is Format.JSON:
         data(json.dumps(found.summary | {"distribution": found.frame().to_dicts()}, indent=1))
-    elif format_ is Format.CSV:
-        sys.stdout.write(found.frame().write_csv())
     else:
-        buffer = io.BytesIO()
-        found.frame().write_parquet(buffer)
-        sys.stdout.buffer.write(buffer.getvalue())
+        output.rows(found.frame(), format_)
     for path in found.write(out):
         say(f"wrote {path}")
 
@@ -90,10 +87,10 @@ def _print(found: Measured) -> None:
 
 
 def bars(bins: pl.DataFrame) -> list[str]:
-    """A histogram as text: what iterations took longer, by doublings, on a logarithmic scale of counts."""
+    """A histogram of the delays of iterations as text, by doublings, on a logarithmic scale of counts."""
     counts: dict[int, int] = {}
     for lower, count in bins.iter_rows():
-        # Doublings from a nanosecond on; what is less is nothing.
+        # Doublings from a nanosecond on; shorter delays count as zero.
         step = max((lower // 1000).bit_length(), 0)
         counts[step] = counts.get(step, 0) + count
     first, last = min(counts), max(counts)

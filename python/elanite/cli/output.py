@@ -36,14 +36,20 @@ def results(result: Result, format_: Format) -> None:
     """Print the finished points of an experiment."""
     if format_ is Format.JSON:
         data(json.dumps([_point(result, point) for point in result.points], indent=1))
-    elif format_ is Format.CSV:
-        sys.stdout.write(result.frame().write_csv())
-    elif format_ is Format.PARQUET:
-        buffer = io.BytesIO()
-        result.frame().write_parquet(buffer)
-        sys.stdout.buffer.write(buffer.getvalue())
-    else:
+    elif format_ is Format.TABLE:
         _tables(result)
+    else:
+        rows(result.frame(), format_)
+
+
+def rows(frame: pl.DataFrame, format_: Format) -> None:
+    """Print a data frame as csv or parquet."""
+    if format_ is Format.CSV:
+        sys.stdout.write(frame.write_csv())
+    else:
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer)
+        sys.stdout.buffer.write(buffer.getvalue())
 
 
 def scoreboard(
@@ -53,7 +59,7 @@ def scoreboard(
     *,
     brief: bool = False,
 ) -> None:
-    """Print the scoreboard, as a page with the deviations; in brief without the names of what is not yet simulated."""
+    """Print the scoreboard; as Markdown with the deviations, in brief without the names of claims not yet simulated."""
     from elanite import text
     from elanite.claims import fitted_parameters
 
@@ -136,9 +142,9 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
 
 
 def _tables(result: Result) -> None:
-    """One table per series: what varies, and every metric as its mean and half the width of its interval.
+    """One table per series: the parameters that vary, and every metric as its mean and half the width of its interval.
 
-    Of several machines every metric has a line, with a column for each machine, and one for its ratio to the first.
+    With several machines, every metric has a line, with columns for each machine and for its ratio to the first one.
     """
     from elanite import frames
     from elanite.beside import beside

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar with an estimate of the time left on a terminal, else a plain line now and then."""
+"""Progress on standard error: on a terminal a bar with an estimate of the time left, else a plain line now and then."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Lines:
         say(_opening(total, done))
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """Say how far it is, if nothing was said for a while; failures at once."""
+        """Print the progress if nothing was printed for a while; print failures at once."""
         self._done += 1
         if failure:
             say(_failure(point, failure))

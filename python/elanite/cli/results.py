@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elanite.cli.common import OUT, BoardFormat, Format, Jobs, MachineFiles, Out, PointId, Seed, Set, say
+from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elanite.campaign import Outcome
-
-FIRST_SEED = 1
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +39,7 @@ def reproduce(
       elanite reproduce --only qsnet/ping,qsnet/uniform --out results
       elanite reproduce --only qsnet --jobs 4
 
-    Points that are finished already are used again; an interrupted run goes on where it was.
+    The command uses finished points again; an interrupted run goes on from the point where it stopped.
     """
     from elanite import campaign, sources
     from elanite.claims import failed
@@ -90,9 +89,9 @@ def run(
       elanite run qsnet/ping --set switch.circuit=wormhole
       elanite run comparison/generations --machine es40-qsnet --machine my-machine.toml
 
-    table shows means with 95% confidence intervals, of several machines side by side and as ratios to the first; json
-    gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
-    digest; csv and parquet give tidy rows, one per point, metric and batch.
+    table shows means with 95% confidence intervals; several machines stand side by side, with ratios to the first one.
+    json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
+    digest. csv and parquet give tidy rows, one per point, metric and batch.
     """
     from elanite import campaign, sources
     from elanite.api import Result
@@ -137,8 +136,8 @@ def claims(
       elanite claims --format json | jq '.[] | select(.holds == false)'
 
     In json, low and high are the ends of the 95% confidence interval of the simulated figure; error is
-    simulated/published - 1; holds is null for a claim without results, and where the intervals are too wide to say
-    (the state is "not resolved"). Nothing is simulated: see `elanite reproduce`.
+    simulated/published - 1; holds is null for a claim without results, and for a claim whose intervals are too wide to
+    judge (the state is "not resolved"). The command simulates nothing: use `elanite reproduce` before.
     """
     from elanite.claims import failed, scoreboard
     from elanite.cli import output
@@ -173,7 +172,7 @@ def report(out: Out = OUT, seed: Seed = FIRST_SEED) -> None:
 def _stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
     if outcome.interrupted:
         done = outcome.reused + outcome.simulated
-        say(f"interrupted; {done} of {outcome.total} points are kept. To go on: {shlex.join(words)}")
+        say(f"interrupted; {done} of {outcome.total} points are kept. To resume: {shlex.join(words)}")
         raise typer.Exit(130)
 
 

@@ -1,8 +1,8 @@
 """Figures: Vega-Lite charts of an experiment, drawn from its finished points alone.
 
-An experiment file says which figures there are (``[[figure]]``, see ``asked``); one that says nothing gets a plain
-figure for each series and metric. A figure carries the number that it has in the paper, and what is published is drawn
-as dashed rules. ``matrices`` draws the congestion matrices of whatever points have slices of time.
+An experiment file asks for figures (``[[figure]]``, see ``asked``); a file without ``[[figure]]`` gets a plain figure
+for each series and metric. A figure carries its number in the paper, and published values are drawn as dashed rules.
+``matrices`` draws the congestion matrices of all points with slices of time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DRAWINGS: dict[str, Callable[[Asked, pl.DataFrame], Iterator[Figure]]] = {
     "bars": asked.over,
     "loads": asked.loads,
 }
-"""The general kinds of figures, which draw whatever they are asked for."""
+"""The general kinds of figures, which draw any rows."""
 
 OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
     "nodes": ("nodes", hotspot.of_nodes),
@@ -61,11 +61,11 @@ OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
     "allocation": ("rows", multirail_static.draw),
     "matrices": ("allocation", multirail_static.matrices),
 }
-"""Kinds that know what they show, with the table of the store that they draw; they leave out what has no data."""
+"""The special kinds of figures, each with the table of the store that it draws; they leave out parts without data."""
 
 
 def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
-    """The figures that one ``[[figure]]`` asks for, from the rows of the table that it draws; none without rows."""
+    """The figures of one ``[[figure]]``, from the rows of the table that it draws; none without rows."""
     if rows.is_empty():
         return []
     if wanted["draw"] in DRAWINGS:
@@ -93,7 +93,7 @@ def drawn(plan: Plan, store: Store) -> list[Figure]:
 
 
 def _titled(wanted: Asked, found: list[Figure]) -> list[Figure]:
-    """What is drawn with the texts of the file; several figures of one kind have texts of their own."""
+    """The drawn figures with the texts of the file; if a kind draws several figures, these keep their own texts."""
     if len(found) != 1:
         return found
     (one,) = found

@@ -1,4 +1,4 @@
-"""What makes which number: each mechanism of the model exchanged in turn, over the patterns and the hot-spot."""
+"""The effect of each mechanism on each figure: one mechanism is changed at a time, over patterns and the hot-spot."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NAMES = {
     "adapter.share_burst=0 flits": "adapters send and receive at full rate at the same time",
     "adapter.time_slice=1 GB": "a DMA is never interrupted by another one",
 }
-"""What people call the changes; others are called as the experiment file writes them."""
+"""Names of changes; other changes have the text of the experiment file."""
 
 NOTABLE = 0.03
 """A change of a figure by less than this fraction is not mentioned."""
@@ -47,7 +47,7 @@ PATTERNS = {"bit-reversal": "bit\nreversal"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """One table: changes of the machine down, kinds of traffic across, and what can be read from it."""
+    """One table: changes of the machine in rows, kinds of traffic in columns, and a column of notable effects."""
     rows = padded(rows, servers=pl.String, machine=pl.String)
     hot = pl.col("servers").is_not_null()
     metric = pl.when(hot).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))
@@ -61,7 +61,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def _table(found: Mapping[str, Mapping[str, Number]]) -> Figure:
-    title = "What makes which number"
+    title = "Ablations: the effect of each mechanism"
     kinds = list(dict.fromkeys(kind for figures in found.values() for kind in figures))
     usual = found.get(UNCHANGED, {})
     headings = [PATTERNS.get(kind, kind.replace(" of ", "\nof ")) for kind in kinds]
@@ -78,8 +78,8 @@ def _table(found: Mapping[str, Mapping[str, Number]]) -> Figure:
         rows.append([Cell(name), *cells, Cell(reading)])
     caption = (
         "Accepted load at saturation, in MB/s per node that sends, or of the hot node, with half of its 95% confidence"
-        " interval: on the machine as it is, and with one mechanism or parameter changed at a time. The tint says how"
-        " far a figure is from that of the machine as it is; the last column names what changes by"
+        " interval: on the machine as it is, and with one mechanism or parameter changed at a time. The tint shows"
+        " the distance of a figure from that of the machine as it is; the last column names the figures that change by"
         f" {NOTABLE:.0%} or more, and by more than the intervals."
     )
     chart = table(columns, rows, "of the figure of the machine as it is", title)
@@ -97,7 +97,7 @@ def _cell(machine: str, kind: str, figure: Number | None, usual: Number | None) 
 
 
 def _reading(machine: str, figures: Mapping[str, Number], usual: Mapping[str, Number]) -> str:
-    """Which figures the change makes lower or higher, most first."""
+    """The figures that the change makes lower or higher, the largest change first."""
     if machine == UNCHANGED:
         return "the reference of all others"
     changes = []

@@ -1,7 +1,7 @@
-"""Figures as experiment files ask for them: what ``[[figure]]`` says, made of the layers of ``curves`` and ``style``.
+"""The figures that experiment files ask for by ``[[figure]]``, made of the layers of ``curves`` and ``style``.
 
-What a figure may say is checked where the file is read (``crates/experiment/src/figure.rs`` describes every key). Here
-its rows are chosen, its curves named and its texts filled in. A figure whose rows are not there yet is left out.
+The simulator checks the keys when it reads the file (``crates/experiment/src/figure.rs`` describes every key). This
+module selects the rows, names the curves and fills in the texts. A figure without rows is left out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _COLUMN = re.compile(r"\{([^{}]+)\}")
 
 
 def panels(asked: Asked, rows: pl.DataFrame) -> Iterator[tuple[Asked, pl.DataFrame]]:
-    """What is asked for with its texts filled in, and its rows: once for each panel."""
+    """The figure with its texts filled in, and its rows, for each panel."""
     rows = chosen(rows, _where(asked))
     if rows.is_empty():
         return
@@ -76,7 +76,7 @@ def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
 
 
 def figure(asked: Asked, layers: Layers, words: str = "", dashed: bool = False) -> Figure:
-    """The figure of some layers; ``words`` are what its kind says of itself."""
+    """The figure of some layers; ``words`` are the caption of its kind."""
     caption = " ".join(text for text in (asked["caption"], words, asked["dashed"] if dashed else "") if text)
     return Figure(asked["name"], asked["title"], asked["paper"], caption, layered(asked["title"], layers))
 
@@ -127,18 +127,18 @@ def _one(places: pl.Series) -> bool:
 
 
 def _told(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with what their machines say of several rails."""
+    """The rows with columns for the rails and policies of their machines."""
     return told(rows) if "machine" in rows.columns else rows
 
 
 def _where(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Which rows are meant: the series with the rest."""
+    """The selection of rows: ``where``, and the series."""
     series = {"series": asked["series"]} if asked["series"] else {}
     return {**series, **asked["where"]}
 
 
 def _column(rows: pl.DataFrame, asked: Asked, key: str) -> str:
-    """A column that a figure names, or an error that says which there are."""
+    """A column that a figure names; an error lists the columns if there is no such column."""
     name: str = asked[key]
     if name not in rows.columns:
         have = parameters(rows)
@@ -150,7 +150,7 @@ def _column(rows: pl.DataFrame, asked: Asked, key: str) -> str:
 
 
 def _said(asked: Asked, name: str, value: object) -> str:
-    """A value as a figure calls it."""
+    """The name of a value in a figure."""
     names: dict[str, str] = dict(asked["names"].get(name, []))
     return names.get(plain(value), f"{value:,}" if isinstance(value, int) else str(value))
 
@@ -189,7 +189,7 @@ def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _means(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
-    """What is drawn: a mean with its interval for each curve and place on the axis."""
+    """The data of the figure: a mean with its interval for each curve and place on the axis."""
     if rows.is_empty():
         return rows
     x = asked["x"]
@@ -235,7 +235,7 @@ def _axis(asked: Asked, data: pl.DataFrame) -> alt.X:
 
 
 def _digits(data: pl.DataFrame) -> int:
-    """Digits after the point: those of parts, or of MB/s."""
+    """Digits after the point, for parts or for MB/s."""
     most = data["high"].max()
     return 3 if isinstance(most, float) and most < 10 else 1
 
@@ -261,13 +261,13 @@ def _published(asked: Asked, rows: pl.DataFrame) -> Layers:
 
 
 def _fits(claim: Claim, rows: pl.DataFrame) -> bool:
-    """Whether rows have the parameters of a claim, as far as they have one value of them."""
+    """Whether rows have the parameters of a claim; parameters with several values do not count."""
     alike = [(name, values) for name, values in claim.where if name in rows.columns and rows[name].n_unique() == 1]
     return not chosen(rows, {name: list(values) for name, values in alike}).is_empty()
 
 
 def _beside(asked: Asked, other: pl.DataFrame, data: pl.DataFrame) -> Layers:
-    """The curves of other rows, dashed, as far as those beside them go."""
+    """The curves of other rows, dashed, as far as the solid curves reach."""
     x = asked["x"]
     order = data["curve"].unique(maintain_order=True).to_list()
     steps = asked["x_scale"] == "steps"

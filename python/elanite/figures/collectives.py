@@ -24,26 +24,26 @@ OTHER = {"background.pattern": pl.String, "background.nodes": pl.Int64, "backgro
 """The columns that say what the other traffic is; a series without any lacks them."""
 
 BESIDE = 1.25
-"""What the axis of a distribution has more than the distribution on either side, as a factor."""
+"""The factor by which the axis of a distribution exceeds the distribution on either side."""
 
 STEPS = 500
-"""Steps of a cumulative distribution that are drawn."""
+"""Most steps of a cumulative distribution that are drawn."""
 
 
 def _background(rows: pl.DataFrame) -> str:
-    """What sends the other traffic of some rows; nothing where there is none."""
+    """The other traffic of some rows, in words; empty if there is none."""
     rows = rows.filter(TRAFFIC.is_not_null())
     if rows.is_empty():
         return ""
     nodes, message = rows.select("background.nodes", "background.message").row(0)
     return (
         f" The other traffic: {nodes} nodes send messages of {message} on average from and to adapter memory, each as"
-        " much as it can; how large those of the paper are is not said."
+        " much as it can; the paper does not state the size of its messages."
     )
 
 
 def distributions(table: pl.DataFrame) -> Iterator[Figure]:
-    """The share of calls that took no longer than so long, with and without other traffic, on the most nodes."""
+    """The cumulative distribution of the time of calls, with and without other traffic, on the most nodes."""
     rows = padded(table, **OTHER).filter(pl.col("series").is_in(["distribution", "hardware-loaded", "software-loaded"]))
     rows = rows.filter(pl.col("nodes") == pl.col("nodes").max())
     for operation, word in (("hgsync", "hardware"), ("gsync", "software")):
@@ -73,7 +73,7 @@ def _distribution(rows: pl.DataFrame, operation: str, word: str) -> Figure:
         ],
     )
     caption = (
-        f"The share of the calls of all processes that take no longer, over the time that they take.{_background(rows)}"
+        f"The share of the calls of all processes that take no longer than a time, over this time.{_background(rows)}"
         " Dashed: the points that the paper states."
     )
     return Figure(f"distribution-{word}", title, "", caption, layered(title, [lines, *_stated(operation, ends[0])]))
@@ -90,7 +90,7 @@ def _cumulative(rows: pl.DataFrame, left: float, right: float) -> pl.DataFrame:
 
 
 def _stated(operation: str, left: float) -> Layers:
-    """The published points of a distribution: so many per cent of the calls take less than so long."""
+    """The published points of a distribution: the percentage of calls that take less than a time."""
     points = [
         {"latency": claim.value, "share": share, "left": left, "zero": 0.0, "text": f"{share:g}% < {claim.value:g} µs"}
         for claim in claims()
@@ -112,4 +112,4 @@ def _stated(operation: str, left: float) -> Layers:
 
 
 HEIGHT_OF_WORDS = 250
-"""Where the names of published points stand, in pixels from the top: below the curves."""
+"""The places of the names of published points, in pixels from the top: below the curves."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 IO_NODES = ("shared", "dedicated")
 
 MAPPINGS = {"1c": "clustered 1c", "1i": "clustered 1i", "distributed": "distributed"}
-"""The paper's names: the compute job, or the I/O job, on the first half of the machine."""
+"""The paper's names: 1c has the compute job on the first half of the machine, 1i the I/O job."""
 
 UNDISTURBED = 0.95
 """A job that keeps this fraction of its bandwidth does not suffer from another (petrini2003 s5.7 gives no figure)."""
@@ -29,7 +29,7 @@ STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """Accepted over offered load of the compute job for each I/O load, and what it keeps at saturation."""
+    """Accepted over offered load of the compute job for each I/O load, and its bandwidth at saturation."""
     rows = of_jobs(rows)
     beside = rows.filter(pl.col("io.load_MBps").is_not_null()).with_columns(
         io_nodes=pl.col("series").str.split("-").list.first(),
@@ -48,7 +48,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def fraction(io_load: float) -> str:
-    """The load of an I/O client as the paper has it: of what a node can inject."""
+    """The load of an I/O client as in the paper: a fraction of the rate that a node can inject."""
     (most,) = (claim.value for claim in claims() if claim.id == "ping.uni.elan.bandwidth")
     return f"{io_load / (most or 1.0):.1f} ({io_load:g} MB/s)"
 
@@ -62,8 +62,8 @@ def _load(beside: pl.DataFrame, alone: pl.DataFrame, letter: str, io_load: float
     caption = (
         "Accepted against offered load of the compute job: solid beside the I/O job, dashed alone on the same nodes."
         f" {SATURATED} 1c: the compute job is on the first half of the machine, away from clustered I/O nodes; 1i: it"
-        " is on the second half. Long dashes: what the paper gives for the compute job alone. The I/O load is that"
-        f" of each of its nodes, as a fraction of the 335 MB/s that a node can inject. {_io_words(_io(beside))}"
+        " is on the second half. Long dashes: the paper's figure for the compute job alone. The I/O load is that"
+        f" of each I/O client, as a fraction of the 335 MB/s that a node can inject. {_io_words(_io(beside))}"
     )
     layers = loads(data, "mapping", "I/O nodes", "MB/s per node")
     if not same.is_empty():
@@ -74,14 +74,14 @@ def _load(beside: pl.DataFrame, alone: pl.DataFrame, letter: str, io_load: float
 
 
 def _alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
-    """The compute job alone, in the colours of the mappings whose nodes it is on."""
+    """The compute job alone, in the colours of the mappings with the same nodes."""
     base: alt.Chart = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
     chart: alt.Chart = base.encode(x="offered:Q", y="mean:Q", color=colour("mapping", order, "I/O nodes"))
     return chart
 
 
 def _io(beside: pl.DataFrame) -> list[dict[str, Any]]:
-    """What the I/O job gets at the highest load of the compute job: per I/O node, for each load and mapping."""
+    """The accepted load of each I/O node at the highest load of the compute job, for each I/O load and mapping."""
     rows = beside.filter((pl.col("job") == "io") & (pl.col("compute.load_MBps") == pl.col("compute.load_MBps").max()))
     if "server_accepted" not in rows["metric"]:
         return []
@@ -169,16 +169,16 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
     figures = base.mark_text(fontSize=13, dy=-8, color="black").encode(text="text:N", opacity=look)
     states = base.mark_text(fontSize=11, dy=9, color="black").encode(text="state:N", opacity=look)
     caption = (
-        "What the compute job keeps, at its highest load, of the bandwidth that it has alone on the same nodes, with"
-        f" half of its 95% confidence interval. It suffers where it keeps less than {UNDISTURBED:.0%} with the whole of"
-        " the interval, is undisturbed where it keeps more, and else the case is not resolved."
-        + _io_summary(_io(beside))
+        "The fraction of its bandwidth alone on the same nodes that the compute job keeps at its highest load, with"
+        f" half of its 95% confidence interval. The job suffers if the whole interval is below {UNDISTURBED:.0%}, and"
+        " is"
+        " undisturbed if the whole interval is above; otherwise the case is not resolved." + _io_summary(_io(beside))
     )
     return Figure("20", title, "figure 20", caption, layered(title, [blocks, figures, states]))
 
 
 class Kept:
-    """What the compute job keeps of its bandwidth at its highest load, beside an I/O job of one load."""
+    """The bandwidth that the compute job keeps at its highest load, beside an I/O job of one load."""
 
     def __init__(self, series: str, io_load: float, beside: Number, alone: Number) -> None:
         self.series = series
@@ -191,12 +191,12 @@ class Kept:
 
     @property
     def undisturbed(self) -> bool | None:
-        """Whether it keeps (nearly) all; None if the interval is too wide to say."""
+        """Whether the job keeps (nearly) all of its bandwidth; None if the interval is too wide to say."""
         return at_least(self.kept, UNDISTURBED)
 
 
 def kept(rows: pl.DataFrame) -> list[Kept]:
-    """What the compute job keeps, by series and load of the I/O job; without what lacks its run alone."""
+    """The bandwidth that the compute job keeps, by series and I/O load; cases without a run alone are left out."""
     rows = compute(rows).filter(pl.col("metric") == "accepted")
     groups = rows.group_by("series", "compute_nodes", "io_load", maintain_order=True)
     found = {key: averaged(group) for key, group in groups}

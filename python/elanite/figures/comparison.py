@@ -1,7 +1,7 @@
 """QsNET against QsNetII: traffic (petrini2003), collectives (petrini2001) on both generations, side by side.
 
-Nobody has published such figures of a QsNetII, nor any of one with more than one switch, nor of a QsNET with more than
-64 nodes. They are predictions, and the caption of the table says what they rest on.
+No such figures are published of a QsNetII, nor any figures of a QsNetII with more than one switch, nor of a QsNET with
+more than 64 nodes. The figures are predictions, and the caption of the table says on what they rest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elanite.measures import Number
 
 NAMES = {"es40-qsnet": "QsNET", "opteron-qsnet2": "QsNetII"}
-"""What machines are called; all others by their own names."""
+"""Names of machines; other machines have their own names."""
 
 TRAFFIC = ("uniform", "permutations")
 
@@ -35,7 +35,7 @@ QUANTITIES = {
     "barrier": ("latency", "latency of barriers, µs"),
     "broadcast": ("bandwidth", "bandwidth of broadcasts, MB/s"),
 }
-"""The metric of each series, and what it is called."""
+"""The metric of each series, and its name."""
 
 OPERATIONS = {
     "hgsync": "hardware (hgsync)",
@@ -44,11 +44,11 @@ OPERATIONS = {
     "bcast": "software (bcast)",
 }
 
-PREDICTION = "A prediction: nothing of this kind is published of QsNetII, nor of QsNET with more than 64 nodes."
+PREDICTION = "A prediction: no such figures are published of QsNetII, nor of QsNET with more than 64 nodes."
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """The table of everything, the loads by pattern, and the collective operations over the number of nodes."""
+    """The table of all figures, the loads by pattern, and the collective operations over the number of nodes."""
     if ON not in rows.columns:
         return  # one machine alone
     wanted = pl.any_horizontal(
@@ -61,7 +61,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def rests_on(machine: str) -> str:
-    """What the figures of a machine rest on, in words; nothing of one that is not shipped."""
+    """A sentence that says on what the figures of a machine rest; empty for machines that are not shipped."""
     if machine not in fitted_parameters():
         return ""
     about, fitted = Machine.load(machine), fitted_parameters()[machine]
@@ -93,9 +93,9 @@ def _table(rows: pl.DataFrame) -> Figure:
         f"{PREDICTION} Means with half of their 95% confidence intervals, over batches; a figure without one varied by"
         f" less than it shows.{_offered(rows)}{''.join(map(rests_on, machines))} QsNET was fitted to figures of up to"
         " 64 nodes, among them the barrier by hardware, which therefore is no prediction there, and some patterns"
-        " and broadcasts with other messages. QsNetII was fitted to pings and noise alone, and nobody has published one"
-        " of more than one switch. Both are quaternary fat trees of 1,024 nodes here. Buffers lie in adapter memory, so"
-        " that the I/O buses (PCI, PCI-X) carry none of the data, and operating systems make no noise."
+        " and broadcasts with other messages. QsNetII was fitted to pings and noise alone, and no figures of more than"
+        " one switch are published. Both are quaternary fat trees of 1,024 nodes here. Buffers lie in adapter memory,"
+        " so that the I/O buses (PCI, PCI-X) carry none of the data, and operating systems make no noise."
     )
     return Figure("table", title, "", caption, table(columns, lines, "", title), wide=True)
 
@@ -112,12 +112,12 @@ def _offered(rows: pl.DataFrame) -> str:
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a series without the columns that name what is in others."""
+    """Rows of a series without the columns that only other series have."""
     return rows.drop("_name", "id")
 
 
 def _cells(line: Line, rows: pl.DataFrame) -> list[Cell]:
-    """What is measured, and on how many nodes; a parameter that does not vary is that of all rows."""
+    """The quantity and the number of nodes; a parameter that does not vary is the same for all rows."""
     of = "operation" if "operation" in rows.columns and rows["operation"][0] is not None else "pattern"
     what, nodes = (line.parameters.get(name, rows[name][0]) for name in (of, "nodes"))
     return [Cell(OPERATIONS.get(what, str(what))), Cell(f"{nodes:,}")]

@@ -1,4 +1,4 @@
-"""Figure 15 of petrini2003: the congestion matrices of whatever points have slices of time."""
+"""Figure 15 of petrini2003: the congestion matrices of all points with slices of time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def matrices(points: Sequence[Point], store: Store, asked: Sequence[dict[str, Any]] = ()) -> list[Figure]:
     """The congestion matrices of the points that have slices: one for each configuration, of its first seed.
 
-    A ping has none, and no delays either. Series that a figure asks for have its name and the number of the paper.
+    A ping has no slices and no delays. Series that a figure asks for have the name and the number of this figure.
     """
     chosen: dict[str, Point] = {}
     texts = {name: one for one in asked if one["draw"] == "congestion" for name in one["series"]}

@@ -1,4 +1,4 @@
-"""Curves that several figures share: accepted over offered load, and a bandwidth over whatever varies."""
+"""Curves that several figures share: accepted over offered load, and a bandwidth over any parameter."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ DECADES = [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
 """Where a logarithmic axis is labelled."""
 
 SATURATED = (
-    "The offered load is what the sources really offered in the measured window. Bands are 95% confidence intervals"
-    " over batches and seeds; below saturation, of what is under way at the ends of the window. Triangles are saturated"
-    " points: more is offered than is accepted, and the sources' queues grow. Dotted: accepted = offered."
+    "The offered load is the load that the sources offered in the measured window. Bands are 95% confidence intervals"
+    " over batches and seeds; below saturation, of the messages under way at the ends of the window. Triangles are"
+    " saturated points: the offered load exceeds the accepted load, and the sources' queues grow. Dotted: accepted ="
+    " offered."
 )
-"""What a caption says about ``loads``."""
+"""The caption of ``loads``."""
 
 
 def of_loads(
     rows: pl.DataFrame, keys: Sequence[str], accepted: str = "accepted", offered: str = "offered"
 ) -> pl.DataFrame:
-    """What ``loads`` draws, a line for each group: offered and accepted load with its interval, and the state.
+    """The data of ``loads``, a row for each group: offered and accepted load with its interval, and the state.
 
-    Below saturation all that is offered is accepted in the end. Over the window the two differ by how much more is
-    under way at its one end than at the other, and the interval is that of this difference: the noise of the arrivals
-    is on the axis of the offered load, not in the interval. (The ratio of the two within each batch would not do:
-    batches are as short as some messages are long, and what is offered in one is accepted in the next.) Several
-    configurations in a group are averaged within a batch first.
+    Below saturation, all offered messages are accepted in the end. Over the window, offered and accepted load differ by
+    the difference of the messages under way at its two ends, and the interval is that of this difference: the noise of
+    the arrivals is on the axis of the offered load, not in the interval. (The ratio of the two loads within each batch
+    would be wrong: batches are as short as some messages are long, so that messages offered in one batch are accepted
+    in the next.) Several configurations in a group are averaged within a batch first.
     """
     value = pl.col("value")
     parts = rows.filter(pl.col("metric").is_in([accepted, offered])).group_by([*keys, "seed", "batch"])
@@ -62,11 +63,11 @@ def of_loads(
 
 
 def _under_way(batches: pl.DataFrame) -> float:
-    """Half the interval of accepted less offered load: what more is under way at one end of the window.
+    """Half the interval of accepted less offered load: the difference of the load under way at the ends of the window.
 
-    What is under way at the end of each batch, up to a constant, is what was offered and not accepted so far. From the
-    spread of these sums follows that of the difference between two of them, the ends of the window (a little too much,
-    as these two are among them).
+    The load under way at the end of a batch is, up to a constant, the load offered and not accepted so far. The spread
+    of these sums gives the spread of the difference between two of them, the ends of the window (a little too much, as
+    these two are among them).
     """
     sums: list[float] = []
     runs = batches.partition_by("seed")

@@ -1,7 +1,7 @@
-"""The deadlock of petrini2001: broadcasts that wait for each other in a circle, and serialised ones, which do not.
+"""The deadlock of petrini2001: broadcasts that wait for each other in a cycle, and serialised ones, which do not.
 
-The picture is laid out here, in pixels, as in ``elanite.figures.matrix``: the packets of a short cycle stand on an
-ellipse, and an arrow leads from each to the one that holds what it waits for. Those of a long one are a list.
+This module lays out the picture in pixels, as in ``elanite.figures.matrix``. The packets of a short cycle stand on an
+ellipse, and an arrow leads from each packet to the packet that holds the awaited channel. A long cycle is a list.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WIDTH, HEIGHT = 1180, 300
 """Size of the picture of a short cycle in pixels."""
 
 RADIUS = 320
-"""Half the width of the ellipse; to its sides there is room for words."""
+"""Half the width of the ellipse, which leaves room for words on its sides."""
 
 ROOM = 40
 """Half the height of the ellipse for each packet of the cycle, so that boxes do not overlap."""
@@ -37,7 +37,7 @@ ROW = 22
 """Height of a row of the list of a long cycle."""
 
 COLUMNS = (10, 430, 890)
-"""Where the columns of the list begin: a packet, what it waits for, and who has that."""
+"""Where the columns of the list begin: a packet, what it waits for, and which packet holds that."""
 
 BOX, TALL = 230, 66
 """Size of the box of a packet."""
@@ -58,7 +58,7 @@ Row = dict[str, Any]
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """How long a call takes where all complete, and where there is a deadlock instead."""
+    """The time of a call if all calls complete, and the cases with a deadlock."""
     rows = padded(rows, job=pl.String).filter(pl.col("job").is_null())
     rows = rows.with_columns(roots=pl.col("machine").replace(ROOTS))
     ended = (
@@ -78,7 +78,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
         )
     )
     order = ended["roots"].unique(maintain_order=True).to_list()
-    title = "Broadcasts at the same time: who completes"
+    title = "Broadcasts at the same time: completed and deadlocked runs"
     x = alt.X("groups:O", title="groups that broadcast at the same time", axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("roots:N", sort=order)
     color = alt.Color(
@@ -105,7 +105,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     )
     layers: Layers = [bars, figures]
     if not stuck.is_empty():
-        # Above the figure of those runs that complete.
+        # Above the figure of the runs that complete.
         for text, dy in ((alt.value("deadlock"), -32), (alt.Text("text:N"), -18)):
             words = alt.Chart(stuck).mark_text(baseline="bottom", dy=dy, color=HOT, fontWeight="bold", fontSize=12)
             layers.append(words.encode(x=x, xOffset=offset, y="at:Q", text=text))
@@ -118,7 +118,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def cycles(table: pl.DataFrame) -> Iterator[Figure]:
-    """The cycle of each deadlock: its packets, what each holds, and what it waits for."""
+    """The cycle of each deadlock: its packets, what each packet holds, and what each waits for."""
     for (_,), here in table.group_by("id", maintain_order=True):
         waits = here.filter(pl.col("step").is_not_null()).sort("step").to_dicts()
         held = here.filter(pl.col("step").is_null()).group_by("source", "sequence").len()
@@ -129,21 +129,22 @@ def _cycle(waits: list[Row], held: dict[tuple[int, int], int]) -> Figure:
     first = waits[0]
     groups = first["groups"]
     title = (
-        f"Deadlock: the circle of {len(waits)} packets that wait for each other, {groups} groups, seed {first['seed']}"
+        f"Deadlock: the cycle of {len(waits)} packets that wait for each other, {groups} groups, seed {first['seed']}"
     )
     packets = ", ".join(str(wait["source"]) for wait in waits)
     roots = ROOTS.get(first["machine"], first["machine"])
     circle = len(waits) <= CIRCLE
     how = (
-        "A box is a packet with what it holds: channels of links, up and down its tree as far as that has been set up."
+        "A box is a packet with the channels of links that it holds, up and down its tree as far as this is set up."
         " An arrow leads to the packet that it waits for, and says where and for which channel."
         if circle
-        else "A row is a packet with what it holds, channels of links, up and down its tree as far as that has been set"
-        " up; then where it waits and for which channel, and for which packet: that of the next row."
+        else "A row is a packet with the channels of links that it has, up and down its tree as far as that is set up;"
+        " then the place and the channel for which it waits, and the packet that holds this channel, in the next row."
     )
     caption = (
-        f"{groups} groups broadcast at the same time, {roots}. {how} Each waits for the next, and the last for the"
-        f" first, so that none ever goes on: the packets of nodes {packets}. Switches are named by level and number."
+        f"{groups} groups broadcast at the same time, {roots}. {how} Each packet waits for the next, and the last for"
+        f" the first, so that none ever goes on: the packets of nodes {packets}. Switches are named by level and"
+        " number."
     )
     chart = _picture(waits, held, title) if circle else _list(waits, held, title)
     return Figure(f"cycle-{first['id'][:8]}", title, "", caption, chart, wide=True)
@@ -240,7 +241,7 @@ def _lines(lines: list[str], place: tuple[float, float], align: str, kind: str) 
 
 
 def _packet(wait: Row, held: dict[tuple[int, int], int]) -> list[str]:
-    """A packet, and what it holds."""
+    """A packet, and the channels that it holds."""
     return [
         f"packet {wait['sequence']} of node {wait['source']}",
         f"to nodes {wait['first']} to {wait['last']}",
@@ -249,7 +250,7 @@ def _packet(wait: Row, held: dict[tuple[int, int], int]) -> list[str]:
 
 
 def _waits(wait: Row) -> list[str]:
-    """What a packet waits for, and who has it."""
+    """What a packet waits for, and which packet holds it."""
     holder = f"which the packet of node {wait['holder_source']} holds"
     if wait["link"] is None:
         return [f"waits for its turn at {wait['switch_name']},", holder.replace("holds", "has")]

@@ -1,7 +1,7 @@
-"""Figures of an experiment that asks for none: what its kinds of benchmarks say of themselves.
+"""Default figures of experiments without ``[[figure]]``, by their kinds of benchmarks.
 
-Each kind names its metrics and the parameter that they are drawn over (``_core.plots``); where that does not vary, or
-nothing is known of the kind, they are drawn over the numeric parameter that varies most.
+Each kind names its metrics and the parameter of the horizontal axis (``_core.plots``). If this parameter does not vary,
+or if the kind names none, the axis has the numeric parameter that varies most.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 CURVES = 7
-"""More curves than colours are not drawn apart."""
+"""If there are more curves than colours, all curves have one colour."""
 
 
 def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""Figure 16 b of petrini2003: what each node has of the bandwidth of a hot one."""
+"""Figure 16 b of petrini2003: the bandwidth of each node that writes to a hot node."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
         )
     )
     caption = (
-        "What each node writes into the memory of node 0, mean over seeds. Dashed: what the paper gives for the nodes"
-        " of the same first-level switch, for those whose packets meet others at two levels, and at three."
+        "The bandwidth of each node into the memory of node 0, mean over seeds. Dashed: the paper's figures for the"
+        " nodes of the same first-level switch, and for nodes whose packets meet others at two levels, and at three"
+        " levels."
     )
     yield Figure("16b", title, "figure 16 b", caption, layered(title, [points, *_groups()]))
 

@@ -25,7 +25,7 @@ PLACES = ("clustered", "distributed")
 MAPPING = pl.when(pl.col("nodes") == ALL).then(pl.lit("shared")).otherwise(pl.lit("dedicated"))
 
 HALF = 0.5
-"""The fraction of messages written that the paper's table is about."""
+"""The fraction of messages written in the paper's table."""
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
@@ -64,13 +64,14 @@ def _table(rows: pl.DataFrame) -> Figure:
             middle = _cell(here.filter(pl.col("writes") == HALF), value)
             lines.append([Cell(f"{traffic}\n{place}"), Cell(f"{value:g}" if value else ""), middle, *cells])
     caption = (
-        "What is written to and read from an I/O node at saturation, in MB/s, with half of its 95% confidence interval;"
-        " the tint compares the mean of shared and dedicated I/O nodes with what is published. The paper finds little"
-        " difference between fractions of writes. Reads go the other way than writes, so that half of each can be more"
-        " than all of one. Deterministic: blocks of nodes share an I/O node; the paper does not say which nodes do."
+        "Accepted load of an I/O node at saturation, reads and writes, in MB/s, with half of its 95% confidence"
+        " interval; the tint compares the mean of shared and dedicated I/O nodes with the published figure. The paper"
+        " finds little difference between fractions of writes. The data of reads and of writes go in opposite"
+        " directions, so that half of each can be more than all of one. Deterministic: blocks of nodes share an I/O"
+        " node; the paper does not say which nodes do."
     )
     if "cyclic" in rows["pattern"]:
-        caption += " Cyclic: the I/O nodes are dealt out in turn; the paper's value stands with the other way."
+        caption += " Cyclic: the I/O nodes are assigned in turn; the paper's value stands with the other assignment."
     chart = table(columns, lines, "of the published value", title)
     return Figure("table-1", title, "table 1", caption, chart, wide=True)
 

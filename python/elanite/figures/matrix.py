@@ -1,12 +1,12 @@
 """The congestion matrix as the picture of figure 15 of petrini2003, for any tree.
 
-A row of blocks for every level of switches, the top first. A block is a switch: the squares above are its links
-upwards, those below its links downwards, the one between them is the switch itself; the darker, the hotter. The links
-of the first level lead down to the nodes. A run with slices gets a slider: first each slice of time, all of them
-relative to the hottest one, at its end the measured window.
+Every level of switches has a row of blocks, the top level first. A block is a switch: the squares above are its links
+upwards, the squares below its links downwards, and the square between them is the switch itself. A hotter square is
+darker. The links of the first level lead down to the nodes. A run with slices gets a slider: first each slice of time,
+relative to the hottest slice, and at its end the measured window.
 
-A level with more switches or links than there is room for is drawn in groups of neighbours, each with the highest
-figure of its members, so that nothing hot is averaged away. Squares without room for a number have their colour only.
+If a level has more switches or links than there is room for, groups of neighbours share a square with the highest
+figure of the group, so that averages hide no hot link. Squares without room for a number have only a colour.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elanite.congestion import Matrix
 
 MOST_BLOCKS, MOST_SQUARES = 64, 256
-"""Switches, and links in one direction, that a row has room for."""
+"""The numbers of switches, and of links in one direction, for which a row has room."""
 
 WIDTH, LEFT = 1180, 70
 """Width of the picture, and of the names of its rows, in pixels; so are the heights below."""
@@ -36,13 +36,13 @@ DIGITS = 15
 
 
 def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = "") -> Figure:
-    """The picture of a congestion matrix; ``parameters`` say what traffic it is, and end the caption."""
+    """The picture of a congestion matrix; ``parameters`` describe the traffic at the end of the caption."""
     caption = (
-        "A block is a switch, a row a level; above it are its links upwards, below it its links downwards, at the first"
-        " level those to the nodes. A number is the sum of the delays that packets met on entering a link, or the sum"
-        " over the links of a switch; the most loaded link and the most loaded switch have 100. A delay stands at the"
-        " port by which the packet leaves the switch, whose link is the one that is short; the paper writes it at the"
-        " port by which the packet came in. The sums of switches are the same either way."
+        "A block is a switch, a row a level. Links upwards are above the switch, links downwards below; those of the"
+        " first level lead to the nodes. The number of a link is the sum of the delays of packets before the link; the"
+        " number of a switch is the sum over its links. The most loaded link and the most loaded switch have 100. A"
+        " delay is written at the port by which the packet leaves the switch, because the packet waits for this link;"
+        " the paper writes it at the port by which the packet came in. The sums of switches are the same either way."
     )
     if matrix.slice_count:
         caption += (
@@ -134,7 +134,7 @@ def _chart(matrix: Matrix, name: str, title: str) -> alt.LayerChart:
 
 
 def _layout(matrix: Matrix) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-    """The place of every switch and link (those of a group have the same one), the labels, and the total height."""
+    """The place of every switch and link (a group has one place), the labels, and the total height."""
     members: list[pl.DataFrame] = []
     labels: list[tuple[float, float, str, str]] = []
     top = HEAD
@@ -203,7 +203,7 @@ def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]
 
 
 def _parts(members: pl.DataFrame, matrix: Matrix) -> pl.DataFrame:
-    """What is drawn, one row per square, with its delays at every moment: the highest of its members."""
+    """The data of the picture, one row per square, with the highest delay of its members at every moment."""
     place = ["kind", "x", "x2", "y", "y2"]
     parts = members.group_by(place, maintain_order=True).agg(
         pl.col("id"),

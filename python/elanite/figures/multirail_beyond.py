@@ -1,4 +1,4 @@
-"""Policies of several rails where the paper did not look: other machines and traffic."""
+"""Policies of several rails beyond the paper: other machines and traffic."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ CASES = {
     "io": "four rails, eight nodes serve all others, {pattern}",
     "pci": "four Elan3 adapters, main memory, PCI buses of {duplex} duplex",
 }
-"""What each series is, in words; a series of another name is called by that."""
+"""A description of each series; other series have their names."""
 
 PATTERNS = {"uniform": "uniform traffic", "blocks": "a server for each block of nodes"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """What each policy accepts beyond saturation, relative to basic; and over time where a rail fails."""
+    """The accepted load of each policy beyond saturation, relative to basic, also after the failure of a rail."""
     rows = padded(told(rows), servers=pl.String)
     if not rows.is_empty():
         yield _table(rows)
@@ -59,8 +59,8 @@ def _table(rows: pl.DataFrame) -> Figure:
     ]
     caption = (
         "Accepted load beyond saturation, in MB/s for each node that sends, or for each server where there are some,"
-        f" with half of its 95% confidence interval; {rows['message'][0]} messages. The tint says how far a figure is"
-        " from that of basic in the same row."
+        f" with half of its 95% confidence interval; {rows['message'][0]} messages. The tint shows the distance of a"
+        " figure from that of basic in the same row."
     )
     return Figure("beyond", title, "", caption, table(columns, body, "of what basic accepts", title), wide=True)
 

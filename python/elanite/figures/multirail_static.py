@@ -1,4 +1,4 @@
-"""Static allocation of rails (coll2003 s2): how many rails nodes need, figure 2, and matrices as in figures 3 and 4."""
+"""Static allocation of rails (coll2003 s2): the rails that nodes need (figure 2), and matrices (figures 3 and 4)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     title = "Static allocation: the rails that nodes need to reach each other"
     caption = (
         "Each adapter either transmits or receives, and every node is to reach every other without nodes in between."
-        " Marks are what was computed, both ends of every step. No static allocation needs fewer rails than"
+        " Marks are computed points, both ends of every step. No static allocation needs fewer rails than"
         " algorithm 2: r rails connect at most C(r, r/2) nodes."
     )
     last = {row["algorithm"]: row["value"] for row in data.filter(pl.col("nodes") == many).iter_rows(named=True)}
@@ -67,7 +67,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def matrices(table: pl.DataFrame) -> Iterator[Figure]:
-    """Who transmits and who receives, a picture for each allocation."""
+    """The nodes that transmit and receive on each rail, a picture for each allocation."""
     here = table.filter(pl.col("series").is_in(DRAWN))
     for _, matrix in here.group_by("id", maintain_order=True):
         yield _matrix(matrix)
@@ -90,8 +90,8 @@ def _matrix(matrix: pl.DataFrame) -> Figure:
     name = ALGORITHMS[algorithm].split(",")[0]
     title = f"Static allocation: {rails} rails and {nodes} nodes, {name}"
     caption = (
-        "A node reaches another on a rail on which it has a 1 and the other a 0; for each pair there is one each way."
-        + (f" As figure {number} of the paper has it." if number else "")
+        "A node reaches another node on a rail on which it has a 1 and the other node a 0; each pair has a rail each"
+        " way." + (f" As figure {number} of the paper has it." if number else "")
     )
     if number == "4":
         caption += " Our copy of it lacks the last column."

@@ -1,4 +1,4 @@
-"""Figure 3 of garcia2005: how long each iteration of a computation takes; what noise adds to programs in step.
+"""Figure 3 of garcia2005: the time of iterations of a computation; the effect of noise on bulk-synchronous programs.
 
 ``histogram`` draws what ``elanite noise`` measures on a real machine, too.
 """
@@ -22,10 +22,10 @@ BARS = 80
 """Bars of a histogram, or fewer."""
 
 SHOWN = 0.999
-"""The part of the iterations that the axis has room for, at least."""
+"""The axis has room for at least this part of the iterations."""
 
 NAMES = {0: ("3a", "first"), 1: ("3b", "second")}
-"""Figures of the paper and the processors that they show."""
+"""The figures of the paper, and the processor that each shows."""
 
 
 def draw(table: pl.DataFrame) -> Iterator[Figure]:
@@ -46,7 +46,7 @@ def draw(table: pl.DataFrame) -> Iterator[Figure]:
 
 
 def scale(tables: Sequence[pl.DataFrame]) -> tuple[float, int]:
-    """Width of a bar in microseconds, a round one, and how many there are, for some distributions on one axis."""
+    """The width of a bar, a round number of microseconds, and the number of bars, for distributions on one axis."""
     most = max(_quantile(table, SHOWN) for table in tables)
     least = max(most / BARS, 0.01)
     power = 10.0 ** math.floor(math.log10(least))
@@ -57,7 +57,7 @@ def scale(tables: Sequence[pl.DataFrame]) -> tuple[float, int]:
 def histogram(
     bins: pl.DataFrame, compute: float, names: tuple[str, str, str], axis: tuple[float, int] | None = None
 ) -> Figure:
-    """How many iterations took how long: ``bins`` of their detours, ``lower_ps`` and ``count``, from ``compute`` on.
+    """A histogram of the time of iterations, from ``compute`` on: ``bins`` of detours with ``lower_ps`` and ``count``.
 
     ``names`` are the short name, the title and the figure of the paper; ``axis`` is a ``scale``.
     """
@@ -96,7 +96,7 @@ def histogram(
 
 
 def _quantile(bins: pl.DataFrame, share: float) -> float:
-    """The detour, in microseconds, that so many do not exceed."""
+    """A quantile of the detours, in microseconds."""
     ordered = bins.sort("lower_ps")
     reached = ordered.filter(pl.col("count").cum_sum() >= share * pl.col("count").sum())
     return float(reached["lower_ps"][0]) / 1e6
@@ -107,14 +107,14 @@ STEPS = {
     "gsync": "software barrier (elan_gsync)",
     "reduce": "reduction (elan_reduce)",
 }
-"""What is called between computations, as a curve is named."""
+"""Names of curves by the call between computations."""
 
 QUIET = "host.noise=false"
-"""What the machine without noise is called by, within its changes."""
+"""The change that marks the machine without noise."""
 
 
 def scaling(rows: pl.DataFrame) -> Iterator[Figure]:
-    """What noise adds to a step, computation and call, over the number of nodes."""
+    """The time that noise adds to a step (computation and call), over the number of nodes."""
     rows = rows.filter(pl.col("metric") == "step")
     quiet = pl.col("machine").str.contains(QUIET, literal=True)
     keys = ["operation", "nodes", "seed", "batch"]
@@ -129,10 +129,10 @@ def scaling(rows: pl.DataFrame) -> Iterator[Figure]:
     nodes = data["nodes"].unique().sort().to_list()
     axis = alt.Axis(values=nodes, grid=False)
     x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", base=2, nice=False, padding=12), axis=axis)
-    title = f"Noise: what it adds to a computation of {added['compute'][0]} and a collective call"
+    title = f"Noise: the time it adds to a computation of {added['compute'][0]} and a collective call"
     caption = (
         "Mean time of a step with noise less that without, all processes on the first processors of their nodes. Bars"
-        " are 95% confidence intervals over batches and seeds. A prediction: nothing is published about it."
+        " are 95% confidence intervals over batches and seeds. A prediction: nothing is published about this effect."
     )
     yield Figure(
         "scaling", title, "", caption, layered(title, curves(data, "curve", "call", x, "added, µs", unit="µs"))

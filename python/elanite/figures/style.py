@@ -1,4 +1,4 @@
-"""What all figures share: the palette, axes with units, published values as dashed rules."""
+"""The style of all figures: the palette, axes with units, published values as dashed rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8
 """Colours that people with colour-blindness tell apart (Okabe and Ito), readable on light and dark."""
 
 HOT = PALETTE[4]
-"""What is lost, or congested."""
+"""The colour of losses and of congestion."""
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke"]
 
@@ -37,13 +37,13 @@ MARKS = [4**power for power in range(16)]
 
 @dataclass(frozen=True)
 class Figure:
-    """One chart with what is said about it."""
+    """One chart with its texts."""
 
     name: str
     """Short name, unique within the experiment: ``9a``."""
     title: str
     paper: str
-    """The figure of the paper that it corresponds to; empty if there is none."""
+    """The corresponding figure of the paper; empty if there is none."""
     caption: str
     chart: alt.LayerChart = field(repr=False)
     wide: bool = False
@@ -56,7 +56,7 @@ class Figure:
 
 
 def published(*identities: str, label: str = "published") -> list[alt.Chart | alt.LayerChart]:
-    """Dashed rules at the published values of claims (two, for a range), named at their right ends, off the curves."""
+    """Dashed rules at the published values of claims (two for a range), with names at the right, off the curves."""
     layers: list[alt.Chart | alt.LayerChart] = []
     for claim in claims():
         if claim.id not in identities:
@@ -112,7 +112,7 @@ def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
 
 
 def below(**look: Any) -> alt.Legend:
-    """A legend below the chart, uncut: the space beside it is that of the published values' names."""
+    """A legend below the chart, uncut: the names of published values need the space beside the chart."""
     return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, **look)
 
 

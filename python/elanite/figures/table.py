@@ -1,7 +1,7 @@
-"""A table as a picture: what has many figures and few axes, with the page's own fonts and colours.
+"""A table as a picture, with the page's own fonts and colours.
 
-Columns have widths and rows a height; everything is laid out here, in pixels, as in ``elanite.figures.matrix``. A cell
-may have a tint, which says how far its figure is from a reference: white is equal, orange is less, blue is more.
+Columns have widths and rows a height; this module lays everything out in pixels, as in ``elanite.figures.matrix``. A
+cell may have a tint, which shows the distance of its figure from a reference: white is equal, orange less, blue more.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WIDTH = 1180
-"""Width of the picture; columns share it in proportion to theirs."""
+"""Width of the picture, which columns share in proportion to their widths."""
 
 LINE, PAD = 15, 7
-"""Height of a line of text, and of what is left free above and below the lines of a cell."""
+"""Height of a line of text, and of the margins above and below the lines of a cell."""
 
 LESS, MORE = "#f0a875", "#85bce0"
-"""Orange and blue as light as black text on them needs."""
+"""Orange and blue, light enough for black text."""
 
 Align = Literal["left", "center"]
 
@@ -42,14 +42,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: its text, and what it is tinted by."""
+    """A cell: its text, and the figure that decides its tint."""
 
     text: str
     """Lines are separated by line feeds; all but the first are smaller."""
     ratio: float | None = None
     """The figure relative to the reference; None for no tint."""
     says: str = ""
-    """What is said when the reader points at it."""
+    """The text that appears when the reader points at the cell."""
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], legend: str, title: str) -> alt.LayerChart:
@@ -120,7 +120,7 @@ def _chart(
     for kind, align in product(("heading", "tinted", "plain"), aligns):
         if any(word["kind"] == kind and word["align"] == align for word in words):
             here = text.transform_filter(f"datum.kind == '{kind}' && datum.align == '{align}'")
-            # Words on a tint are black in light and dark; all others have the colour of the page's text.
+            # Words on a tint are black on light and dark pages; all other words have the colour of the page's text.
             layers.append(
                 here.mark_text(
                     align=align,

@@ -1,8 +1,8 @@
-"""What a claim is compared with: from simulated rows to a number, an order or a finding, as the claim's data says.
+"""Measures claims: turns simulated rows into a number, an order or a finding, as the claim's data says.
 
-A claim names a quantity (see ``quantities``) and what becomes of it: its value, the one of several groups that is
-picked, an order of the groups, or parts that have to hold. What no quantity says is a function of its own in ``OWN``.
-Judging numbers and orders against the published ones is done in ``elanite.claims``.
+A claim names a quantity (see ``quantities``) and its use: the value, the value of one of several groups, an order of
+the groups, or parts that have to hold. Claims that no quantity can express have functions of their own in ``OWN``.
+``elanite.claims`` compares the results with the published numbers and orders.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ OWN: dict[str, Callable[[pl.DataFrame, Claim], Finding]] = {
     "static-bound": multirail.static_bound,
     "livelock": multirail.livelock,
 }
-"""What is special: congestion matrices, distributions of noise, allocations and circles of several rails."""
+"""Special measures: congestion matrices, distributions of noise, allocations and cyclic requests of several rails."""
 
 SAID = {True: "yes", False: "no", None: "not resolved"}
 
 MOST_SAID = 12
-"""Groups of which each is told in a note."""
+"""Most groups that a note lists one by one."""
 
 Figures = list[tuple[Group, Number]]
 
 
 def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
-    """What a claim is compared with."""
+    """The simulated result for a claim."""
     if claim.measure in OWN:
         return OWN[claim.measure](rows, claim)
     parts = [_part(part, claim, rows) for part in claim.part]
@@ -78,12 +78,12 @@ PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {
         found, key=lambda one: abs(one[1].mean - ((claim.low or 0.0) + (claim.high or 0.0)) / 2)
     ),
 }
-"""Which of several groups counts: the only one; that with the most; the same, with the interval of the largest of
-several, from the highest low end to the highest high one; that farthest from the middle of the published range."""
+"""The group that counts: the only one; the largest; the largest, with the interval of the largest of several, from
+the highest lower end to the highest upper end; the group farthest from the middle of the published range."""
 
 
 def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame) -> Finding:
-    """Whether one of several inequalities holds, in each of its groups."""
+    """Whether one part holds, in each of its groups."""
     each: Sequence[str] = part.get("each", ())
     metric = part.get("metric", claim.metric)
     here = prepared(rows, part.get("rows", claim.rows), each)
@@ -107,7 +107,7 @@ def _sides(figure: Number) -> list[Number]:
 
 
 def _excuse(found: Figures, holds: list[bool | None], each: Sequence[str], excused: int) -> list[bool | None]:
-    """The same where so many of each group, but for its last column, may not hold."""
+    """Whether a part holds if some cases of each group, by all columns but the last, may fail."""
     left: dict[tuple[Any, ...], int] = {}
     judged: list[bool | None] = []
     for (group, _), one in zip(found, holds, strict=True):
@@ -122,7 +122,7 @@ def _excuse(found: Figures, holds: list[bool | None], each: Sequence[str], excus
 
 
 def _holds(part: dict[str, Any], figure: Number) -> bool | None:
-    """Whether a figure keeps its bounds, with the whole of its interval; or its mean, where the part says so."""
+    """Whether the whole interval of a figure is within its bounds; only the mean, if the part says so."""
     if part.get("means"):
         figure = Number(figure.mean, figure.mean, figure.mean)
     judged: list[bool | None] = []
@@ -142,13 +142,13 @@ def _holds(part: dict[str, Any], figure: Number) -> bool | None:
 
 
 def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool | None]) -> bool | None:
-    """Whether a figure lies beyond a bound, and not at it."""
+    """Whether a figure is beyond a bound, and not at the bound."""
     inside = True if figure.mean == bound else within(figure, bound)
     return None if inside is None else not inside
 
 
 def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric: str) -> Figures:
-    """The figures of a quantity, one for each group; groups that lack one of its sides are left out."""
+    """The figures of a quantity, one for each group; groups without one of its sides are left out."""
     found: Figures = []
     for group in _each(quantity, each, rows, metric):
         try:
@@ -162,7 +162,7 @@ def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric:
 
 
 def _steps(part: dict[str, Any], each: Sequence[str], rows: pl.DataFrame, metric: str) -> Figures:
-    """From each value of a column to the next: how much the quantity rises."""
+    """The rise of the quantity from each value of a column to the next."""
     column = part["steps"]
     found: Figures = []
     for group in _each(part, each, rows, metric):

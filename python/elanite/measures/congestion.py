@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from elanite.claims import Claim
 
 EVEN = 0.1
-"""Sums of delays this close to their mean, as a fraction of it, are even (petrini2003 s5.4 gives no figure)."""
+"""Sums of delays that differ from their mean by at most this fraction are even (petrini2003 s5.4 gives no figure)."""
 
 UNEVEN = 0.1
-"""A difference between destinations above this fraction of their mean is uneven (petrini2003 s5.4 gives no figure)."""
+"""Destinations that differ by more than this fraction of their mean are uneven (petrini2003 s5.4 gives no figure)."""
 
 CLOSE = 0.05
-"""Delays this close to the published ones, as a fraction of these, are as published."""
+"""Delays that differ from the published ones by at most this fraction are as published."""
 
 
 def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
@@ -49,7 +49,7 @@ def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
 
 
 def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
-    """Hot links at the first level of switches, some and not all of them, and destinations that are served unevenly."""
+    """Some links at the first level of switches are hot, not all of them, and destinations are served unevenly."""
     packets = pl.col("packets")
     down = (pl.col("level") == 2) & ~pl.col("up")
     hot = rows.top_k(-(-len(rows) // 10), by="waiting_us")

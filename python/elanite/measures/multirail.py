@@ -24,7 +24,7 @@ FIGURES = {
         "0001001011001011011",
     ),
 }
-"""Figures 3 and 4 as our copy of the paper has them: a text for each rail, a digit for each node.
+"""Figures 3 and 4 of our copy of the paper: a text for each rail, a digit for each node.
 
 The copy lacks the last of the 20 columns of figure 4.
 """
@@ -36,7 +36,7 @@ def static_bound(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 -
     """Static allocations: all nodes reach each other, on the fewest rails, and two matrices are those of the paper."""
     found = {(str(name), int(str(nodes))): _matrix(here) for (name, nodes), here in rows.group_by("algorithm", "nodes")}
     apart = [key for key, matrix in found.items() if not _connected(matrix)]
-    # The bound holds for any allocation; that of each algorithm is also reached.
+    # The bound holds for any allocation; each algorithm also reaches its own bound.
     more = [key for key, matrix in found.items() if not _least(key[0], key[1], len(matrix))]
     other = [key for key, figure in FIGURES.items() if not _shows(found.get(key, ()), figure)]
     words = [
@@ -58,40 +58,40 @@ def _matrix(table: pl.DataFrame) -> tuple[str, ...]:
 
 
 def _connected(matrix: tuple[str, ...]) -> bool:
-    """Whether each node transmits to each other on some rail on which that one receives."""
+    """Whether each node transmits to each other node on some rail on which the other node receives."""
     nodes = list(zip(*matrix, strict=True))
     return all(("1", "0") in zip(one, other, strict=True) for one, other in permutations(nodes, 2))
 
 
 def _most(algorithm: str, rails: int) -> int:
-    """The nodes that so many rails connect by an algorithm, as published; by the optimal one, that is the bound."""
+    """The published number of nodes that an algorithm connects by some rails; for the optimal algorithm, the bound."""
     return comb(rails, rails // 2) if algorithm == "optimal" else 2 ** (rails // 2)
 
 
 def _least(algorithm: str, nodes: int, rails: int) -> bool:
-    """Whether so many rails are enough, and fewer would not be."""
+    """Whether this number of rails is enough, and a smaller number is not."""
     fewer = rails - (1 if algorithm == "optimal" else 2)
     return _most(algorithm, fewer) < nodes <= _most(algorithm, rails)
 
 
 def _shows(matrix: tuple[str, ...], figure: tuple[str, ...]) -> bool:
-    """Whether a matrix has the rows of a figure, as far as they go."""
+    """Whether a matrix has the rows of a figure, as far as these are known."""
     return len(matrix) == len(figure) and all(row.startswith(line) for row, line in zip(matrix, figure, strict=True))
 
 
 def _words(algorithm: str, rails: dict[int, int]) -> str:
-    """The most nodes that were found with 6 rails, and what one more needs."""
+    """The highest number of nodes with 6 rails, and the rails that one more node needs."""
     most = max((nodes for nodes, count in rails.items() if count == 6), default=0)
     after = f", {most + 1} need {rails[most + 1]}" if most + 1 in rails else ""
     return f"algorithm {NUMBERS[algorithm]}: {most} nodes with 6 rails{after}"
 
 
 FAIR = 0.1
-"""Of nodes that are served fairly the first has at most this fraction more than the last (coll2003 gives no figure)."""
+"""Among nodes that are served fairly, the first has at most this fraction more than the last (no published figure)."""
 
 
 def livelock(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - as all special measures
-    """Adapters in a circle: without the procedure nothing is ever granted, with it everybody is served, in turn."""
+    """Cyclic requests: without the procedure no request is granted, with it all nodes are served in turn."""
     without, served = (rows.filter(pl.col("machine").str.contains(f"rails.avoidance={on}")) for on in ("false", "true"))
     ended = without.filter(pl.col("metric") == "messages")["value"]
     messages = served.filter(pl.col("metric") == "messages")

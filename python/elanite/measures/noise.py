@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from elanite.claims import Claim
 
 NOISELESS = 0.01
-"""A processor is noiseless if it loses less than this part of its time, and fewer than this part of the iterations take
-longer by this part; a shift by less is slight (garcia2005 gives no figures)."""
+"""A processor is noiseless if it loses less than this fraction of its time, and less than this fraction of the
+iterations take longer by this fraction; a smaller shift is slight (garcia2005 gives no figures)."""
 
 SAME = 0.1
-"""Distributions have the same shape if their deciles, one shifted, differ by no more than this part of their width."""
+"""Distributions have the same shape if their deciles, after a shift, differ by at most this fraction of their width."""
 
 DECILES = [decile / 10 for decile in range(1, 10)]
 
 
 @dataclass(frozen=True)
 class Detours:
-    """What the iterations on one processor took longer than without noise, in microseconds."""
+    """The delays of the iterations on one processor, in microseconds."""
 
     lower: list[float]
     """Bins in ascending order."""
@@ -38,13 +38,13 @@ class Detours:
 
     @property
     def long(self) -> float:
-        """The part of iterations that take noticeably longer."""
+        """The fraction of iterations that take noticeably longer."""
         limit = NOISELESS * self.compute
         longer = (count for lower, count in zip(self.lower, self.count, strict=True) if lower >= limit)
         return sum(longer) / sum(self.count)
 
     def quantile(self, share: float) -> float:
-        """The time that so many do not exceed."""
+        """The quantile of the delays."""
         left = share * sum(self.count)
         for lower, count in zip(self.lower, self.count, strict=True):
             left -= count

@@ -1,8 +1,8 @@
-"""Figures that are measured: a mean with its interval, and what sets one beside another.
+"""Measured figures: means with their intervals, and comparisons of two figures.
 
-Values are independent where they come from different batches or seeds of one configuration. Where a figure is the mean
-of several configurations (distributions, mappings), these are averaged within a batch first, so that what differs
-between them does not widen the interval of their mean. Intervals, of ratios and differences too, are the simulator's.
+Values are independent if they come from different batches or seeds of one configuration. If a figure is the mean of
+several configurations (distributions, mappings), these are averaged within a batch first, so that differences between
+configurations do not widen the interval. The simulator computes all intervals, those of ratios and differences, too.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Number:
     high: float
     note: str = ""
     besides: bool | None = True
-    """Whether what the claim says besides its figure holds, too; None if the intervals are too wide to say."""
+    """Whether the other statements of the claim hold, too; None if the intervals are too wide to say."""
     values: tuple[float, ...] = ()
-    """The independent values that it is the mean of, by seed and batch."""
+    """The independent values of the mean, by seed and batch."""
     sides: tuple[Number, ...] = ()
-    """The figures that it sets beside each other; none if it is one itself."""
+    """The figures that it compares; empty if it compares none."""
 
     @property
     def half(self) -> float:
@@ -40,11 +40,11 @@ class Number:
 
     @property
     def relative(self) -> float:
-        """The same as a fraction of the mean."""
+        """Half the width of the interval as a fraction of the mean."""
         return self.half / abs(self.mean) if self.mean else 0.0
 
     def turned(self, scale: float, shift: float = 0.0) -> Number:
-        """The figure times a number, and more by another one."""
+        """The figure times a number, plus another number."""
         low, high = sorted((shift + scale * self.low, shift + scale * self.high))
         values = tuple(shift + scale * value for value in self.values)
         return Number(shift + scale * self.mean, low, high, values=values, sides=self.sides)
@@ -62,7 +62,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether an inequality holds, with the figures that say so."""
+    """Whether an inequality holds, with its figures."""
 
     holds: bool | None
     """None if the intervals are too wide to say."""
@@ -98,17 +98,17 @@ def difference(one: Number, other: Number) -> Number:
 
 
 def at_least(figure: Number, bound: float) -> bool | None:
-    """Whether a figure reaches a bound; None where its interval has the bound inside."""
+    """Whether a figure reaches a bound; None if the bound is within its interval."""
     return True if figure.low >= bound else False if figure.high < bound else None
 
 
 def at_most(figure: Number, bound: float) -> bool | None:
-    """Whether a figure does not exceed a bound; None where its interval has the bound inside."""
+    """Whether a figure does not exceed a bound; None if the bound is within its interval."""
     return True if figure.high <= bound else False if figure.low > bound else None
 
 
 def together(parts: Iterable[bool | None]) -> bool | None:
-    """Whether all parts hold: no if one does not, and not to be said if one cannot be said."""
+    """Whether all parts hold: False if one part fails, else None if one part is not resolved."""
     found = list(parts)
     return False if False in found else None if None in found else True
 

@@ -1,15 +1,15 @@
-"""What is measured, as data: quantities that are made of other ones, down to means of chosen rows.
+"""Quantities as data: a quantity is the mean of selected rows, or is made of other quantities.
 
-A quantity is a table. Without ``measure`` it chooses rows by their columns (see ``elanite.select``), and is their mean;
+A quantity is a table. Without ``measure`` it selects rows by their columns (see ``elanite.select``), and is their mean;
 ``lowest`` and ``highest`` stand for the least and greatest number of a column, and a bound may be a quantity itself.
-With ``measure`` it is made ``of`` another quantity, or of one and what it is set ``over``::
+With ``measure`` it is made ``of`` another quantity, or of one quantity ``over`` another quantity or a column::
 
     { measure = "ratio", of = { operation = "bcast" }, over = { operation = "hbcast" } }
     { measure = "least", of = { memory = "elan" }, over = "nodes" }
 
-A quantity is evaluated for a group of rows, which have one value of some columns. Rows without such a parameter stand
-for those of a group that has none with it, and the group's value of a column does not count where a quantity chooses
-another one itself.
+A quantity is evaluated for a group: the rows with one value of some columns. If a group has no rows with its value of a
+parameter, rows without this parameter are used. If a quantity selects a value of a column itself, the value of the
+group does not count.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ BINARY: dict[str, Callable[[Number, Number], Number]] = {
     "gain": lambda one, other: ratio(one, other).turned(1.0, -1.0),
     "loss": lambda one, other: ratio(one, other).turned(-1.0, 1.0),
 }
-"""Of one figure over another: their ratio, their difference, what is gained and what is lost as a fraction."""
+"""Measures of two figures: their ratio, their difference, and the gain and the loss as fractions."""
 
 UNARY: dict[str, Callable[[Number], Number]] = {
     "twice": lambda one: one.turned(2.0),
     "size": lambda one: one if one.mean >= 0 else one.turned(-1.0),
 }
-"""Of one figure: of two directions together, and without its sign."""
+"""Measures of one figure: the sum of two equal directions, and the absolute value."""
 
 ALONG: dict[str, Callable[[dict[Any, Number]], Number]] = {
     "least": lambda found: min(found.values(), key=lambda one: one.mean),
@@ -53,18 +53,18 @@ ALONG: dict[str, Callable[[dict[Any, Number]], Number]] = {
     "first": lambda found: found[min(found)],
     "rate": lambda found: _rate(*sorted(found.items())[-2:]),
 }
-"""Of the figures over a column: the least and the most, that at its least value, and what is moved in a time: the
-column's difference between its greatest two values over that of the figures, in which no start-up is."""
+"""Measures of figures over a column: the least, the greatest, the one at the least value of the column, and the rate:
+the difference of the two greatest values of the column over the difference of their figures, without start-up."""
 
 MEASURES = ("value", *BINARY, *UNARY, *ALONG)
 
 
 class MissingError(ValueError):
-    """There are no rows of a quantity."""
+    """A quantity has no rows."""
 
 
 def evaluate(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str) -> Number:
-    """The figure of a quantity; ``metric`` is what is measured where the quantity does not say it."""
+    """The figure of a quantity; ``metric`` is the metric if the quantity names none."""
     kind = quantity.get("measure", "value")
     of = quantity.get("of", EMPTY) if "measure" in quantity else quantity
     if kind == "value":
@@ -100,7 +100,7 @@ def _at(quantity: Quantity, column: str, value: Any) -> Quantity:
 
 
 def leaf(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str, *, loosely: bool = False) -> pl.DataFrame:
-    """The rows of the first of the means that a quantity is made of; loosely, whatever depends on the group."""
+    """The rows of the first mean in a quantity; loosely, without selections that depend on the group."""
     while "measure" in quantity:
         quantity = quantity.get("of", EMPTY)
     if loosely:
@@ -109,13 +109,13 @@ def leaf(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str, *, l
 
 
 def _of_its_group(value: Any) -> bool:
-    """Whether what is chosen depends on the other rows of a group."""
+    """Whether the selection depends on the other rows of a group."""
     bounds = value.values() if isinstance(value, Mapping) else ()
     return value in ("lowest", "highest") or any(isinstance(bound, Mapping) for bound in bounds)
 
 
 def of_group(wanted: Quantity, rows: pl.DataFrame, group: Group, metric: str) -> pl.DataFrame:
-    """The rows that are wanted of a group."""
+    """The selected rows of a group."""
     if "metric" in rows.columns:
         here = chosen(rows, {"metric": wanted.get("metric", metric)})
     else:

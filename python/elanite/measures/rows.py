@@ -1,4 +1,4 @@
-"""Which rows a claim is measured on, where selecting columns does not say it: the words of ``rows`` in the claims."""
+"""The kinds of rows that claims name by ``rows``, for rows that columns cannot select."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 OF_JOBS = {"load_MBps": pl.Float64, "compute.load_MBps": pl.Float64, "io.load_MBps": pl.Float64}
-"""Loads of one job and of two, whatever is finished."""
+"""Columns of the loads of one job and of two jobs, which rows may lack."""
 
 
 def prepared(rows: pl.DataFrame, kind: str, each: Sequence[str]) -> pl.DataFrame:
-    """The rows of one kind, with what their machines say of several rails."""
+    """The rows of one kind, with columns for the rails and policies of their machines."""
     rows = told(rows) if "machine" in rows.columns and "curve" not in rows.columns else rows
     return KINDS[kind](rows, each)
 
@@ -28,7 +28,7 @@ def of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def compute(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001 - as all kinds
-    """The job that computes, at its highest load, with the load of the job beside it: ``io_load``, empty for none."""
+    """The compute job at its highest load, with the load of the other job in ``io_load``, empty for none."""
     rows = of_jobs(rows).filter(pl.col("job") == "compute")
     rows = rows.with_columns(
         compute_load=pl.coalesce("load_MBps", "compute.load_MBps"),
@@ -45,7 +45,7 @@ def steady(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noq
 
 
 def longest(rows: pl.DataFrame, each: Sequence[str]) -> pl.DataFrame:
-    """Configurations that several series have are those of the longest."""
+    """The rows of the longest series, for configurations that several series have."""
     count = pl.len().over("series", *each)
     return rows.filter(count == count.max().over(each))
 
@@ -57,4 +57,4 @@ KINDS: dict[str, Callable[[pl.DataFrame, Sequence[str]], pl.DataFrame]] = {
     "compute": compute,
     "longest": longest,
 }
-"""All rows; at the load where most is accepted; not saturated; of the job that computes; of the longest series."""
+"""All rows; at the load with the highest accepted load; not saturated; of the compute job; of the longest series."""

@@ -1,26 +1,26 @@
-"""Real MPI programs on the simulated cluster: unchanged processes, whose messages and clocks are the simulator's.
+"""Real MPI programs on the simulated cluster: unchanged processes, with simulated messages and clocks.
 
-A run has three parties. *mpiexec* of a real MPI starts the ranks, passes their input and output, and knows how they
-ended. The *ranks* are processes of the program; the loader gives them ``libelanite-fi.so``, which is a network for
-their MPI library and a clock for the program, and talks to the *simulator*, ``_core.MpiRun`` in this process, through
-shared memory.
+A run has three parties. *mpiexec* of a real MPI starts the ranks, passes their input and output on, and knows how they
+ended. The *ranks* are processes of the program. The loader adds ``libelanite-fi.so`` to them, which is a network for
+the MPI library and a clock for the program. This library and the *simulator*, ``_core.MpiRun`` in this process,
+communicate through shared memory.
 
 | module | what it does |
 |---|---|
-| ``options`` | what a run is asked for: computation, placement |
-| ``program`` | whether a program can run so at all: found, executable, dynamically linked |
-| ``launcher`` | which MPI it is, its command line, the environment of ranks |
-| ``processes`` | starts mpiexec, and sees that nothing of the run outlives it |
-| ``guard`` | does the same if this process is killed, and removes what MPICH leaves in ``/dev/shm`` |
-| ``streams`` | passes output on, but for what mpiexec says about the end |
+| ``options`` | the options of a run: computation, placement |
+| ``program`` | checks that a program can run on the simulated network: found, executable, dynamically linked |
+| ``launcher`` | finds the MPI, and makes its command line and the environment of ranks |
+| ``processes`` | starts mpiexec, and ensures that no process outlives the run |
+| ``guard`` | ensures this even if this process is killed, and removes the files that MPICH leaves in ``/dev/shm`` |
+| ``streams`` | passes output on, except for the reports of mpiexec about the end |
 | ``session`` | one run from start to end |
-| ``verdict`` | how it ended, in words, and the exit code |
-| ``summary`` | what it measured, as figures |
-| ``kept`` | its tables on the disk |
-| ``timeline`` | the same as a trace for Perfetto |
+| ``verdict`` | how a run ended, in words, and the exit code |
+| ``summary`` | the figures that a run measured |
+| ``kept`` | the tables of a run on the disk |
+| ``timeline`` | a run as a trace for Perfetto |
 
-A run is no pure function of its input as a point is: there is a program in it. It is *repeatable* if simulated time is
-all that the program can see of time; then the same command gives the same records, and the same digest.
+A point is a pure function of its input; a run is not, because a program takes part in it. A run is *repeatable* if the
+program can see no time but simulated time; then the same command gives the same records and the same digest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The machine that a program runs on, as far as Python must know it: its nodes, its file as resolved.
+"""The machine on which a program runs, as far as Python must know it: its nodes, and its resolved file.
 
-The simulator tells these of points. So there is one, of the smallest experiment that there is, which nobody simulates.
+The simulator gives these for points. So this module makes a point of the smallest experiment, and never simulates it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Cluster:
 
     name: str
     argument: str
-    """What to write on the command line to mean its file."""
+    """The name of its file on the command line."""
     overrides: tuple[str, ...]
     parameters: dict[str, Any] = field(repr=False)
     """The resolved machine file."""
@@ -49,7 +49,7 @@ class Cluster:
     @classmethod
     def of(cls, machine: Source, overrides: Sequence[str] = ()) -> Cluster:
         """The machine of a file. Raises ``ConfigError`` if the file or an override is wrong."""
-        # An override of a key that no machine has would be looked for in the experiment.
+        # The simulator would look in the experiment for a key that no machine has.
         _core.load_machine(machine.text, machine.file, list(overrides))
         points = _core.plan(machine.text, machine.file, "mpirun", _EXPERIMENT, "mpirun", list(overrides), 1)
         (point, _, _) = points[0]

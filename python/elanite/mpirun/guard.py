@@ -1,14 +1,14 @@
-"""What a run would leave behind when this process is killed: a process of its own that outlives it and clears away.
+"""The guard: a process that outlives this one, and clears away what a run leaves behind if this process is killed.
 
-MPICH makes a file for each rank in ``/dev/shm``, and removes it in ``MPI_Finalize``: a rank that is killed leaves it.
-Their names are ``mpich_shm_H_N`` with the number N of the rank's node, and H made of the name that mpiexec gives to the
-run: its process number, the second in which it started, the name of this host (``posix_init.c``, ``mpir_pmi.c`` and
-``pmiserv_utils.c`` of MPICH 5). So it can be said which ones a run has, before they are there and after everybody is
-gone.
+MPICH makes a file for each rank in ``/dev/shm``, and removes the file in ``MPI_Finalize``; the file of a killed rank
+stays. The names of these files are ``mpich_shm_H_N``. N is the number of the rank's node. H is made of the name that
+mpiexec gives to the run: the process number of mpiexec, the second in which mpiexec started, the name of this host
+(``posix_init.c``, ``mpir_pmi.c`` and ``pmiserv_utils.c`` of MPICH 5). So the names of the files of a run are known
+before the files exist and after all processes have ended.
 
-A simulator that ends in order tells the guard, and removes the files itself. Where it was killed, the guard finds the
-end of its input, kills what is left of the run, and removes them. It is started as a script, without the package and
-its imports.
+A simulator that ends in order tells the guard, and removes the files itself. If the simulator is killed, the guard
+finds the end of its input, kills the remaining processes of the run, and removes the files. The guard starts as a
+script, without the package and its imports.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ SHARED = Path("/dev/shm")  # noqa: S108 - where shm_open makes its files
 NAME = re.compile(r"mpich_(?:shm|vci)_([0-9a-f]+)_\d+")
 
 SECONDS = 30
-"""In which mpiexec has given the run its name, from its start on."""
+"""Seconds from the start of mpiexec within which mpiexec gives the run its name."""
 
 TIMES = 64
-"""How often, by sessions, a program may initialise MPI with nothing left behind if it is killed then."""
+"""How often, by sessions, a program may initialise MPI such that the guard still removes its files."""
 
 PATIENCE = 8.0
-"""Seconds in which all of a run must be gone."""
+"""Seconds in which all processes of a run must have ended."""
 
 _DONE = b"done"
 
 
 def worlds(pid: int, started: int) -> frozenset[str]:
-    """What stands for H in names of files, if an mpiexec with this number was started in this second or soon after."""
+    """The values of H in names of files, if an mpiexec with this number started in this second or soon after."""
     libc = ctypes.CDLL(None)
     host, found = socket.gethostname(), set()
     for second in range(started, started + SECONDS):
@@ -52,7 +52,7 @@ def worlds(pid: int, started: int) -> frozenset[str]:
 
 
 def _fnv(name: str, hashed: int = 2166136261) -> int:
-    """FNV-1a of 32 bits, of a name that goes on from one with this hash."""
+    """FNV-1a of 32 bits, of a name that continues a name with this hash."""
     for byte in name.encode():
         hashed = (hashed ^ byte) * 16777619 & 0xFFFFFFFF
     return hashed
@@ -71,7 +71,7 @@ class Guard:
     """The guard of a run, as the simulator sees it."""
 
     def __init__(self, mark: bytes, pid: int, started: int) -> None:
-        """Of the run with this variable in its environment, whose mpiexec was started in this second."""
+        """Guard the run with this variable in its environment, whose mpiexec started in this second."""
         self._worlds = worlds(pid, started)
         words = [sys.executable, "-I", "-S", __file__, mark.decode(), *sorted(self._worlds)]
         nothing = subprocess.DEVNULL
@@ -80,7 +80,7 @@ class Guard:
         )
 
     def end(self) -> None:
-        """Nobody of the run is left: clear away, and let the guard go."""
+        """All processes of the run have ended: remove the files, and end the guard."""
         sweep(self._worlds)
         with contextlib.suppress(OSError):
             self._process.communicate(_DONE)
@@ -97,7 +97,7 @@ def living(mark: bytes) -> list[int]:
 
 
 def main(mark: bytes, chosen: frozenset[str]) -> None:
-    """Wait for the end of the simulator; after a bad one, kill and clear away."""
+    """Wait for the end of the simulator; after a bad end, kill the processes of the run and remove their files."""
     if sys.stdin.buffer.read() == _DONE:
         return
     end = time.monotonic() + PATIENCE

@@ -1,7 +1,8 @@
-"""Interrupts while a run starts and goes on: they end it in order, wherever they come.
+"""Interrupts during a run: an interrupt ends the run in order, whenever it comes.
 
-An interrupt that is raised as an exception may come between the start of a process and the line that takes note of it,
-or in code whose exceptions nobody sees. So here it only asks the simulator for the end; a second one is raised.
+An interrupt that is raised as an exception may come between the start of a process and the line that records the
+process, or in code whose exceptions nobody sees. So a first interrupt only asks the simulator to end the run; a second
+one is raised.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """As a context, in the main thread: signals that would be raised as exceptions set ``cancel``.
+    """A context for the main thread: signals that would raise exceptions set ``cancel`` instead.
 
-    Left without another exception, it raises what would have been raised.
+    If the context ends without another exception, it raises the exception of the signal.
     """
 
     def __init__(self) -> None:
@@ -49,7 +50,7 @@ class Interrupts:
             self._raise(*self._came)
 
     def _restore(self) -> None:
-        # The first may bring an exception already.
+        # The first call may raise an exception already.
         with ExitStack() as stack:
             for number, handler in self._handlers.items():
                 stack.callback(signal.signal, number, handler)

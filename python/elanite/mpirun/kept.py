@@ -1,8 +1,8 @@
 """The tables of runs on the disk: ``DIR/mpirun/<id>/``, written as the store writes points.
 
-A run is no point: what it gave cannot be had again from its description alone, since there is a program in it. So its
-identity is that of what was asked for *and* of what came out: the same command, where it is repeatable, finds the same
-folder, and what comes out differently is kept beside it.
+A run is no point: its description alone does not give its results, because a program takes part in it. So the identity
+of a run depends on its options *and* on its results. The same command, if repeatable, finds the same folder; different
+results are kept beside each other.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LAYOUT = 1
 
 
 def write(run: Run, out: Path, times: dict[str, Any]) -> Path:
-    """Keep a run that has come to its end, below ``out``; returns its folder."""
+    """Keep a finished run below ``out``; returns its folder."""
     folder = out / FOLDER
     Store(folder).clean()
     asked = {
@@ -73,7 +73,7 @@ class Kept:
 
     @classmethod
     def load(cls, folder: Path) -> Kept:
-        """The run of a folder that ``write`` has written. Raises ``UsageError`` if it is none."""
+        """The run in a folder that ``write`` has written. Raises ``UsageError`` if the folder has no run."""
         try:
             manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
             if manifest["layout"] == _LAYOUT and manifest["program"]:
@@ -96,7 +96,7 @@ class Kept:
         return congestion.of_tables(json.dumps(self.manifest["point"]), self.table("links"), empty("slices"), window, 0)
 
     def figure(self) -> Figure:
-        """The same as a picture."""
+        """The congestion matrix as a picture."""
         from elanite.figures import matrix
 
         words = shlex.join(self.manifest["program"])

@@ -1,8 +1,8 @@
-"""Which MPI starts the ranks, how it is told to, and the environment that ranks find.
+"""The MPI that starts the ranks, its command line, and the environment of the ranks.
 
-MPICH is what runs are repeatable with: its process manager hydra, its libfabric that loads our network. The package
-``mpich`` of PyPI has all of it, and is what ``pip install elanite[mpi]`` brings. Open MPI looks at the host's clock
-while it polls, so that no two runs are alike.
+Runs are repeatable with MPICH, its process manager hydra, and its libfabric, which loads the simulated network. The
+package ``mpich`` of PyPI has all of these, and ``pip install elanite[mpi]`` installs it. Open MPI looks at the host's
+clock while it polls, so that no two runs are alike.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 Kind = Literal["MPICH", "Open MPI"]
 
 LIBRARY = "libelanite-fi.so"
-"""The simulated network as ranks load it, in the folder of this package."""
+"""The file of the simulated network that ranks load, in the folder of this package."""
 
 RUN = "ELANITE_RUN"
-"""A variable that all processes of a run have, and no others, with the name of the run."""
+"""A variable with the name of the run, which only the processes of the run have."""
 
 _PATIENCE = 20
-"""Seconds in which an mpiexec must have told its version."""
+"""Seconds in which an mpiexec must print its version."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Mpi:
 
     @property
     def repeatable(self) -> bool:
-        """Whether runs with it can be repeated exactly."""
+        """Whether runs with this MPI can be repeated exactly."""
         return self.kind == "MPICH"
 
     def command(self, ranks: int, own: Mapping[str, str], words: Sequence[str], *, cleanup: bool = True) -> list[str]:
-        """The command line that starts the words on so many ranks, which alone get the variables ``own``.
+        """The command line that starts the words on ``ranks`` ranks; only the ranks get the variables ``own``.
 
-        Without ``cleanup`` ranks go on when one of them ends. Raises ``UsageError`` if this MPI cannot do that.
+        Without ``cleanup``, ranks go on when one of them ends. Raises ``UsageError`` if this MPI cannot do that.
         """
         if not cleanup and self.kind != "MPICH":
             raise UsageError(
@@ -57,7 +57,7 @@ class Mpi:
                 " the option out, or name the mpiexec of an MPICH: --mpi"
             )
         if self.kind == "MPICH":
-            # Whatever batch system this may be in: the ranks are processes of this host.
+            # Even inside a batch system, the ranks are processes of this host.
             line = [self.path, "-launcher", "fork", "-rmk", "user", "-hosts", "localhost", "-print-all-exitcodes"]
             line += [] if cleanup else ["-disable-auto-cleanup"]
             for name, value in own.items():
@@ -72,9 +72,9 @@ class Mpi:
 
 
 def find(wanted: str | None = None) -> Mpi:
-    """The MPI that starts ranks: the one that is named, that of the running Python, or the first on the PATH.
+    """The MPI that starts ranks: the named one, the one beside the running Python, or the first on the PATH.
 
-    Raises ``UsageError`` if there is none, or it is one that cannot do it.
+    Raises ``UsageError`` if there is none, or if it cannot use the simulated network.
     """
     if wanted is not None:
         path = shutil.which(wanted)
@@ -126,19 +126,19 @@ def library() -> Path:
 
 
 def environment(base: Mapping[str, str], link: Mapping[str, str], name: str, network: Path) -> dict[str, str]:
-    """What mpiexec finds, and passes on to ranks: the user's variables, and those that lead to the simulator."""
+    """The environment of mpiexec, which ranks inherit: the user's variables, and those that lead to the simulator."""
     chosen = {
         "PYTHONHASHSEED": "0",
         # hydra would write the topology of this host for ranks, into a file in /tmp that stays when it is killed.
         "HWLOC_XMLFILE": "",
         **base,
-        # MPICH: messages by libfabric, those inside a node, too; the simulator has its own shared memory path.
+        # MPICH: libfabric carries all messages, those inside a node, too; the simulator models shared memory itself.
         "MPIR_CVAR_CH4_NETMOD": "ofi",
         "MPIR_CVAR_NOLOCAL": "1",
-        # libfabric: our network.
+        # libfabric: use the simulated network.
         "FI_PROVIDER": "elanite",
         "FI_PROVIDER_PATH": str(network.parent),
-        # UCX, which is loaded though not used, would wait at its start for a clock that stands.
+        # UCX, which is loaded though not used, would wait at its start for a clock that does not advance.
         "UCX_MEM_MMAP_HOOK_MODE": "none",
         "UCX_MEM_EVENTS": "no",
         **link,
@@ -150,6 +150,6 @@ def environment(base: Mapping[str, str], link: Mapping[str, str], name: str, net
 
 
 def of_ranks(base: Mapping[str, str], network: Path) -> dict[str, str]:
-    """What ranks find, but neither mpiexec nor its helpers: the network, before what the user has put there."""
+    """Variables of ranks only, not of mpiexec and its helpers: the network is preloaded before the user's libraries."""
     others = base.get("LD_PRELOAD", "").strip()
     return {"LD_PRELOAD": f"{network}:{others}" if others else str(network)}

@@ -1,4 +1,4 @@
-"""What a run is asked for, as the command line says it and as the simulator reads it."""
+"""The options of a run, in the form of the command line and in the form that the simulator reads."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class Options:
     placement: str = "block"
     """One of the ``RULES``, or the path of a file with the node of a rank on each line."""
     compute: str = "none"
-    """What computation between calls of MPI takes: none, ``2us per call``, ``measured`` or ``measured:FACTOR``."""
+    """The time of computation between calls of MPI: none, ``2us per call``, ``measured`` or ``measured:FACTOR``."""
     network: Network = "machine"
-    """The machine's, or an ideal one that is the same without any contention."""
+    """The machine's network, or an ideal one without any contention."""
     memory: Memory = "main"
-    """Where the buffers of messages lie: in main memory, across the bus, or in the adapter's."""
+    """The memory of the buffers of messages: main memory, across the bus, or the adapter's."""
     seed: int = 1
     limit_time: str | None = None
     """Simulated time after which the run is ended."""
     timeline: bool = False
     checksums: bool = True
-    """Whether what ranks store is compared with the checksum of what was sent."""
+    """Whether the bytes that ranks store are compared with the checksum of the bytes that were sent."""
     cleanup: bool = True
-    """Whether all ranks are ended when one of them ends that has not left MPI, as mpiexec does it."""
+    """Whether mpiexec ends all ranks when one of them ends without leaving MPI."""
 
     def __post_init__(self) -> None:
         computation(self.compute)
@@ -59,12 +59,12 @@ class Options:
         return places(self, available)
 
     def as_json(self, placement: list[int]) -> str:
-        """The same as ``_core.MpiRun`` reads it."""
+        """The options in the form that ``_core.MpiRun`` reads."""
         return json.dumps(
             {
                 "ranks": self.ranks,
                 "ranks_per_node": self.ranks_per_node,
-                # With a block of ranks on each node, the simulator says best where there are too few nodes.
+                # With blocks of ranks on nodes, the simulator gives the better error if there are too few nodes.
                 "placement": None if self.placement == "block" else placement,
                 "compute": computation(self.compute),
                 "network": self.network,
@@ -80,7 +80,7 @@ class Options:
 
 
 def computation(text: str) -> str:
-    """What computation takes, as the simulator reads it: ``none``, ``<time> per call`` or ``measured x <factor>``."""
+    """The time of computation as the simulator reads it: ``none``, ``<time> per call`` or ``measured x <factor>``."""
     text = text.strip()
     if text == "none":
         return text
@@ -100,7 +100,7 @@ def computation(text: str) -> str:
 
 
 def places(options: Options, available: int) -> list[int]:
-    """The node of each rank; of a rule, or as a file says."""
+    """The node of each rank, by a rule or from a file."""
     ranks, share, rule = options.ranks, options.ranks_per_node, options.placement
     if rule not in RULES:
         return _of_file(Path(rule), ranks, share, available)
@@ -115,7 +115,7 @@ def places(options: Options, available: int) -> list[int]:
 
 
 def _shuffled(items: range | list[int], stream: str) -> list[int]:
-    """The items in an order that only the name of the stream decides, on any host and version of Python."""
+    """The items in an order that depends only on the name of the stream, on any host and version of Python."""
 
     def key(index: int) -> bytes:
         return hashlib.sha256(f"elanite mpirun placement, {stream}, {index}".encode()).digest()

@@ -1,10 +1,10 @@
-"""The processes of a run: mpiexec and whatever comes of it, of which nothing must outlive the run.
+"""The processes of a run: mpiexec and its descendants, none of which may outlive the run.
 
-mpiexec and its helper make sessions of their own, and so does each rank, so that neither a session nor a group holds
-them together. What does: all have a variable in their environment that names the run, all descend from mpiexec, and
-orphans come to this process (``PR_SET_CHILD_SUBREAPER``). If this process is killed, the kernel kills mpiexec
-(``PR_SET_PDEATHSIG``), whose helper then ends the ranks; ranks look after that themselves, too, and so does a guard,
-which also removes their files.
+mpiexec, its helper and each rank make sessions of their own, so that neither a session nor a group contains all of
+them. Three other facts identify them: all have a variable in their environment that names the run, all descend from
+mpiexec, and orphans become children of this process (``PR_SET_CHILD_SUBREAPER``). If this process is killed, the kernel
+kills mpiexec (``PR_SET_PDEATHSIG``), whose helper then ends the ranks. The ranks also notice the end of this process
+themselves, and so does a guard, which removes their files.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PROC = Path("/proc")
 
 PATIENCE = 5.0
-"""Seconds until everything that was killed must be gone."""
+"""Seconds until all killed processes must have ended."""
 
 
 class Processes:
-    """mpiexec and all that it started. ``start`` in the main thread: the kernel watches over that, not the process."""
+    """mpiexec and its descendants. Call ``start`` in the main thread: if that thread ends, the kernel kills mpiexec."""
 
     def __init__(self, name: str) -> None:
         self._mark = f"{RUN}={name}".encode()
@@ -50,7 +50,7 @@ class Processes:
 
         def die_with_parent() -> None:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != parent:  # it died before it was watched
+            if os.getppid() != parent:  # this process died before the kernel watched it
                 os._exit(1)
 
         started = subprocess.Popen(  # noqa: S603 - what the user wants to run
@@ -64,7 +64,7 @@ class Processes:
         )
         self._mpiexec = started
         self._guard = Guard(self._mark, started.pid, now)
-        # A thread waits for it, so that it is no zombie, which the simulator would take for alive.
+        # A thread waits for mpiexec; otherwise it would become a zombie, which the simulator would take for alive.
         threading.Thread(target=self._watch, name="mpiexec", daemon=True).start()
         assert started.stdout is not None  # noqa: S101 - both are pipes
         assert started.stderr is not None  # noqa: S101
@@ -82,12 +82,12 @@ class Processes:
         return self._mpiexec.pid
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """The exit code of mpiexec, or minus the signal that killed it; None if it has not ended in that time."""
+        """The exit code of mpiexec, or minus the signal that killed it; None if mpiexec has not ended in that time."""
         assert self._mpiexec is not None  # noqa: S101 - it was started
         return self._mpiexec.returncode if self._ended.wait(seconds) else None
 
     def end(self) -> list[int]:
-        """Kill all that is left, and wait until it is gone; returns what is not gone after a while."""
+        """Kill all remaining processes, and wait for their ends; returns those that have not ended after a while."""
         if self._mpiexec is None:
             return []
         end = time.monotonic() + PATIENCE
@@ -108,7 +108,7 @@ class Processes:
         return []
 
     def living(self) -> list[int]:
-        """All processes of the run, by what they descend from and by their environment."""
+        """All processes of the run, found by descent and by their environment."""
         parents: dict[int, int] = {}
         found = set()
         for entry in _PROC.iterdir():
@@ -132,7 +132,7 @@ class Processes:
 
 
 def _reap(orphans: set[int]) -> None:
-    """Take note of the ends of those that have become children of this process."""
+    """Collect the ends of processes that have become children of this process."""
     for pid in orphans:
         with suppress(OSError):
             os.waitpid(pid, os.WNOHANG)
@@ -140,6 +140,6 @@ def _reap(orphans: set[int]) -> None:
 
 def _state(entry: Path) -> tuple[str, int]:
     """The state of a process, and its parent."""
-    # The second field is a name in brackets, which may have anything in it.
+    # The second field is a name in brackets, which may contain any character.
     fields = (entry / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()
     return fields[0], int(fields[1])

@@ -1,8 +1,8 @@
-"""Whether a program can run on the simulated network, found out before anything is started.
+"""Checks, before anything starts, that a program can run on the simulated network.
 
-The network comes into a process by way of the dynamic linker, so that a program must have one: an ELF file with a
-``PT_INTERP`` header, for this machine and not set-user-ID, where the linker takes nothing from the environment. Of a
-script, all this holds for the interpreter that its first line names.
+The dynamic linker loads the network into a process. So the program must be an ELF file with a ``PT_INTERP`` header, for
+this machine, and not set-user-ID, because then the linker ignores the environment. For a script, all this holds for
+the interpreter that the first line names.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 _PT_INTERP = 3
 _DEEPEST = 4
-"""Interpreters that are scripts themselves; the operating system follows no more, either."""
+"""Most interpreters that are scripts themselves, as in the operating system."""
 
 _MACHINES = {0x03: "x86", 0x28: "Arm", 0x3E: "x86-64", 0xB7: "AArch64", 0xF3: "RISC-V", 0x15: "PowerPC"}
-"""What ELF headers call machines."""
+"""Machines by their numbers in ELF headers."""
 
 
 def check(program: str) -> Path:
-    """The file that will run, the interpreter of a script.
+    """The file that will run; for a script, the interpreter.
 
-    Raises ``UsageError`` where there is none, or it cannot run on the simulated network.
+    Raises ``UsageError`` if there is no such file, or if it cannot run on the simulated network.
     """
     path = _found(program)
     called = program
@@ -83,7 +83,7 @@ def _head(path: Path, called: str) -> bytes:
 
 
 def _interpreter(head: bytes, called: str) -> Path:
-    """What the first line of a script names; of ``env``, the program that it looks for."""
+    """The interpreter that the first line of a script names; for ``env``, the program that ``env`` looks for."""
     words = os.fsdecode(head[2:].split(b"\n", 1)[0]).split()
     if not words:
         raise UsageError(f"{called} is a script whose first line names no interpreter")

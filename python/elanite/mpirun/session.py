@@ -1,6 +1,6 @@
 """One run from start to end: check, start, serve, and clear away.
 
-Whatever ends a run, an interrupt and a bug of ours included, no process of it is left when ``run`` returns or raises.
+Whatever ends a run, even an interrupt or a bug of Elanite: when ``run`` returns or raises, no process of it is left.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from elanite.sources import Source
 
 GRACE = 3.0
-"""Seconds in which mpiexec may say how the ranks of a failed run ended."""
+"""Seconds in which mpiexec may report how the ranks of a failed run ended."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has ended, and what it left."""
+    """A run that has ended, with its tables."""
 
     words: tuple[str, ...]
     """The program and its arguments."""
@@ -77,9 +77,9 @@ def run(
     overrides: Sequence[str] = (),
     mpi: str | None = None,
 ) -> Run:
-    """Run a program and its arguments on a machine. To be called in the main thread.
+    """Run a program and its arguments on a machine. Call this function in the main thread.
 
-    Raises ``UsageError`` or ``ConfigError`` if it cannot be started as asked; how it ended, ``Run.ended`` says.
+    Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` says how the run ended.
     """
     chosen = launcher.find(mpi)
     program.check(words[0])
@@ -127,14 +127,14 @@ def run(
 
 
 def _serve(core: MpiRun, cancel: Cancel, pid: int) -> dict[str, Any]:
-    """Simulate until the run is over, in a thread of its own, which leaves this one to interrupts."""
+    """Simulate until the run is over, in another thread, so that this thread can receive interrupts."""
     said: list[str] = []
     failed: list[BaseException] = []
 
     def work() -> None:
         try:
             said.append(core.serve(cancel, pid))
-        except BaseException as error:  # noqa: BLE001 - it is raised again where somebody waits for it
+        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it again
             failed.append(error)
 
     thread = threading.Thread(target=work, name="simulator", daemon=True)

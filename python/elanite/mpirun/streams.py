@@ -1,8 +1,8 @@
-"""Output of the ranks, passed on at once and unchanged; what mpiexec itself says about their end is read instead.
+"""Passes the output of the ranks on, at once and unchanged, and takes out what mpiexec itself says about their end.
 
 MPICH's hydra writes on the same pipes as the ranks: a banner about bad termination, the status of each rank, complaints
-about helpers that it killed. These lines are taken out, and what is in them is what ``Reports`` keeps; who reads the
-output gets one message of ours. A line is held back only while it can still become one of these.
+about helpers that it killed. These lines are taken out, and ``Reports`` keeps their contents; instead of these lines,
+the reader gets one message of Elanite. A line is held back only while it can still become one of these lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ABORT = re.compile(rb"Abort\((-?\d+)\) on node (\d+) \(rank \d+ in comm \d+\): 
 _COMPLAINT = re.compile(rb"\[(?:proxy:[^\]]*|mpiexec@[^\]]*)\] ")
 
 _OWN = (_RULE, _HEAD, *_TAIL, b"[mpiexec@", b"[proxy:", b"Abort(")
-"""How lines begin that mpiexec, or the end of a rank, may have written."""
+"""The beginnings of lines that mpiexec writes, or that a rank writes at its end."""
 
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
@@ -44,26 +44,26 @@ class Reports:
     pid: int | None = None
     """The process that the banner names."""
     abort: tuple[int, int, str] | None = None
-    """The first rank that ended all in MPI, its code, and what it said."""
+    """The first rank that ended all ranks by MPI, its code, and its message."""
     complaints: list[str] = field(default_factory=list)
-    """What mpiexec and its helper said of themselves."""
+    """What mpiexec and its helper reported about themselves."""
 
 
 class Filter:
-    """Takes what mpiexec says out of one stream."""
+    """Takes the lines of mpiexec out of one stream."""
 
     def __init__(self, reports: Reports) -> None:
         self._reports = reports
         self._held = b""
         """The start of a line that is not passed on yet."""
         self._rule = b""
-        """A rule that begins a banner, or is a line of the program's."""
+        """A rule that begins a banner, or belongs to the program."""
         self._in_line = False
         """Whether the start of the line has been passed on."""
         self._in_banner = False
 
     def feed(self, data: bytes) -> bytes:
-        """What is to be passed on, now that so much more has come."""
+        """The bytes to pass on after these new bytes."""
         out = []
         lines = _LINE.findall(self._held + data)
         self._held = b""
@@ -94,7 +94,7 @@ class Filter:
         return self._held == b"\n"
 
     def finish(self) -> bytes:
-        """What is left when there is no more."""
+        """The bytes to pass on at the end of the stream."""
         held, self._held = self._held, b""
         out = self._line(held) if held else b""
         rule, self._rule = self._rule, b""
@@ -105,7 +105,7 @@ class Filter:
         return self._in_banner or any(own.startswith(start) or start.startswith(own) for own in _OWN)
 
     def _line(self, line: bytes) -> bytes:
-        """What is to be passed on of a whole line."""
+        """The bytes to pass on of a whole line."""
         text = line.strip(b"\r\n")
         if self._in_banner:
             found = _PID.match(text)
@@ -123,7 +123,7 @@ class Filter:
         return rule + (b"" if self._is_report(text) else line)
 
     def _is_report(self, text: bytes) -> bool:
-        """Takes note of what a line of mpiexec's says; whether it is one that nobody else need see."""
+        """Records what a line of mpiexec says; returns whether the line is taken out."""
         reports = self._reports
         if codes := _CODES.fullmatch(text):
             statuses = re.findall(rb"\d+", re.sub(rb"\[[^\]]*\]", b"", codes[1]))
@@ -152,16 +152,16 @@ class Pump:
         self._thread.start()
 
     def join(self, seconds: float) -> None:
-        """Wait until all is passed on, but no longer than that."""
+        """Wait until all is passed on, but no longer than this time."""
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        # Without a reader the pipe is closed, and who writes to it ends as without the simulator: by SIGPIPE.
+        # Without a reader the pipe is closed, and a rank that writes ends as without the simulator: by SIGPIPE.
         with self._source:
             try:
                 handle = self._source.fileno()
                 while True:
-                    # What mpiexec writes after a blank line comes soon, or it is the program's.
+                    # mpiexec writes soon after a blank line; otherwise the blank line is the program's.
                     if self._filter.holds_blank_line and not select.select([handle], [], [], _SOON)[0]:
                         _write(self._target, self._filter.finish())
                     data = os.read(handle, _CHUNK)

@@ -1,4 +1,4 @@
-"""What a run measured, as figures: for people in the command line, as JSON for programs."""
+"""The figures of a run: for people on the command line, as JSON for programs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Summary:
     """Messages of each kind."""
     sizes: list[Sizes]
     mpi: dict[str, tuple[float, int | None]]
-    """Time in MPI, in us, and the rank that has it: ``least``, ``mean`` (of no rank in particular) and ``most``."""
+    """Time in MPI, in us, and the rank with this time: ``least``, ``mean`` (without a rank) and ``most``."""
     links: list[dict[str, Any]]
     """The hottest links: ``from``, ``to``, ``level``, ``up``, ``busy`` (share of the run), ``packets``,
     ``waited_us`` (a packet in the mean)."""

@@ -4,14 +4,14 @@
 |---|---|
 | ranks | one for each rank, with a slice for each call of MPI; messages as arrows between ranks |
 | adapters | how busy the I/O bus and the adapter's processor of each node were, in per cent |
-| links | the same of the busiest links |
+| links | how busy the busiest links were |
 
-The ends of a message are slices of their own, inside the calls, at the moments when it was posted and when its receive
-ended: calls may begin long before, a receive even before the message was sent, and an arrow between calls would lead
-back in time. Perfetto counts nanoseconds; simulated time, which counts picoseconds, is rounded down, and stands in full
-beside each end.
+The ends of a message are slices of their own, inside the calls, at the moments when the message was posted and when its
+receive ended. Calls may begin long before, a receive even before the message was sent, so that an arrow between calls
+would lead back in time. Perfetto counts nanoseconds; simulated time counts picoseconds and is rounded down. The exact
+time stands beside each end.
 
-The format is Perfetto's own, TrackEvents in protocol buffers, one packet after the other in the order of time.
+The format is Perfetto's TrackEvents in protocol buffers, one packet after the other in the order of time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_LINKS = 64
 """Links that have a track: the busiest."""
 
 _GROUPS = {"ranks": 1, "adapters": 2, "links": 3}
-"""Groups of tracks as the processes that Perfetto takes them for."""
+"""Groups of tracks, which Perfetto shows as processes."""
 
 _SEQUENCE = 1
 _CLEARED, _NEEDED = 1, 2
@@ -52,19 +52,19 @@ class Event:
     name: str = ""
     value: float = 0.0
     message: int = 0
-    """The message whose end it is, from 1 on."""
+    """The number of the message whose end this is, from 1 on."""
     arrives: bool = False
     notes: tuple[tuple[str, int | str | float], ...] = ()
 
     @property
     def time_ns(self) -> int:
-        """Rounded down, but for what floating-point numbers have lost."""
+        """Rounded down, except for the error of floating-point numbers."""
         return int(self.time_us * 1000 + 1e-6)
 
 
 @dataclass
 class Tracks:
-    """The tracks of a trace, numbered as they are named."""
+    """The tracks of a trace, numbered in the order of their definition."""
 
     rows: list[tuple[int, str, str, bool]] = field(default_factory=list)
     """Number, group, name, and whether it is a counter."""
@@ -193,7 +193,7 @@ class _Writer:
 
 
 def _lanes(run: Run, tracks: Tracks) -> list[list[int]]:
-    """The tracks of each rank: one, or more if threads of it are in calls at the same time."""
+    """The tracks of each rank: one, or more if several threads of the rank are in calls at the same time."""
     widths = [1] * run.options.ranks
     for rank, calls in _by_rank(run.tables["calls"]):
         widths[rank] = max(1, 1 + max((lane for lane, _ in _in_lanes(calls)), default=0))
@@ -235,7 +235,7 @@ def _ranks(run: Run, lanes: list[list[int]]) -> list[list[Event]]:
 def _in_order(track: int, calls: list[tuple[str, float, float]], instants: list[Event]) -> list[Event]:
     """Calls one after the other, each with the instants that lie in it between its beginning and its end.
 
-    What arrives between two calls that touch belongs to the first, what is sent there to the second.
+    Between two calls that touch, a message that arrives belongs to the first, a message that is sent to the second.
     """
     events: list[Event] = []
     waiting = iter(instants)
@@ -255,7 +255,7 @@ def _in_order(track: int, calls: list[tuple[str, float, float]], instants: list[
 
 
 def _ends_of_messages(messages: pl.DataFrame, track: list[int]) -> dict[int, list[Event]]:
-    """Both ends of each message that arrived, and the one of others, by track and in the order of time."""
+    """Both ends of each message that arrived, and the first end of all others, by track and in the order of time."""
     ends: dict[int, list[Event]] = {}
     columns = ("source", "destination", "bytes", "tag", "kind", "posted_us", "arrived_us")
     for number, row in enumerate(messages.select(columns).iter_rows(), 1):

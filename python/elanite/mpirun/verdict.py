@@ -5,11 +5,11 @@
 | all ranks ended well | 0 |
 | a rank ended with an exit code of its own, or with that of ``MPI_Abort`` | the same |
 | a rank was killed, or ended without ``MPI_Finalize``; no rank called MPI; a limit | 1 |
-| ranks ended early, and the others went on to their ends, as they were asked to | that of mpiexec, or 1 |
+| ranks ended early, and the others went on to their ends, as the user wanted | that of mpiexec, or 1 |
 | all ranks wait for each other | 3 |
 | a message arrived with other bytes than it was sent with | 4 |
 
-The simulator knows which rank went first, when, and in which call; how it went, the reports of mpiexec tell.
+The simulator knows which rank ended first, when, and in which call; the reports of mpiexec say how it ended.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from elanite.mpirun.streams import Reports
 
 MOST_GROUPS = 16
-"""Lines of a table of who waits for what."""
+"""Most lines of a table that says which ranks wait for what."""
 
 _AFTERMATH = {signal.SIGKILL, signal.SIGTERM}
-"""What ends ranks because another one has ended."""
+"""The signals by which mpiexec ends ranks after another rank has ended."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Waiting:
 
     rank: int
     call: str
-    """The call of MPI that it is in, or that it is in none."""
+    """The call of MPI in which the rank is, or a text that it is in none."""
     what: str
-    """What it waits for."""
+    """What the rank waits for."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Ended:
     """How a run ended."""
 
     end: str
-    """As the simulator says it: finished, died, deadlock, launcher gone, no mpi, limit."""
+    """The word of the simulator: finished, died, deadlock, launcher gone, no mpi, limit."""
     message: str
     """Empty if all is well."""
     exit_code: int
@@ -59,12 +59,12 @@ class Ended:
 
     @property
     def finished(self) -> bool:
-        """Whether all ranks came to their ends in MPI, so that the records are those of the whole program."""
+        """Whether all ranks left MPI in order, so that the records are those of the whole program."""
         return self.end == "finished"
 
 
 Left = tuple[int, Literal["abort", "error", "exit"], int]
-"""A rank that said how it leaves: it calls ``MPI_Abort``, with a code; MPI fails; it exits."""
+"""A rank, how it leaves (it calls ``MPI_Abort``, MPI fails, or it exits), and the code."""
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,16 @@ class Evidence:
     reports: Reports
     """What mpiexec says."""
     left: Sequence[Left]
-    """What ranks said before they ended, the first one first."""
+    """What ranks announced before they ended, in this order."""
     dead: Sequence[int]
-    """Ranks whose processes ended, the first one first."""
+    """Ranks whose processes ended, in this order."""
     code: int | None
     """The exit code of mpiexec, or minus the signal that killed it; None if it had to be killed."""
     placement: Sequence[int]
     pids: Sequence[int | None]
     program: str
     compiler: str
-    """What would have linked the program with the right MPI."""
+    """The compiler that links programs with the right MPI."""
 
 
 def judge(evidence: Evidence) -> Ended:
@@ -104,7 +104,7 @@ def judge(evidence: Evidence) -> Ended:
     elif end == "finished":
         message, code = _at_the_end(evidence)
     elif end in ("died", "launcher gone") and evidence.code is not None and evidence.code < 0:
-        message, code = _launcher_gone(evidence), int(Exit.FAILED)  # it has taken the ranks with it
+        message, code = _launcher_gone(evidence), int(Exit.FAILED)  # mpiexec has ended the ranks
     elif end == "died" or (end == "launcher gone" and _culprit(reports) is not None):
         message, code = _died(evidence, waiting)
     elif end in ("no mpi", "launcher gone") and not outcome["attached"]:
@@ -146,13 +146,13 @@ def _deadlock(outcome: dict[str, Any], waiting: Sequence[Waiting]) -> str:
 
 
 def _said(evidence: Evidence) -> list[Left]:
-    """What ranks said that counts: who exits, and calls MPI_Finalize only then, leaves in good order."""
+    """The announcements that count: a rank that exits, and only then calls MPI_Finalize, leaves in order."""
     finalizing = {one["rank"] for one in evidence.outcome["waiting"] if one["call"] == "MPI_Finalize"}
     return [one for one in evidence.left if one[1] != "exit" or one[0] not in finalizing]
 
 
 def _abort(evidence: Evidence) -> tuple[int, int, str] | None:
-    """Who ended all ranks, with which code, and why; what the MPI library says of it may be lost with mpiexec."""
+    """The rank that ended all ranks, the code, and why; the message of the MPI library may be lost with mpiexec."""
     report, said = evidence.reports.abort, _said(evidence)
     if not said:
         return report
@@ -177,7 +177,7 @@ def _aborted(abort: tuple[int, int, str], evidence: Evidence) -> tuple[str, int]
 
 
 def _at_the_end(evidence: Evidence) -> tuple[str, int]:
-    """What is said of a run that came to its end in MPI: the program may fail after it."""
+    """The message for a run whose ranks left MPI in order: the program may fail afterwards."""
     code = evidence.code or 0
     culprit = _culprit(evidence.reports)
     if culprit is not None:
@@ -202,14 +202,14 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
     where = _in(calls.get(rank, "")) if attached else ""
     who = _who(rank, evidence)
     if status is None:
-        # mpiexec passes on the code of MPI_Abort, and of an error of MPI, though not always what the rank says.
+        # mpiexec passes on the code of MPI_Abort, and of an error of MPI, but not always the message of the rank.
         return f"{who} ended without MPI_Finalize{when}{where}", evidence.code or int(Exit.FAILED)
     lacking = " without MPI_Finalize" if not status & 0x7F and attached else ""
     return f"{who} {_how(status)}{when}{where}{lacking}", _exit_code(status)
 
 
 def _early(evidence: Evidence) -> list[str]:
-    """How each of the ranks ended that ended while others went on."""
+    """For each rank that ended while others went on: how it ended."""
     aborts = {rank: code for rank, how, code in evidence.left if how == "abort"}
     lines = []
     for one in evidence.outcome["dead"]:
@@ -231,7 +231,7 @@ def _in(call: str) -> str:
 
 
 def _went_on(evidence: Evidence) -> tuple[str, int]:
-    """What is said of a run whose ranks went on without some of them."""
+    """The message for a run in which some ranks ended early and the others went on."""
     early = _early(evidence)
     shown = early[:MOST_GROUPS] if len(early) > MOST_GROUPS + 1 else early
     if len(shown) < len(early):
@@ -265,14 +265,14 @@ def _launcher_gone(evidence: Evidence) -> str:
 
 
 def _culprit(reports: Reports) -> tuple[int, int] | None:
-    """The rank that failed first, and its status: one that was not only swept away with others, if there is one."""
+    """The rank that failed first, and its status: if possible, a rank that mpiexec did not end because of another."""
     failed = [(rank, status) for rank, status in reports.statuses.items() if status]
     own = [(rank, status) for rank, status in failed if status not in _AFTERMATH]
     return next(iter(own or failed), None)
 
 
 def _first(evidence: Evidence) -> int:
-    """The rank that ended first; mpiexec sweeps the others away, and the simulator looks later than that."""
+    """The rank that ended first; mpiexec kills the others, before the simulator looks."""
     reports, named = evidence.reports, evidence.outcome.get("rank")
     culprit = _culprit(reports)
     own = culprit is not None and culprit[1] not in _AFTERMATH
@@ -281,12 +281,12 @@ def _first(evidence: Evidence) -> int:
         return said[0]
     if culprit is not None and own:
         return culprit[0]
-    # Without a status, and with a code that is none of a signal, mpiexec was told to end all, which a rank does that
-    # runs; those that wait were swept away.
+    # Without a status, and with a code that is not from a signal, a rank told mpiexec to end all ranks. That rank was
+    # running; the ranks that wait were killed.
     running = [one["rank"] for one in evidence.outcome["waiting"] if one["runs"]]
     if len(running) == 1 and not reports.statuses and 0 < (evidence.code or 0) < 128:
         return int(running[0])
-    # Who waits in MPI does not exit; where mpiexec has such a rank's status as 0, it has not waited for it.
+    # A rank that waits in MPI does not exit; if mpiexec gives its status as 0, mpiexec has not waited for it.
     blocked = {one["rank"] for one in evidence.outcome["waiting"] if one["call"].startswith("MPI_")}
     dead = [rank for rank in evidence.dead if reports.statuses.get(rank) or rank not in blocked]
     if dead:
@@ -295,7 +295,7 @@ def _first(evidence: Evidence) -> int:
         return evidence.dead[0]
     if culprit is not None and (evidence.dead or named is None):
         return culprit[0]
-    assert named is not None  # noqa: S101 - who calls has looked
+    assert named is not None  # noqa: S101 - the caller has checked
     return int(named)
 
 

@@ -1,9 +1,9 @@
-"""Who died first. A thread looks at all ranks at once, through descriptors of their processes.
+"""Finds the rank that died first. A thread watches all ranks at once, through descriptors of their processes.
 
-mpiexec kills the other ranks as soon as one of them has died, within a millisecond or so, and all that is known
-afterwards is that all are dead, most of them by the same signal. Descriptors of processes become readable when these
-end, and epoll tells of them in the order in which they did. Ranks that end by themselves say so before, in the link's
-shared memory, and that counts more (``verdict``).
+mpiexec kills the other ranks about a millisecond after one of them has died. Afterwards, all ranks are dead, most of
+them by the same signal, and their order is lost. The descriptor of a process becomes readable when the process ends,
+and epoll reports descriptors in the order of these ends. Ranks that end by themselves announce this before, in the
+shared memory of the link; an announcement counts more (``verdict``).
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Witness:
         self._thread.start()
 
     def stop(self) -> tuple[int, ...]:
-        """Look no more. Returns ranks that have ended, in this order; those that ended later may be missing."""
+        """Stop watching. Returns the ranks that have ended, in this order; ranks that ended last may be missing."""
         self._over.set()
         self._thread.join()
         return self._dead
 
     def clear(self) -> None:
-        """Remove the shared memory of MPICH, which has names and stays where ranks are killed. After ``stop``."""
+        """Remove the named shared memory of MPICH, which stays if ranks are killed. Call it after ``stop``."""
         for left in _SHARED.glob(f"{self._segments}_*") if self._segments else ():
             left.unlink(missing_ok=True)
 
@@ -67,7 +67,7 @@ class Witness:
 
 
 def _segments(pid: int) -> str:
-    """What the names of a run's segments of shared memory begin with, as one of its ranks has mapped them."""
+    """The beginning of the names of a run's segments of shared memory, from the mappings of one of its ranks."""
     with suppress(OSError):
         maps = Path(f"/proc/{pid}/maps").read_text(errors="replace")
         found = re.search(rf"{_SHARED}/(mpich_shm_[0-9a-f]+)_\d+", maps)
