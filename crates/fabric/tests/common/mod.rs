@@ -10,9 +10,8 @@ pub mod search;
 
 use fabric::control::PacketCensus;
 use fabric::{
-    Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric,
-    FatTree, LinkCounters, LinkId, Multiplexing, Notice, PacketRecord, PacketSpec, Place, Priority,
-    Topology,
+    Ack, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, Notice, PacketRecord,
+    PacketSpec, Place, Priority, Topology,
 };
 use std::str::FromStr;
 
@@ -24,30 +23,11 @@ pub fn variable<T: FromStr>(name: &str) -> Option<T> {
     value
 }
 
-/// A machine with the mechanisms of the network but round parameters: two channels, two packets in flight, no tokens,
-/// no sharing, no priorities, buffers that never fill.
+/// A machine with the mechanisms of the network but round parameters; see [`Config::new`].
 pub fn machine(topology: impl Into<Topology>, hop_delay: u32) -> Config {
-    let topology = topology.into();
-    Config {
-        hop_delay: vec![hop_delay; topology.levels()],
-        topology,
-        channels: 2,
-        buffer: 1000,
-        packets_in_flight: 2,
-        circuit: Circuit::UntilAcknowledged,
-        ascent: Ascent::Adaptive,
-        arbitration: Arbitration::Age,
-        multiplexing: Multiplexing::OldestFirst,
-        age_cap: 14_000,
-        age_step: 1,
-        priorities: false,
-        broadcast: Broadcast::Serialised,
-        combine: 0,
-        tokens: false,
-        share_period: 185,
-        share_burst: 0,
-        engine: Engine::Worm,
-    }
+    let mut config = Config::new(topology);
+    config.hop_delay.fill(hop_delay);
+    config
 }
 
 /// One switch with four nodes and the given hop delay.
