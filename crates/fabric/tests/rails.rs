@@ -133,9 +133,7 @@ fn outcome(
         let later = turnaround + Cycle::from(spec.flits % 7);
         (later, fabric::Ack::Accepted)
     };
-    let mut bench = Bench::with_answers(case.config.clone(), answer);
-    bench.offer(traffic);
-    bench.finish();
+    let bench = Bench::with_answers(case.config.clone(), answer).through(traffic);
     let heard = bench.heard.iter().copied().filter(|heard| {
         let (Heard::Injected(_, spec)
         | Heard::Delivered(_, _, spec)

@@ -10,8 +10,8 @@ pub mod search;
 
 use fabric::control::PacketCensus;
 use fabric::{
-    Ack, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, Notice, PacketRecord,
-    PacketSpec, Place, Priority, Topology,
+    Ack, Circuit, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, Notice,
+    PacketRecord, PacketSpec, Place, Priority, Topology,
 };
 use std::str::FromStr;
 
@@ -22,6 +22,13 @@ pub fn variable<T: FromStr>(name: &str) -> Option<T> {
     assert!(value.is_some(), "{name}={text} is not a number");
     value
 }
+
+/// All circuits.
+pub const CIRCUITS: [Circuit; 3] = [
+    Circuit::UntilAcknowledged,
+    Circuit::UntilDelivered,
+    Circuit::Wormhole,
+];
 
 /// A machine with the mechanisms of the network but round parameters; see [`Config::new`].
 pub fn machine(topology: impl Into<Topology>, hop_delay: u32) -> Config {
@@ -158,6 +165,13 @@ impl Bench {
         self.run_until(Cycle::MAX);
     }
 
+    /// Offers packets, sorted by cycle, and runs until nothing moves any more.
+    pub fn through(mut self, traffic: &[(Cycle, PacketSpec)]) -> Self {
+        self.offer(traffic);
+        self.finish();
+        self
+    }
+
     /// The packets that are done, in the order of their acknowledgements.
     pub fn done(&self) -> impl Iterator<Item = (PacketRecord, PacketSpec)> {
         self.heard.iter().filter_map(|heard| match *heard {
@@ -188,9 +202,7 @@ pub fn records(
     turnaround: Cycle,
     traffic: &[(Cycle, PacketSpec)],
 ) -> Vec<PacketRecord> {
-    let mut bench = Bench::new(config.clone(), turnaround);
-    bench.offer(&named(traffic));
-    bench.finish();
+    let bench = Bench::new(config.clone(), turnaround).through(&named(traffic));
     assert_all_done(&bench.fabric.packet_census(), traffic.len());
     (0..traffic.len() as u64)
         .map(|token| bench.record(token))
