@@ -145,7 +145,7 @@ impl Passage {
     }
 
     /// Heads, headers and tails.
-    fn moments(&self) -> Vec<Moment> {
+    pub fn moments(&self) -> Vec<Moment> {
         let mut moments = Vec::new();
         for (place, &link) in self.links.iter().enumerate() {
             moments.push((self.head(place), link, "head"));
