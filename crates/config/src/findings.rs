@@ -17,6 +17,7 @@ pub struct Findings<'a> {
 #[derive(Debug)]
 pub struct Found<'a>(&'a mut Problem);
 
+#[allow(clippy::return_self_not_must_use)] // it is reported whether anything is added or not
 impl Found<'_> {
     /// Says what would be right.
     pub fn allowed(self, allowed: impl Into<String>) -> Self {
@@ -45,7 +46,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Whether a value is in a range; reports it if not.
-    pub fn range<T: PartialOrd + Display>(
+    pub fn range<T: PartialOrd + Display + Copy>(
         &mut self,
         path: &str,
         value: T,

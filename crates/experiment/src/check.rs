@@ -38,7 +38,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whether a value is in a range; reports it if not.
-    pub fn range<T: PartialOrd + Display>(
+    pub fn range<T: PartialOrd + Display + Copy>(
         &mut self,
         path: &str,
         value: T,

@@ -130,6 +130,8 @@ fn keys_depend_on_every_value() {
         assert!(differ(&after), "{change}");
     }
     let mut seeds = points(&[]);
-    seeds.iter_mut().for_each(|point| point.seed += 10);
+    for point in &mut seeds {
+        point.seed += 10;
+    }
     assert!(differ(&keys(&seeds)));
 }

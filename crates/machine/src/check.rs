@@ -39,7 +39,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whether the value of a parameter is in a range; reports it if not.
-    pub fn range<T: PartialOrd + Display>(
+    pub fn range<T: PartialOrd + Display + Copy>(
         &mut self,
         key: &str,
         parameter: T,
@@ -51,8 +51,9 @@ impl<'a> Check<'a> {
 
 /// The path of a parameter's value.
 fn value(key: &str) -> String {
-    match key.contains(".value.") {
-        true => key.to_string(),
-        false => format!("{key}.value"),
+    if key.contains(".value.") {
+        key.to_string()
+    } else {
+        format!("{key}.value")
     }
 }

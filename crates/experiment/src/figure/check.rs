@@ -95,13 +95,16 @@ impl Check<'_> {
         );
         let mut columns = self.columns.clone();
         let tables = Tables::default();
-        let drawn = match general {
-            true => records::Row::columns(),
-            false => tables
+        let of_others = || {
+            tables
                 .all()
                 .into_iter()
                 .flat_map(|(_, table)| table.columns())
-                .collect(),
+        };
+        let drawn = if general {
+            records::Row::columns()
+        } else {
+            of_others().collect()
         };
         columns.extend(drawn.into_iter().map(|column| column.name));
         self.rows(path, (&figure.series, &figure.select), &columns);

@@ -101,76 +101,11 @@ impl FatTree {
         nodes: u32,
         rails: u32,
     ) -> Result<Self, TopologyError> {
-        let wrong = |key: &str, message, allowed| Err(TopologyError::new(key, message, allowed));
+        check_arities(down, up, parallel)?;
         if !(1..=MAX_RAILS).contains(&rails) {
             return Err(TopologyError::of_rails(rails));
         }
         let levels = down.len();
-        if !(1..=MAX_LEVELS).contains(&levels) {
-            let message = format!("a tree has 1 to {MAX_LEVELS} levels of switches, not {levels}");
-            let allowed = format!(
-                "a list of 1 to {MAX_LEVELS} numbers, one for each level from the nodes upwards"
-            );
-            return wrong("down", message, allowed);
-        }
-        let entries = levels - 1;
-        for (key, what, list, hint) in [
-            ("up", "up-links", up, ""),
-            (
-                "parallel",
-                "parallel links",
-                parallel,
-                "without the key no links are parallel",
-            ),
-        ] {
-            let found = list.len();
-            if found != entries {
-                let message = format!(
-                    "a tree of {levels} levels has {entries} entries of {what}, one for each level but the top, not {found}"
-                );
-                let allowed = format!("a list of {entries}: one number less than `down` has");
-                return Err(TopologyError::new(key, message, allowed).hint(hint));
-            }
-        }
-        for (arities, key) in [(down, "down"), (up, "up")] {
-            let found = arities
-                .iter()
-                .position(|arity| !(1..=MAX_ARITY).contains(arity));
-            if let Some(entry) = found {
-                let message = format!(
-                    "the switches of level {} have {} {key}-links; allowed are 1 to {MAX_ARITY}",
-                    entry + 1,
-                    arities[entry]
-                );
-                return wrong(
-                    &format!("{key}.{entry}"),
-                    message,
-                    format!("1 to {MAX_ARITY}"),
-                );
-            }
-        }
-        for (entry, (up, found)) in up.iter().zip(parallel).enumerate() {
-            let (key, level, children) = (format!("parallel.{entry}"), entry + 1, down[entry + 1]);
-            if !up.is_multiple_of(*found) {
-                let message = format!(
-                    "the switches of level {level} have {up} up-links, which is no multiple of {found} parallel links to each parent"
-                );
-                let divisors = (1..=*up).filter(|part| up.is_multiple_of(*part));
-                let divisors: Vec<_> = divisors.map(|part| part.to_string()).collect();
-                return wrong(&key, message, divisors.join(", "));
-            }
-            if children * found > MAX_ARITY {
-                let message = format!(
-                    "{found} parallel links to each of {children} children are too many; a switch of level {} may have {MAX_ARITY} down-links",
-                    level + 1
-                );
-                let error =
-                    TopologyError::new(key, message, format!("at most {}", MAX_ARITY / children));
-                return Err(
-                    error.hint("give the switches fewer parallel links, or fewer in `down`")
-                );
-            }
-        }
         let parents: Vec<u32> = up
             .iter()
             .zip(parallel)
@@ -180,11 +115,8 @@ impl FatTree {
         if positions > MAX_NODES {
             let message =
                 format!("the tree has {positions} node positions; the most is {MAX_NODES}");
-            return wrong(
-                "down",
-                message,
-                format!("numbers whose product is at most {MAX_NODES}"),
-            );
+            let allowed = format!("numbers whose product is at most {MAX_NODES}");
+            return Err(TopologyError::new("down", message, allowed));
         }
         if !(1..=positions).contains(&nodes.into()) {
             let message = format!("{nodes} nodes do not fit: the tree holds 1 to {positions}");
@@ -472,4 +404,74 @@ fn product(arities: &[u32]) -> u64 {
     arities.iter().fold(1_u64, |product, &arity| {
         product.saturating_mul(arity.into())
     })
+}
+
+/// The lists of arities are as long as they must be, and their entries are within bounds.
+fn check_arities(down: &[u32], up: &[u32], parallel: &[u32]) -> Result<(), TopologyError> {
+    let wrong = |key: &str, message, allowed| Err(TopologyError::new(key, message, allowed));
+    let levels = down.len();
+    if !(1..=MAX_LEVELS).contains(&levels) {
+        let message = format!("a tree has 1 to {MAX_LEVELS} levels of switches, not {levels}");
+        let allowed = format!(
+            "a list of 1 to {MAX_LEVELS} numbers, one for each level from the nodes upwards"
+        );
+        return wrong("down", message, allowed);
+    }
+    let entries = levels - 1;
+    for (key, what, list, hint) in [
+        ("up", "up-links", up, ""),
+        (
+            "parallel",
+            "parallel links",
+            parallel,
+            "without the key no links are parallel",
+        ),
+    ] {
+        let found = list.len();
+        if found != entries {
+            let message = format!(
+                "a tree of {levels} levels has {entries} entries of {what}, one for each level but the top, not {found}"
+            );
+            let allowed = format!("a list of {entries}: one number less than `down` has");
+            return Err(TopologyError::new(key, message, allowed).hint(hint));
+        }
+    }
+    for (arities, key) in [(down, "down"), (up, "up")] {
+        let found = arities
+            .iter()
+            .position(|arity| !(1..=MAX_ARITY).contains(arity));
+        if let Some(entry) = found {
+            let message = format!(
+                "the switches of level {} have {} {key}-links; allowed are 1 to {MAX_ARITY}",
+                entry + 1,
+                arities[entry]
+            );
+            return wrong(
+                &format!("{key}.{entry}"),
+                message,
+                format!("1 to {MAX_ARITY}"),
+            );
+        }
+    }
+    for (entry, (up, found)) in up.iter().zip(parallel).enumerate() {
+        let (key, level, children) = (format!("parallel.{entry}"), entry + 1, down[entry + 1]);
+        if !up.is_multiple_of(*found) {
+            let message = format!(
+                "the switches of level {level} have {up} up-links, which is no multiple of {found} parallel links to each parent"
+            );
+            let divisors = (1..=*up).filter(|part| up.is_multiple_of(*part));
+            let divisors: Vec<_> = divisors.map(|part| part.to_string()).collect();
+            return wrong(&key, message, divisors.join(", "));
+        }
+        if children * found > MAX_ARITY {
+            let message = format!(
+                "{found} parallel links to each of {children} children are too many; a switch of level {} may have {MAX_ARITY} down-links",
+                level + 1
+            );
+            let error =
+                TopologyError::new(key, message, format!("at most {}", MAX_ARITY / children));
+            return Err(error.hint("give the switches fewer parallel links, or fewer in `down`"));
+        }
+    }
+    Ok(())
 }
