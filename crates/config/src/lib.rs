@@ -6,18 +6,20 @@
 //!
 //! Errors come from three places, and look alike: the syntax of TOML, the types (serde: unknown keys, missing keys, a
 //! number without its unit; in plain words), and the meaning, which the caller checks and reports by key path
-//! ([`Document::problem`]). Single keys that a command line replaces ([`Document::with_override`]) are checked like
+//! ([`Findings`]). Single keys that a command line replaces ([`Document::with_override`]) are checked like
 //! those of the file; what is wrong with one is shown in the command line's own text, what is wrong elsewhere in the
 //! file as it was written.
 //!
 //! A path is dotted: `link.rate`, `series.0.run.window`. A step into a list is an index, or the `name` of a table.
 
 mod document;
+mod findings;
 mod overrides;
 mod place;
 mod problem;
 mod words;
 
 pub use document::Document;
+pub use findings::{Findings, Found};
 pub use overrides::Override;
 pub use problem::{Problem, Problems, nearest};

@@ -11,12 +11,12 @@
 //! published = [{ claim = "uniform.64.bandwidth" }]
 //! ```
 //!
-//! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. This module
-//! checks what needs no results; which columns these have is known where figures are drawn. Texts may hold `{column}`,
-//! which stands for the first value of that column. An experiment without figures gets a plain one for each metric.
+//! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. What it
+//! names is checked when the file is read (`check`). Texts may hold `{column}`, which stands for the first value of that
+//! column. An experiment without figures gets a plain one for each metric.
 
-use crate::file::Experiment;
-use config::{Document, Problem, nearest};
+pub(crate) mod check;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -184,62 +184,4 @@ pub enum Drawing {
     Allocation,
     /// Who transmits on which rail.
     Matrices,
-}
-
-/// What is wrong with the figures of an experiment.
-pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (index, figure) in experiment.figure.iter().enumerate() {
-        let path = format!("figure.{index}");
-        if experiment.figure[..index]
-            .iter()
-            .any(|other| other.name == figure.name)
-        {
-            let message = format!("there are two figures `{}`", figure.name);
-            let problem = document.problem(&format!("{path}.name"), message);
-            problems.push(problem.hint("give each figure a name of its own"));
-        }
-        let own = [(path.clone(), &figure.series)];
-        let beside = figure
-            .beside
-            .iter()
-            .map(|rows| (format!("{path}.beside"), &rows.series));
-        for (path, names) in own.into_iter().chain(beside) {
-            for (number, name) in names.iter().enumerate() {
-                problems.extend(series(
-                    experiment,
-                    document,
-                    &format!("{path}.series.{number}"),
-                    name,
-                ));
-            }
-        }
-        let over = matches!(figure.draw, Drawing::Curves | Drawing::Bars);
-        for (key, value) in [("x", &figure.x), ("metric", &figure.metric)] {
-            if over && value.is_empty() {
-                let problem = document.problem(
-                    &path,
-                    format!("the figure `{}` has no `{key}`", figure.name),
-                );
-                problems.push(problem.hint(format!(
-                    "write {key} = ...; `elanite schema experiment` describes it"
-                )));
-            }
-        }
-    }
-    problems
-}
-
-/// A name of a series, if there is none of that name.
-fn series(experiment: &Experiment, document: &Document, path: &str, name: &str) -> Option<Problem> {
-    let names = || experiment.series.iter().map(|series| series.name.as_str());
-    if names().any(|other| other == name) {
-        return None;
-    }
-    let problem = document.problem(path, format!("there is no series `{name}`"));
-    let problem = problem.allowed(names().collect::<Vec<_>>().join(", "));
-    Some(match nearest(name, names()) {
-        Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-        None => problem,
-    })
 }

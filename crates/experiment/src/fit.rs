@@ -1,36 +1,33 @@
-//! What the machine does not admit of a series: what kinds of benchmarks ask it.
+//! What the machine does not admit of a series, as far as several kinds of benchmarks share it.
 
-use crate::file::Series;
 use crate::nodes::Nodes;
 use crate::sweep::Sweep;
-use config::{Document, Problem};
+use config::{Document, Findings, Found, Problem};
 use machine::Machine;
 use workload::collective::Operation;
 
 /// Collects what is wrong.
 pub(crate) struct Fit<'a> {
     pub machine: &'a Machine,
-    pub document: &'a Document,
-    pub problems: Vec<Problem>,
+    findings: Findings<'a>,
 }
 
-/// Everything in a series that does not fit. `path` is that of the series.
-pub(crate) fn problems(
-    series: &Series,
-    path: &str,
-    machine: &Machine,
-    document: &Document,
-) -> Vec<Problem> {
-    let mut fit = Fit {
-        machine,
-        document,
-        problems: Vec::new(),
-    };
-    series.benchmark.fit(path, &mut fit);
-    fit.problems
-}
+impl<'a> Fit<'a> {
+    pub fn new(machine: &'a Machine, document: &'a Document) -> Self {
+        let findings = Findings::new(document);
+        Fit { machine, findings }
+    }
 
-impl Fit<'_> {
+    /// Reports a problem with the value at a path.
+    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Found<'_> {
+        self.findings.problem(path, message)
+    }
+
+    /// Everything that was found so far, in lists of pairs, too.
+    pub fn problems(&mut self) -> &mut Vec<Problem> {
+        &mut self.findings.problems
+    }
+
     pub fn attached(&self) -> u32 {
         self.machine.topology.nodes.value
     }
@@ -55,8 +52,8 @@ impl Fit<'_> {
                 let message = format!(
                     "this operation is done by hardware broadcasts, which need a tree; the machine is a {noun}"
                 );
-                let problem = self.document.problem(&place, message);
-                self.problems.push(problem.allowed("gsync, bcast, reduce"));
+                self.problem(&place, message)
+                    .allowed("gsync, bcast, reduce");
             }
         }
     }
@@ -65,11 +62,9 @@ impl Fit<'_> {
     pub fn node(&mut self, place: &str, node: u32) {
         let nodes = self.attached();
         if node >= nodes {
-            let message = no_node(node, nodes);
-            let problem = self.document.problem(place, message);
-            let problem = problem.allowed(format!("0 to {}", nodes - 1));
-            self.problems
-                .push(problem.hint(self.more_nodes(node.saturating_add(1))));
+            let hint = self.more_nodes(node.saturating_add(1));
+            let found = self.problem(place, no_node(node, nodes));
+            found.allowed(format!("0 to {}", nodes - 1)).hint(hint);
         }
     }
 
@@ -79,10 +74,12 @@ impl Fit<'_> {
         for (place, nodes) in sets.places(path) {
             match (nodes.written_as_count(), nodes.highest()) {
                 (Some(count), _) if count > most => {
-                    let message = format!("{count} nodes are more than the machine has");
-                    let problem = self.document.problem(&place, message);
-                    let problem = problem.allowed(format!("at most {most}"));
-                    self.problems.push(problem.hint(self.more_nodes(count)));
+                    let hint = self.more_nodes(count);
+                    let found = self.problem(
+                        &place,
+                        format!("{count} nodes are more than the machine has"),
+                    );
+                    found.allowed(format!("at most {most}")).hint(hint);
                 }
                 (None, Some(highest)) => self.node(&place, highest),
                 _ => {}

@@ -3,7 +3,7 @@
 //! A kind is one file below this one. It says everything about itself: the fields of its section in experiment files,
 //! each one value or a list ([`Grid`]); what they may be, whatever the machine ([`Kind::check`]) and on a machine
 //! ([`Kind::fit`]); the points that they make; how a point runs and what its key is ([`Runs`]); and the figure that it gets
-//! where nobody describes another one ([`Plot`]). What a run leaves behind stands in the crate `workload`, where its
+//! where nobody describes another one ([`Plot`]): `kind` has these traits. What a run leaves behind stands in the crate `workload`, where its
 //! program is. Nobody else knows which kinds there are: all that deals with experiments goes by the list in this file.
 //!
 //! A section `[series.KEY]` chooses the kind; a series has one. Jobs have names, `[series.jobs.NAME]`, and are the kind that
@@ -13,107 +13,46 @@
 mod allocation;
 mod collective;
 mod jobs;
+pub(crate) mod kind;
 mod noise;
 mod overlap;
 mod ping;
 
 pub use allocation::{Allocation, AllocationGrid};
 pub use collective::{Collective, CollectiveGrid, CollectiveSeries, Collectives};
-pub use jobs::{Job, JobGrid, JobsSeries, RailFailure, Saturation, Traffic};
-pub use noise::{Noise, NoiseGrid};
-pub use overlap::{Overlap, OverlapGrid};
-pub use ping::{Ping, PingGrid};
+pub use jobs::{Job, JobGrid, JobsSeries, Traffic};
+pub use kind::Plot;
+pub use noise::NoiseGrid;
+pub use overlap::OverlapGrid;
+pub use ping::PingGrid;
 
 use crate::changes::Changes;
 use crate::check::Check;
-use crate::file::{Run, RunChanges, Series};
 use crate::fit::Fit;
+use crate::run::{Run, RunChanges};
 use crate::sweep::{Grid, Sweep};
-use elan::Cluster;
+use kind::{Beside, Kind, Runs, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use workload::{Failure, Records, Window};
+use workload::{Failure, RailFailure, Records, Search};
 
-/// What stands in an experiment file about a benchmark, with lists of values.
-pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
-    /// What it is, in words with an article.
-    const WHAT: &'static str;
-
-    /// The figure of a series of this kind that nobody describes.
-    const PLOT: Plot;
-
-    /// Takes of what stands beside the section what it has a use for.
-    fn take(&mut self, _: &mut Beside) {}
-
-    /// Finds what is wrong, whatever the machine. `series` is the path of the series, `run` how it is run.
-    fn check(&self, series: &str, run: &Run, check: &mut Check<'_>);
-
-    /// Finds what a machine does not admit.
-    fn fit(&self, series: &str, fit: &mut Fit<'_>);
-
-    /// The sections of the series.
-    fn sections(&self, key: &str) -> Map<String, Value> {
-        Map::from_iter([(key.to_string(), json!(self))])
-    }
-}
-
-/// A benchmark with one value for each field.
-pub(crate) trait Runs: Serialize {
-    /// Runs it.
-    ///
-    /// # Errors
-    /// See [`Failure`].
-    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure>;
-
-    /// What distinguishes a point in tables and figures.
-    fn parameters(&self) -> Map<String, Value> {
-        fields(self)
-    }
-
-    /// What of it decides the result; `run` is what its way of running is called in keys.
-    fn key(&self, _run: &mut Value) -> Value {
-        json!(self)
-    }
-}
-
-/// How a point runs.
-pub(crate) struct Setting<'a> {
-    /// Makes an idle cluster.
-    pub cluster: &'a dyn Fn() -> Cluster,
-    /// What is measured.
-    pub window: Window,
-    /// Seed of all random streams.
-    pub seed: u64,
-}
-
-/// What is drawn of a series: some metrics over a field.
-#[derive(Clone, Copy, Debug)]
-pub struct Plot {
-    /// The field of the horizontal axis.
-    pub over: &'static str,
-    /// The metrics, a figure each; those that a point does not have are left out.
-    pub metrics: &'static [&'static str],
-}
-
-/// What may stand beside the section of a kind.
-#[derive(Debug)]
-pub(crate) struct Beside {
-    /// Jobs.
-    pub jobs: BTreeMap<String, JobGrid>,
-    /// A rail that fails.
-    pub failure: Option<RailFailure>,
-    /// A search.
-    pub saturation: Option<Saturation>,
-}
-
-/// The fields of a table.
-pub(crate) fn fields(table: &(impl Serialize + ?Sized)) -> Map<String, Value> {
-    match json!(table) {
-        Value::Object(fields) => fields,
-        other => panic!("{other} is no table"),
-    }
+/// A series of points: the Cartesian product of the lists of what it runs, the first key slowest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Short name, unique in the file.
+    pub name: String,
+    /// One line about it, with the figure.
+    pub title: String,
+    /// Changes of the defaults.
+    pub run: RunChanges,
+    /// Changes of the machine, of which each is used in turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Sweep<Changes>>,
+    /// What it runs.
+    #[serde(flatten)]
+    pub benchmark: Benchmark,
 }
 
 macro_rules! kinds {
@@ -161,7 +100,7 @@ macro_rules! kinds {
             failure: Option<RailFailure>,
             /// A search of the load at which the job saturates, from its own load upwards.
             #[serde(default)]
-            saturation: Option<Saturation>,
+            saturation: Option<Search>,
         }
 
         /// The keys of sections, but for those of jobs.
@@ -228,6 +167,14 @@ macro_rules! kinds {
                 }
             }
 
+            /// The fields whose values tell its points apart; see [`Kind::columns`].
+            pub(crate) fn columns(&self) -> Map<String, Value> {
+                match self {
+                    $(Benchmark::$name(kind) => kind.columns(),)*
+                    Benchmark::Jobs(kind) => kind.columns(),
+                }
+            }
+
             /// All combinations of values.
             pub(crate) fn workloads(&self) -> Vec<Workload> {
                 match self {
@@ -251,8 +198,8 @@ macro_rules! kinds {
             /// Runs it; see [`Runs::run`].
             pub(crate) fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
                 match self {
-                    $(Workload::$name(point) => point.run(setting),)*
-                    Workload::Jobs(point) => point.run(setting),
+                    $(Workload::$name(point) => Runs::run(point, setting),)*
+                    Workload::Jobs(point) => Runs::run(point, setting),
                 }
             }
 
@@ -304,7 +251,7 @@ fn choose(
                 "say what runs, in a section such as {} or, with a name of your choice for the job, [series.jobs.NAME]",
                 sections.join(", ")
             );
-            check.hint(path, "this series runs nothing", hint);
+            check.problem(path, "this series runs nothing").hint(hint);
         }
         let mut jobs = JobsSeries::default();
         jobs.take(&mut beside);
@@ -314,12 +261,15 @@ fn choose(
     let jobs = jobs.filter(|_| !beside.jobs.is_empty());
     if let Some(other) = given.next().map(|(_, other, _)| other).or(jobs) {
         let message = format!("this series runs both {what} and {other}");
-        let key = format!("{path}.{key}");
-        check.hint(&key, message, "give each of them a series of its own");
+        let found = check.problem(&format!("{path}.{key}"), message);
+        found.hint("give each of them a series of its own");
     }
     if beside.failure.is_some() {
-        let key = format!("{path}.failure");
-        check.hint(&key, "a rail can fail under jobs only", "leave it out");
+        let found = check.problem(
+            &format!("{path}.failure"),
+            "a rail can fail under jobs only",
+        );
+        found.hint("leave it out");
     }
     if beside.saturation.is_some() {
         jobs::not_alone(path, check);

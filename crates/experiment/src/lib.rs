@@ -40,16 +40,22 @@ mod pattern;
 mod plan;
 mod read;
 mod revision;
+mod run;
 mod simulate;
 mod sweep;
 
 pub use changes::{Changes, MachineFile};
 pub use figure::{Drawing, Figure, Published, Rows, XScale};
-pub use file::{Experiment, Run, RunChanges, Series};
-pub use kinds::*;
+pub use file::Experiment;
+pub use kinds::{
+    Allocation, AllocationGrid, Benchmark, Collective, CollectiveGrid, CollectiveSeries,
+    Collectives, Job, JobGrid, JobsSeries, NoiseGrid, OverlapGrid, PLOTS, PingGrid, Plot, Series,
+    Traffic, Workload,
+};
 pub use nodes::Nodes;
-pub use pattern::{Pairs, Pattern, Rule};
+pub use pattern::{Pairs, Pattern};
 pub use plan::{Point, plan};
 pub use revision::MODEL_REVISION;
+pub use run::{Run, RunChanges};
 pub use simulate::{RunError, simulate};
 pub use sweep::Sweep;

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use workload::Pattern as Rule;
 
 /// How the nodes of a job choose their destinations; see [`workload::pattern`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,22 +29,6 @@ pub enum Pattern {
     Named(Rule),
     /// A list.
     Pairs(Pairs),
-}
-
-/// A pattern that is a rule (petrini2003 s4.3, s4.4, s4.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)] // they are those of the workload
-pub enum Rule {
-    Uniform,
-    Neighbor,
-    Butterfly,
-    Complement,
-    Shuffle,
-    Transpose,
-    BitReversal,
-    Blocks,
-    Cyclic,
 }
 
 /// The content of a file of pairs.
@@ -89,17 +74,7 @@ impl Pattern {
     /// The pattern as the workload has it.
     pub fn workload(&self) -> workload::Pattern {
         match self {
-            Pattern::Named(rule) => match rule {
-                Rule::Uniform => workload::Pattern::Uniform,
-                Rule::Neighbor => workload::Pattern::Neighbor,
-                Rule::Butterfly => workload::Pattern::Butterfly,
-                Rule::Complement => workload::Pattern::Complement,
-                Rule::Shuffle => workload::Pattern::Shuffle,
-                Rule::Transpose => workload::Pattern::Transpose,
-                Rule::BitReversal => workload::Pattern::BitReversal,
-                Rule::Blocks => workload::Pattern::Blocks,
-                Rule::Cyclic => workload::Pattern::Cyclic,
-            },
+            Pattern::Named(rule) => rule.clone(),
             Pattern::Pairs(pairs) => workload::Pattern::Pairs(pairs.pairs.clone()),
         }
     }

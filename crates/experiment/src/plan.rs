@@ -1,9 +1,10 @@
 //! From an experiment to its points.
 
 use crate::changes::MachineFile;
-use crate::file::{Experiment, Run, Series};
-use crate::fit;
-use crate::kinds::Workload;
+use crate::file::Experiment;
+use crate::fit::Fit;
+use crate::kinds::{Series, Workload};
+use crate::run::Run;
 use config::{Document, Problem, Problems};
 use itertools::Itertools;
 use machine::Machine;
@@ -111,7 +112,9 @@ pub fn plan(
             }
         }
         for (machine, _) in &machines {
-            for problem in fit::problems(series, &path, machine, document) {
+            let mut fit = Fit::new(machine, document);
+            series.benchmark.fit(&path, &mut fit);
+            for problem in fit.problems().drain(..) {
                 if !problems.contains(&problem) {
                     problems.push(problem);
                 }

@@ -1,7 +1,6 @@
 //! From the text of an experiment file, and overrides, to a checked experiment.
 
-use crate::check;
-use crate::figure;
+use crate::figure::check as figures;
 use crate::file::Experiment;
 use crate::kinds::{KEYS, Sections};
 use crate::pattern::Pattern;
@@ -28,8 +27,8 @@ impl Experiment {
         }
         let mut sections: Experiment<Sections> = document.read().map_err(advise)?;
         let pairs = read_pairs(&mut sections, &document);
-        let (experiment, mut problems) = check::checked(sections, &document);
-        problems.extend(figure::problems(&experiment, &document));
+        let (experiment, mut problems) = sections.checked(&document);
+        problems.extend(figures::problems(&experiment, &document));
         problems.extend(pairs);
         Problems::check(problems, experiment).map(|experiment| (experiment, document))
     }

@@ -1,6 +1,6 @@
 //! From a point to its records: a pure function.
 
-use crate::kinds::Setting;
+use crate::kinds::kind::Setting;
 use crate::plan::Point;
 use elan::{Cluster, Stop, Watch};
 use kernel::{Bound, Exceeded, Limits};

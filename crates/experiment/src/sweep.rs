@@ -71,11 +71,43 @@ pub trait Grid {
     }
 }
 
-/// Defines a table of swept fields, some of which may be left out, and the table of one combination of their values.
+/// Defines a table of swept fields, some of which may be left out: `GRID => POINT`, where `POINT` is a table of one
+/// combination of their values; `GRID, POINT` defines that one, too.
 macro_rules! grid {
     (
         $(#[$about:meta])*
         $grid:ident, $point:ident {
+            $($(#[$doc:meta])* $field:ident: $type:ty,)*
+        }
+        optional {
+            $($(#[$optional_doc:meta])* $optional:ident: $optional_type:ty,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $point {
+            $($(#[$doc])* pub $field: $type,)*
+            $(
+                $(#[$optional_doc])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $optional: Option<$optional_type>,
+            )*
+        }
+
+        grid! {
+            $(#[$about])*
+            $grid => $point {
+                $($(#[$doc])* $field: $type,)*
+            }
+            optional {
+                $($(#[$optional_doc])* $optional: $optional_type,)*
+            }
+        }
+    };
+    (
+        $(#[$about:meta])*
+        $grid:ident => $point:ident {
             $($(#[$doc:meta])* $field:ident: $type:ty,)*
         }
         optional {
@@ -91,18 +123,6 @@ macro_rules! grid {
                 $(#[$optional_doc])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $optional: Option<Sweep<$optional_type>>,
-            )*
-        }
-
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct $point {
-            $($(#[$doc])* pub $field: $type,)*
-            $(
-                $(#[$optional_doc])*
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $optional: Option<$optional_type>,
             )*
         }
 

@@ -2,7 +2,6 @@
 
 mod common;
 
-use common::plan_file;
 use experiment::{Point, Workload, simulate};
 use serde_json::json;
 use workload::Records;
@@ -11,10 +10,7 @@ use workload::allocation::Role;
 const ALLOCATION: &str = include_str!("allocation.toml");
 
 fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
-    let points = plan_file("allocation.toml", ALLOCATION, overrides);
-    let mut points = points.unwrap_or_else(|problems| panic!("{problems}"));
-    points.retain(|point| point.series == series);
-    points
+    common::series(series, "allocation.toml", ALLOCATION, overrides)
 }
 
 fn rails(records: &Records) -> u32 {

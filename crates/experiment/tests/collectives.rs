@@ -2,32 +2,22 @@
 
 mod common;
 
-use common::plan_file;
+use common::{keys, lines, planned};
 use experiment::{Collectives, Point, Workload, simulate};
 use serde_json::json;
 
 const COLLECTIVES: &str = include_str!("collectives.toml");
 
 fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
-    let points = plan_file("collectives.toml", COLLECTIVES, overrides);
-    let mut points = points.unwrap_or_else(|problems| panic!("{problems}"));
-    points.retain(|point| point.series == series);
-    points
+    common::series(series, "collectives.toml", COLLECTIVES, overrides)
 }
 
 /// The fields of the operation first; those of jobs after them, with their names.
 #[test]
 fn order_and_parameters() {
-    let lines = |series| -> Vec<String> {
-        let points = points(series, &[]);
-        let parameters = points
-            .iter()
-            .map(|point| json!(point.parameters()).to_string());
-        parameters.collect()
-    };
-    insta::assert_snapshot!("barrier", lines("barrier").join("\n"));
-    insta::assert_snapshot!("broadcast", lines("broadcast").join("\n"));
-    insta::assert_snapshot!("ping", lines("ping").join("\n"));
+    for name in ["barrier", "broadcast", "ping"] {
+        insta::assert_snapshot!(name, lines(&points(name, &[])));
+    }
 }
 
 #[test]
@@ -48,10 +38,7 @@ fn overrides_name_the_operation_or_the_job_beside_it() {
 /// Everything that is said is part of the identity of a point.
 #[test]
 fn keys_depend_on_every_field() {
-    let keys = |text: &str| -> Vec<String> {
-        let points = plan_file("collectives.toml", text, &[]).unwrap();
-        points.iter().map(Point::key).collect()
-    };
+    let keys = |text: &str| keys(&planned("collectives.toml", text, &[]));
     let before = keys(COLLECTIVES);
     let changes = [
         ("\"gsync\"", "\"hgsyncevent\""),
@@ -83,13 +70,7 @@ fn points_run_from_their_text() {
             assert_eq!(again.key(), point.key());
             let records = [&point, &again].map(|point| simulate(point, None).unwrap());
             assert_eq!(records[0], records[1]);
-            assert!(
-                records[0]
-                    .tables
-                    .rows
-                    .iter()
-                    .any(|row| row.metric == "latency")
-            );
+            assert!(!records[0].values("latency").is_empty());
             let collective = matches!(point.workload, Workload::Collective(_));
             assert_eq!(records[0].tables.distribution.is_empty(), !collective);
         }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::plan_file;
+use common::{lines, plan_file};
 use experiment::{Job, Nodes, Pattern, Point, Workload, simulate};
 use serde_json::{Value, json};
 
@@ -11,10 +11,7 @@ const JOBS: &str = include_str!("jobs.toml");
 /// The points of a series of the file with jobs; files of pairs lie beside it.
 fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jobs.toml");
-    let mut points =
-        plan_file(file, JOBS, overrides).unwrap_or_else(|problems| panic!("{problems}"));
-    points.retain(|point| point.series == series);
-    points
+    common::series(series, file, JOBS, overrides)
 }
 
 fn job<'a>(point: &'a Point, name: &str) -> &'a Job {
@@ -57,15 +54,9 @@ fn sets_of_nodes() {
 /// Machines slowest, then the fields of the jobs in their order, the first job's slower.
 #[test]
 fn order_and_parameters() {
-    let lines = |series| -> Vec<String> {
-        let points = points(series, &[]);
-        points
-            .iter()
-            .map(|point| json!(point.parameters()).to_string())
-            .collect()
-    };
-    insta::assert_snapshot!("permutations", lines("permutations").join("\n"));
-    insta::assert_snapshot!("combined", lines("combined").join("\n"));
+    for name in ["permutations", "combined"] {
+        insta::assert_snapshot!(name, lines(&points(name, &[])));
+    }
 }
 
 /// A point holds the pairs themselves: it depends on no file any more.

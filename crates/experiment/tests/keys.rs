@@ -2,15 +2,14 @@
 
 mod common;
 
-use common::{EXPERIMENT, GOOD_MACHINE, MACHINE, points};
-use config::Override;
-use experiment::{Experiment, MachineFile, Point, plan};
+use common::{EXPERIMENT, GOOD_MACHINE, MACHINE, keys, plan_on, points};
+use experiment::MachineFile;
 
 #[test]
 fn keys_are_distinct_and_name_no_people() {
-    let points = points(&[]);
-    let keys: std::collections::BTreeSet<_> = points.iter().map(Point::key).collect();
-    assert_eq!(keys.len(), points.len());
+    let keys = keys(&points(&[]));
+    let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
+    assert_eq!(distinct.len(), keys.len());
     assert!(keys.iter().all(|key| !key.contains("source\":\"test")
         && !key.contains("Good")
         && !key.contains("good")));
@@ -19,24 +18,14 @@ fn keys_are_distinct_and_name_no_people() {
 /// What leaves the key as it is: it decides no result.
 #[test]
 fn keys_do_not_depend_on_words_and_bounds() {
-    let keys = |experiment: &str, machine: &str, overrides: &[&str]| -> Vec<String> {
-        let overrides: Vec<_> = overrides
-            .iter()
-            .map(|text| Override::parse(text).unwrap())
-            .collect();
+    let changed = |experiment: &str, machine: &str, overrides: &[&str]| {
         let machine = MachineFile {
             text: machine,
             ..GOOD_MACHINE
         };
-        let (experiment, document) =
-            Experiment::parse("other.toml", experiment, &overrides).unwrap();
-        plan("another name", (&experiment, &document), &machine, 1)
-            .unwrap()
-            .iter()
-            .map(Point::key)
-            .collect()
+        keys(&plan_on(machine, ("other.toml", experiment), overrides).unwrap())
     };
-    let expected: Vec<_> = points(&[]).iter().map(Point::key).collect();
+    let expected = keys(&points(&[]));
     let titles = EXPERIMENT
         .replace("\"Good\"", "\"Fine\"")
         .replace("Short messages", "A title");
@@ -47,30 +36,26 @@ fn keys_do_not_depend_on_words_and_bounds() {
         .replace("\"test\"", "\"elsewhere\"")
         .replace("A good machine", "Another")
         .replace("some.claim", "another.claim");
-    assert_eq!(keys(&names, &machine, &[]), expected);
-    assert_eq!(
-        keys(
-            EXPERIMENT,
-            MACHINE,
-            &["run.max_events=12345", "run.max_memory=1 GB"]
-        ),
-        expected
-    );
+    assert_eq!(changed(&names, &machine, &[]), expected);
+    let bounds = ["run.max_events=12345", "run.max_memory=1 GB"];
+    assert_eq!(changed(EXPERIMENT, MACHINE, &bounds), expected);
     // The same quantity, in another unit.
-    assert_eq!(
-        keys(&EXPERIMENT.replace("4 KB", "4096 B"), MACHINE, &[]),
-        expected
-    );
-    assert_eq!(
-        keys(EXPERIMENT, &MACHINE.replace("\"1 us\"", "\"1000 ns\""), &[]),
-        expected
-    );
+    let size = EXPERIMENT.replace("4 KB", "4096 B");
+    assert_eq!(changed(&size, MACHINE, &[]), expected);
+    let time = MACHINE.replace("\"1 us\"", "\"1000 ns\"");
+    assert_eq!(changed(EXPERIMENT, &time, &[]), expected);
 }
 
 /// What changes the key of every point.
 #[test]
 fn keys_depend_on_every_value() {
-    let before: Vec<_> = points(&[]).iter().map(Point::key).collect();
+    let before = keys(&points(&[]));
+    let differ = |after: &[String]| {
+        before
+            .iter()
+            .zip(after)
+            .all(|(before, after)| before != after)
+    };
     let others = [
         "run.window=201 us",
         "run.warm_up=1 us",
@@ -140,30 +125,13 @@ fn keys_depend_on_every_value() {
             _ => None,
         };
         let overrides: Vec<&str> = [change].into_iter().chain(with).collect();
-        let after: Vec<_> = points(&overrides).iter().map(Point::key).collect();
+        let after = keys(&points(&overrides));
         assert_eq!(before.len(), after.len());
-        assert!(
-            before
-                .iter()
-                .zip(&after)
-                .all(|(before, after)| before != after),
-            "{change}"
-        );
+        assert!(differ(&after), "{change}");
     }
-    let seeds = points(&[])
-        .iter()
-        .map(|point| {
-            Point {
-                seed: point.seed + 10,
-                ..point.clone()
-            }
-            .key()
-        })
-        .collect::<Vec<_>>();
-    assert!(
-        before
-            .iter()
-            .zip(&seeds)
-            .all(|(before, after)| before != after)
-    );
+    let mut seeds = points(&[]);
+    for point in &mut seeds {
+        point.seed += 10;
+    }
+    assert!(differ(&keys(&seeds)));
 }

@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::MACHINE;
-use config::Override;
-use experiment::{Experiment, MachineFile, Point, plan, simulate};
+use common::{GOOD_MACHINE, MACHINE, keys, plan_on};
+use experiment::{MachineFile, Point, simulate};
 use workload::Records;
 
 const NOISE: &str = include_str!("noise.toml");
@@ -24,20 +23,13 @@ durations = { value = "exponential", source = "test" }
 "#;
 
 fn points(overrides: &[&str]) -> Vec<Point> {
-    let overrides: Vec<_> = overrides
-        .iter()
-        .map(|text| Override::parse(text).unwrap())
-        .collect();
-    let (ours, theirs): (Vec<_>, Vec<_>) = overrides
-        .into_iter()
-        .partition(|change| Experiment::owns(&change.key));
-    let (experiment, document) = Experiment::parse("noise.toml", NOISE, &ours).unwrap();
+    let text = format!("{MACHINE}{CAUSES}");
     let machine = MachineFile {
-        file: "machine.toml",
-        text: &format!("{MACHINE}{CAUSES}"),
-        overrides: &theirs,
+        text: &text,
+        ..GOOD_MACHINE
     };
-    plan("test/noise", (&experiment, &document), &machine, 1).unwrap()
+    plan_on(machine, ("noise.toml", NOISE), overrides)
+        .unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 fn noise(overrides: &[&str]) -> Vec<Records> {
@@ -47,22 +39,12 @@ fn noise(overrides: &[&str]) -> Vec<Records> {
     points.iter().map(run).collect()
 }
 
-fn mean(records: &Records, metric: &str) -> f64 {
-    let rows = records
-        .tables
-        .rows
-        .iter()
-        .filter(|row| row.metric == metric);
-    let values: Vec<f64> = rows.map(|row| row.value).collect();
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 /// The mean is what the causes of each processor take: a part of all time, so that 100 us of computation take
 /// 100 us / (1 - part).
 #[test]
 fn the_mean_is_what_the_causes_take() {
     for (records, part) in noise(&[]).iter().zip([0.002, 0.022, 0.002, 0.022]) {
-        let (found, expected) = (mean(records, "elapsed"), 100.0 / (1.0 - part));
+        let (found, expected) = (records.mean("elapsed"), 100.0 / (1.0 - part));
         assert!((found - expected).abs() < 0.1, "{found} and {expected}");
         let bins = records.tables.distribution.iter();
         assert_eq!(bins.map(|bin| bin.count).sum::<u64>(), 2000);
@@ -75,11 +57,11 @@ fn the_mean_is_what_the_causes_take() {
 #[test]
 fn a_tick_is_seen_as_such() {
     let first = &noise(&[])[0];
-    let share = mean(first, "above_1_percent");
+    let share = first.mean("above_1_percent");
     assert!((share - 0.1).abs() < 0.002, "{share}");
-    assert!((mean(first, "elapsed_p50") - 100.0).abs() < 1e-9);
-    assert!((mean(first, "elapsed_p99") - 102.0).abs() < 1e-9);
-    assert!((mean(first, "elapsed_max") - 102.0).abs() < 1e-9);
+    assert!((first.mean("elapsed_p50") - 100.0).abs() < 1e-9);
+    assert!((first.mean("elapsed_p99") - 102.0).abs() < 1e-9);
+    assert!((first.mean("elapsed_max") - 102.0).abs() < 1e-9);
     let times: Vec<_> = first
         .tables
         .distribution
@@ -111,7 +93,7 @@ fn nodes_differ_and_seeds_differ_and_equal_points_do_not() {
 #[test]
 fn without_noise_all_iterations_are_alike() {
     for records in noise(&["host.noise=false"]) {
-        assert!((mean(&records, "elapsed_max") - 100.0).abs() < 1e-9);
+        assert!((records.mean("elapsed_max") - 100.0).abs() < 1e-9);
         assert_eq!(records.tables.distribution.len(), 1);
     }
 }
@@ -119,7 +101,7 @@ fn without_noise_all_iterations_are_alike() {
 /// What is said is part of the identity of a point; noise of the machine is, too.
 #[test]
 fn keys_depend_on_every_field() {
-    let before: Vec<_> = points(&[]).iter().map(Point::key).collect();
+    let before = keys(&points(&[]));
     for change in [
         "series.noise.node=2",
         "series.noise.cpu=2",
@@ -129,8 +111,7 @@ fn keys_depend_on_every_field() {
         "noise.kernel.durations=uniform",
         "host.noise=false",
     ] {
-        let after: Vec<_> = points(&[change]).iter().map(Point::key).collect();
-        assert_ne!(before, after, "{change}");
+        assert_ne!(before, keys(&points(&[change])), "{change}");
     }
 }
 
@@ -144,7 +125,7 @@ fn noise_delays_steps() {
         points.retain(|point| point.series == "steps" && point.changes.as_deref() == Some(machine));
         let run = |point: &Point| {
             let records = simulate(point, None).unwrap();
-            (mean(&records, "step"), mean(&records, "latency"))
+            (records.mean("step"), records.mean("latency"))
         };
         points.iter().map(run).collect()
     };
@@ -162,8 +143,10 @@ fn noise_delays_steps() {
 
 #[test]
 fn what_processes_compute_is_part_of_a_key() {
-    let keys =
-        |overrides: &[&str]| -> Vec<_> { points(overrides).iter().map(Point::key).collect() };
-    assert_ne!(keys(&[]), keys(&["series.steps.compute=100 us"]));
-    assert_ne!(keys(&[]), keys(&["series.steps.operation=hgsync"]));
+    for change in [
+        "series.steps.compute=100 us",
+        "series.steps.operation=hgsync",
+    ] {
+        assert_ne!(keys(&points(&[])), keys(&points(&[change])));
+    }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::plan_file;
+use common::{keys, planned};
 use experiment::{Point, Traffic, Workload, simulate};
 use units::Rate;
 use workload::Records;
@@ -10,18 +10,11 @@ use workload::Records;
 const SATURATION: &str = include_str!("saturation.toml");
 
 fn points(overrides: &[&str]) -> Vec<Point> {
-    let points = plan_file("saturation.toml", SATURATION, overrides);
-    points.unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-fn value(records: &Records, metric: &str) -> f64 {
-    let mut rows = records.tables.rows.iter();
-    let row = rows.find(|row| row.metric == metric && row.batch.is_none());
-    row.unwrap_or_else(|| panic!("no {metric}")).value
+    planned("saturation.toml", SATURATION, overrides)
 }
 
 fn is_saturated(records: &Records) -> bool {
-    value(records, "saturated") > 0.5
+    records.value("saturated") > 0.5
 }
 
 fn traffic(point: &mut Point) -> &mut Traffic {
@@ -48,7 +41,7 @@ fn mb(load: f64) -> Rate {
 fn the_result_is_a_saturated_load_and_the_records_are_of_one_that_is_not() {
     let point = points(&[]).remove(0);
     let records = simulate(&point, None).unwrap();
-    let load = value(&records, "saturation");
+    let load = records.value("saturation");
     assert!((100.0..300.0).contains(&load), "{load}");
     assert!(is_saturated(&at(&point, mb(load))));
     // Halves of 20 to 340 MB/s until they are no longer than a twentieth of 340: 10 MB/s.
@@ -75,7 +68,7 @@ fn a_search_between_loads_that_do_not_saturate_ends_at_the_highest() {
         panic!("two loads")
     };
     let records = simulate(point, None).unwrap();
-    assert_eq!(mb(value(&records, "saturation")), mb(60.0));
+    assert_eq!(mb(records.value("saturation")), mb(60.0));
     assert!(!is_saturated(&records));
 }
 
@@ -87,7 +80,7 @@ fn where_and_how_finely_is_searched_is_part_of_a_key() {
             let text = serde_json::to_string(point).unwrap();
             serde_json::from_str::<Point>(&text).unwrap().key()
         });
-        let keys: Vec<_> = points.iter().map(Point::key).collect();
+        let keys = keys(&points);
         assert_eq!(again.collect::<Vec<_>>(), keys);
         keys
     };

@@ -1,9 +1,11 @@
-//! The parameters of a fabric, in its own units (cycles and flits), and the mechanisms that can be switched.
+//! The parameters of a fabric, in its own units (cycles and flits).
 //!
 //! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates. What arrives here
 //! satisfies the bounds stated at each field, and [`crate::Fabric::new`] asserts them.
 
 use crate::topology::Topology;
+
+pub use crate::mechanism::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
 
 /// Longest header delay of one link, in cycles. It bounds the flit mover's record of what is on the wire.
 pub const MAX_HOP_DELAY: u32 = 127;
@@ -13,103 +15,6 @@ pub const MAX_CHANNELS: u32 = 8;
 
 /// Longest packet, in flits; no buffer makes a difference that is larger.
 pub const MAX_FLITS: u32 = 1 << 30;
-
-/// When the virtual channels of a packet's path are given back (petrini2003 s2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
-    serde(rename_all = "kebab-case")
-)]
-pub enum Circuit {
-    /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
-    UntilAcknowledged,
-    /// All at once, one cycle after the tail has reached the destination.
-    UntilDelivered,
-    /// Each as soon as the tail has left its buffer: textbook wormhole routing, no circuit.
-    Wormhole,
-}
-
-/// How the ascending phase picks among the up-links of a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
-    serde(rename_all = "kebab-case")
-)]
-pub enum Ascent {
-    /// The up-link with the fewest busy channels at the moment of the grant (petrini2003 s2.2.1: "the least loaded link").
-    Adaptive,
-    /// The up-link whose number is the destination modulo the number of up-links: the fixed route of the Elan3 tables.
-    Deterministic,
-    /// The up-link with the number of the child that the packet came from, modulo the number of up-links: in a tree with
-    /// as many links up as down every node climbs on links of its own, and packets meet on the way down only.
-    SourceFixed,
-}
-
-/// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
-    serde(rename_all = "kebab-case")
-)]
-pub enum Broadcast {
-    /// All by number 0 of each switch, and so through one tree with one root: no deadlock (petrini2001, "Serialization through
-    /// the root switch to avoid deadlocks").
-    Serialised,
-    /// By the number that is the source modulo the number of up-links. Broadcasts of different sources may deadlock.
-    BySource,
-}
-
-/// Who wins a free channel of an output when several headers wait for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
-    serde(rename_all = "kebab-case")
-)]
-pub enum Arbitration {
-    /// The packet that was injected first, up to the resolution and the saturation of its age.
-    Age,
-    /// Rotation over the inputs of the switch.
-    RoundRobin,
-}
-
-/// Which of its channels a link serves when several have a flit to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
-    serde(rename_all = "kebab-case")
-)]
-pub enum Multiplexing {
-    /// The oldest packet first, preemptive and work-conserving.
-    OldestFirst,
-    /// Flit by flit in turn.
-    RoundRobin,
-}
-
-/// Which mover runs the data phase. Both make the same motion in every cycle; see [`crate::motion`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
-    serde(rename_all = "kebab-case")
-)]
-pub enum Engine {
-    /// The definition: visits every link that has something to send, in every cycle. Serves all mechanisms.
-    Flit,
-    /// Computes the same motion from events. Serves all but [`Multiplexing::RoundRobin`].
-    Worm,
-}
-
-impl Engine {
-    /// Whether the engine can serve the channels of a link in this way.
-    pub fn serves(self, multiplexing: Multiplexing) -> bool {
-        self == Engine::Flit || multiplexing == Multiplexing::OldestFirst
-    }
-}
 
 /// Everything that the fabric needs to know of a machine.
 #[derive(Clone, Debug)]
@@ -154,6 +59,32 @@ pub struct Config {
 }
 
 impl Config {
+    /// A fabric with the mechanisms of the network but round parameters: hops of a cycle, two channels, two packets in flight,
+    /// buffers that never fill, no tokens, no sharing, no priorities.
+    pub fn new(topology: impl Into<Topology>) -> Self {
+        let topology = topology.into();
+        Config {
+            hop_delay: vec![1; topology.levels()],
+            topology,
+            channels: 2,
+            buffer: 1000,
+            packets_in_flight: 2,
+            circuit: Circuit::UntilAcknowledged,
+            ascent: Ascent::Adaptive,
+            broadcast: Broadcast::Serialised,
+            combine: 0,
+            arbitration: Arbitration::Age,
+            multiplexing: Multiplexing::OldestFirst,
+            age_cap: 14_000,
+            age_step: 1,
+            priorities: false,
+            tokens: false,
+            share_period: 185,
+            share_burst: 0,
+            engine: Engine::Worm,
+        }
+    }
+
     /// The bounds stated at the fields, as assertions: the caller has validated what a user wrote.
     pub(crate) fn assert_valid(&self) {
         assert_eq!(

@@ -63,6 +63,7 @@ pub mod config;
 pub mod control;
 mod fabric;
 pub mod id;
+mod mechanism;
 pub mod motion;
 pub mod topology;
 

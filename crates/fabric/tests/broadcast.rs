@@ -2,18 +2,12 @@
 
 mod common;
 
-use common::{Bench, Heard, broadcast, machine, named, one_switch, packet, three_levels};
+use common::{Bench, CIRCUITS, Heard, broadcast, machine, named, one_switch, packet, three_levels};
 use fabric::topology::End;
 use fabric::{
     Ack, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric, FatTree, LinkId, Notice,
     PacketSpec, Place, SwitchId, Wiring,
 };
-
-const CIRCUITS: [Circuit; 3] = [
-    Circuit::UntilAcknowledged,
-    Circuit::UntilDelivered,
-    Circuit::Wormhole,
-];
 
 /// Trees of several arities and depths, with hop delays that differ by level; one with parallel links.
 fn machines() -> Vec<Config> {
@@ -37,10 +31,7 @@ fn machines() -> Vec<Config> {
 
 /// Runs packets to the end.
 fn run(config: &Config, turnaround: Cycle, traffic: &[(Cycle, PacketSpec)]) -> Bench {
-    let mut bench = Bench::new(config.clone(), turnaround);
-    bench.offer(&named(traffic));
-    bench.finish();
-    bench
+    Bench::new(config.clone(), turnaround).through(&named(traffic))
 }
 
 /// Nodes in the order in which something happens there.
@@ -181,9 +172,8 @@ fn answers_combine() {
                     ack,
                 )
             };
-            let mut bench = Bench::with_answers(three_levels(3), answer);
-            bench.offer(&[(0, broadcast(9, 0, 7, 10))]);
-            bench.finish();
+            let bench = Bench::with_answers(three_levels(3), answer)
+                .through(&[(0, broadcast(9, 0, 7, 10))]);
             let record = bench.record(0);
             assert_eq!(record.ack, answers[worst]);
             assert_eq!(record.delivered, 12 + 9);

@@ -38,10 +38,7 @@ fn config(broadcast: Broadcast, engine: Engine) -> Config {
 }
 
 fn run(config: &Config) -> Bench {
-    let mut bench = Bench::new(config.clone(), 5);
-    bench.offer(&traffic());
-    bench.finish();
-    bench
+    Bench::new(config.clone(), 5).through(&traffic())
 }
 
 #[test]
@@ -150,10 +147,7 @@ proptest! {
         let manner = Manner { stride: 50, reversed: false, patience: 1 << 24 };
         let run = |case: &Case, engine: Engine| {
             let config = Config { engine, ..case.config.clone() };
-            let mut bench = Bench::with_answers(config, case.answer());
-            bench.offer(&case.traffic);
-            bench.finish();
-            bench
+            Bench::with_answers(config, case.answer()).through(&case.traffic)
         };
         let ends = [Engine::Flit, Engine::Worm].map(|engine| run(&case, engine));
         let reports = ends.each_ref().map(|bench| bench.fabric.deadlock());

@@ -37,9 +37,7 @@ fn a_third_packet_waits_for_the_eop() {
         .map(|node| (u64::from(node), packet(node, 3, 10)))
         .collect();
     let waits = |circuit| {
-        let mut bench = Bench::new(with_circuit(circuit), 5);
-        bench.offer(&named(&traffic));
-        bench.finish();
+        let bench = Bench::new(with_circuit(circuit), 5).through(&named(&traffic));
         let ejection = bench.fabric.topology().ejection(Place::new(3));
         let waiting = bench.fabric.counters(ejection).waiting;
         (bench.record(2).delivered, waiting)
@@ -118,9 +116,7 @@ fn packets_in_flight_are_limited() {
 
 /// Packets that each of the up-links of a switch has carried.
 fn climbed(config: &Config, traffic: &[(Cycle, PacketSpec)]) -> Vec<u64> {
-    let mut bench = Bench::new(config.clone(), 5);
-    bench.offer(traffic);
-    bench.finish();
+    let bench = Bench::new(config.clone(), 5).through(traffic);
     let tree = bench.fabric.topology();
     let ups: Vec<LinkId> = (4..8)
         .map(|port| tree.output(SwitchId::new(0), port))

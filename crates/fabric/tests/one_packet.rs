@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::paper::{Moment, Passage, moments, way};
-use common::{Bench, machine, packet, records};
-use fabric::motion::Lanes;
+use common::paper::{Passage, run, way};
+use common::{CIRCUITS, machine, packet, records};
 use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, PacketSpec};
 
 /// Trees of several arities and depths, full, reduced and widened, the deepest as deep as any, with hop delays that differ
@@ -38,29 +37,6 @@ fn destinations(config: &Config) -> Vec<u32> {
     let nodes = config.topology.nodes();
     let first = |&node: &u32| nodes <= 64 || node < 2 || node.is_power_of_two();
     (0..nodes).filter(first).collect()
-}
-
-const CIRCUITS: [Circuit; 3] = [
-    Circuit::UntilAcknowledged,
-    Circuit::UntilDelivered,
-    Circuit::Wormhole,
-];
-
-/// Runs packets to the end, with the moments in order.
-fn run(
-    config: &Config,
-    turnaround: Cycle,
-    traffic: &[(Cycle, PacketSpec)],
-) -> (Bench, Vec<Moment>) {
-    let mut bench = Bench::new(config.clone(), turnaround);
-    bench.fabric.watch();
-    let mut traffic = traffic.to_vec();
-    traffic.sort_by_key(|&(at, _)| at);
-    bench.offer(&traffic);
-    bench.finish();
-    let mut moments = moments(Lanes::new(config.channels), &bench.fabric.watch());
-    moments.sort_unstable();
-    (bench, moments)
 }
 
 /// To every distance, in every mode, through buffers that fill and others: every header, head and tail, the delivery and

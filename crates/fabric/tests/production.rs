@@ -8,8 +8,8 @@ mod common;
 use common::lockstep::{Manner, compare};
 use common::random::Case;
 use common::search::{Tally, search};
-use common::{high, named, packet, variable};
-use fabric::{Ascent, Circuit, Config, Cycle, FatTree};
+use common::{CIRCUITS, high, named, packet, variable};
+use fabric::{Ascent, Config, Cycle, FatTree};
 use std::time::Duration;
 
 /// The machine of the `QsNET` paper.
@@ -131,13 +131,8 @@ impl Run {
 
 /// In half of the runs the machine of the paper with one of the circuits, else something is different.
 fn machine_like(levels: usize, number: u64, random: &mut Random) -> Config {
-    let circuits = [
-        Circuit::UntilAcknowledged,
-        Circuit::UntilDelivered,
-        Circuit::Wormhole,
-    ];
     let mut config = machine(levels);
-    config.circuit = circuits[number as usize % circuits.len()];
+    config.circuit = CIRCUITS[number as usize % CIRCUITS.len()];
     match random.below(14) {
         0 => config.ascent = Ascent::Deterministic,
         1 => config.buffer = 48,

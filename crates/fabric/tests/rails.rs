@@ -7,7 +7,7 @@ use common::{Bench, Heard, machine, packet};
 use fabric::topology::{End, MAX_RAILS};
 use fabric::{
     Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, NodeId, PacketSpec, Place, Rail,
-    TopologyError, Wiring,
+    Wiring,
 };
 use proptest::prelude::*;
 
@@ -78,15 +78,14 @@ fn no_rails_and_too_many_are_errors() {
     let tree = FatTree::quaternary(2).expect("16 nodes");
     for rails in [0, MAX_RAILS + 1] {
         let error = tree.with_rails(rails).expect_err("out of range");
-        assert_eq!(error, TopologyError::Rails(rails));
-        assert!(error.to_string().contains("1 to 31"), "{error}");
+        assert_eq!(
+            (error.key.as_str(), error.allowed.as_str()),
+            ("rails", "1 to 31")
+        );
     }
     let large = FatTree::quaternary(8).expect("65,536 nodes");
     let error = large.with_rails(MAX_RAILS).expect_err("too many links");
-    assert!(matches!(
-        error,
-        TopologyError::TooManyParts { parts: "links", .. }
-    ));
+    assert!(error.to_string().contains("links; the most is"), "{error}");
 }
 
 #[test]
@@ -134,9 +133,7 @@ fn outcome(
         let later = turnaround + Cycle::from(spec.flits % 7);
         (later, fabric::Ack::Accepted)
     };
-    let mut bench = Bench::with_answers(case.config.clone(), answer);
-    bench.offer(traffic);
-    bench.finish();
+    let bench = Bench::with_answers(case.config.clone(), answer).through(traffic);
     let heard = bench.heard.iter().copied().filter(|heard| {
         let (Heard::Injected(_, spec)
         | Heard::Delivered(_, _, spec)

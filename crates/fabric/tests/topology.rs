@@ -1,7 +1,7 @@
 //! Trees in numbers: closed forms of k-ary n-trees, the golden numbers of `QsNET`, and what is refused.
 
 use fabric::topology::{End, MAX_ARITY};
-use fabric::{FatTree, Place, SwitchId, TopologyError, Wiring};
+use fabric::{FatTree, Place, SwitchId, Wiring};
 
 #[test]
 fn closed_forms_of_k_ary_n_trees() {
@@ -107,114 +107,109 @@ fn halved_top_level() {
 
 #[test]
 fn errors_name_what_is_wrong() {
-    use TopologyError::*;
     let error = |down: &[u32], up: &[u32], nodes| {
         FatTree::new(down, up, nodes).expect_err("not a tree that is allowed")
     };
-    assert_eq!(error(&[], &[], 1), Levels(0));
-    assert_eq!(error(&[2; 9], &[2; 8], 1), Levels(9));
-    assert_eq!(
-        FatTree::k_ary(4, 0).expect_err("no levels"),
-        Levels(0),
-        "the shorthand has the same errors"
-    );
-    let wanted = UpLevels {
-        levels: 3,
-        found: 3,
-    };
-    assert_eq!(error(&[4, 4, 4], &[4, 4, 4], 64), wanted);
-    assert_eq!(
-        wanted.to_string(),
-        "a tree of 3 levels has 2 entries of up-links, one for each level but the top, not 3"
-    );
-    let wanted = Arity {
-        level: 2,
-        direction: "down",
-        found: 0,
-    };
-    assert_eq!(error(&[4, 0], &[4], 4), wanted);
-    assert_eq!(
-        wanted.to_string(),
-        "the switches of level 2 have 0 down-links; allowed are 1 to 1024"
-    );
-    let wanted = Arity {
-        level: 1,
-        direction: "up",
-        found: MAX_ARITY + 1,
-    };
-    assert_eq!(error(&[4, 4], &[MAX_ARITY + 1], 4), wanted);
-    assert_eq!(
-        error(&[MAX_ARITY, 65], &[1], 4),
-        TooManyPositions(1024 * 65)
-    );
-    // One node, but 2^10 switches above each switch, three times over.
-    assert_eq!(
-        error(&[1; 4], &[1024; 3], 1),
-        TooManyParts {
-            parts: "switches",
-            found: 1 + (1 << 10) + (1 << 20) + (1 << 30)
-        }
-    );
-    // 2^16 first-level switches of one node, each with 2^10 up-links, then one up-link each.
-    let wanted = TooManyParts {
-        parts: "links",
-        found: 2 * ((1 << 16) + (1 << 26) + (1 << 16)),
-    };
-    assert_eq!(error(&[1, 1024, 64], &[1024, 1], 1), wanted);
-    assert_eq!(
-        wanted.to_string(),
-        "the tree has 134479872 links; the most is 16777216"
-    );
-    for nodes in [0, 65] {
-        let wanted = Nodes {
-            nodes: nodes.into(),
-            positions: 64,
-        };
-        assert_eq!(error(&[4, 4, 4], &[4, 4], nodes), wanted);
+    // One node, but 2^10 switches above each switch, three times over; and 2^16 first-level switches of one node, each with
+    // 2^10 up-links, then one up-link each.
+    for (found, key, message) in [
+        (
+            error(&[], &[], 1),
+            "down",
+            "a tree has 1 to 8 levels of switches, not 0",
+        ),
+        (
+            error(&[2; 9], &[2; 8], 1),
+            "down",
+            "a tree has 1 to 8 levels of switches, not 9",
+        ),
+        (
+            FatTree::k_ary(4, 0).expect_err("no levels"),
+            "down",
+            "a tree has 1 to 8 levels of switches, not 0",
+        ),
+        (
+            error(&[4, 4, 4], &[4, 4, 4], 64),
+            "up",
+            "a tree of 3 levels has 2 entries of up-links, one for each level but the top, not 3",
+        ),
+        (
+            error(&[4, 0], &[4], 4),
+            "down.1",
+            "the switches of level 2 have 0 down-links; allowed are 1 to 1024",
+        ),
+        (
+            error(&[4, 4], &[MAX_ARITY + 1], 4),
+            "up.0",
+            "the switches of level 1 have 1025 up-links; allowed are 1 to 1024",
+        ),
+        (
+            error(&[MAX_ARITY, 65], &[1], 4),
+            "down",
+            "the tree has 66560 node positions; the most is 65536",
+        ),
+        (
+            error(&[1; 4], &[1024; 3], 1),
+            "up",
+            "the tree has 1074791425 switches; the most is 16777216",
+        ),
+        (
+            error(&[1, 1024, 64], &[1024, 1], 1),
+            "up",
+            "the tree has 134479872 links; the most is 16777216",
+        ),
+        (
+            error(&[4, 4, 4], &[4, 4], 0),
+            "nodes",
+            "0 nodes do not fit: the tree holds 1 to 64",
+        ),
+        (
+            error(&[4, 4, 4], &[4, 4], 65),
+            "nodes",
+            "65 nodes do not fit: the tree holds 1 to 64",
+        ),
+    ] {
+        assert_eq!((found.key.as_str(), found.message.as_str()), (key, message));
     }
-    assert_eq!(
-        error(&[4, 4, 4], &[4, 4], 65).to_string(),
-        "65 nodes do not fit: the tree holds 1 to 64"
-    );
 }
 
 #[test]
 fn errors_name_what_is_wrong_with_parallel_links() {
-    use TopologyError::*;
-    let error = |down: &[u32], up: &[u32], parallel: &[u32]| {
-        FatTree::with_parallel_links(down, up, parallel, 1).expect_err("not a tree that is allowed")
-    };
-    let wanted = ParallelLevels {
-        levels: 3,
-        found: 1,
-    };
-    assert_eq!(error(&[4, 4, 4], &[4, 4], &[2]), wanted);
-    assert_eq!(
-        wanted.to_string(),
-        "a tree of 3 levels has 2 entries of parallel links, one for each level but the top, not 1"
-    );
-    for found in [0, 3, 8] {
-        let wanted = Parallel {
-            level: 2,
-            up: 4,
-            found,
-        };
-        assert_eq!(error(&[4, 4, 4], &[4, 4], &[1, found]), wanted);
+    for (down, up, parallel, key, message) in [
+        (
+            &[4, 4, 4][..],
+            &[4, 4][..],
+            &[2][..],
+            "parallel",
+            "a tree of 3 levels has 2 entries of parallel links, one for each level but the top, not 1",
+        ),
+        (
+            &[4, 4],
+            &[4],
+            &[3],
+            "parallel.0",
+            "the switches of level 1 have 4 up-links, which is no multiple of 3 parallel links to each parent",
+        ),
+        (
+            &[1, 600],
+            &[2],
+            &[2],
+            "parallel.0",
+            "2 parallel links to each of 600 children are too many; a switch of level 2 may have 1024 down-links",
+        ),
+    ] {
+        let found = FatTree::with_parallel_links(down, up, parallel, 1)
+            .expect_err("not a tree that is allowed");
+        assert_eq!((found.key.as_str(), found.message.as_str()), (key, message));
     }
-    assert_eq!(
-        error(&[4, 4], &[4], &[3]).to_string(),
-        "the switches of level 1 have 4 up-links, which is no multiple of 3 parallel links to each parent"
-    );
-    let wanted = DownLinks {
-        level: 2,
-        children: 600,
-        parallel: 2,
-    };
-    assert_eq!(error(&[1, 600], &[2], &[2]), wanted);
-    assert_eq!(
-        wanted.to_string(),
-        "2 parallel links to each of 600 children are too many; a switch of level 2 may have 1024 down-links"
-    );
+    for found in [0, 3, 8] {
+        let found = FatTree::with_parallel_links(&[4, 4, 4], &[4, 4], &[1, found], 1)
+            .expect_err("no multiple");
+        assert_eq!(
+            (found.key.as_str(), found.allowed.as_str()),
+            ("parallel.1", "1, 2, 4")
+        );
+    }
     // Too many switches without parallel links, few enough with them.
     let (down, up) = ([1; 4], [1024; 3]);
     assert!(FatTree::new(&down, &up, 1).is_err());

@@ -210,9 +210,7 @@ fn a_ring_deadlocks_without_datelines() {
                 buffer: 8,
                 ..machine(ring, 3)
             };
-            let mut bench = Bench::new(config, 5);
-            bench.offer(&round_the_ring());
-            bench.finish();
+            let bench = Bench::new(config, 5).through(&round_the_ring());
             let deadlock = bench.fabric.deadlock();
             assert_eq!(deadlock.is_none(), datelines);
             match deadlock {
@@ -239,9 +237,7 @@ fn a_packet_alone() {
         };
         config.hop_delay = vec![2, 3, 7];
         for to in 0..20 {
-            let mut bench = Bench::new(config.clone(), 5);
-            bench.offer(&[(0, packet(0, to, 10))]);
-            bench.finish();
+            let bench = Bench::new(config.clone(), 5).through(&[(0, packet(0, to, 10))]);
             let [x, y] = [(to % 4).min(4 - to % 4), (to / 4).min(5 - to / 4)].map(u64::from);
             assert_eq!(
                 bench.done().next().expect("it is done").0.delivered,

@@ -3,11 +3,10 @@
 
 mod common;
 
-use common::paper::{Passage, moments, way};
-use common::{Bench, machine, packet};
-use fabric::motion::Lanes;
+use common::paper::{Passage, run, way};
+use common::{CIRCUITS, machine, packet};
 use fabric::topology::End;
-use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, PacketSpec};
+use fabric::{Ascent, Config, Cycle, Engine, FatTree, PacketSpec};
 
 const TURNAROUND: Cycle = 5;
 
@@ -82,14 +81,7 @@ fn expected(config: &Config, pair: &Pair) -> [(Passage, Cycle); 2] {
 }
 
 fn check(config: &Config, pair: &Pair) {
-    let mut bench = Bench::new(config.clone(), TURNAROUND);
-    bench.fabric.watch();
-    let mut traffic = *pair;
-    traffic.sort_by_key(|&(at, _)| at);
-    bench.offer(&traffic);
-    bench.finish();
-    let mut found = moments(Lanes::new(config.channels), &bench.fabric.watch());
-    found.sort_unstable();
+    let (bench, found) = run(config, TURNAROUND, pair);
     let expected = expected(config, pair);
     let mut on_paper = [expected[0].0.moments(), expected[1].0.moments()].concat();
     on_paper.sort_unstable();
@@ -109,11 +101,7 @@ fn check(config: &Config, pair: &Pair) {
 fn check_all(down: &[u32], up: &[u32], delays: &[u32]) {
     let nodes: u32 = down.iter().product();
     let tree = FatTree::new(down, up, nodes).expect("within bounds");
-    for circuit in [
-        Circuit::UntilAcknowledged,
-        Circuit::UntilDelivered,
-        Circuit::Wormhole,
-    ] {
+    for circuit in CIRCUITS {
         for (channels, engine) in [(1, Engine::Worm), (2, Engine::Worm), (2, Engine::Flit)] {
             let config = Config {
                 engine,

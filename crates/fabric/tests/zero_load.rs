@@ -14,9 +14,7 @@ fn counters_of_a_packet_alone() {
         tokens: true,
         ..one_switch(3)
     };
-    let mut bench = Bench::new(config, 5);
-    bench.offer(&[(4, packet(0, 2, 20))]);
-    bench.finish();
+    let bench = Bench::new(config, 5).through(&[(4, packet(0, 2, 20))]);
     let tree = bench.fabric.topology().clone();
     let path = [tree.injection(Place::new(0)), tree.ejection(Place::new(2))];
     for link in LinkId::all(tree.links()) {
@@ -38,9 +36,7 @@ fn waiting_at_the_adapter() {
         channels: 1,
         ..one_switch(3)
     };
-    let mut bench = Bench::new(config, 5);
-    bench.offer(&[(0, packet(0, 3, 10)), (4, packet(0, 1, 10))]);
-    bench.finish();
+    let bench = Bench::new(config, 5).through(&[(0, packet(0, 3, 10)), (4, packet(0, 1, 10))]);
     assert_eq!(bench.fabric.counters(0_u32).waiting, 27 - 4);
 }
 

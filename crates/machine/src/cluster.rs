@@ -1,8 +1,10 @@
 //! From a machine file to what the simulator needs.
 
-use crate::Rails;
-use crate::file::Machine;
-use elan::{Config, PacketFormat, Part};
+use crate::file::{CPUS, Machine};
+use crate::rails::Rails;
+use crate::section::{Given, Scale};
+use elan::noise::Source;
+use elan::{Config, Part};
 use fabric::{Topology, TopologyError};
 use units::Time;
 
@@ -39,50 +41,36 @@ impl Machine {
         })
     }
 
+    /// Processors of a node.
+    pub fn cpus(&self) -> u32 {
+        self.host.cpus.given().unwrap_or(CPUS)
+    }
+
+    /// What takes processors away; nothing where that is switched off.
+    fn noise_sources(&self) -> Vec<Source> {
+        if self.host.noise.as_ref().is_some_and(|noise| !noise.value) {
+            return Vec::new();
+        }
+        let sources = self.noise.iter();
+        sources.map(|(name, noise)| noise.source(name)).collect()
+    }
+
     /// The resolved form of a checked machine.
     pub fn cluster_config(&self) -> Config {
-        let (link, switch, adapter) = (&self.link, &self.switch, &self.adapter);
         let cycle = self.cycle().expect("the machine has been checked");
-        let levels = self.topology.levels();
-        let cycles = |time: Time| time.div_ceil(cycle);
-        let delay = |level| {
-            cycles(
-                link.hop_delay
-                    .value
-                    .level(level)
-                    .expect("the machine has been checked"),
-            ) as u32
-        };
+        let topology = self.topology().expect("the machine has been checked");
+        let levels = topology.levels();
+        let mut fabric = fabric::Config::new(topology);
+        let scale = Scale { cycle, levels };
+        self.link.set(&mut fabric, &scale);
+        self.switch.set(&mut fabric, &scale);
+        self.adapter.set(&mut fabric, &scale);
+        fabric.engine = self.fabric.engine;
         Config {
-            fabric: fabric::Config {
-                engine: self.fabric.engine,
-                topology: self.topology().expect("the machine has been checked"),
-                hop_delay: (0..levels).map(delay).collect(),
-                channels: link.channels.value,
-                buffer: link.buffer.value.as_u32(),
-                packets_in_flight: adapter.packets_in_flight.value,
-                circuit: switch.circuit.value,
-                ascent: switch.ascent.value,
-                broadcast: switch.broadcast.value,
-                combine: cycles(switch.combine.value),
-                arbitration: switch.arbitration.value,
-                multiplexing: switch.multiplexing.value,
-                age_cap: cycles(switch.age_cap.value),
-                age_step: cycles(switch.age_step.value),
-                priorities: switch.priorities.value,
-                tokens: switch.tokens.value,
-                share_period: adapter.share_period.value.as_u32().into(),
-                share_burst: adapter.share_burst.value.as_u32().into(),
-            },
+            fabric,
             cycle,
-            packet: PacketFormat {
-                payload: self.packet.payload.value,
-                transaction: self.packet.transaction.value,
-                header: self.packet.header.value,
-                transaction_overhead: self.packet.transaction_overhead.value,
-                flit: link.flit.value,
-            },
-            adapter: adapter.config(),
+            packet: self.packet.config(self.link.flit.value),
+            adapter: self.adapter.config(),
             parts: self.parts(),
             bus: self.bus.config(),
             host: self.host.config(),

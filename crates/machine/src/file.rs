@@ -1,29 +1,27 @@
 //! The format of machine files. These comments are also the descriptions in the JSON schema and in `elanite show`.
 
-use crate::noise::{Distribution, MeanOrCounts, Processors};
+use crate::noise::Noise;
 use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
-use crate::section::section;
+use crate::section::{LARGEST, LONGEST, section};
 use crate::topology::Topology;
 use elan::config::ENVELOPE;
-use elan::{AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, TportConfig};
+use elan::{
+    AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, PacketFormat, TportConfig,
+};
 use fabric::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::{Bytes, Flits, Rate, Time};
 
-/// Longest plausible time of one step in an adapter, switch or bus; it keeps sums far from overflow.
-pub(crate) const LONGEST: Time = Time::from_secs(10);
-
-/// Slowest link or bus, for the same reason.
+/// Slowest link or bus; it keeps sums far from overflow.
 const SLOWEST: Rate = Rate::from_mb_per_second(1);
 
-/// Largest sizes, for the same reason: of a flit, of what a packet carries, of what is around it, of anything.
+/// Largest sizes, for the same reason: of a flit, of what a packet carries, of what is around it.
 const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
 const LARGEST_PACKET: Bytes = Bytes::from_kb(64);
 const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
-pub(crate) const LARGEST: Bytes = Bytes::from_mb(1024);
 
 /// Least memory of an adapter: pages of events for a few processes.
 const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
@@ -32,7 +30,7 @@ const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
 /// Processors of a node of a machine that does not say, those of an ES40 (petrini2003 s4), and most of them.
-const CPUS: u32 = 4;
+pub(crate) const CPUS: u32 = 4;
 const MOST_CPUS: u32 = 256;
 
 /// A machine: the network, its adapters and the buses behind them.
@@ -91,11 +89,11 @@ section! {
         rate: Param<Rate>, in SLOWEST..;
         /// From the first flit on a link to the earliest first flit on the next: switch, cable, synchronisation. A whole
         /// number of cycles, 1 to 127; one value, or one for each level of links from the nodes upwards.
-        hop_delay: Param<PerLevel>;
+        hop_delay: Param<PerLevel> => [fabric.hop_delay];
         /// Virtual channels of each direction, 1 to 8.
-        channels: Param<u32>, in 1..=8;
+        channels: Param<u32>, in 1..=8 => [fabric.channels];
         /// Flit buffer of each channel.
-        buffer: Param<Flits>, in Flits::new(1)..=MOST_FLITS;
+        buffer: Param<Flits>, in Flits::new(1)..=MOST_FLITS => [fabric.buffer];
     }
 }
 
@@ -103,39 +101,39 @@ section! {
     /// The rules of the switches. Each is a mechanism that can be exchanged to see its effect.
     Switch = "switch" {
         /// When the channels of a packet's path are given back.
-        circuit: Param<Circuit>;
+        circuit: Param<Circuit> => [fabric.circuit];
         /// How the ascending phase picks an up-link.
-        ascent: Param<Ascent>;
+        ascent: Param<Ascent> => [fabric.ascent];
         /// By which up-links broadcasts climb.
-        broadcast: Param<Broadcast>;
+        broadcast: Param<Broadcast> => [fabric.broadcast];
         /// Time in which a switch where a broadcast descends combines its answers.
-        combine: Param<Time>, in Time::ZERO..=LONGEST;
+        combine: Param<Time>, in Time::ZERO..=LONGEST => [fabric.combine];
         /// Who wins a free channel.
-        arbitration: Param<Arbitration>;
+        arbitration: Param<Arbitration> => [fabric.arbitration];
         /// Which of its channels a link serves.
-        multiplexing: Param<Multiplexing>;
+        multiplexing: Param<Multiplexing> => [fabric.multiplexing];
         /// The age of a packet stops growing here.
-        age_cap: Param<Time>, in Time::ZERO..=LONGEST;
+        age_cap: Param<Time>, in Time::ZERO..=LONGEST => [fabric.age_cap];
         /// Ages are compared in steps of this; at least a cycle.
-        age_step: Param<Time>, in Time::ZERO..=LONGEST;
+        age_step: Param<Time>, in Time::ZERO..=LONGEST => [fabric.age_step];
         /// Whether high-priority packets go first.
-        priorities: Param<bool>;
+        priorities: Param<bool> => [fabric.priorities];
         /// Whether acknowledgements and EOPs take a flit slot of each link they cross.
-        tokens: Param<bool>;
+        tokens: Param<bool> => [fabric.tokens];
     }
 }
 
 section! {
     /// How messages become packets.
-    Packet = "packet" {
+    Packet = "packet" => PacketFormat: with flit: Bytes {
         /// Most payload of a packet; at least an envelope of Tports.
-        payload: Param<Bytes>, in ENVELOPE..=LARGEST_PACKET;
+        payload: Param<Bytes>, in ENVELOPE..=LARGEST_PACKET => payload;
         /// Most payload of a transaction.
-        transaction: Param<Bytes>, in Bytes::new(1)..=LARGEST_PACKET;
+        transaction: Param<Bytes>, in Bytes::new(1)..=LARGEST_PACKET => transaction;
         /// Bytes of a packet outside its transactions.
-        header: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER;
+        header: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER => header;
         /// Bytes of a transaction besides its payload.
-        transaction_overhead: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER;
+        transaction_overhead: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER => transaction_overhead;
     }
 }
 
@@ -143,14 +141,14 @@ section! {
     /// The adapters.
     Adapter = "adapter" => AdapterConfig {
         /// Packets that may be unacknowledged at a time.
-        packets_in_flight: Param<u32>, in 1..=64;
+        packets_in_flight: Param<u32>, in 1..=64 => [fabric.packets_in_flight];
         /// From the last flit of a packet to its acknowledgement leaving.
         turnaround: Param<Time>, in Time::ZERO..=LONGEST => turnaround;
         /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
         /// adapter's memory port.
-        share_period: Param<Flits>, in Flits::new(1)..=MOST_FLITS;
+        share_period: Param<Flits>, in Flits::new(1)..=MOST_FLITS => [fabric.share_period];
         /// See `share_period`; at most half of it. "0 flits" switches the sharing off.
-        share_burst: Param<Flits>;
+        share_burst: Param<Flits> => [fabric.share_burst];
         /// Command processor: from the store in the command port to the descriptor in the DMA queue.
         command: Param<Time>, in Time::ZERO..=LONGEST => command;
         /// DMA engine: from taking up a descriptor to its first packet.
@@ -235,24 +233,6 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         noise: Option<Param<bool>>;
     }
-}
-
-/// One cause of noise: detours from what a process computes, such as those for the ticks of a timer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Noise {
-    /// Which processors of every node it stops: "all", or the number of one, from 0.
-    pub cpu: Param<Processors>,
-    /// From the start of a detour to that of the next one: the mean, or what was counted.
-    pub interval: Param<MeanOrCounts>,
-    /// How intervals vary around their mean; fixed if not given. What was counted has a distribution of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<Param<Distribution>>,
-    /// What a detour takes: the mean, or what was counted.
-    pub duration: Param<MeanOrCounts>,
-    /// How durations vary around their mean, in the same way.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub durations: Option<Param<Distribution>>,
 }
 
 section! {

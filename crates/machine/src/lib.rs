@@ -17,13 +17,14 @@ mod file;
 mod noise;
 mod param;
 mod rails;
+mod rules;
 mod section;
 mod topology;
 
 pub use file::{
-    Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Noise, Packet, Switch, Title, Tport,
+    Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Packet, Switch, Title, Tport,
 };
-pub use noise::{Distribution, MeanOrCounts, Processors};
+pub use noise::{Distribution, MeanOrCounts, Noise, Processors};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::Rails;
 pub use topology::{Kind, Topology};
@@ -51,7 +52,7 @@ impl Machine {
         let machine: Machine = advice::shape(&document)
             .and_then(|()| document.read())
             .map_err(advice::add)?;
-        Problems::check(check::problems(&machine, &document), machine)
+        Problems::check(rules::problems(&machine, &document), machine)
     }
 
     /// All parameters with their provenance, in the order of the file format.

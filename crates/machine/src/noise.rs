@@ -11,7 +11,6 @@
 //! A time may also be a list of what was counted, times each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
 //! `elanite noise` writes such sections. [`elan::noise`] says how they take effect.
 
-use crate::file::{Machine, Noise};
 use crate::param::Param;
 use elan::noise::{Source, Spread};
 use schemars::JsonSchema;
@@ -19,6 +18,24 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeseria
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use units::Time;
+
+/// One cause of noise: detours from what a process computes, such as those for the ticks of a timer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    /// Which processors of every node it stops: "all", or the number of one, from 0.
+    pub cpu: Param<Processors>,
+    /// From the start of a detour to that of the next one: the mean, or what was counted.
+    pub interval: Param<MeanOrCounts>,
+    /// How intervals vary around their mean; fixed if not given. What was counted has a distribution of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Param<Distribution>>,
+    /// What a detour takes: the mean, or what was counted.
+    pub duration: Param<MeanOrCounts>,
+    /// How durations vary around their mean, in the same way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durations: Option<Param<Distribution>>,
+}
 
 /// The processors that a cause of noise stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
@@ -158,21 +175,5 @@ impl Noise {
             interval: self.interval.value.spread(self.intervals.as_ref()),
             duration: self.duration.value.spread(self.durations.as_ref()),
         }
-    }
-}
-
-impl Machine {
-    /// Processors of a node.
-    pub fn cpus(&self) -> u32 {
-        self.host.config().cpus
-    }
-
-    /// What takes processors away; nothing where that is switched off.
-    pub(crate) fn noise_sources(&self) -> Vec<Source> {
-        if self.host.noise.as_ref().is_some_and(|noise| !noise.value) {
-            return Vec::new();
-        }
-        let sources = self.noise.iter();
-        sources.map(|(name, noise)| noise.source(name)).collect()
     }
 }

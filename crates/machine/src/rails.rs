@@ -1,8 +1,7 @@
 //! The section `[rails]` of machine files: several networks side by side, and how messages are spread over them (coll2003).
 
-use crate::file::LARGEST;
 use crate::param::Param;
-use crate::section::section;
+use crate::section::{LARGEST, section};
 use elan::rails::{self, Kind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

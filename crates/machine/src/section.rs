@@ -2,9 +2,16 @@
 //! bounds, what it is where a file does not say, and where it goes.
 
 use crate::check::Check;
-use crate::param::Param;
+use crate::param::{Param, PerLevel};
 use std::fmt::Display;
 use std::ops::{RangeFrom, RangeInclusive};
+use units::{Bytes, Flits, Time};
+
+/// Longest plausible time of one step in an adapter, switch or bus; it keeps sums far from overflow.
+pub(crate) const LONGEST: Time = Time::from_secs(10);
+
+/// Largest size of anything, for the same reason.
+pub(crate) const LARGEST: Bytes = Bytes::from_mb(1024);
 
 /// Bounds of a parameter, which do not depend on others.
 pub(crate) trait Bounds<T> {
@@ -15,7 +22,7 @@ pub(crate) trait Bounds<T> {
 /// Of what has a least and a greatest value.
 impl<T: PartialOrd + Display + Copy> Bounds<T> for RangeInclusive<T> {
     fn check(&self, key: &str, value: T, check: &mut Check<'_>) {
-        check.range(key, value, *self.start(), *self.end());
+        check.range(key, value, self.clone());
     }
 }
 
@@ -23,9 +30,8 @@ impl<T: PartialOrd + Display + Copy> Bounds<T> for RangeInclusive<T> {
 impl<T: PartialOrd + Display + Copy> Bounds<T> for RangeFrom<T> {
     fn check(&self, key: &str, value: T, check: &mut Check<'_>) {
         if value < self.start {
-            let problem = check.at(key, format!("{value} is out of range"));
-            let allowed = format!("at least {}", self.start);
-            check.problems.push(problem.allowed(allowed));
+            let found = check.at(key, format!("{value} is out of range"));
+            found.allowed(format!("at least {}", self.start));
         }
     }
 }
@@ -55,6 +61,49 @@ impl<T: Clone> Given for Option<Param<T>> {
     }
 }
 
+/// What the units of the fabric are: its cycle, and the levels of its links.
+pub(crate) struct Scale {
+    pub cycle: Time,
+    pub levels: usize,
+}
+
+/// A value in the terms of the fabric: as it is, or in cycles and flits.
+pub(crate) trait Resolve<T> {
+    fn resolve(self, scale: &Scale) -> T;
+}
+
+impl<T> Resolve<T> for T {
+    fn resolve(self, _: &Scale) -> T {
+        self
+    }
+}
+
+impl Resolve<u64> for Time {
+    fn resolve(self, scale: &Scale) -> u64 {
+        self.div_ceil(scale.cycle)
+    }
+}
+
+impl Resolve<u32> for Flits {
+    fn resolve(self, _: &Scale) -> u32 {
+        self.as_u32()
+    }
+}
+
+impl Resolve<u64> for Flits {
+    fn resolve(self, _: &Scale) -> u64 {
+        self.as_u32().into()
+    }
+}
+
+impl Resolve<Vec<u32>> for PerLevel {
+    fn resolve(self, scale: &Scale) -> Vec<u32> {
+        let delay = |level| self.level(level).expect("the machine has been checked");
+        let cycles = |level| delay(level).div_ceil(scale.cycle) as u32;
+        (0..scale.levels).map(cycles).collect()
+    }
+}
+
 /// A value, or its default; without one the file gives it.
 macro_rules! value {
     ($parameter:expr) => {
@@ -66,12 +115,17 @@ macro_rules! value {
 }
 
 /// Defines a section: `KEY: TYPE, in BOUNDS => FIELD or DEFAULT;` for each parameter, where `FIELD` is that of the
-/// simulator's structure that the section makes, if it makes one.
+/// simulator's structure that the section makes, if it makes one, or `[fabric.FIELD]`, if it is one of the fabric. A structure
+/// may have one field more, `with FIELD: TYPE`, which comes from another section.
 macro_rules! section {
     (
         $(#[$about:meta])*
-        $name:ident = $section:literal $(=> $config:path)? {
-            $($(#[$doc:meta])* $key:ident: $type:ty $(, in $bounds:expr)? $(=> $field:ident $(or $default:expr)?)?;)*
+        $name:ident = $section:literal $(=> $config:path $(: with $more:ident: $more_type:ty)?)? {
+            $(
+                $(#[$doc:meta])*
+                $key:ident: $type:ty
+                    $(, in $bounds:expr)? $(=> $field:ident $(or $default:expr)?)? $(=> [fabric.$of_fabric:ident])?;
+            )*
         }
     ) => {
         $(#[$about])*
@@ -90,16 +144,24 @@ macro_rules! section {
                 })?)*
             }
 
-            $crate::section::section! { @config self $(, $config)? {
+            /// Sets those that are the fabric's.
+            #[allow(dead_code, unused_variables)] // of sections without such
+            pub(crate) fn set(&self, config: &mut fabric::Config, scale: &$crate::section::Scale) {
+                $($(
+                    config.$of_fabric = $crate::section::Resolve::resolve(self.$key.value.clone(), scale);
+                )?)*
+            }
+
+            $crate::section::section! { @config self $(, $config $(, $more: $more_type)?)? {
                 $($($field: $crate::section::value!(self.$key $(, $default)?),)?)*
             } }
         }
     };
     (@config $this:ident { }) => {};
-    (@config $this:ident, $config:path { $($fields:tt)* }) => {
+    (@config $this:ident, $config:path $(, $more:ident: $more_type:ty)? { $($fields:tt)* }) => {
         /// In the simulator's terms.
-        pub(crate) fn config(&$this) -> $config {
-            $config { $($fields)* }
+        pub(crate) fn config(&$this $(, $more: $more_type)?) -> $config {
+            $config { $($fields)* $($more,)? }
         }
     };
 }

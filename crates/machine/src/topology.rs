@@ -1,9 +1,6 @@
 //! The section `[topology]` of machine files: how nodes and switches are joined. Each kind has its own keys.
 
-use crate::check::Check;
-use crate::file::Machine;
 use crate::param::Param;
-use fabric::topology::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, find_cycle};
 use fabric::{FatTree, TopologyError, Torus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +46,7 @@ pub enum Kind {
 }
 
 impl Topology {
-    fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         self.kind
             .as_ref()
             .map_or(Kind::default(), |kind| kind.value)
@@ -107,7 +104,7 @@ impl Topology {
     }
 
     /// The keys, whether each is given, and the kind that it belongs to and whether that needs it.
-    fn keys(&self) -> [(&'static str, bool, Kind, bool); 5] {
+    pub(crate) fn keys(&self) -> [(&'static str, bool, Kind, bool); 5] {
         [
             ("down", self.down.is_some(), Kind::FatTree, true),
             ("up", self.up.is_some(), Kind::FatTree, true),
@@ -115,127 +112,5 @@ impl Topology {
             ("dimensions", self.dimensions.is_some(), Kind::Torus, true),
             ("datelines", self.datelines.is_some(), Kind::Torus, false),
         ]
-    }
-}
-
-impl Check<'_> {
-    /// The keys of the kind, and whether there can be such a network.
-    pub(crate) fn topology(&mut self, machine: &Machine) {
-        let kind = machine.topology.kind();
-        let name = format!("a {}", machine.topology.noun());
-        let before = self.problems.len();
-        for (key, given, of, needed) in machine.topology.keys() {
-            if given && of != kind {
-                let problem = self.at(
-                    &format!("topology.{key}"),
-                    format!("{name} has no key `{key}`"),
-                );
-                self.problems
-                    .push(problem.hint("remove it, or change topology.kind"));
-            } else if needed && !given && of == kind {
-                let problem = self.document.problem(
-                    "topology",
-                    format!("the key `{key}` is missing: {name} needs it"),
-                );
-                self.problems.push(problem);
-            }
-        }
-        if self.problems.len() > before {
-            return;
-        }
-        match machine.topology() {
-            Ok(topology) => self.classes(machine, &topology),
-            Err(error) => self.not_built(error),
-        }
-    }
-
-    fn classes(&mut self, machine: &Machine, topology: &fabric::Topology) {
-        let (channels, classes) = (machine.link.channels.value, topology.classes());
-        if classes > 1 && channels < classes {
-            let message = format!(
-                "the routing needs {classes} classes of channels, and there are {channels} channels"
-            );
-            let problem = self.at("link.channels", message);
-            self.problems
-                .push(problem.allowed(format!("{classes} to 8")));
-        }
-    }
-
-    /// Whether packets of an otherwise correct machine may wait for each other for ever.
-    pub(crate) fn cycles(&mut self, machine: &Machine) {
-        if self.problems.is_empty()
-            && let Some(cycle) = find_cycle(&machine.cluster_config().fabric)
-        {
-            let problem = self
-                .document
-                .problem("topology", format!("this network deadlocks: {cycle}"));
-            self.problems
-                .push(problem.hint("set topology.datelines to true, which needs 2 link.channels"));
-        }
-    }
-
-    fn not_built(&mut self, error: TopologyError) {
-        let message = error.to_string();
-        let problem = match error {
-            TopologyError::Levels(_) => self.at("topology.down", message).allowed(format!(
-                "a list of 1 to {MAX_LEVELS} numbers, one for each level from the nodes upwards"
-            )),
-            TopologyError::TooManyPositions(_) => self
-                .at("topology.down", message)
-                .allowed(format!("numbers whose product is at most {MAX_NODES}")),
-            TopologyError::UpLevels { levels, .. } => self.at("topology.up", message).allowed(
-                format!("a list of {}: one number less than `down` has", levels - 1),
-            ),
-            TopologyError::ParallelLevels { levels, .. } => self
-                .at("topology.parallel", message)
-                .allowed(format!(
-                    "a list of {}: one number less than `down` has",
-                    levels - 1
-                ))
-                .hint("without the key no links are parallel"),
-            TopologyError::Parallel { level, up, .. } => {
-                let divisors: Vec<String> = (1..=up)
-                    .filter(|&part| up.is_multiple_of(part))
-                    .map(|part| part.to_string())
-                    .collect();
-                self.at(&format!("topology.parallel.value.{}", level - 1), message)
-                    .allowed(divisors.join(", "))
-            }
-            TopologyError::DownLinks {
-                level, children, ..
-            } => self
-                .at(&format!("topology.parallel.value.{}", level - 2), message)
-                .allowed(format!("at most {}", MAX_ARITY / children))
-                .hint("give the switches fewer parallel links, or fewer in `down`"),
-            TopologyError::Arity {
-                level, direction, ..
-            } => self
-                .at(
-                    &format!("topology.{direction}.value.{}", level - 1),
-                    message,
-                )
-                .allowed(format!("1 to {MAX_ARITY}")),
-            TopologyError::Torus { key, allowed, .. } => self
-                .at(&format!("topology.{key}"), message)
-                .allowed(allowed),
-            TopologyError::Rails(_) => self
-                .at("rails.count", message)
-                .allowed(format!("1 to {MAX_RAILS}")),
-            TopologyError::TooManyParts { .. } => self
-                .at("topology.up", message)
-                .hint("give the switches fewer up-links"),
-            TopologyError::Nodes { nodes, positions } => {
-                let problem = self
-                    .at("topology.nodes", message)
-                    .allowed(format!("1 to {positions}"));
-                let hint = "add a level to `down` and `up`, or attach fewer nodes";
-                if nodes == 0 {
-                    problem
-                } else {
-                    problem.hint(hint)
-                }
-            }
-        };
-        self.problems.push(problem);
     }
 }

@@ -268,6 +268,37 @@ fn the_resolved_form_is_in_cycles() {
     assert_eq!((config.fabric.age_cap, config.fabric.age_step), (14_000, 1));
 }
 
+/// Every parameter of these sections decides something in the simulator, unless it needs others to do so.
+#[test]
+fn every_parameter_has_its_destination() {
+    let before = format!("{:?}", machine(&[]).cluster_config());
+    for change in [
+        "link.hop_delay=60 ns",
+        "link.channels=3",
+        "link.buffer=127 flits",
+        "switch.circuit=wormhole",
+        "switch.ascent=deterministic",
+        "switch.broadcast=by-source",
+        "switch.combine=10 ns",
+        "switch.arbitration=round-robin",
+        "switch.age_cap=71 us",
+        "switch.age_step=10 ns",
+        "switch.priorities=false",
+        "switch.tokens=false",
+        "packet.payload=256 B",
+        "packet.transaction=32 B",
+        "packet.header=9 B",
+        "packet.transaction_overhead=9 B",
+        "adapter.packets_in_flight=1",
+        "adapter.share_period=186 flits",
+        "adapter.share_burst=31 flits",
+        "fabric.engine=flit",
+    ] {
+        let after = format!("{:?}", machine(&[change]).cluster_config());
+        assert_ne!(after, before, "{change}");
+    }
+}
+
 /// The schema of a key, given by its path.
 fn described<'a>(schema: &'a Value, key: &str) -> &'a Value {
     key.split('.').fold(schema, |table, step| {

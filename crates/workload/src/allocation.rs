@@ -44,15 +44,8 @@ table! {
 
 /// The records of an allocation, with its matrix or without, on a cluster that stays idle.
 pub fn run(allocation: &Allocation, matrix: bool, cluster: &Cluster) -> Records {
-    let rails = Row {
-        job: None,
-        metric: "rails",
-        unit: "",
-        batch: None,
-        value: allocation.rails().into(),
-    };
     let measured = Tables {
-        rows: vec![rails],
+        rows: vec![Row::new("rails", "", allocation.rails().into())],
         allocation: if matrix { rows(allocation) } else { Vec::new() },
         ..Tables::default()
     };

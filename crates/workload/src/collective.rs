@@ -219,13 +219,13 @@ impl Collective {
         let mut measured = Tables::default();
         if self.may_deadlock {
             let deadlocked = f64::from(u8::from(deadlock.is_some()));
-            measured.rows.push(row("deadlock", "", deadlocked));
+            measured.rows.push(Row::new("deadlock", "", deadlocked));
         }
         if let Some(deadlock) = deadlock {
             let tree = cluster.config().fabric.topology;
             measured.deadlock = deadlock::rows(&deadlock, &*tree);
             let stuck = deadlock.packets.len() as f64;
-            measured.rows.push(row("stuck_packets", "", stuck));
+            measured.rows.push(Row::new("stuck_packets", "", stuck));
         } else {
             let calls = calls.borrow();
             measured.rows.extend(self.latencies(&calls));
@@ -302,10 +302,7 @@ impl Collective {
                 continue;
             };
             let latency = mean / PS_PER_US;
-            let one = |metric, unit, value| Row {
-                batch: Some(batch),
-                ..row(metric, unit, value)
-            };
+            let one = |metric, unit, value| Row::new(metric, unit, value).in_batch(batch);
             rows.push(one("latency", "us", latency));
             if let (Some(_), Some(step)) = (self.compute, steps.mean()) {
                 rows.push(one("step", "us", step / PS_PER_US));
@@ -322,7 +319,7 @@ impl Collective {
             ("latency_max", 1.0),
         ] {
             let time = calls.latency.quantile(quantile);
-            rows.extend(time.map(|time| row(metric, "us", time.as_us_f64())));
+            rows.extend(time.map(|time| Row::new(metric, "us", time.as_us_f64())));
         }
         rows
     }
@@ -335,16 +332,5 @@ impl Calls {
         let batch = number * self.batches.len() / repeats;
         self.batches[batch].record(latency.as_ps());
         batch
-    }
-}
-
-/// A value of the whole run.
-fn row(metric: &'static str, unit: &'static str, value: f64) -> Row {
-    Row {
-        job: None,
-        metric,
-        unit,
-        batch: None,
-        value,
     }
 }

@@ -53,7 +53,7 @@ pub use pattern::Pattern;
 pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow, Tables};
 pub use saturation::Search;
 pub use slices::SliceRow;
-pub use traffic::Traffic;
+pub use traffic::{RailFailure, Traffic};
 
 use elan::NoContext;
 use libelan::JobError;

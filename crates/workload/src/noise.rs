@@ -15,10 +15,12 @@ use crate::Failure;
 use crate::records::{Baseline, Records, Row, Tables, bins};
 use elan::{Cluster, NodeId};
 use kernel::statistics::{Histogram, Summary};
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 /// The parameters of one point.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Noise {
     /// The node.
     pub node: NodeId,
@@ -62,17 +64,8 @@ impl Noise {
             let Some(mean) = summary.mean() else { continue };
             let elapsed = (self.compute.as_ps() as f64 + mean) / PS_PER_US;
             let share = long as f64 / summary.count() as f64;
-            for (metric, unit, value) in
-                [("elapsed", "us", elapsed), ("above_1_percent", "", share)]
-            {
-                rows.push(Row {
-                    job: None,
-                    metric,
-                    unit,
-                    batch: Some(batch),
-                    value,
-                });
-            }
+            rows.push(Row::new("elapsed", "us", elapsed).in_batch(batch));
+            rows.push(Row::new("above_1_percent", "", share).in_batch(batch));
         }
         for (metric, quantile) in [
             ("elapsed_p50", 0.5),
@@ -80,14 +73,10 @@ impl Noise {
             ("elapsed_p99_99", 0.9999),
             ("elapsed_max", 1.0),
         ] {
-            let detour = detours.quantile(quantile);
-            rows.extend(detour.map(|detour| Row {
-                job: None,
-                metric,
-                unit: "us",
-                batch: None,
-                value: (self.compute + detour).as_us_f64(),
-            }));
+            let elapsed = detours
+                .quantile(quantile)
+                .map(|detour| self.compute + detour);
+            rows.extend(elapsed.map(|elapsed| Row::new(metric, "us", elapsed.as_us_f64())));
         }
         let measured = Tables {
             rows,

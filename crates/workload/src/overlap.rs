@@ -15,15 +15,17 @@
 //! `over` is the fraction of rounds at the end of whose computation both had; looking is free and changes nothing.
 
 use crate::Failure;
-use crate::records::{Baseline, Records, Row, Tables};
+use crate::records::{Baseline, Records, Row};
 use elan::{Cluster, ElanAddr, Permissions, Placement};
 use libelan::{Job, Pe};
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
 
 /// The parameters of one point.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Overlap {
     /// The node of the worker.
     pub from: u32,
@@ -78,27 +80,16 @@ impl Overlap {
         let bytes = self.message * 2 * u64::from(self.repeats);
         let share = |part: Time| part.as_us_f64() / total.as_us_f64();
         let mean = |sum: Time| sum.as_us_f64() / rounds;
-        let values = [
-            ("call", "us", mean(call)),
-            ("compute_phase", "us", mean(compute)),
-            ("wait", "us", mean(wait)),
-            ("round", "us", mean(total)),
-            ("availability", "fraction", share(compute)),
-            ("bandwidth", "MB/s", Rate::of(bytes, total)),
-            ("over", "fraction", f64::from(over) / rounds),
+        let rows = vec![
+            Row::new("call", "us", mean(call)),
+            Row::new("compute_phase", "us", mean(compute)),
+            Row::new("wait", "us", mean(wait)),
+            Row::new("round", "us", mean(total)),
+            Row::new("availability", "fraction", share(compute)),
+            Row::new("bandwidth", "MB/s", Rate::of(bytes, total)),
+            Row::new("over", "fraction", f64::from(over) / rounds),
         ];
-        let rows = values.map(|(metric, unit, value)| Row {
-            job: None,
-            metric,
-            unit,
-            batch: None,
-            value,
-        });
-        let measured = Tables {
-            rows: rows.into(),
-            ..Tables::default()
-        };
-        Ok(baseline.finish(&cluster, measured))
+        Ok(baseline.finish(&cluster, rows.into()))
     }
 
     /// What each of the two processes does; the first is the worker.

@@ -26,11 +26,15 @@
 
 use elan::NodeId;
 use kernel::random::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How the nodes of a job choose their destinations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How the nodes of a job choose their destinations. The names of all but the last are those of experiment files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Rule")]
 pub enum Pattern {
     /// A node or server drawn for each message.
     Uniform,
@@ -51,6 +55,7 @@ pub enum Pattern {
     /// Servers dealt out to the nodes in turn.
     Cyclic,
     /// Sources and destinations; of several destinations of a source, one is drawn for each message.
+    #[serde(skip)]
     Pairs(Vec<(NodeId, NodeId)>),
 }
 

@@ -9,7 +9,7 @@
 //!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (garcia2005 s3.1). `MPI_Sendrecv` does the same.
 
 use crate::Failure;
-use crate::records::{Baseline, Records, Row, Tables};
+use crate::records::{Baseline, Records, Row};
 use elan::{Cluster, Dma, ElanAddr, Node, Permissions, Placement};
 use libelan::{Job, Pe};
 use schemars::JsonSchema;
@@ -39,7 +39,8 @@ pub enum Library {
 }
 
 /// The parameters of one point.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ping {
     /// The first node.
     pub from: u32,
@@ -55,8 +56,9 @@ pub struct Ping {
     pub message: Bytes,
     /// Messages in each direction, at least 1; with one direction of MPI as many come back.
     pub repeats: u32,
-    /// What moves them.
-    pub library: Library,
+    /// What moves them; Elan3lib by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<Library>,
 }
 
 /// Pause between two messages, longer than anything that the last one leaves behind.
@@ -73,7 +75,7 @@ impl Ping {
     pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
         let baseline = Baseline::take(&cluster);
         let latencies = Latencies::default();
-        match self.library {
+        match self.library.unwrap_or(Library::Elan3) {
             Library::Elan3 => self.launch(&mut cluster, &latencies),
             Library::Mpi => self.launch_mpi(&mut cluster, &latencies)?,
         }
@@ -83,27 +85,13 @@ impl Ping {
         let total: Time = latencies.iter().sum();
         let wire = cluster.config().packet.message_wire(self.message);
         let count = latencies.len() as u64;
-        let mut rows = vec![Row {
-            job: None,
-            metric: "latency",
-            unit: "us",
-            batch: None,
-            value: total.as_us_f64() / count as f64,
-        }];
-        for (metric, size) in [("bandwidth", self.message), ("wire_bandwidth", wire)] {
-            rows.push(Row {
-                job: None,
-                metric,
-                unit: "MB/s",
-                batch: None,
-                value: Rate::of(size * count, total),
-            });
-        }
-        let measured = Tables {
-            rows,
-            ..Tables::default()
-        };
-        Ok(baseline.finish(&cluster, measured))
+        let bandwidth = |size| Rate::of(size * count, total);
+        let rows = vec![
+            Row::new("latency", "us", total.as_us_f64() / count as f64),
+            Row::new("bandwidth", "MB/s", bandwidth(self.message)),
+            Row::new("wire_bandwidth", "MB/s", bandwidth(wire)),
+        ];
+        Ok(baseline.finish(&cluster, rows.into()))
     }
 
     fn launch(&self, cluster: &mut Cluster, latencies: &Latencies) {

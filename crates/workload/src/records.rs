@@ -25,6 +25,48 @@ table! {
     digest |row| [row.job, row.metric, row.batch, row.value]
 }
 
+/// What rows can say was measured, by the names that figures and claims use.
+#[rustfmt::skip]
+pub const METRICS: &[&str] = &[
+    // Jobs.
+    "accepted", "offered", "server_accepted", "server_offered", "accepted_part", "offered_part", "saturated", "messages",
+    "latency_mean", "latency_p50", "latency_p99", "latency_max", "latency_cycles", "saturation", "saturation_part",
+    // Pings, collective operations, post-compute-wait.
+    "latency", "bandwidth", "wire_bandwidth", "step", "latency_p93", "latency_p94", "deadlock", "stuck_packets",
+    "call", "compute_phase", "wait", "round", "availability", "over",
+    // The noise test, and the allocation of rails.
+    "elapsed", "elapsed_p50", "elapsed_p99", "elapsed_p99_99", "elapsed_max", "above_1_percent", "rails",
+];
+
+impl Row {
+    /// A value of the whole run.
+    pub(crate) fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
+        assert!(
+            METRICS.contains(&metric),
+            "{metric} is not in the list of metrics"
+        );
+        Row {
+            job: None,
+            metric,
+            unit,
+            batch: None,
+            value,
+        }
+    }
+
+    /// The same of a job.
+    pub(crate) fn of_job(self, job: &str) -> Self {
+        let job = Some(job.to_string());
+        Row { job, ..self }
+    }
+
+    /// The same of a batch.
+    pub(crate) fn in_batch(self, batch: u32) -> Self {
+        let batch = Some(batch);
+        Row { batch, ..self }
+    }
+}
+
 table! {
     /// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
     NodeRow {
@@ -139,6 +181,15 @@ tables! {
     allocation: AllocationRow,
 }
 
+impl From<Vec<Row>> for Tables {
+    fn from(rows: Vec<Row>) -> Self {
+        Tables {
+            rows,
+            ..Tables::default()
+        }
+    }
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Records {
@@ -245,6 +296,28 @@ fn switch_rows(tree: &dyn Wiring, links: &[LinkRow]) -> Vec<SwitchRow> {
 }
 
 impl Records {
+    /// All values of a metric: of one job and all batches, if others do not have it.
+    pub fn values(&self, metric: &str) -> Vec<f64> {
+        let rows = self.tables.rows.iter().filter(|row| row.metric == metric);
+        rows.map(|row| row.value).collect()
+    }
+
+    /// The value of a metric.
+    ///
+    /// # Panics
+    /// If there is none, or more than one.
+    pub fn value(&self, metric: &str) -> f64 {
+        let values = self.values(metric);
+        assert_eq!(values.len(), 1, "{metric} is there once");
+        values[0]
+    }
+
+    /// The mean of the values of a metric.
+    pub fn mean(&self, metric: &str) -> f64 {
+        let values = self.values(metric);
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
     /// Adds values that are known only after the run.
     pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
         self.tables.rows.extend(rows);

@@ -15,14 +15,17 @@ use crate::records::{Records, Row};
 use crate::traffic::{Norm, Traffic};
 use crate::{Failure, Window};
 use elan::Cluster;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Rate;
 
-/// Where to search.
-#[derive(Clone, Copy, Debug)]
+/// A search of the load at which the only job of a series saturates; its own load is the lowest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Search {
-    /// The highest load; that of the job is the lowest.
+    /// The highest load.
     pub highest: Rate,
-    /// How far apart the ends may be that are left, as a fraction of the highest load; above 0.
+    /// How far apart a saturated load and one that is not may be in the end, as a fraction of the highest load.
     pub resolution: f64,
 }
 
@@ -60,13 +63,7 @@ impl Search {
         };
         let norm = Norm::of(&cluster());
         let (load, mut records) = bisect(job.load, self, trial, is_saturated)?;
-        let row = |metric, unit, value| Row {
-            job: Some(job.name.clone()),
-            metric,
-            unit,
-            batch: None,
-            value,
-        };
+        let row = |metric, unit, value| Row::new(metric, unit, value).of_job(&job.name);
         let load = load.as_mb_per_second_f64();
         let part = norm.map(|norm| row("saturation_part", "", norm.part(load)));
         records.add(std::iter::once(row("saturation", "MB/s", load)).chain(part));
@@ -75,8 +72,7 @@ impl Search {
 }
 
 fn is_saturated(records: &Records) -> bool {
-    let mut rows = records.tables.rows.iter();
-    rows.any(|row| row.metric == "saturated" && row.value > 0.5)
+    records.values("saturated").iter().any(|&value| value > 0.5)
 }
 
 /// The least load that was found saturated, and what a trial gave at the greatest load that was not.

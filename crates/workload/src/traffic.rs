@@ -21,6 +21,8 @@ use crate::slices::Slices;
 use crate::{Failure, Window};
 use elan::rails::Rails;
 use elan::{Cluster, MemoryError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Time};
 
 /// What coll2003 measures in.
@@ -59,8 +61,18 @@ pub(crate) fn rails(cluster: &Cluster) -> Result<Option<Rails>, MemoryError> {
 pub struct Traffic {
     /// The jobs.
     pub jobs: Vec<Job>,
-    /// A rail that fails meanwhile, and when, from the start of the run.
-    pub failure: Option<(u32, Time)>,
+    /// A rail that fails meanwhile.
+    pub failure: Option<RailFailure>,
+}
+
+/// A rail that fails while jobs run, for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RailFailure {
+    /// Its number, from 0.
+    pub rail: u32,
+    /// When, from the start of the run.
+    pub at: Time,
 }
 
 impl Traffic {
@@ -72,8 +84,8 @@ impl Traffic {
     /// # Panics
     /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
     pub fn run(&self, mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
-        if let Some((rail, at)) = self.failure {
-            cluster.fail_rail(rail, at);
+        if let Some(failure) = self.failure {
+            cluster.fail_rail(failure.rail, failure.at);
         }
         run(&self.jobs, cluster, window, seed)
     }
@@ -129,11 +141,8 @@ pub(crate) fn load_rows(
     after: &Totals,
 ) -> impl Iterator<Item = Row> {
     let row = move |(metric, unit, value)| Row {
-        job: Some(job.job.name.clone()),
-        metric,
-        unit,
         batch,
-        value,
+        ..Row::new(metric, unit, value).of_job(&job.job.name)
     };
     let loads: Vec<_> = loads(job, length, before, after).collect();
     let parts = norm.into_iter().flat_map(|norm| {
@@ -180,13 +189,7 @@ pub(crate) fn whole_window(
     let growth = arrived.saturating_sub(end.taken - start.taken);
     let half_a_message = job.job.message * job.processes() as u64 / 2;
     let saturated = growth > half_a_message && growth > arrived / 20;
-    let row = |metric, unit, value| Row {
-        job: Some(job.job.name.clone()),
-        metric,
-        unit,
-        batch: None,
-        value,
-    };
+    let row = |metric, unit, value| Row::new(metric, unit, value).of_job(&job.job.name);
     let latency = job.latency();
     let mut rows = vec![
         row("saturated", "", f64::from(u8::from(saturated))),

@@ -42,28 +42,13 @@ fn run(collective: &Collective, jobs: &[Job]) -> Records {
     records.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-fn values(records: &Records, metric: &str) -> Vec<f64> {
-    let rows = records
-        .tables
-        .rows
-        .iter()
-        .filter(|row| row.metric == metric);
-    rows.map(|row| row.value).collect()
-}
-
-fn value(records: &Records, metric: &str) -> f64 {
-    let values = values(records, metric);
-    assert_eq!(values.len(), 1, "{metric} is there once");
-    values[0]
-}
-
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Mean latency of an operation with 64 nodes and no other traffic, in us.
 fn idle(collective: &Collective) -> f64 {
-    mean(&values(&run(collective, &[]), "latency"))
+    run(collective, &[]).mean("latency")
 }
 
 fn broadcast(operation: Operation, message: Message, nodes: u32) -> Collective {
@@ -152,8 +137,8 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
             ..broadcast(Operation::Hbcast, message(memory, 1 << 19), 64)
         };
         let records = run(&broadcast, &[]);
-        let latency = values(&records, "latency");
-        for (bandwidth, latency) in values(&records, "bandwidth").iter().zip(latency) {
+        let latency = records.values("latency");
+        for (bandwidth, latency) in records.values("bandwidth").iter().zip(latency) {
             assert_near(*bandwidth, f64::from(1 << 19) / latency, 1e-9);
             assert_near(*bandwidth, published, 0.01);
         }
@@ -186,7 +171,7 @@ fn all_calls_count() {
         let bins = &records.tables.distribution;
         assert!(bins.is_sorted_by(|one, other| one.lower < other.lower));
         assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), 16 * 20);
-        assert_eq!(values(&records, "latency").len(), 4);
+        assert_eq!(records.values("latency").len(), 4);
         // Every quantile lies in the first bin up to which there are so many.
         for (metric, share) in [
             ("latency_p50", 0.5),
@@ -215,7 +200,7 @@ fn nodes_with_gaps_are_served_by_software() {
             nodes: (0..64).step_by(2).collect(),
             ..collective(operation, 0)
         };
-        mean(&values(&run(&collective, &[]), "latency"))
+        run(&collective, &[]).mean("latency")
     };
     assert_eq!(gaps(Operation::Hgsync), gaps(Operation::Gsync));
 }
@@ -289,14 +274,14 @@ fn rivals(mode: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
 #[test]
 fn rivals_deadlock_unless_they_are_serialised() {
     let records = rivals(Broadcast::Serialised, true).expect("it ends");
-    assert_eq!(value(&records, "deadlock"), 0.0);
-    assert_eq!(values(&records, "bandwidth").len(), 4);
+    assert_eq!(records.value("deadlock"), 0.0);
+    assert_eq!(records.values("bandwidth").len(), 4);
     assert!(records.tables.deadlock.is_empty());
 
     let records = rivals(Broadcast::BySource, true).expect("it is a result");
-    assert_eq!(value(&records, "deadlock"), 1.0);
-    assert!(value(&records, "stuck_packets") >= 2.0);
-    assert!(records.tables.distribution.is_empty() && values(&records, "bandwidth").is_empty());
+    assert_eq!(records.value("deadlock"), 1.0);
+    assert!(records.value("stuck_packets") >= 2.0);
+    assert!(records.tables.distribution.is_empty() && records.values("bandwidth").is_empty());
     let (cycle, held): (Vec<_>, Vec<_>) = records
         .tables
         .deadlock
@@ -360,11 +345,11 @@ fn steps_are_computation_and_call() {
         ..alone.clone()
     };
     let (alone, stepping) = (run(&alone, &[]), run(&stepping, &[]));
-    assert!(values(&alone, "step").is_empty());
-    let (steps, calls) = (values(&stepping, "step"), values(&stepping, "latency"));
+    assert!(alone.values("step").is_empty());
+    let (steps, calls) = (stepping.values("step"), stepping.values("latency"));
     for (step, call) in steps.iter().zip(&calls) {
         assert!((step - 100.0 - call).abs() < 1e-9, "{step} {call}");
     }
-    let apart = mean(&calls) / mean(&values(&alone, "latency"));
+    let apart = mean(&calls) / mean(&alone.values("latency"));
     assert!((apart - 1.0).abs() < 0.05, "{apart}");
 }

@@ -30,17 +30,6 @@ fn run(config: &Config, kilobytes: u64, compute: u64) -> Records {
     overlap.run(cluster).expect("it ends")
 }
 
-fn value(records: &Records, metric: &str) -> f64 {
-    let mut rows = records
-        .tables
-        .rows
-        .iter()
-        .filter(|row| row.metric == metric);
-    let row = rows.next().expect("the metric is there");
-    assert!(rows.next().is_none(), "{metric} is there twice");
-    row.value
-}
-
 fn near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * other.abs()
 }
@@ -50,7 +39,7 @@ fn near(one: f64, other: f64) -> bool {
 fn phases_add_up() {
     for compute in [0, 50, 500] {
         let records = run(&opteron(), 32, compute);
-        let of = |metric| value(&records, metric);
+        let of = |metric| records.value(metric);
         let round = of("call") + of("compute_phase") + of("wait");
         assert!(near(of("round"), round));
         assert!(near(of("compute_phase"), compute as f64));
@@ -64,14 +53,14 @@ fn phases_add_up() {
 #[test]
 fn transfers_end_during_the_computation() {
     for kilobytes in [0, 1, 32, 256] {
-        let alone = value(&run(&opteron(), kilobytes, 0), "round");
+        let alone = run(&opteron(), kilobytes, 0).value("round");
         let compute = (1.2 * alone) as u64 + 20;
         let records = [compute, 2 * compute].map(|compute| run(&opteron(), kilobytes, compute));
         for records in &records {
-            assert_eq!(value(records, "over"), 1.0, "{kilobytes} KB");
-            assert!(value(records, "wait") < 1.0, "{kilobytes} KB");
+            assert_eq!(records.value("over"), 1.0, "{kilobytes} KB");
+            assert!(records.value("wait") < 1.0, "{kilobytes} KB");
         }
-        let [one, other] = records.map(|records| value(&records, "call") + value(&records, "wait"));
+        let [one, other] = records.map(|records| records.value("call") + records.value("wait"));
         assert!(near(one, other), "{kilobytes} KB: {one} and {other} us");
     }
 }
@@ -82,7 +71,7 @@ fn short_computations_are_free() {
     let alone = run(&opteron(), 256, 0);
     for compute in [10, 100, 500] {
         let busy = run(&opteron(), 256, compute);
-        let kept = value(&busy, "bandwidth") / value(&alone, "bandwidth");
+        let kept = busy.value("bandwidth") / alone.value("bandwidth");
         assert!(kept > 0.95, "{kept} with {compute} us");
     }
 }
@@ -92,11 +81,11 @@ fn short_computations_are_free() {
 fn without_offload_nothing_overlaps() {
     let mut config = opteron();
     config.tport.matching = Matching::Host;
-    let alone = value(&run(&config, 32, 0), "round");
+    let alone = run(&config, 32, 0).value("round");
     for compute in [200, 1000] {
         let records = run(&config, 32, compute);
-        assert_eq!(value(&records, "over"), 0.0);
-        let added = value(&records, "round") - compute as f64;
+        assert_eq!(records.value("over"), 0.0);
+        let added = records.value("round") - compute as f64;
         assert!(
             added > 0.7 * alone,
             "{added} us beside the computation; {alone} us alone"
@@ -113,11 +102,11 @@ fn latency(to: u32, bytes: u64) -> (f64, u64) {
         destination: Placement::Main,
         message: Bytes::new(bytes),
         repeats: 3,
-        library: Library::Mpi,
+        library: Some(Library::Mpi),
     };
     let cluster = Cluster::new(opteron(), Watch::default());
     let records = ping.run(cluster).expect("it ends");
-    (value(&records, "latency"), records.packets)
+    (records.value("latency"), records.packets)
 }
 
 /// The two processes of a dual-processor node exchange messages through shared memory, without the network: short ones

@@ -11,7 +11,7 @@ use elan::{Config, Placement};
 use fabric::Engine;
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
-use workload::{Distribution, Job, Pattern, Records, Traffic, Window};
+use workload::{Distribution, Job, Pattern, RailFailure, Records, Traffic, Window};
 
 const NODES: u32 = 6;
 
@@ -51,28 +51,13 @@ fn run(config: &Config, job: &Job, window: Window, seed: u64) -> Records {
 fn run_with(
     config: &Config,
     job: &Job,
-    failure: Option<(u32, Time)>,
+    failure: Option<RailFailure>,
     window: Window,
     seed: u64,
 ) -> Records {
     let jobs = vec![job.clone()];
     let traffic = Traffic { jobs, failure };
     traffic.run(cluster(config), window, seed).expect("it ends")
-}
-
-fn values(records: &Records, metric: &str) -> Vec<f64> {
-    let rows = records
-        .tables
-        .rows
-        .iter()
-        .filter(|row| row.metric == metric);
-    rows.map(|row| row.value).collect()
-}
-
-fn mean(records: &Records, metric: &str) -> f64 {
-    let values = values(records, metric);
-    assert!(!values.is_empty(), "there is no {metric}");
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// However many processes share it, a node's load is what the job says, and all of it is accepted.
@@ -93,15 +78,15 @@ fn processes_share_the_load() {
         };
         for processes in [1, 3, 16, 256] {
             let records = run(&config, &uniform(40, processes), window, 1);
-            let offered = mean(&records, "offered");
+            let offered = records.mean("offered");
             // About 1,170 messages: four standard errors are 17%.
             assert!((offered / 40.0 - 1.0).abs() < 0.17, "{offered}");
-            let accepted = Interval::of(&values(&records, "accepted"));
+            let accepted = Interval::of(&records.values("accepted"));
             assert!(
                 accepted.low <= offered && offered <= accepted.high,
                 "{policy:?}, {processes} processes: {accepted:?} of {offered}"
             );
-            assert_eq!(values(&records, "saturated"), [0.0]);
+            assert_eq!(records.values("saturated"), [0.0]);
             assert_eq!(
                 records.tables.nodes.len(),
                 NODES as usize,
@@ -137,7 +122,7 @@ fn processes_draw_apart() {
 fn all_policies_are_offered_the_same() {
     let offered = |policy, processes| {
         let records = run(&machine(policy), &uniform(200, processes), WINDOW, 3);
-        values(&records, "offered")
+        records.values("offered")
     };
     for processes in [1, 4] {
         let first = offered(Kind::Static, processes);
@@ -182,15 +167,15 @@ fn one_rail_is_no_choice() {
 fn the_measures_of_the_paper() {
     let records = run(&machine(Kind::Dynamic), &uniform(200, 4), WINDOW, 1);
     for metric in ["accepted", "offered"] {
-        let loads = values(&records, metric);
-        let parts = values(&records, &format!("{metric}_part"));
+        let loads = records.values(metric);
+        let parts = records.values(&format!("{metric}_part"));
         assert_eq!(loads.len(), parts.len());
         for (load, part) in loads.iter().zip(&parts) {
             assert!((load / 1600.0 - part).abs() < 1e-12, "{load} is {part}");
         }
     }
-    let cycles = mean(&records, "latency_cycles");
-    assert!((mean(&records, "latency_mean") * 200.0 - cycles).abs() < 1e-6);
+    let cycles = records.mean("latency_cycles");
+    assert!((records.mean("latency_mean") * 200.0 - cycles).abs() < 1e-6);
 }
 
 /// Equal seeds make equal runs, others do not, and the flit engine does what the worm engine does: by every policy, from
@@ -203,7 +188,8 @@ fn equal_runs_are_equal() {
                 memory,
                 ..uniform(400, 3)
             };
-            let failure = (policy != Kind::Static).then_some((1, Time::from_us(150)));
+            let (rail, at) = (1, Time::from_us(150));
+            let failure = (policy != Kind::Static).then_some(RailFailure { rail, at });
             let window = Window {
                 length: Time::from_us(200),
                 batches: 2,
@@ -230,10 +216,11 @@ fn a_failure_does_not_stop_a_job() {
             length: Time::from_ms(4),
             ..WINDOW
         };
-        let failure = Some((2, Time::from_ms(2)));
+        let (rail, at) = (2, Time::from_ms(2));
+        let failure = Some(RailFailure { rail, at });
         let records = run_with(&machine(policy), &uniform(150, 4), failure, window, 1);
-        assert_eq!(values(&records, "saturated"), [0.0], "{policy:?}");
-        let (accepted, offered) = (mean(&records, "accepted"), mean(&records, "offered"));
+        assert_eq!(records.values("saturated"), [0.0], "{policy:?}");
+        let (accepted, offered) = (records.mean("accepted"), records.mean("offered"));
         assert!(
             (accepted / offered - 1.0).abs() < 0.04,
             "{policy:?}: {accepted} of {offered}"

@@ -47,22 +47,6 @@ fn run_all(jobs: &[Job], window: Window, seed: u64) -> Records {
         .expect("it ends")
 }
 
-fn values(records: &Records, metric: &str) -> Vec<f64> {
-    records
-        .tables
-        .rows
-        .iter()
-        .filter(|row| row.metric == metric)
-        .map(|row| row.value)
-        .collect()
-}
-
-fn value(records: &Records, metric: &str) -> f64 {
-    let values = values(records, metric);
-    assert_eq!(values.len(), 1, "{metric} is there once");
-    values[0]
-}
-
 /// What arrives is delivered, in every mixture of distributions.
 #[test]
 fn a_light_load_is_accepted() {
@@ -86,9 +70,9 @@ fn a_light_load_is_accepted() {
             window,
             1,
         );
-        assert_eq!(value(&records, "saturated"), 0.0);
-        let accepted = Interval::of(&values(&records, "accepted"));
-        let offered = Interval::of(&values(&records, "offered"));
+        assert_eq!(records.value("saturated"), 0.0);
+        let accepted = Interval::of(&records.values("accepted"));
+        let offered = Interval::of(&records.values("offered"));
         assert!(
             accepted.low <= offered.mean && offered.mean <= accepted.high,
             "{accepted:?}, {offered:?}"
@@ -99,7 +83,7 @@ fn a_light_load_is_accepted() {
         );
         // About 600 messages a node; four standard errors of the offered load are 16% at worst.
         assert!((offered.mean / 40.0 - 1.0).abs() < 0.16, "{offered:?}");
-        let messages = value(&records, "messages");
+        let messages = records.value("messages");
         let expected = offered.mean * 4000.0 * 16.0 / 4096.0;
         assert!(
             (messages / expected - 1.0).abs() < 0.1,
@@ -112,9 +96,9 @@ fn a_light_load_is_accepted() {
 #[test]
 fn a_heavy_load_saturates() {
     let records = run(uniform(350), WINDOW, 1);
-    assert_eq!(value(&records, "saturated"), 1.0);
+    assert_eq!(records.value("saturated"), 1.0);
     let [accepted, offered] =
-        ["accepted", "offered"].map(|metric| Interval::of(&values(&records, metric)));
+        ["accepted", "offered"].map(|metric| Interval::of(&records.values(metric)));
     assert!(accepted.high < offered.low, "{accepted:?}, {offered:?}");
     // No more than the link carries of payload.
     assert!(accepted.high < 400.0 * 320.0 / 378.0);
@@ -138,7 +122,7 @@ fn a_short_window_is_not_saturated_by_chance() {
             window,
             seed,
         );
-        assert_eq!(value(&records, "saturated"), 0.0, "seed {seed}");
+        assert_eq!(records.value("saturated"), 0.0, "seed {seed}");
     }
 }
 
@@ -147,7 +131,7 @@ fn a_short_window_is_not_saturated_by_chance() {
 fn latencies_are_in_order() {
     let records = run(uniform(80), WINDOW, 1);
     let [p50, p99, most, mean] = ["latency_p50", "latency_p99", "latency_max", "latency_mean"]
-        .map(|metric| value(&records, metric));
+        .map(|metric| records.value(metric));
     assert!(2.0 < p50 && p50 <= p99 && p99 <= most && mean <= most);
 }
 
@@ -165,13 +149,10 @@ fn batches_add_up() {
     for batches in [3, 10] {
         let parts = run(uniform(100), Window { batches, ..WINDOW }, 1);
         for metric in ["accepted", "offered"] {
-            let values = values(&parts, metric);
+            let values = parts.values(metric);
             assert_eq!(values.len(), batches as usize);
             let mean = values.iter().sum::<f64>() / f64::from(batches);
-            assert!(
-                (mean / value(&whole, metric) - 1.0).abs() < 1e-6,
-                "{metric}"
-            );
+            assert!((mean / whole.value(metric) - 1.0).abs() < 1e-6, "{metric}");
         }
         assert_eq!(
             (&parts.tables.links, &parts.tables.switches),
@@ -182,7 +163,7 @@ fn batches_add_up() {
             (whole.packets, whole.events, whole.simulated)
         );
         for metric in ["messages", "latency_mean", "latency_max", "saturated"] {
-            assert_eq!(value(&parts, metric), value(&whole, metric));
+            assert_eq!(parts.value(metric), whole.value(metric));
         }
     }
 }
@@ -315,7 +296,7 @@ fn links_add_up() {
             .all(|row| row.busy <= WINDOW.length)
     );
     // Payload accepted against flits ejected: all packets but the last of a message are full.
-    let accepted = Interval::of(&values(&records, "accepted")).mean * 2000.0 * 16.0;
+    let accepted = Interval::of(&records.values("accepted")).mean * 2000.0 * 16.0;
     let wire = 2.0 * ejected as f64;
     assert!(
         accepted < wire * 320.0 / 378.0 && accepted > wire * 0.8,
@@ -345,7 +326,7 @@ fn some_nodes_take_part() {
     assert!(records.tables.links.iter().all(|row| row.level == 0));
     assert_eq!(records.tables.links.len(), 8);
     assert_eq!(records.tables.switches.len(), 1);
-    let accepted = Interval::of(&values(&records, "accepted"));
+    let accepted = Interval::of(&records.values("accepted"));
     assert!(accepted.mean > 80.0, "{accepted:?}");
 }
 
@@ -370,7 +351,7 @@ fn silent_nodes_are_left_out() {
             .copied()
             .eq((0..16).filter(|node| !silent.contains(node)))
     );
-    let offered = Interval::of(&values(&records, "offered")).mean;
+    let offered = Interval::of(&records.values("offered")).mean;
     assert!((offered / 40.0 - 1.0).abs() < 0.1, "{offered}");
     for silent in silent {
         let link = |row: &&LinkRow| row.from == format!("node {silent}");
@@ -397,7 +378,7 @@ fn nodes_add_up() {
         ("offered", |row| row.offered),
     ] {
         let mean = records.tables.nodes.iter().map(of).sum::<f64>() / 16.0;
-        let expected = Interval::of(&values(&records, metric)).mean;
+        let expected = Interval::of(&records.values(metric)).mean;
         assert!(
             (mean / expected - 1.0).abs() < 1e-6,
             "{metric}: {mean}, {expected}"
@@ -413,9 +394,8 @@ fn a_hot_spot_fills_its_link() {
         ..uniform(100)
     };
     let records = run(hot, WINDOW, 1);
-    assert_eq!(value(&records, "saturated"), 1.0);
-    let [of_node, of_server] =
-        ["accepted", "server_accepted"].map(|metric| values(&records, metric));
+    assert_eq!(records.value("saturated"), 1.0);
+    let [of_node, of_server] = ["accepted", "server_accepted"].map(|metric| records.values(metric));
     for (of_node, of_server) in of_node.iter().zip(&of_server) {
         assert!((of_node * 15.0 / of_server - 1.0).abs() < 1e-9);
         assert!(*of_server > 280.0 && *of_server < 340.0, "{of_server}");
@@ -440,8 +420,8 @@ fn reads_and_writes() {
             ..WINDOW
         };
         let records = run(io, window, 1);
-        assert_eq!(value(&records, "saturated"), 0.0);
-        let accepted = Interval::of(&values(&records, "accepted")).mean;
+        assert_eq!(records.value("saturated"), 0.0);
+        let accepted = Interval::of(&records.values("accepted")).mean;
         assert!((accepted / 20.0 - 1.0).abs() < 0.15, "{accepted}");
         let flits = |up: bool| -> u64 {
             let servers = records.tables.links.iter().filter(|row| {

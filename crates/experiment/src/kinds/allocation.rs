@@ -1,9 +1,9 @@
 //! A static allocation of rails (coll2003 s2), for which nothing runs; see [`workload::allocation`].
 
-use super::{Kind, Plot, Runs, Setting};
+use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::{Check, MOST_NODES};
-use crate::file::Run;
 use crate::fit::Fit;
+use crate::run::Run;
 use crate::sweep::{Grid, Sweep, grid};
 use elan::rails::AllocationError;
 use elan::rails::allocation::{MOST_RAILS, check, most_nodes};
@@ -53,15 +53,12 @@ impl Kind for AllocationGrid {
         let kept = self.matrix.as_ref();
         let kept = kept.is_some_and(|matrix| matrix.values().contains(&true));
         for (place, &nodes) in self.nodes.places(&format!("{path}.nodes")) {
-            if !(1..=MOST_NODES).contains(&nodes) {
-                let message = format!("{nodes} is out of range");
-                check.add(&place, message, format!("1 to {MOST_NODES}"));
-            } else if kept && nodes > MOST_OF_A_MATRIX {
+            if check.range(&place, nodes, 1..=MOST_NODES) && kept && nodes > MOST_OF_A_MATRIX {
                 let message = format!("a matrix of {nodes} nodes is too large to be kept");
-                let problem = check.document.problem(&place, message);
-                let problem = problem.allowed(format!("at most {MOST_OF_A_MATRIX}"));
-                let hint = "or leave out `matrix`, or give it a series of its own";
-                check.problems.push(problem.hint(hint));
+                let found = check
+                    .problem(&place, message)
+                    .allowed(format!("at most {MOST_OF_A_MATRIX}"));
+                found.hint("or leave out `matrix`, or give it a series of its own");
             }
         }
         self.rails(&path, check);
@@ -80,31 +77,27 @@ impl AllocationGrid {
         if self.algorithm.values().contains(&Algorithm::Logarithmic) {
             let message =
                 "the logarithmic algorithm has no use for `rails`: they follow from the nodes";
-            let problem = checks.document.problem(&format!("{path}.rails"), message);
-            checks.problems.push(
-                problem.hint("leave it out, or give the optimal algorithm a series of its own"),
-            );
+            let found = checks.problem(&format!("{path}.rails"), message);
+            found.hint("leave it out, or give the optimal algorithm a series of its own");
         }
         for (place, &rails) in rails.places(&format!("{path}.rails")) {
             let nodes = self.nodes.values().iter().copied();
-            // The most of the nodes need most; numbers that are out of range are told by themselves.
+            // The largest number of nodes needs most rails. Numbers that are out of range have been reported.
             let Some(nodes) = nodes.filter(|&nodes| nodes <= MOST_NODES).max() else {
                 continue;
             };
             let Err(error) = check(nodes, rails) else {
                 continue;
             };
-            let problem = checks.document.problem(&place, error.to_string());
-            checks.problems.push(match error {
+            let found = checks.problem(&place, error.to_string());
+            match error {
                 AllocationError::TooFewRails { needed, .. } => {
                     let most = most_nodes(rails);
                     let hint = format!("or fewer nodes: so many rails connect at most {most}");
-                    problem.allowed(format!("at least {needed}")).hint(hint)
+                    found.allowed(format!("at least {needed}")).hint(hint)
                 }
-                AllocationError::TooManyRails(_) => {
-                    problem.allowed(format!("at most {MOST_RAILS}"))
-                }
-            });
+                AllocationError::TooManyRails(_) => found.allowed(format!("at most {MOST_RAILS}")),
+            };
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A barrier, a broadcast or a reduction, again and again (petrini2001), alone or beside jobs; see [`workload::collective`].
 
 use super::jobs::{self, Job, JobGrid};
-use super::{Beside, Kind, Plot, Runs, Setting, fields};
+use super::kind::{Beside, Kind, Plot, Runs, Setting, fields};
 use crate::check::{Check, MOST_NODES};
-use crate::file::Run;
 use crate::fit::Fit;
 use crate::nodes::Nodes;
+use crate::run::Run;
 use crate::sweep::{Grid, Sweep, grid};
 use elan::Placement;
 use itertools::Itertools;
@@ -119,6 +119,12 @@ impl Kind for CollectiveSeries {
         jobs::fit(&self.jobs, series, fit);
     }
 
+    fn columns(&self) -> Map<String, Value> {
+        let mut all = fields(&self.collective);
+        all.extend(jobs::named_fields(&self.jobs, true));
+        all
+    }
+
     fn sections(&self, _: &str) -> Map<String, Value> {
         fields(self)
     }
@@ -146,11 +152,10 @@ impl CollectiveGrid {
             if (1..run.batches).contains(&repeats) {
                 let batches = run.batches;
                 let message = format!("{repeats} calls are too few for {batches} batches");
-                let problem = check.document.problem(&place, message);
-                let problem = problem.allowed(format!("at least {batches} for so many"));
-                check
-                    .problems
-                    .push(problem.hint("or fewer `batches` in a `run` of the series"));
+                let found = check
+                    .problem(&place, message)
+                    .allowed(format!("at least {batches} for so many"));
+                found.hint("or fewer `batches` in a `run` of the series");
             }
         }
     }
@@ -172,10 +177,9 @@ impl CollectiveGrid {
         for (key, given, allowed) in given {
             if let (Some(operation), false) = (of_kind(true), given) {
                 let message = format!("{} needs `{key}`", operation.name());
-                let problem = check.document.problem(path, message);
                 check
-                    .problems
-                    .push(problem.hint(format!("write {key} = ..., {allowed}")));
+                    .problem(path, message)
+                    .hint(format!("write {key} = ..., {allowed}"));
             }
             if let (Some(operation), true) = (of_kind(false), given) {
                 let name = operation.name();
@@ -183,11 +187,12 @@ impl CollectiveGrid {
                     "{name} is a {}, which has no use for `{key}`",
                     operation.kind()
                 );
-                let problem = check.document.problem(&format!("{path}.{key}"), message);
-                check.problems.push(problem.hint(match of_kind(true) {
-                    Some(_) => "give barriers and broadcasts a series each",
-                    None => "leave it out",
-                }));
+                check
+                    .problem(&format!("{path}.{key}"), message)
+                    .hint(match of_kind(true) {
+                        Some(_) => "give barriers and broadcasts a series each",
+                        None => "leave it out",
+                    });
             }
         }
     }
@@ -202,12 +207,13 @@ impl CollectiveGrid {
         });
         let few = few.map(|nodes| nodes.numbers().len()).min();
         for (place, &groups) in groups.places(&format!("{path}.groups")) {
-            if !(1..=MOST_GROUPS).contains(&groups) {
-                let message = format!("{groups} is out of range");
-                check.add(&place, message, format!("1 to {MOST_GROUPS}"));
-            } else if let Some(few) = few.filter(|&few| groups as usize > few) {
+            if check.range(&place, groups, 1..=MOST_GROUPS)
+                && let Some(few) = few.filter(|&few| groups as usize > few)
+            {
                 let message = format!("{few} nodes have no roots for {groups} groups");
-                check.add(&place, message, "no more groups than nodes");
+                check
+                    .problem(&place, message)
+                    .allowed("no more groups than nodes");
             }
         }
     }

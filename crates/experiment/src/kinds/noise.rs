@@ -1,14 +1,14 @@
 //! The noise test: what the operating system takes of a processor (garcia2005 s3.3); see [`workload::noise`].
 
-use super::{Kind, Plot, Runs, Setting};
+use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
-use crate::file::Run;
 use crate::fit::Fit;
+use crate::run::Run;
 use crate::sweep::{Grid, Sweep, grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Time;
-use workload::{Failure, Records};
+use workload::{Failure, Noise, Records};
 
 /// Most iterations: ten times as many as the paper has (garcia2005 s3.3).
 const MOST_ITERATIONS: u32 = 10_000_000;
@@ -18,7 +18,7 @@ const MOST: Time = Time::from_secs(1500);
 
 grid! {
     /// One computation again and again on one processor, which the operating system of the machine takes away (garcia2005 s3.3).
-    NoiseGrid, Noise {
+    NoiseGrid => Noise {
         /// The node.
         node: u32,
         /// Its processor, from 0.
@@ -49,13 +49,14 @@ impl Kind for NoiseGrid {
         });
         for (place, &iterations) in self.iterations.places(&format!("{path}.iterations")) {
             if !(1..=most.max(1)).contains(&iterations) {
-                let message = format!("{iterations} is out of range");
-                let allowed = format!("1 to {most}: at most {MOST} of computation");
-                check.add(&place, message, allowed);
+                let found = check.problem(&place, format!("{iterations} is out of range"));
+                found.allowed(format!("1 to {most}: at most {MOST} of computation"));
             } else if iterations < run.batches {
                 let batches = run.batches;
                 let message = format!("{iterations} iterations are too few for {batches} batches");
-                check.add(&place, message, format!("at least {batches} for so many"));
+                check
+                    .problem(&place, message)
+                    .allowed(format!("at least {batches} for so many"));
             }
         }
     }
@@ -68,10 +69,10 @@ impl Kind for NoiseGrid {
         for (place, &cpu) in self.cpu.places(&format!("{series}.noise.cpu")) {
             if cpu >= cpus {
                 let message = format!("there is no processor {cpu} in a node of the machine");
-                let problem = fit.document.problem(&place, message);
-                let problem = problem.allowed(format!("0 to {}", cpus - 1));
                 let hint = format!("--set host.cpus={} gives nodes more", cpu.saturating_add(1));
-                fit.problems.push(problem.hint(hint));
+                fit.problem(&place, message)
+                    .allowed(format!("0 to {}", cpus - 1))
+                    .hint(hint);
             }
         }
     }
@@ -79,12 +80,6 @@ impl Kind for NoiseGrid {
 
 impl Runs for Noise {
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
-        let noise = workload::Noise {
-            node: self.node,
-            cpu: self.cpu,
-            iterations: self.iterations,
-            compute: self.compute,
-        };
-        noise.run((setting.cluster)(), setting.window.batches)
+        self.run((setting.cluster)(), setting.window.batches)
     }
 }

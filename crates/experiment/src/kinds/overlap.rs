@@ -1,21 +1,21 @@
 //! Post-compute-wait: how communication and computation overlap (garcia2005 s3.2); see [`workload::overlap`].
 
-use super::{Kind, Plot, Runs, Setting};
+use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
-use crate::file::Run;
 use crate::fit::Fit;
+use crate::run::Run;
 use crate::sweep::{Grid, Sweep, grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Time};
-use workload::{Failure, Records};
+use workload::{Failure, Overlap, Records};
 
 /// Longest computation.
 const LONGEST: Time = Time::from_secs(1);
 
 grid! {
     /// Post-compute-wait: a process posts a send and a receive of MPI, computes, and waits for both (garcia2005 s3.2).
-    OverlapGrid, Overlap {
+    OverlapGrid => Overlap {
         /// The node of the process that computes.
         from: u32,
         /// The node of its partner, which only communicates.
@@ -44,10 +44,7 @@ impl Kind for OverlapGrid {
         check.repeats(&path, &self.repeats);
         check.apart(&path, (&self.from, &self.to), "wait for");
         for (place, &compute) in self.compute.places(&format!("{path}.compute")) {
-            if compute > LONGEST {
-                let message = format!("{compute} is too long");
-                check.add(&place, message, format!("at most {LONGEST}"));
-            }
+            check.longest(&place, compute, LONGEST);
         }
     }
 
@@ -58,13 +55,6 @@ impl Kind for OverlapGrid {
 
 impl Runs for Overlap {
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
-        let overlap = workload::Overlap {
-            from: self.from,
-            to: self.to,
-            message: self.message,
-            compute: self.compute,
-            repeats: self.repeats,
-        };
-        overlap.run((setting.cluster)())
+        self.run((setting.cluster)())
     }
 }

@@ -1,20 +1,20 @@
 //! A ping: one message at a time between two nodes (petrini2003 s4.1, s4.2); see [`workload::ping`].
 
-use super::{Kind, Plot, Runs, Setting};
+use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
-use crate::file::Run;
 use crate::fit::Fit;
+use crate::run::Run;
 use crate::sweep::{Grid, Sweep, grid};
 use elan::Placement;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
-use workload::ping::{Directions, Library};
+use workload::ping::{Directions, Library, Ping};
 use workload::{Failure, Records};
 
 grid! {
     /// One message at a time between two nodes (petrini2003 s4.1, s4.2).
-    PingGrid, Ping {
+    PingGrid => Ping {
         /// The first node.
         from: u32,
         /// The second node.
@@ -58,16 +58,6 @@ impl Kind for PingGrid {
 
 impl Runs for Ping {
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
-        let ping = workload::ping::Ping {
-            from: self.from,
-            to: self.to,
-            directions: self.directions,
-            source: self.source,
-            destination: self.destination,
-            message: self.message,
-            repeats: self.repeats,
-            library: self.library.unwrap_or(Library::Elan3),
-        };
-        ping.run((setting.cluster)())
+        self.run((setting.cluster)())
     }
 }

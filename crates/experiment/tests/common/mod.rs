@@ -4,6 +4,7 @@
 
 use config::{Override, Problems};
 use experiment::{Experiment, MachineFile, Point, plan};
+use serde_json::Value;
 
 pub const MACHINE: &str = include_str!("../../../machine/tests/good.toml");
 pub const GOOD_MACHINE: MachineFile<'_> = MachineFile {
@@ -41,9 +42,34 @@ pub fn plan_on(
     plan("test/good", (&experiment, &document), &machine, 1)
 }
 
+/// The points of a right file on the machine of the tests.
+pub fn planned(file: &str, text: &str, overrides: &[&str]) -> Vec<Point> {
+    plan_file(file, text, overrides).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// The same of one series.
+pub fn series(name: &str, file: &str, text: &str, overrides: &[&str]) -> Vec<Point> {
+    let mut points = planned(file, text, overrides);
+    points.retain(|point| point.series == name);
+    points
+}
+
 /// The points of the good experiment with overrides.
 pub fn points(overrides: &[&str]) -> Vec<Point> {
-    plan_file("good.toml", EXPERIMENT, overrides).unwrap_or_else(|problems| panic!("{problems}"))
+    planned("good.toml", EXPERIMENT, overrides)
+}
+
+/// The keys of points.
+pub fn keys(points: &[Point]) -> Vec<String> {
+    points.iter().map(Point::key).collect()
+}
+
+/// The parameters of points, a line each.
+pub fn lines(points: &[Point]) -> String {
+    let lines = points
+        .iter()
+        .map(|point| Value::from(point.parameters()).to_string());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Pins what a user is told, in `bad/NAME.snap`.

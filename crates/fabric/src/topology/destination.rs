@@ -1,6 +1,6 @@
 //! Where packets go.
 
-use super::Place;
+use crate::id::Place;
 use std::fmt::{self, Display, Formatter};
 
 /// Where a packet goes.

@@ -32,17 +32,10 @@ mod route;
 
 pub use route::{Climb, Route, Tag};
 
-use super::{
-    Destination, End, LinkId, MAX_NODES, MAX_PARTS, MAX_RAILS, Place, Rail, SwitchId,
-    TopologyError, Wiring,
-};
+use super::error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
+use super::wiring::{End, Wiring};
+use crate::id::{LinkId, Place, Rail, SwitchId};
 use std::ops::RangeInclusive;
-
-/// Deepest tree, in levels of switches (Elan3 route tables: 8).
-pub const MAX_LEVELS: usize = 8;
-
-/// Most links of a switch in one direction.
-pub const MAX_ARITY: u32 = 1024;
 
 /// A fat tree; see the essay of the module. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +80,7 @@ impl FatTree {
         FatTree::lay_out(down, up, parallel, nodes, 1)
     }
 
-    /// So many equal trees in place of each one: rails.
+    /// The same with several rails: equal trees side by side.
     ///
     /// # Errors
     /// If they are none, or too many, or have too many switches or links in all.
@@ -108,50 +101,11 @@ impl FatTree {
         nodes: u32,
         rails: u32,
     ) -> Result<Self, TopologyError> {
+        check_arities(down, up, parallel)?;
         if !(1..=MAX_RAILS).contains(&rails) {
-            return Err(TopologyError::Rails(rails));
+            return Err(TopologyError::of_rails(rails));
         }
         let levels = down.len();
-        if !(1..=MAX_LEVELS).contains(&levels) {
-            return Err(TopologyError::Levels(levels));
-        }
-        if up.len() + 1 != levels {
-            return Err(TopologyError::UpLevels {
-                levels,
-                found: up.len(),
-            });
-        }
-        if parallel.len() + 1 != levels {
-            return Err(TopologyError::ParallelLevels {
-                levels,
-                found: parallel.len(),
-            });
-        }
-        for (arities, direction) in [(down, "down"), (up, "up")] {
-            if let Some(level) = arities
-                .iter()
-                .position(|arity| !(1..=MAX_ARITY).contains(arity))
-            {
-                return Err(TopologyError::Arity {
-                    level: level + 1,
-                    direction,
-                    found: arities[level],
-                });
-            }
-        }
-        for (level, (&up, &found)) in (1..).zip(up.iter().zip(parallel)) {
-            if !up.is_multiple_of(found) {
-                return Err(TopologyError::Parallel { level, up, found });
-            }
-            let children = down[level];
-            if children * found > MAX_ARITY {
-                return Err(TopologyError::DownLinks {
-                    level: level + 1,
-                    children,
-                    parallel: found,
-                });
-            }
-        }
         let parents: Vec<u32> = up
             .iter()
             .zip(parallel)
@@ -159,12 +113,17 @@ impl FatTree {
             .collect();
         let positions = product(down);
         if positions > MAX_NODES {
-            return Err(TopologyError::TooManyPositions(positions));
+            let message =
+                format!("the tree has {positions} node positions; the most is {MAX_NODES}");
+            let allowed = format!("numbers whose product is at most {MAX_NODES}");
+            return Err(TopologyError::new("down", message, allowed));
         }
-        if nodes == 0 || u64::from(nodes) > positions {
-            return Err(TopologyError::Nodes {
-                nodes: nodes.into(),
-                positions,
+        if !(1..=positions).contains(&nodes.into()) {
+            let message = format!("{nodes} nodes do not fit: the tree holds 1 to {positions}");
+            let error = TopologyError::new("nodes", message, format!("1 to {positions}"));
+            return Err(match nodes {
+                0 => error,
+                _ => error.hint("add a level to `down` and `up`, or attach fewer nodes"),
             });
         }
         let switches_of = |level: usize| {
@@ -180,7 +139,10 @@ impl FatTree {
         }
         for (parts, found) in [("switches", switches), ("links", links)] {
             if found > MAX_PARTS {
-                return Err(TopologyError::TooManyParts { parts, found });
+                let message = format!("the tree has {found} {parts}; the most is {MAX_PARTS}");
+                return Err(
+                    TopologyError::new("up", message, "").hint("give the switches fewer up-links")
+                );
             }
         }
 
@@ -442,4 +404,74 @@ fn product(arities: &[u32]) -> u64 {
     arities.iter().fold(1_u64, |product, &arity| {
         product.saturating_mul(arity.into())
     })
+}
+
+/// The lists of arities are as long as they must be, and their entries are within bounds.
+fn check_arities(down: &[u32], up: &[u32], parallel: &[u32]) -> Result<(), TopologyError> {
+    let wrong = |key: &str, message, allowed| Err(TopologyError::new(key, message, allowed));
+    let levels = down.len();
+    if !(1..=MAX_LEVELS).contains(&levels) {
+        let message = format!("a tree has 1 to {MAX_LEVELS} levels of switches, not {levels}");
+        let allowed = format!(
+            "a list of 1 to {MAX_LEVELS} numbers, one for each level from the nodes upwards"
+        );
+        return wrong("down", message, allowed);
+    }
+    let entries = levels - 1;
+    for (key, what, list, hint) in [
+        ("up", "up-links", up, ""),
+        (
+            "parallel",
+            "parallel links",
+            parallel,
+            "without the key no links are parallel",
+        ),
+    ] {
+        let found = list.len();
+        if found != entries {
+            let message = format!(
+                "a tree of {levels} levels has {entries} entries of {what}, one for each level but the top, not {found}"
+            );
+            let allowed = format!("a list of {entries}: one number less than `down` has");
+            return Err(TopologyError::new(key, message, allowed).hint(hint));
+        }
+    }
+    for (arities, key) in [(down, "down"), (up, "up")] {
+        let found = arities
+            .iter()
+            .position(|arity| !(1..=MAX_ARITY).contains(arity));
+        if let Some(entry) = found {
+            let message = format!(
+                "the switches of level {} have {} {key}-links; allowed are 1 to {MAX_ARITY}",
+                entry + 1,
+                arities[entry]
+            );
+            return wrong(
+                &format!("{key}.{entry}"),
+                message,
+                format!("1 to {MAX_ARITY}"),
+            );
+        }
+    }
+    for (entry, (up, found)) in up.iter().zip(parallel).enumerate() {
+        let (key, level, children) = (format!("parallel.{entry}"), entry + 1, down[entry + 1]);
+        if !up.is_multiple_of(*found) {
+            let message = format!(
+                "the switches of level {level} have {up} up-links, which is no multiple of {found} parallel links to each parent"
+            );
+            let divisors = (1..=*up).filter(|part| up.is_multiple_of(*part));
+            let divisors: Vec<_> = divisors.map(|part| part.to_string()).collect();
+            return wrong(&key, message, divisors.join(", "));
+        }
+        if children * found > MAX_ARITY {
+            let message = format!(
+                "{found} parallel links to each of {children} children are too many; a switch of level {} may have {MAX_ARITY} down-links",
+                level + 1
+            );
+            let error =
+                TopologyError::new(key, message, format!("at most {}", MAX_ARITY / children));
+            return Err(error.hint("give the switches fewer parallel links, or fewer in `down`"));
+        }
+    }
+    Ok(())
 }

@@ -24,10 +24,11 @@
 //! a dimension, the *dateline*, and those of class 1 from there on. As no packet crosses it twice, no cycle is left. Without
 //! datelines all channels are equal, and the network deadlocks.
 
-use super::{
-    ChannelId, Destination, End, Header, LinkId, MAX_NODES, MAX_PARTS, MAX_RAILS, Place, Rail,
-    Routing, Step, SwitchId, TopologyError, Wiring,
-};
+use super::destination::Destination;
+use super::error::{MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
+use super::routing::{Header, Routing, Step};
+use super::wiring::{End, Wiring};
+use crate::id::{ChannelId, LinkId, Place, Rail, SwitchId};
 
 /// Most dimensions.
 pub const MAX_DIMENSIONS: usize = 8;
@@ -44,35 +45,21 @@ pub struct Torus {
     datelines: bool,
 }
 
-/// What is wrong with a key of a torus.
-fn wrong<T>(key: &'static str, message: String, allowed: String) -> Result<T, TopologyError> {
-    Err(TopologyError::Torus {
-        key,
-        message,
-        allowed,
-    })
-}
-
 impl Torus {
     /// A torus with rings of so many switches in each dimension, with nodes `0..nodes` attached.
     ///
     /// # Errors
     /// What is out of bounds.
     pub fn new(sizes: &[u32], nodes: u32, datelines: bool) -> Result<Self, TopologyError> {
-        if !(1..=MAX_DIMENSIONS).contains(&sizes.len()) {
-            let message = format!(
-                "a torus has 1 to {MAX_DIMENSIONS} dimensions, not {}",
-                sizes.len()
-            );
-            return wrong(
-                "dimensions",
-                message,
-                format!("a list of 1 to {MAX_DIMENSIONS} numbers"),
-            );
+        let wrong = |message, allowed| Err(TopologyError::new("dimensions", message, allowed));
+        let dimensions = sizes.len();
+        if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
+            let message = format!("a torus has 1 to {MAX_DIMENSIONS} dimensions, not {dimensions}");
+            return wrong(message, format!("a list of 1 to {MAX_DIMENSIONS} numbers"));
         }
         if let Some(size) = sizes.iter().find(|&&size| size < 2) {
             let message = format!("a ring of {size} switches is none");
-            return wrong("dimensions", message, "numbers of at least 2".into());
+            return wrong(message, "numbers of at least 2".into());
         }
         let product = sizes
             .iter()
@@ -81,7 +68,6 @@ impl Torus {
             let message =
                 format!("the torus has {product} node positions; the most is {MAX_NODES}");
             return wrong(
-                "dimensions",
                 message,
                 format!("numbers whose product is at most {MAX_NODES}"),
             );
@@ -89,12 +75,18 @@ impl Torus {
         let path = 2 + sizes.iter().map(|size| size / 2).sum::<u32>();
         if path as usize > MAX_PATH {
             let message = format!("the longest path has {path} links; the most is {MAX_PATH}");
-            let allowed = format!("numbers whose halves add up to at most {}", MAX_PATH - 2);
-            return wrong("dimensions", message, allowed);
+            return wrong(
+                message,
+                format!("numbers whose halves add up to at most {}", MAX_PATH - 2),
+            );
         }
         if !(1..=product).contains(&nodes.into()) {
             let message = format!("{nodes} nodes do not fit: the torus holds 1 to {product}");
-            return wrong("nodes", message, format!("1 to {product}"));
+            return Err(TopologyError::new(
+                "nodes",
+                message,
+                format!("1 to {product}"),
+            ));
         }
         Ok(Torus {
             sizes: sizes.to_vec(),
@@ -104,14 +96,14 @@ impl Torus {
         })
     }
 
-    /// So many equal tori in place of each one: rails.
+    /// The same with several rails: equal tori side by side.
     ///
     /// # Errors
     /// If they are none, or too many, or have too many links in all.
     pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
         let rails = self.rails * rails;
         if !(1..=MAX_RAILS).contains(&rails) {
-            return Err(TopologyError::Rails(rails));
+            return Err(TopologyError::of_rails(rails));
         }
         let torus = Torus {
             rails,
@@ -119,10 +111,8 @@ impl Torus {
         };
         let found = 2 * u64::from(torus.places()) * (1 + torus.sizes.len() as u64);
         if found > MAX_PARTS {
-            return Err(TopologyError::TooManyParts {
-                parts: "links",
-                found,
-            });
+            let message = format!("the torus has {found} links; the most is {MAX_PARTS}");
+            return Err(TopologyError::new("rails", message, "").hint("take fewer rails"));
         }
         Ok(torus)
     }

@@ -10,9 +10,8 @@ pub mod search;
 
 use fabric::control::PacketCensus;
 use fabric::{
-    Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric,
-    FatTree, LinkCounters, LinkId, Multiplexing, Notice, PacketRecord, PacketSpec, Place, Priority,
-    Topology,
+    Ack, Circuit, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, Notice,
+    PacketRecord, PacketSpec, Place, Priority, Topology,
 };
 use std::str::FromStr;
 
@@ -24,30 +23,18 @@ pub fn variable<T: FromStr>(name: &str) -> Option<T> {
     value
 }
 
-/// A machine with the mechanisms of the network but round parameters: two channels, two packets in flight, no tokens,
-/// no sharing, no priorities, buffers that never fill.
+/// All circuits.
+pub const CIRCUITS: [Circuit; 3] = [
+    Circuit::UntilAcknowledged,
+    Circuit::UntilDelivered,
+    Circuit::Wormhole,
+];
+
+/// A machine with the mechanisms of the network but round parameters; see [`Config::new`].
 pub fn machine(topology: impl Into<Topology>, hop_delay: u32) -> Config {
-    let topology = topology.into();
-    Config {
-        hop_delay: vec![hop_delay; topology.levels()],
-        topology,
-        channels: 2,
-        buffer: 1000,
-        packets_in_flight: 2,
-        circuit: Circuit::UntilAcknowledged,
-        ascent: Ascent::Adaptive,
-        arbitration: Arbitration::Age,
-        multiplexing: Multiplexing::OldestFirst,
-        age_cap: 14_000,
-        age_step: 1,
-        priorities: false,
-        broadcast: Broadcast::Serialised,
-        combine: 0,
-        tokens: false,
-        share_period: 185,
-        share_burst: 0,
-        engine: Engine::Worm,
-    }
+    let mut config = Config::new(topology);
+    config.hop_delay.fill(hop_delay);
+    config
 }
 
 /// One switch with four nodes and the given hop delay.
@@ -178,6 +165,13 @@ impl Bench {
         self.run_until(Cycle::MAX);
     }
 
+    /// Offers packets, sorted by cycle, and runs until nothing moves any more.
+    pub fn through(mut self, traffic: &[(Cycle, PacketSpec)]) -> Self {
+        self.offer(traffic);
+        self.finish();
+        self
+    }
+
     /// The packets that are done, in the order of their acknowledgements.
     pub fn done(&self) -> impl Iterator<Item = (PacketRecord, PacketSpec)> {
         self.heard.iter().filter_map(|heard| match *heard {
@@ -208,9 +202,7 @@ pub fn records(
     turnaround: Cycle,
     traffic: &[(Cycle, PacketSpec)],
 ) -> Vec<PacketRecord> {
-    let mut bench = Bench::new(config.clone(), turnaround);
-    bench.offer(&named(traffic));
-    bench.finish();
+    let bench = Bench::new(config.clone(), turnaround).through(&named(traffic));
     assert_all_done(&bench.fabric.packet_census(), traffic.len());
     (0..traffic.len() as u64)
         .map(|token| bench.record(token))

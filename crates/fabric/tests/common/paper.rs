@@ -3,6 +3,7 @@
 //! Link `i` of the way has the delay `D_i`; a header has come to it after `A_i = D_0 + ... + D_{i-1}` cycles if nothing
 //! held it up.
 
+use super::Bench;
 use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{Ack, Ascent, Circuit, Config, Cycle, LinkId, PacketRecord, PacketSpec, Wiring};
@@ -161,11 +162,28 @@ impl Passage {
 pub type Moment = (Cycle, LinkId, &'static str);
 
 /// What a mover has reported, whatever the channel of the link.
-pub fn moments(lanes: Lanes, watched: &[(Cycle, Moved)]) -> Vec<Moment> {
+fn moments(lanes: Lanes, watched: &[(Cycle, Moved)]) -> Vec<Moment> {
     let moment = |&(cycle, moved)| match moved {
         Moved::Header(channel) => (cycle, lanes.link(channel), "header"),
         Moved::Head(channel) => (cycle, lanes.link(channel), "head"),
         Moved::Tail(channel, _) => (cycle, lanes.link(channel), "tail"),
     };
     watched.iter().map(moment).collect()
+}
+
+/// Runs packets to the end, with the moments in order.
+pub fn run(
+    config: &Config,
+    turnaround: Cycle,
+    traffic: &[(Cycle, PacketSpec)],
+) -> (Bench, Vec<Moment>) {
+    let mut bench = Bench::new(config.clone(), turnaround);
+    bench.fabric.watch();
+    let mut traffic = traffic.to_vec();
+    traffic.sort_by_key(|&(at, _)| at);
+    bench.offer(&traffic);
+    bench.finish();
+    let mut moments = moments(Lanes::new(config.channels), &bench.fabric.watch());
+    moments.sort_unstable();
+    (bench, moments)
 }

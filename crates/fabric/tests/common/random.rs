@@ -1,10 +1,10 @@
 //! Random machines and random traffic, small enough that every mechanism meets every other.
 
-use super::{Cycle, named};
+use super::{CIRCUITS, Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::{
-    Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Destination, Engine, FatTree,
-    Multiplexing, PacketSpec, Place, Priority, Topology, Torus, Wiring,
+    Ack, Arbitration, Ascent, Broadcast, Config, Destination, Engine, FatTree, Multiplexing,
+    PacketSpec, Place, Priority, Topology, Torus, Wiring,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -208,11 +208,7 @@ fn config<T: Into<Topology> + Debug>(
         0_u64..20,
     );
     let modes = (
-        select(&[
-            Circuit::UntilAcknowledged,
-            Circuit::UntilDelivered,
-            Circuit::Wormhole,
-        ]),
+        select(&CIRCUITS),
         select(&[Ascent::Adaptive, Ascent::Deterministic, Ascent::SourceFixed]),
         select(&[Arbitration::Age, Arbitration::RoundRobin]),
         service(),

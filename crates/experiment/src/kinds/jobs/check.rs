@@ -1,9 +1,10 @@
 //! What jobs may say, whatever the machine.
 
-use super::{JobGrid, JobsSeries};
+use super::job::JobGrid;
 use crate::check::{Check, LONGEST};
 use std::collections::BTreeMap;
 use units::Time;
+use workload::{RailFailure, Search};
 
 /// Most processes of a node.
 const MOST_PROCESSES: u32 = 256;
@@ -18,52 +19,51 @@ const LONGEST_GAP: Time = Time::from_secs(3600);
 pub(crate) fn check(jobs: &BTreeMap<String, JobGrid>, series: &str, check: &mut Check<'_>) {
     for (name, job) in jobs {
         let path = format!("{series}.jobs.{name}");
-        check.name_of(&path, name);
+        check.name(&path, name);
         job.check(&path, check);
     }
 }
 
 /// A search where there is not one job alone.
 pub(crate) fn not_alone(series: &str, check: &mut Check<'_>) {
-    check.hint(
-        &format!("{series}.saturation"),
-        "a saturation point is that of one job alone",
-        "give the job a series of its own, or leave this out",
-    );
+    let path = format!("{series}.saturation");
+    let found = check.problem(&path, "a saturation point is that of one job alone");
+    found.hint("give the job a series of its own, or leave this out");
 }
 
-impl JobsSeries {
-    /// When a rail fails: only the programs of jobs send what it loses over others.
-    pub(super) fn check_failure(&self, series: &str, check: &mut Check<'_>) {
-        if let Some(failure) = self.failure.filter(|failure| failure.at > LONGEST) {
-            let message = format!("{} is too long", failure.at);
-            let allowed = format!("at most {LONGEST}");
-            check.add(&format!("{series}.failure.at"), message, allowed);
-        }
+/// When a rail fails: only the programs of jobs send what it loses over others.
+pub(super) fn failure(failure: Option<RailFailure>, series: &str, check: &mut Check<'_>) {
+    if let Some(failure) = failure {
+        check.longest(&format!("{series}.failure.at"), failure.at, LONGEST);
     }
+}
 
-    /// A search of the load at which a job saturates.
-    pub(super) fn check_saturation(&self, series: &str, check: &mut Check<'_>) {
-        let Some(saturation) = &self.saturation else {
-            return;
-        };
-        let path = format!("{series}.saturation");
-        let mut jobs = self.jobs.values();
-        let (Some(job), None) = (jobs.next(), jobs.next()) else {
-            not_alone(series, check);
-            return;
-        };
-        let lowest = job.load.values().iter().max();
-        if let Some(lowest) = lowest.filter(|&&lowest| lowest >= saturation.highest) {
-            let message = format!("the search of the job begins at {lowest} already");
-            let highest = format!("{path}.highest");
-            check.add(&highest, message, "a load above that of the job");
-        }
-        if !(FINEST..=0.5).contains(&saturation.resolution) {
-            let message = format!("{} is out of range", saturation.resolution);
-            let allowed = format!("{FINEST} to 0.5 of the highest load");
-            check.add(&format!("{path}.resolution"), message, allowed);
-        }
+/// A search of the load at which a job saturates.
+pub(super) fn saturation(
+    search: Option<Search>,
+    jobs: &BTreeMap<String, JobGrid>,
+    series: &str,
+    check: &mut Check<'_>,
+) {
+    let Some(search) = search else {
+        return;
+    };
+    let path = format!("{series}.saturation");
+    let mut jobs = jobs.values();
+    let (Some(job), None) = (jobs.next(), jobs.next()) else {
+        not_alone(series, check);
+        return;
+    };
+    let lowest = job.load.values().iter().max();
+    if let Some(lowest) = lowest.filter(|&&lowest| lowest >= search.highest) {
+        let message = format!("the search of the job begins at {lowest} already");
+        let found = check.problem(&format!("{path}.highest"), message);
+        found.allowed("a load above that of the job");
+    }
+    if !(FINEST..=0.5).contains(&search.resolution) {
+        let message = format!("{} is out of range", search.resolution);
+        let found = check.problem(&format!("{path}.resolution"), message);
+        found.allowed(format!("{FINEST} to 0.5 of the highest load"));
     }
 }
 
@@ -76,30 +76,24 @@ impl JobGrid {
         self.check_load(path, check);
         for (place, message) in self.message.places(&format!("{path}.message")) {
             if message.is_zero() {
-                check.add(
-                    &place,
-                    "messages of 0 B are no load",
-                    "a mean of at least 1 B",
-                );
+                let found = check.problem(&place, "messages of 0 B are no load");
+                found.allowed("a mean of at least 1 B");
             }
         }
         if let Some(processes) = &self.processes {
-            for (place, &processes) in processes.places(&format!("{path}.processes")) {
-                if !(1..=MOST_PROCESSES).contains(&processes) {
-                    let message = format!("{processes} is out of range");
-                    check.add(&place, message, format!("1 to {MOST_PROCESSES}"));
-                }
-            }
+            check.ranges(
+                &format!("{path}.processes"),
+                processes,
+                &(1..=MOST_PROCESSES),
+            );
         }
-        if let Some(writes) = &self.writes {
-            for (place, writes) in writes.places(&format!("{path}.writes")) {
-                if !(0.0..=1.0).contains(writes) {
-                    check.add(
-                        &place,
-                        format!("{writes} is no fraction"),
-                        "0 (all messages are read) to 1 (all are written)",
-                    );
-                }
+        let Some(writes) = &self.writes else {
+            return;
+        };
+        for (place, writes) in writes.places(&format!("{path}.writes")) {
+            if !(0.0..=1.0).contains(writes) {
+                let found = check.problem(&place, format!("{writes} is no fraction"));
+                found.allowed("0 (all messages are read) to 1 (all are written)");
             }
         }
     }
@@ -110,24 +104,17 @@ impl JobGrid {
         }
         for (place, pattern) in self.pattern.places(&format!("{path}.pattern")) {
             let pattern = pattern.workload();
+            let name = pattern.name();
             if self.servers.is_some() && !pattern.serves() {
-                let message = format!(
-                    "{} has destinations of its own, and no use for servers",
-                    pattern.name()
-                );
-                let problem = check.document.problem(&place, message);
-                let problem = problem.allowed("uniform, blocks or cyclic with servers");
-                check
-                    .problems
-                    .push(problem.hint("leave out `servers`, or take another pattern"));
+                let message = format!("{name} has destinations of its own, and no use for servers");
+                let found = check
+                    .problem(&place, message)
+                    .allowed("uniform, blocks or cyclic with servers");
+                found.hint("leave out `servers`, or take another pattern");
             }
             if self.servers.is_none() && pattern.needs_servers() {
-                let problem = check
-                    .document
-                    .problem(&place, format!("{} needs servers", pattern.name()));
-                check
-                    .problems
-                    .push(problem.hint("name them: servers = \"56-63\""));
+                let found = check.problem(&place, format!("{name} needs servers"));
+                found.hint("name them: servers = \"56-63\"");
             }
         }
     }
@@ -137,22 +124,15 @@ impl JobGrid {
             return;
         };
         for (place, load) in self.load.places(&format!("{path}.load")) {
+            let gap = load.checked_time(largest);
             if load.is_zero() {
-                check.add(
-                    &place,
-                    "without load there are no messages",
-                    "more than 0 B/s",
-                );
-            } else if load
-                .checked_time(largest)
-                .is_none_or(|gap| gap > LONGEST_GAP)
-            {
+                check
+                    .problem(&place, "without load there are no messages")
+                    .allowed("more than 0 B/s");
+            } else if gap.is_none_or(|gap| gap > LONGEST_GAP) {
                 let message = format!("at {load} hardly any message of {largest} ever arrives");
-                check.add(
-                    &place,
-                    message,
-                    "a load at which each node sends at least one message in an hour",
-                );
+                let found = check.problem(&place, message);
+                found.allowed("a load at which each node sends at least one message in an hour");
             }
         }
     }

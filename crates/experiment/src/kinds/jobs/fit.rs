@@ -1,12 +1,14 @@
 //! What a machine does not admit of jobs, and what their nodes do not admit of each other.
 
-use super::{JobGrid, JobsSeries};
+use super::job::JobGrid;
 use crate::fit::{Fit, no_node};
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
 use elan::rails::{Allocation, Kind};
 use itertools::Itertools;
 use std::collections::BTreeMap;
+use workload::RailFailure;
+use workload::pattern::Destinations;
 
 /// Jobs of a series.
 pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<'_>) {
@@ -22,7 +24,7 @@ pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<
         }
     }
     // With nodes that the machine lacks, there is no sense in asking what they do.
-    if fit.problems.is_empty() {
+    if fit.problems().is_empty() {
         for (name, job) in jobs {
             fit.pattern(&format!("{series}.jobs.{name}"), job);
         }
@@ -33,43 +35,33 @@ pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<
     }
 }
 
-impl JobsSeries {
-    /// The rail that fails.
-    pub(super) fn fit_failure(&self, series: &str, fit: &mut Fit<'_>) {
-        if let Some(failure) = &self.failure {
-            fit.failure(&format!("{series}.failure"), failure.rail);
-        }
+/// A rail that fails: the machine has it, and another one that carries on.
+pub(super) fn failure(failure: Option<RailFailure>, series: &str, fit: &mut Fit<'_>) {
+    let Some(RailFailure { rail, .. }) = failure else {
+        return;
+    };
+    let path = format!("{series}.failure");
+    let section = fit.machine.rails.as_ref();
+    let rails = section.map_or(1, |rails| rails.count.value);
+    if rails == 1 {
+        let found = fit.problem(&path, "the only rail would fail");
+        found.hint("take a machine with several, such as smart-multirail");
+    } else if rail >= rails {
+        let message = format!("there is no rail {rail}: the machine has {rails}, from 0 on");
+        fit.problem(&format!("{path}.rail"), message)
+            .allowed(format!("0 to {}", rails - 1));
+    } else if section.is_some_and(|rails| rails.policy.value == Kind::Static)
+        && let Ok(allocation) = Allocation::with_rails(fit.attached(), rails)
+        && let Some((from, to)) = allocation.parted_without(rail)
+    {
+        let message =
+            format!("node {from} reaches node {to} on rail {rail} only, as rails.policy is static");
+        fit.problem(&format!("{path}.rail"), message)
+            .hint("take another rails.policy");
     }
 }
 
 impl Fit<'_> {
-    /// A rail that fails: there is such a one, and another that carries on.
-    fn failure(&mut self, path: &str, rail: u32) {
-        let section = self.machine.rails.as_ref();
-        let rails = section.map_or(1, |rails| rails.count.value);
-        if rails == 1 {
-            let problem = self.document.problem(path, "the only rail would fail");
-            let hint = "take a machine with several, such as smart-multirail";
-            self.problems.push(problem.hint(hint));
-        } else if rail >= rails {
-            let message = format!("there is no rail {rail}: the machine has {rails}, from 0 on");
-            let problem = self.document.problem(&format!("{path}.rail"), message);
-            let problem = problem.allowed(format!("0 to {}", rails - 1));
-            self.problems.push(problem);
-        } else if section.is_some_and(|rails| rails.policy.value == Kind::Static)
-            && let Ok(allocation) = Allocation::with_rails(self.attached(), rails)
-            && let Some((from, to)) = allocation.parted_without(rail)
-        {
-            let message = format!("node {from} reaches node {to} on rail {rail} only");
-            let problem = self.document.problem(
-                &format!("{path}.rail"),
-                format!("{message}, as rails.policy is static"),
-            );
-            let hint = "take another rails.policy";
-            self.problems.push(problem.hint(hint));
-        }
-    }
-
     /// Each process may have a descriptor in the queue of an adapter.
     fn processes(&mut self, path: &str, job: &JobGrid) {
         let Some(processes) = &job.processes else {
@@ -79,10 +71,10 @@ impl Fit<'_> {
         for (place, &processes) in processes.places(path) {
             if processes > queue {
                 let message = format!("{processes} processes, and adapter.queue is {queue}");
-                let problem = self.document.problem(&place, message);
-                let problem = problem.allowed(format!("1 to {queue}"));
-                self.problems
-                    .push(problem.hint("or give adapter.queue more places"));
+                let found = self
+                    .problem(&place, message)
+                    .allowed(format!("1 to {queue}"));
+                found.hint("or give adapter.queue more places");
             }
         }
     }
@@ -94,20 +86,19 @@ impl Fit<'_> {
         };
         for (place, &writes) in writes.places(path) {
             if writes < 1.0 {
-                let message = "no policy of several rails reads messages";
-                let problem = self.document.problem(&place, message).allowed("1");
-                let hint = "leave `writes` out, or take a machine without [rails]";
-                self.problems.push(problem.hint(hint));
+                let found = self
+                    .problem(&place, "no policy of several rails reads messages")
+                    .allowed("1");
+                found.hint("leave `writes` out, or take a machine without [rails]");
             }
         }
     }
 
     /// Whether a pattern suits the nodes, and gives any of them something to send.
     fn pattern(&mut self, path: &str, job: &JobGrid) {
-        let no_servers = [None];
-        let servers: Vec<Option<&Nodes>> = match &job.servers {
-            Some(servers) => servers.values().iter().map(Some).collect(),
-            None => no_servers.to_vec(),
+        let servers: Vec<Vec<u32>> = match &job.servers {
+            Some(servers) => servers.values().iter().map(Nodes::numbers).collect(),
+            None => vec![Vec::new()],
         };
         for (place, nodes) in job.nodes.places(&format!("{path}.nodes")) {
             let numbers = nodes.numbers();
@@ -115,7 +106,7 @@ impl Fit<'_> {
                 if let Pattern::Pairs(pairs) = pattern {
                     let found = pairs.problems(|from, to| self.bad_end(nodes, from, to));
                     if !found.is_empty() {
-                        self.problems.extend(found);
+                        self.problems().extend(found);
                         continue; // who sends what to whom is not known before these are mended
                     }
                 }
@@ -123,24 +114,18 @@ impl Fit<'_> {
                 let count = numbers.len() as u32;
                 if !pattern.admits(count) {
                     let message = format!("{} does not suit {count} nodes", pattern.name());
-                    let problem = self.document.problem(&place, message);
-                    self.problems
-                        .push(problem.allowed(pattern.needs().unwrap_or_default()));
+                    self.problem(&place, message)
+                        .allowed(pattern.needs().unwrap_or_default());
                     continue;
                 }
                 for servers in &servers {
-                    let servers = servers.map_or(Vec::new(), Nodes::numbers);
-                    let destinations = pattern.destinations(&numbers, &servers);
-                    if destinations
-                        .iter()
-                        .all(workload::pattern::Destinations::is_none)
-                    {
+                    let destinations = pattern.destinations(&numbers, servers);
+                    if destinations.iter().all(Destinations::is_none) {
                         let message = format!(
                             "with {} each of these nodes would send to itself, which is no traffic",
                             pattern.name()
                         );
-                        let problem = self.document.problem(&place, message);
-                        self.problems.push(problem.hint("add nodes"));
+                        self.problem(&place, message).hint("add nodes");
                     }
                 }
             }
@@ -181,10 +166,10 @@ impl Fit<'_> {
                         format!("{more} of these nodes, from {first} on, run the job `{name}`, too")
                     }
                 };
-                let problem = self.document.problem(&place, message);
-                self.problems.push(problem.hint(
+                let found = self.problem(&place, message);
+                found.hint(
                     "give each job nodes of its own; only `servers` may be nodes of another job",
-                ));
+                );
             }
         }
     }

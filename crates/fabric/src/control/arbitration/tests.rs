@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::topology::Climb;
-use crate::{Arbitration, Ascent, Broadcast, Circuit, Engine, FatTree, Multiplexing, Wiring};
+use crate::{Ascent, Broadcast, FatTree, Wiring};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -262,23 +262,7 @@ fn every_step_names_its_outputs(tree: &FatTree) {
 /// Two channels, hop delays 3 and 4; the tree is replaced.
 fn config() -> Config {
     Config {
-        topology: FatTree::quaternary(2).expect("16 nodes").into(),
         hop_delay: vec![3, 4],
-        channels: 2,
-        buffer: 1,
-        packets_in_flight: 1,
-        circuit: Circuit::UntilAcknowledged,
-        ascent: Ascent::Adaptive,
-        arbitration: Arbitration::Age,
-        multiplexing: Multiplexing::OldestFirst,
-        age_cap: 0,
-        age_step: 1,
-        priorities: false,
-        broadcast: Broadcast::Serialised,
-        combine: 0,
-        tokens: false,
-        share_period: 1,
-        share_burst: 0,
-        engine: Engine::Worm,
+        ..Config::new(FatTree::quaternary(2).expect("16 nodes"))
     }
 }

@@ -9,9 +9,11 @@
 //! member number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and
 //! the trees of two broadcasts meet again at the nodes: they may deadlock (`control::broadcast`).
 
-use super::super::Wiring;
-use super::{Destination, End, FatTree, LinkId, Place, SwitchId};
-use crate::config::Broadcast;
+use super::FatTree;
+use crate::id::{LinkId, Place, SwitchId};
+use crate::mechanism::Broadcast;
+use crate::topology::destination::Destination;
+use crate::topology::wiring::{End, Wiring};
 
 impl FatTree {
     /// The level of the switch where a packet turns: the lowest that covers the source and all destinations.

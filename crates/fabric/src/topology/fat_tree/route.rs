@@ -1,9 +1,13 @@
 //! Source routes: the adapter writes one tag per switch into the header, each Elite removes the first and obeys it
 //! (petrini2003 s2.2.1).
 
-use super::{FatTree, MAX_LEVELS, Place};
-use crate::config::{Ascent, Broadcast};
-use crate::topology::{ChannelId, Destination, Header, LinkId, Routing, Step, SwitchId, Wiring};
+use super::FatTree;
+use crate::id::{ChannelId, LinkId, Place, SwitchId};
+use crate::mechanism::{Ascent, Broadcast};
+use crate::topology::destination::Destination;
+use crate::topology::error::MAX_LEVELS;
+use crate::topology::routing::{Header, Routing, Step};
+use crate::topology::wiring::Wiring;
 
 /// Switches on the longest path.
 pub(super) const MAX_TAGS: usize = 2 * MAX_LEVELS - 1;

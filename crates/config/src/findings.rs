@@ -1,0 +1,63 @@
+//! What those who check a file find wrong with it, one thing after another.
+
+use crate::{Document, Problem};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// Collects what is wrong with a document.
+#[derive(Debug)]
+pub struct Findings<'a> {
+    /// The document.
+    pub document: &'a Document,
+    /// What was found so far.
+    pub problems: Vec<Problem>,
+}
+
+/// A problem that has been reported, to which what is allowed and what to do can be added.
+#[derive(Debug)]
+pub struct Found<'a>(&'a mut Problem);
+
+#[allow(clippy::return_self_not_must_use)] // it is reported whether anything is added or not
+impl Found<'_> {
+    /// Says what would be right.
+    pub fn allowed(self, allowed: impl Into<String>) -> Self {
+        self.0.allowed = Some(allowed.into());
+        self
+    }
+
+    /// Says what to do.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+}
+
+impl<'a> Findings<'a> {
+    /// Nothing so far.
+    pub fn new(document: &'a Document) -> Self {
+        let problems = Vec::new();
+        Findings { document, problems }
+    }
+
+    /// Reports a problem with the value at a key path; see [`Document::problem`].
+    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Found<'_> {
+        self.problems.push(self.document.problem(path, message));
+        Found(self.problems.last_mut().expect("it was pushed"))
+    }
+
+    /// Whether a value is in a range; reports it if not.
+    pub fn range<T: PartialOrd + Display + Copy>(
+        &mut self,
+        path: &str,
+        value: T,
+        range: RangeInclusive<T>,
+    ) -> bool {
+        let inside = range.contains(&value);
+        if !inside {
+            let allowed = format!("{} to {}", range.start(), range.end());
+            self.problem(path, format!("{value} is out of range"))
+                .allowed(allowed);
+        }
+        inside
+    }
+}

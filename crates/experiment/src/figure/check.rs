@@ -1,0 +1,227 @@
+//! What the figures of an experiment name: its series, and the columns and metrics of its results.
+//!
+//! Columns are the fields of everything that the series run, and those of the tables that are drawn. A field that is a
+//! quantity has a numeric column, too, named with its unit: `message` and `message_bytes`.
+
+use super::{Drawing, Figure};
+use crate::file::Experiment;
+use config::{Document, Findings, Problem, nearest};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, Rate, Time};
+use workload::records::METRICS;
+use workload::table::Row;
+use workload::{Tables, records};
+
+/// Columns that results have whatever runs. With several machines, a list in the file or the command line's, `on` is
+/// the machine.
+const ALWAYS: [&str; 5] = ["id", "experiment", "series", "seed", "on"];
+
+/// What the changes of machines say of several rails, in columns of their own.
+const OF_CHANGES: [&str; 5] = ["machine", "rails", "policy", "striping", "threshold"];
+
+/// Collects what is wrong with the figures.
+struct Check<'a> {
+    findings: Findings<'a>,
+    experiment: &'a Experiment,
+    columns: BTreeSet<String>,
+}
+
+/// What is wrong with the figures of an experiment.
+pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Problem> {
+    let mut check = Check {
+        findings: Findings::new(document),
+        experiment,
+        columns: columns(experiment),
+    };
+    for (index, figure) in experiment.figure.iter().enumerate() {
+        check.figure(
+            &format!("figure.{index}"),
+            figure,
+            &experiment.figure[..index],
+        );
+    }
+    check.findings.problems
+}
+
+/// The columns that say which configuration a row belongs to.
+fn columns(experiment: &Experiment) -> BTreeSet<String> {
+    let mut columns: BTreeSet<String> = ALWAYS.map(String::from).into();
+    for series in &experiment.series {
+        if series.machine.is_some() {
+            columns.extend(OF_CHANGES.map(String::from));
+        }
+        for (key, value) in series.benchmark.columns() {
+            let values = value
+                .as_array()
+                .map_or(std::slice::from_ref(&value), Vec::as_slice);
+            columns.extend(
+                values
+                    .iter()
+                    .filter_map(unit)
+                    .map(|unit| format!("{key}_{unit}")),
+            );
+            columns.insert(key);
+        }
+    }
+    columns
+}
+
+/// How the numeric column of a quantity ends.
+fn unit(value: &Value) -> Option<&'static str> {
+    let text = value.as_str()?;
+    let size = text.parse::<Bytes>().ok().map(|_| "bytes");
+    let rate = || text.parse::<Rate>().ok().map(|_| "MBps");
+    let time = || text.parse::<Time>().ok().map(|_| "us");
+    size.or_else(rate).or_else(time)
+}
+
+/// The columns that a text names in braces.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split('{').skip(1);
+    parts.filter_map(|part| part.split_once('}').map(|(name, _)| name))
+}
+
+impl Check<'_> {
+    fn figure(&mut self, path: &str, figure: &Figure, before: &[Figure]) {
+        if before.iter().any(|other| other.name == figure.name) {
+            let message = format!("there are two figures `{}`", figure.name);
+            let found = self.findings.problem(&format!("{path}.name"), message);
+            found.hint("give each figure a name of its own");
+        }
+        let general = matches!(
+            figure.draw,
+            Drawing::Curves | Drawing::Bars | Drawing::Loads
+        );
+        let mut columns = self.columns.clone();
+        let tables = Tables::default();
+        let of_others = || {
+            tables
+                .all()
+                .into_iter()
+                .flat_map(|(_, table)| table.columns())
+        };
+        let drawn = if general {
+            records::Row::columns()
+        } else {
+            of_others().collect()
+        };
+        columns.extend(drawn.into_iter().map(|column| column.name));
+        self.rows(path, (&figure.series, &figure.select), &columns);
+        if let Some(beside) = &figure.beside {
+            self.rows(
+                &format!("{path}.beside"),
+                (&beside.series, &beside.select),
+                &columns,
+            );
+        }
+        self.selection(&format!("{path}.twice"), &figure.twice, &columns);
+        for key in figure.names.keys() {
+            self.column(&format!("{path}.names.{key}"), key, &columns);
+        }
+        for (number, text) in figure.curve.iter().enumerate() {
+            for name in named(text) {
+                self.column(&format!("{path}.curve.{number}"), name, &columns);
+            }
+        }
+        if !figure.panel.is_empty() {
+            self.column(&format!("{path}.panel"), &figure.panel, &columns);
+            columns.insert("letter".into());
+        }
+        for (key, text) in [
+            ("name", &figure.name),
+            ("title", &figure.title),
+            ("paper", &figure.paper),
+            ("caption", &figure.caption),
+            ("dashed", &figure.dashed),
+        ] {
+            for name in named(text) {
+                self.column(&format!("{path}.{key}"), name, &columns);
+            }
+        }
+        self.axes(path, figure, columns);
+    }
+
+    /// What is on the axes. A metric may stand on the horizontal one, too.
+    fn axes(&mut self, path: &str, figure: &Figure, mut columns: BTreeSet<String>) {
+        let over = matches!(figure.draw, Drawing::Curves | Drawing::Bars);
+        for (key, value) in [("x", &figure.x), ("metric", &figure.metric)] {
+            if over && value.is_empty() {
+                let found = self
+                    .findings
+                    .problem(path, format!("the figure `{}` has no `{key}`", figure.name));
+                found.hint(format!(
+                    "write {key} = ...; `elanite schema experiment` describes it"
+                ));
+            }
+        }
+        let metrics: BTreeSet<String> = METRICS.iter().map(ToString::to_string).collect();
+        for (key, metric) in [("metric", &figure.metric), ("offered", &figure.offered)] {
+            if !metric.is_empty() {
+                self.one_of(&format!("{path}.{key}"), ("metric", metric), &metrics);
+            }
+        }
+        if !figure.x.is_empty() && !metrics.contains(&figure.x) {
+            columns.remove("letter");
+            self.column(&format!("{path}.x"), &figure.x, &columns);
+        }
+    }
+
+    /// Rows by their series and the values of columns.
+    fn rows(
+        &mut self,
+        path: &str,
+        (series, select): (&[String], &BTreeMap<String, Value>),
+        columns: &BTreeSet<String>,
+    ) {
+        let names = self
+            .experiment
+            .series
+            .iter()
+            .map(|series| series.name.clone())
+            .collect();
+        for (number, name) in series.iter().enumerate() {
+            self.one_of(&format!("{path}.series.{number}"), ("series", name), &names);
+        }
+        self.selection(&format!("{path}.where"), select, columns);
+    }
+
+    /// Columns with the values that are meant, which may be those of other columns: `source = "{destination}"`.
+    fn selection(
+        &mut self,
+        path: &str,
+        select: &BTreeMap<String, Value>,
+        columns: &BTreeSet<String>,
+    ) {
+        for (key, value) in select {
+            let path = format!("{path}.{key}");
+            self.column(&path, key, columns);
+            for name in value.as_str().into_iter().flat_map(named) {
+                self.column(&path, name, columns);
+            }
+        }
+    }
+
+    fn column(&mut self, path: &str, name: &str, columns: &BTreeSet<String>) {
+        self.one_of(path, ("column", name), columns);
+    }
+
+    /// A name that the figure gives is one of those that there are.
+    fn one_of(&mut self, path: &str, (what, name): (&str, &str), known: &BTreeSet<String>) {
+        if known.contains(name) {
+            return;
+        }
+        let names = || known.iter().map(String::as_str);
+        let message = match what {
+            "column" => format!("the results have no column `{name}`"),
+            _ => format!("there is no {what} `{name}`"),
+        };
+        let found = self.findings.problem(path, message);
+        let found = found.allowed(names().collect::<Vec<_>>().join(", "));
+        if let Some(meant) = nearest(name, names()) {
+            found.hint(format!("did you mean `{meant}`?"));
+        } else if what == "column" {
+            found.hint("name a field of what the series run, as the file writes it");
+        }
+    }
+}

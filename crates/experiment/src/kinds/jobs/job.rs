@@ -1,0 +1,58 @@
+//! A job: its fields in experiment files, and the program that they describe.
+
+use crate::nodes::Nodes;
+use crate::pattern::Pattern;
+use crate::sweep::{Grid, Sweep, grid};
+use elan::Placement;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Rate};
+use workload::Distribution;
+
+grid! {
+    /// Nodes that send messages, or fetch them, each one message at a time (petrini2003 s4.3-4.7).
+    JobGrid, Job {
+        /// Where their messages go: the name of a pattern, or of a CSV file with pairs of nodes.
+        pattern: Pattern,
+        /// Its nodes. A node runs one job.
+        nodes: Nodes,
+        /// Mean message size.
+        message: Bytes,
+        /// Distribution of message sizes.
+        sizes: Distribution,
+        /// Distribution of inter-arrival times.
+        arrivals: Distribution,
+        /// Mean offered load of each node.
+        load: Rate,
+    }
+    optional {
+        /// The nodes that its messages go to instead of each other; they may be nodes of any job, too.
+        servers: Nodes,
+        /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it. Over
+        /// several rails they can only be written.
+        writes: f64,
+        /// Where the buffers lie: in the adapter's memory (default) or in main memory.
+        memory: Placement,
+        /// Processes of each node, which share its load; 1 by default. Each sends one message at a time.
+        processes: u32,
+    }
+}
+
+impl Job {
+    /// The job as a program.
+    pub fn workload(&self, name: &str) -> workload::Job {
+        workload::Job {
+            name: name.to_string(),
+            nodes: self.nodes.numbers(),
+            pattern: self.pattern.workload(),
+            servers: self.servers.as_ref().map_or(Vec::new(), Nodes::numbers),
+            message: self.message,
+            sizes: self.sizes,
+            arrivals: self.arrivals,
+            load: self.load,
+            writes: self.writes.unwrap_or(1.0),
+            memory: self.memory.unwrap_or(Placement::Adapter),
+            processes: self.processes.unwrap_or(1),
+        }
+    }
+}

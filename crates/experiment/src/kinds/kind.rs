@@ -1,0 +1,97 @@
+//! What a kind of benchmark says about itself; see the essay of [`super`].
+
+use super::jobs::JobGrid;
+use crate::check::Check;
+use crate::fit::Fit;
+use crate::run::Run;
+use crate::sweep::Grid;
+use elan::Cluster;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use workload::{Failure, RailFailure, Records, Search, Window};
+
+/// What stands in an experiment file about a benchmark, with lists of values.
+pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
+    /// What it is, in words with an article.
+    const WHAT: &'static str;
+
+    /// The figure of a series of this kind that nobody describes.
+    const PLOT: Plot;
+
+    /// Takes of what stands beside the section what it has a use for.
+    fn take(&mut self, _: &mut Beside) {}
+
+    /// Finds what is wrong, whatever the machine. `series` is the path of the series, `run` how it is run.
+    fn check(&self, series: &str, run: &Run, check: &mut Check<'_>);
+
+    /// Finds what a machine does not admit.
+    fn fit(&self, series: &str, fit: &mut Fit<'_>);
+
+    /// The fields whose values tell its points apart, by the names that they have in tables and figures.
+    fn columns(&self) -> Map<String, Value> {
+        fields(self)
+    }
+
+    /// The sections of the series.
+    fn sections(&self, key: &str) -> Map<String, Value> {
+        Map::from_iter([(key.to_string(), json!(self))])
+    }
+}
+
+/// A benchmark with one value for each field.
+pub(crate) trait Runs: Serialize {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure>;
+
+    /// What distinguishes a point in tables and figures.
+    fn parameters(&self) -> Map<String, Value> {
+        fields(self)
+    }
+
+    /// What of it decides the result; `run` is what its way of running is called in keys.
+    fn key(&self, _run: &mut Value) -> Value {
+        json!(self)
+    }
+}
+
+/// How a point runs.
+pub(crate) struct Setting<'a> {
+    /// Makes an idle cluster.
+    pub cluster: &'a dyn Fn() -> Cluster,
+    /// What is measured.
+    pub window: Window,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+/// What is drawn of a series: some metrics over a field.
+#[derive(Clone, Copy, Debug)]
+pub struct Plot {
+    /// The field of the horizontal axis.
+    pub over: &'static str,
+    /// The metrics, a figure each; those that a point does not have are left out.
+    pub metrics: &'static [&'static str],
+}
+
+/// What may stand beside the section of a kind.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    /// Jobs.
+    pub jobs: BTreeMap<String, JobGrid>,
+    /// A rail that fails.
+    pub failure: Option<RailFailure>,
+    /// A search.
+    pub saturation: Option<Search>,
+}
+
+/// The fields of a table.
+pub(crate) fn fields(table: &(impl Serialize + ?Sized)) -> Map<String, Value> {
+    match json!(table) {
+        Value::Object(fields) => fields,
+        other => panic!("{other} is no table"),
+    }
+}

@@ -1,0 +1,178 @@
+//! How points are run and measured: the section `[run]` of an experiment file, and what a series changes of it.
+
+use crate::check::{Check, LONGEST, MOST};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Time};
+
+/// Shortest batch, and shortest slice.
+const SHORTEST: Time = Time::from_ns(1);
+
+/// Most slices: more than a picture has room for.
+const MOST_SLICES: u32 = 1000;
+
+/// How points are run and measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// Simulated time that is discarded at the start of steady traffic.
+    pub warm_up: Time,
+    /// Simulated time that is measured after it.
+    pub window: Time,
+    /// Equal parts of the window; their means are the sample of the confidence interval.
+    pub batches: u32,
+    /// Equal parts of the whole run, warm-up included, of which the delays at every link are kept, to show how
+    /// congestion builds up; 0 keeps none.
+    pub slices: u32,
+    /// Runs of each point with different random numbers.
+    pub seeds: u32,
+    /// A point that needs more events ends with an error.
+    pub max_events: u64,
+    /// A point that needs more memory ends with an error.
+    pub max_memory: Bytes,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run {
+            warm_up: Time::ZERO,
+            window: Time::from_ms(10),
+            batches: 10,
+            slices: 0,
+            seeds: 1,
+            max_events: 10_000_000_000,
+            max_memory: Bytes::from_kb(4 << 20),
+        }
+    }
+}
+
+/// What a series changes of the defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunChanges {
+    /// See [`Run`].
+    pub warm_up: Option<Time>,
+    /// See [`Run`].
+    pub window: Option<Time>,
+    /// See [`Run`].
+    pub batches: Option<u32>,
+    /// See [`Run`].
+    pub slices: Option<u32>,
+    /// See [`Run`].
+    pub seeds: Option<u32>,
+}
+
+impl Run {
+    /// The settings of a series.
+    pub(crate) fn with(&self, changes: &RunChanges) -> Run {
+        Run {
+            warm_up: changes.warm_up.unwrap_or(self.warm_up),
+            window: changes.window.unwrap_or(self.window),
+            batches: changes.batches.unwrap_or(self.batches),
+            slices: changes.slices.unwrap_or(self.slices),
+            seeds: changes.seeds.unwrap_or(self.seeds),
+            ..self.clone()
+        }
+    }
+
+    /// Finds what is wrong with the defaults of all series.
+    pub(crate) fn check(&self, check: &mut Check<'_>) {
+        let all = RunChanges {
+            warm_up: Some(self.warm_up),
+            window: Some(self.window),
+            batches: Some(self.batches),
+            slices: Some(self.slices),
+            seeds: Some(self.seeds),
+        };
+        all.check_bounds("run", check);
+        self.check_batches("run.window", check);
+        self.check_slices("run.slices", check);
+        if self.max_events == 0 {
+            check
+                .problem("run.max_events", "no point ends within 0 events")
+                .allowed("at least 1");
+        }
+        if self.max_memory.is_zero() {
+            check
+                .problem("run.max_memory", "no point ends within 0 B")
+                .allowed("at least 1 B");
+        }
+    }
+
+    /// The length of a batch: window and batches may come from different places. `path` is what to blame.
+    fn check_batches(&self, path: &str, check: &mut Check<'_>) {
+        let least = SHORTEST * u64::from(self.batches.min(MOST));
+        if !self.window.is_zero() && self.window < least {
+            let message = format!(
+                "a window of {} is too short for {} batches",
+                self.window, self.batches
+            );
+            check
+                .problem(path, message)
+                .allowed(format!("at least {least} for so many"));
+        }
+    }
+
+    /// The length of a slice, as that of a batch.
+    fn check_slices(&self, path: &str, check: &mut Check<'_>) {
+        let least = SHORTEST * u64::from(self.slices.min(MOST_SLICES));
+        let length = self.warm_up.saturating_add(self.window);
+        if !self.window.is_zero() && length < least {
+            let message = format!("a run of {length} is too short for {} slices", self.slices);
+            check
+                .problem(path, message)
+                .allowed(format!("at least {least} for so many"));
+        }
+    }
+}
+
+impl RunChanges {
+    /// Finds what is wrong with the changes of a series, whose path is `series`.
+    pub(crate) fn check(&self, series: &str, defaults: &Run, check: &mut Check<'_>) {
+        let path = format!("{series}.run");
+        self.check_bounds(&path, check);
+        let run = defaults.with(self);
+        let first = |keys: &[(&str, bool)]| {
+            let given = keys.iter().find(|(_, given)| *given);
+            given.map(|(key, _)| format!("{path}.{key}"))
+        };
+        let window = ("window", self.window.is_some());
+        if let Some(path) = first(&[window, ("batches", self.batches.is_some())]) {
+            run.check_batches(&path, check);
+        }
+        let warm_up = ("warm_up", self.warm_up.is_some());
+        if let Some(path) = first(&[("slices", self.slices.is_some()), window, warm_up]) {
+            run.check_slices(&path, check);
+        }
+    }
+
+    fn check_bounds(&self, path: &str, check: &mut Check<'_>) {
+        if self.window.is_some_and(Time::is_zero) {
+            let allowed = format!("more than 0 s, at most {LONGEST}");
+            check
+                .problem(
+                    &format!("{path}.window"),
+                    "nothing can be measured in no time",
+                )
+                .allowed(allowed);
+        }
+        for (key, time) in [("window", self.window), ("warm_up", self.warm_up)] {
+            if let Some(time) = time {
+                check.longest(&format!("{path}.{key}"), time, LONGEST);
+            }
+        }
+        let counts = [
+            ("batches", self.batches, 1..=MOST),
+            ("seeds", self.seeds, 1..=MOST),
+        ];
+        for (key, count, range) in
+            counts
+                .into_iter()
+                .chain([("slices", self.slices, 0..=MOST_SLICES)])
+        {
+            if let Some(count) = count {
+                check.range(&format!("{path}.{key}"), count, range);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The mechanisms of a fabric that can be exchanged, by the names that machine files give them.
+
+macro_rules! mechanisms {
+    ($($(#[$about:meta])* pub enum $name:ident $choices:tt)*) => {
+        $(
+            $(#[$about])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            #[cfg_attr(
+                feature = "serde",
+                derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+                serde(rename_all = "kebab-case")
+            )]
+            pub enum $name $choices
+        )*
+    };
+}
+
+mechanisms! {
+    /// When the virtual channels of a packet's path are given back (petrini2003 s2.2).
+    pub enum Circuit {
+        /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
+        UntilAcknowledged,
+        /// All at once, one cycle after the tail has reached the destination.
+        UntilDelivered,
+        /// Each as soon as the tail has left its buffer: textbook wormhole routing, no circuit.
+        Wormhole,
+    }
+
+    /// How the ascending phase picks among the up-links of a switch.
+    pub enum Ascent {
+        /// The up-link with the fewest busy channels at the moment of the grant (petrini2003 s2.2.1: "the least loaded link").
+        Adaptive,
+        /// The up-link whose number is the destination modulo the number of up-links: the fixed route of the Elan3 tables.
+        Deterministic,
+        /// The up-link with the number of the child that the packet came from, modulo the number of up-links: in a tree with
+        /// as many links up as down every node climbs on links of its own, and packets meet on the way down only.
+        SourceFixed,
+    }
+
+    /// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
+    pub enum Broadcast {
+        /// All by number 0 of each switch, and so through one tree with one root: no deadlock (petrini2001, "Serialization through
+        /// the root switch to avoid deadlocks").
+        Serialised,
+        /// By the number that is the source modulo the number of up-links. Broadcasts of different sources may deadlock.
+        BySource,
+    }
+
+    /// Who wins a free channel of an output when several headers wait for it.
+    pub enum Arbitration {
+        /// The packet that was injected first, up to the resolution and the saturation of its age.
+        Age,
+        /// Rotation over the inputs of the switch.
+        RoundRobin,
+    }
+
+    /// Which of its channels a link serves when several have a flit to move.
+    pub enum Multiplexing {
+        /// The oldest packet first, preemptive and work-conserving.
+        OldestFirst,
+        /// Flit by flit in turn.
+        RoundRobin,
+    }
+
+    /// Which mover runs the data phase. Both make the same motion in every cycle; see [`crate::motion`].
+    pub enum Engine {
+        /// The definition: visits every link that has something to send, in every cycle. Serves all mechanisms.
+        Flit,
+        /// Computes the same motion from events. Serves all but [`Multiplexing::RoundRobin`].
+        Worm,
+    }
+}
+
+impl Engine {
+    /// Whether the engine can serve the channels of a link in this way.
+    pub fn serves(self, multiplexing: Multiplexing) -> bool {
+        self == Engine::Flit || multiplexing == Multiplexing::OldestFirst
+    }
+}

@@ -1,0 +1,140 @@
+//! What joins what: nodes, switches and links of any kind of topology.
+
+use super::fat_tree::FatTree;
+use crate::id::{LinkId, NodeId, Place, Rail, SwitchId};
+
+/// One end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The adapter of a node.
+    Node(Place),
+    /// A port of a switch.
+    Switch {
+        /// The switch.
+        switch: SwitchId,
+        /// The port: [`Wiring::output`] is the link that leaves there.
+        port: u32,
+    },
+}
+
+/// Nodes, switches and links, and what joins what.
+pub trait Wiring {
+    /// Attached nodes, each to all rails.
+    fn nodes(&self) -> u32;
+
+    /// Equal networks side by side.
+    fn rails(&self) -> u32;
+
+    /// Positions for nodes on a rail; the first [`Wiring::nodes`] of them are taken.
+    fn positions(&self) -> u32;
+
+    /// Switches of all rails.
+    fn switches(&self) -> u32;
+
+    /// Directed links of all rails, those of empty positions included.
+    fn links(&self) -> u32;
+
+    /// Levels of links, which may differ in their delays. Level 0 joins nodes and switches.
+    fn levels(&self) -> usize;
+
+    /// Classes into which the routing parts the channels of a link, which therefore has at least as many.
+    fn classes(&self) -> u32 {
+        1
+    }
+
+    /// The level of a link.
+    fn link_level(&self, link: LinkId) -> usize;
+
+    /// The level of a switch, from 1.
+    fn switch_level(&self, switch: SwitchId) -> usize;
+
+    /// Which of the two directions of its level a link has: upwards in a tree, to higher coordinates in a torus; from a node.
+    fn is_up(&self, link: LinkId) -> bool;
+
+    /// Where a link starts and where it ends.
+    fn ends(&self, link: LinkId) -> (End, End);
+
+    /// The link of the same pair in the other direction.
+    fn reverse(&self, link: LinkId) -> LinkId;
+
+    /// Ports of a switch.
+    fn ports(&self, switch: SwitchId) -> u32;
+
+    /// The link that leaves a switch at a port.
+    fn output(&self, switch: SwitchId, port: u32) -> LinkId;
+
+    /// The name of a switch for people, without its rail.
+    fn name_on_rail(&self, switch: SwitchId) -> String;
+
+    /// The rail of a switch.
+    fn rail_of(&self, switch: SwitchId) -> Rail;
+
+    /// The tree that it is, if it is one: hardware broadcasts need a tree.
+    fn as_tree(&self) -> Option<&FatTree> {
+        None
+    }
+
+    /// Places for adapters on all rails.
+    fn places(&self) -> u32 {
+        self.positions() * self.rails()
+    }
+
+    /// The place of a node on a rail.
+    fn place(&self, rail: Rail, node: NodeId) -> Place {
+        Place::new(rail.get() * self.positions() + node.get())
+    }
+
+    /// The rail and the node that a place belongs to.
+    fn rail_and_node(&self, place: Place) -> (Rail, NodeId) {
+        let (rail, node) = (
+            place.get() / self.positions(),
+            place.get() % self.positions(),
+        );
+        (Rail::new(rail), NodeId::new(node))
+    }
+
+    /// Whether two places, in ascending order, are on one rail and nodes are attached at them and between.
+    fn are_attached(&self, first: Place, last: Place) -> bool {
+        let ((rail, first), (other, last)) = (self.rail_and_node(first), self.rail_and_node(last));
+        rail == other && rail.get() < self.rails() && first <= last && last.get() < self.nodes()
+    }
+
+    /// The link from a place into the network.
+    fn injection(&self, place: Place) -> LinkId {
+        LinkId::new(place.get())
+    }
+
+    /// The link from the network to a place.
+    fn ejection(&self, place: Place) -> LinkId {
+        LinkId::new(self.places() + place.get())
+    }
+
+    /// The name of a switch for people, as in "switch 2.13"; where there are several rails, "switch 2.13 of rail 1".
+    fn switch_name(&self, switch: SwitchId) -> String {
+        with_rail(
+            self.name_on_rail(switch),
+            self.rail_of(switch),
+            self.rails(),
+        )
+    }
+
+    /// The name of a link's end for people.
+    fn end_name(&self, end: End) -> String {
+        match end {
+            End::Node(place) => {
+                let (rail, node) = self.rail_and_node(place);
+                with_rail(format!("node {node}"), rail, self.rails())
+            }
+            End::Switch { switch, .. } => self.switch_name(switch),
+        }
+    }
+}
+
+/// A name of a part, with its rail where there are several.
+fn with_rail(name: String, rail: Rail, rails: u32) -> String {
+    if rails == 1 {
+        name
+    } else {
+        format!("{name} of rail {rail}")
+    }
+}

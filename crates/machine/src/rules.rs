@@ -1,0 +1,163 @@
+//! What a machine file may say: bounds of single values and agreement between them.
+
+mod noise;
+mod topology;
+
+use crate::check::Check;
+use crate::file::Machine;
+use crate::param::PerLevel;
+use crate::rails::Rails;
+use crate::section::LONGEST;
+use config::{Document, Problem};
+use elan::rails::{Kind, allocation};
+use fabric::config::MAX_HOP_DELAY;
+use units::{Flits, Time};
+
+/// Everything that is out of bounds.
+pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
+    let mut check = Check::new(document);
+    topology::check(machine, &mut check);
+    machine.link.check(&mut check);
+    machine.switch.check(&mut check);
+    machine.packet.check(&mut check);
+    machine.adapter.check(&mut check);
+    machine.bus.check(&mut check);
+    machine.host.check(&mut check);
+    machine.tport.check(&mut check);
+    machine.group.check(&mut check);
+    if let Some(elan4) = &machine.elan4 {
+        elan4.check(&mut check);
+    }
+    check_link(machine, &mut check);
+    check_share(machine, &mut check);
+    check_packet(machine, &mut check);
+    check_engine(machine, &mut check);
+    if let Some(rails) = &machine.rails {
+        rails.check(&mut check);
+        check_rails(rails, machine, &mut check);
+    }
+    noise::check(machine, &mut check);
+    topology::check_cycles(machine, &mut check);
+    check.finish()
+}
+
+/// Not every engine serves every mechanism.
+fn check_engine(machine: &Machine, check: &mut Check<'_>) {
+    if !machine
+        .fabric
+        .engine
+        .serves(machine.switch.multiplexing.value)
+    {
+        let message = "the worm engine serves the channels of a link oldest first only";
+        let found = check.problem("fabric.engine", message).allowed("flit");
+        found.hint("set fabric.engine to \"flit\", or switch.multiplexing to \"oldest-first\"");
+    }
+}
+
+fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
+    // A process that never rests would keep time from passing.
+    if let Some(cycle) = machine.cycle() {
+        check.range("rails.poll", rails.poll.value, cycle..=LONGEST);
+    }
+    let (nodes, count) = (machine.topology.nodes.value, rails.count.value);
+    if rails.policy.value == Kind::Static
+        && machine.topology().is_ok()
+        && let Err(error) = allocation::check(nodes, count)
+    {
+        let found = check.at("rails.count", error.to_string());
+        found.hint("take more rails, fewer nodes, or another rails.policy");
+    }
+}
+
+fn check_link(machine: &Machine, check: &mut Check<'_>) {
+    let link = &machine.link;
+    let (flit, rate) = (link.flit.value, link.rate.value);
+    if check.told("link.flit") || check.told("link.rate") {
+        return;
+    }
+    let Some(cycle) = machine.cycle() else {
+        let message =
+            format!("a flit of {flit} at {rate} does not take a whole number of picoseconds");
+        let hint =
+            "the time of a flit is the cycle of the fabric: 2 B at 400 MB/s make one of 5 ns";
+        check.at("link.rate", message).hint(hint);
+        return;
+    };
+    let levels = machine.topology.levels();
+    match &link.hop_delay.value {
+        PerLevel::All(delay) => check_hop_delay("link.hop_delay", *delay, cycle, check),
+        PerLevel::Each(delays) => {
+            if delays.len() != levels {
+                let message = format!("{} values for {levels} levels of links", delays.len());
+                let found = check.at("link.hop_delay", message);
+                found.allowed(format!("one time, or a list of {levels} times"));
+            }
+            for (level, &delay) in delays.iter().enumerate() {
+                check_hop_delay(
+                    &format!("link.hop_delay.value.{level}"),
+                    delay,
+                    cycle,
+                    check,
+                );
+            }
+        }
+    }
+    let step = machine.switch.age_step.value;
+    if step < cycle {
+        let found = check.at(
+            "switch.age_step",
+            format!("{step} is less than a cycle, {cycle}"),
+        );
+        found.allowed(format!("at least {cycle}"));
+    }
+}
+
+fn check_hop_delay(key: &str, delay: Time, cycle: Time, check: &mut Check<'_>) {
+    let longest = cycle * u64::from(MAX_HOP_DELAY);
+    let found = if delay.is_zero() || delay > longest {
+        check.at(key, format!("{delay} is out of range"))
+    } else if delay.is_multiple_of(cycle) {
+        return;
+    } else {
+        let above = cycle * delay.div_ceil(cycle);
+        let near = if delay < cycle {
+            format!("the nearest is {above}")
+        } else {
+            format!("the nearest are {} and {above}", above - cycle)
+        };
+        check
+            .at(
+                key,
+                format!("{delay} is not a whole number of cycles of {cycle}"),
+            )
+            .hint(near)
+    };
+    found.allowed(format!(
+        "{cycle} to {longest}, in steps of the cycle, {cycle}"
+    ));
+}
+
+/// A packet without payload has bytes, too.
+fn check_packet(machine: &Machine, check: &mut Check<'_>) {
+    let packet = &machine.packet;
+    if packet.header.value.is_zero() && packet.transaction_overhead.value.is_zero() {
+        let found = check.at(
+            "packet.header",
+            "a packet without payload would have no bytes at all",
+        );
+        found.allowed("at least 1 B, here or in transaction_overhead");
+    }
+}
+
+/// An adapter that shares its memory port has time left.
+fn check_share(machine: &Machine, check: &mut Check<'_>) {
+    let adapter = &machine.adapter;
+    let (period, burst) = (adapter.share_period.value, adapter.share_burst.value);
+    let most = Flits::new(period.as_u32() / 2);
+    if !period.is_zero() && burst > most {
+        let message = format!("{burst} is more than half of share_period, {period}");
+        check
+            .at("adapter.share_burst", message)
+            .allowed(format!("at most {most}"));
+    }
+}

@@ -1,0 +1,77 @@
+//! What a machine file may say about the topology.
+
+use crate::check::Check;
+use crate::file::Machine;
+use fabric::TopologyError;
+use fabric::topology::find_cycle;
+
+/// The keys of the kind, and whether there can be such a network.
+pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
+    let kind = machine.topology.kind();
+    let name = format!("a {}", machine.topology.noun());
+    let before = check.count();
+    for (key, given, of, needed) in machine.topology.keys() {
+        if given && of != kind {
+            let found = check.at(
+                &format!("topology.{key}"),
+                format!("{name} has no key `{key}`"),
+            );
+            found.hint("remove it, or change topology.kind");
+        } else if needed && !given && of == kind {
+            check.problem(
+                "topology",
+                format!("the key `{key}` is missing: {name} needs it"),
+            );
+        }
+    }
+    if check.count() > before {
+        return;
+    }
+    match machine.topology() {
+        Ok(topology) => check_classes(machine, &topology, check),
+        Err(TopologyError {
+            key,
+            message,
+            allowed,
+            hint,
+        }) => {
+            // An entry of a list is one of its value.
+            let key = match key.split_once('.') {
+                _ if key == "rails" => "rails.count".to_string(),
+                Some((list, entry)) => format!("topology.{list}.value.{entry}"),
+                None => format!("topology.{key}"),
+            };
+            let found = check.at(&key, message);
+            let found = if allowed.is_empty() {
+                found
+            } else {
+                found.allowed(allowed)
+            };
+            if !hint.is_empty() {
+                found.hint(hint);
+            }
+        }
+    }
+}
+
+fn check_classes(machine: &Machine, topology: &fabric::Topology, check: &mut Check<'_>) {
+    let (channels, classes) = (machine.link.channels.value, topology.classes());
+    if classes > 1 && channels < classes {
+        let message = format!(
+            "the routing needs {classes} classes of channels, and there are {channels} channels"
+        );
+        check
+            .at("link.channels", message)
+            .allowed(format!("{classes} to 8"));
+    }
+}
+
+/// Whether packets of an otherwise correct machine may wait for each other for ever.
+pub(super) fn check_cycles(machine: &Machine, check: &mut Check<'_>) {
+    if check.count() == 0
+        && let Some(cycle) = find_cycle(&machine.cluster_config().fabric)
+    {
+        let found = check.problem("topology", format!("this network deadlocks: {cycle}"));
+        found.hint("set topology.datelines to true, which needs 2 link.channels");
+    }
+}
