@@ -44,7 +44,7 @@ fn own_ping(name: &str, size: u64) -> f64 {
         destination: Placement::Main,
         message: Bytes::new(size),
         repeats: 1,
-        library: Library::Mpi,
+        library: Some(Library::Mpi),
     };
     let cluster = Cluster::new(machine(name).cluster_config(), Bounds::default());
     let records = ping.run(cluster).expect("there is room");
