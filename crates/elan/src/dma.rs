@@ -6,10 +6,10 @@
 //!
 //! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
 
-use crate::NodeId;
 use crate::adapter::mmu::{Fault, Reason};
-use crate::memory::{Address, ContextId, EventId};
+use crate::memory::{Address, ContextId, EventId, ProcessId};
 use crate::meter::Meter;
+use crate::{NodeId, Place};
 use fabric::{Destination, Priority};
 use kernel::{Signal, Wait};
 use std::cell::Cell;
@@ -25,7 +25,7 @@ pub struct Dma {
     pub(crate) from: Address,
     pub(crate) to: Address,
     /// Of a broadcast, the last of its nodes; the first is that of `to`.
-    pub(crate) last: Option<NodeId>,
+    pub(crate) last: Option<Place>,
     pub(crate) length: Bytes,
     pub(crate) priority: Priority,
     pub(crate) notify: Option<Notify>,
@@ -73,11 +73,16 @@ impl Dma {
 
     /// A transfer of `length` bytes to the same address, in contexts of the same number, on all nodes from that of `to` to
     /// `last`; see [`crate::adapter::inputter::broadcast`]. Its event, if it has one, is named by address.
-    pub fn broadcast(from: Address, to: Address, last: NodeId, length: Bytes) -> Self {
+    pub fn broadcast(from: Address, to: Address, last: Place, length: Bytes) -> Self {
         Dma {
             last: Some(last),
             ..Dma::new(from, to, length)
         }
+    }
+
+    /// Which of a broadcast's destinations an adapter is.
+    pub(crate) fn index(&self, node: Place) -> usize {
+        (node.get() - self.to.node.get()) as usize
     }
 
     /// Where it goes.
@@ -149,7 +154,7 @@ pub enum DmaError {
     #[error("the DMA queue of node {node} is full ({queue} descriptors)")]
     QueueFull {
         /// The node that posted.
-        node: NodeId,
+        node: Place,
         /// The queue's bound.
         queue: u32,
     },
@@ -162,7 +167,7 @@ pub enum DmaError {
     )]
     Misdirected {
         /// The node that posted.
-        node: NodeId,
+        node: Place,
         /// The context that posted.
         context: ContextId,
     },
@@ -170,9 +175,9 @@ pub enum DmaError {
     #[error("no network joins the adapters {from} and {to}: they are on different rails")]
     Apart {
         /// The adapter that posted.
-        from: NodeId,
+        from: Place,
         /// The other one.
-        to: NodeId,
+        to: Place,
     },
     /// All rails between two nodes are down.
     #[error("no rail from node {from} to node {to} works")]
@@ -185,8 +190,8 @@ pub enum DmaError {
     /// The job has no such process.
     #[error("the job has no process {process}")]
     NoProcess {
-        /// The virtual process id.
-        process: u32,
+        /// Its number.
+        process: ProcessId,
     },
     /// A broadcast in a network that has none.
     #[error("hardware broadcasts need a tree of switches")]
@@ -195,9 +200,9 @@ pub enum DmaError {
     #[error("there are no nodes {first} to {last}; the machine has {nodes}")]
     NoRange {
         /// The first node.
-        first: NodeId,
+        first: Place,
         /// The last node.
-        last: NodeId,
+        last: Place,
         /// Nodes of the machine.
         nodes: u32,
     },

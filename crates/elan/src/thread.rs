@@ -40,13 +40,13 @@
 mod memory;
 mod turn;
 
-use crate::NodeId;
+use crate::Place;
 use crate::adapter::mmu::{MemoryError, Permissions};
 use crate::adapter::packets::{check_rail, check_range};
 use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
-use crate::in_flight::{Report, ThreadPacket, Token};
+use crate::in_flight::{Report, ThreadPacket, ThreadPacketNumber};
 use crate::memory::{Address, ElanAddr, EventId, PAGE, Placement, Region};
 use crate::transaction::{Answer, MOST_TRANSACTIONS, Transaction};
 use fabric::{Destination, Priority};
@@ -219,7 +219,7 @@ impl Thread {
         let transfer = progress.transfer();
         let mut world = self.node.world.borrow_mut();
         let id = world.flight().add_dma(progress);
-        world.enqueue(self.node.id(), id);
+        world.enqueue(self.node.place(), id);
         transfer
     }
 
@@ -244,7 +244,7 @@ impl Thread {
     pub async fn broadcast(
         &self,
         to: Address,
-        last: NodeId,
+        last: Place,
         transactions: &[Transaction],
         priority: Priority,
     ) -> Result<Answer, DmaError> {
@@ -266,7 +266,7 @@ impl Thread {
 
     async fn send_to(
         &self,
-        to: (Address, Option<NodeId>),
+        to: (Address, Option<Place>),
         transactions: &[Transaction],
         priority: Priority,
     ) -> Result<Answer, DmaError> {
@@ -293,18 +293,18 @@ impl Thread {
         self.node.world.borrow_mut().flight().take_answer(token)
     }
 
-    fn check_rail(&self, to: NodeId) -> Result<(), DmaError> {
-        check_rail(self.node.world.borrow().fabric(), self.node.id(), to)
+    fn check_rail(&self, to: Place) -> Result<(), DmaError> {
+        check_rail(self.node.world.borrow().fabric(), self.node.place(), to)
     }
 
     fn packet(
         &self,
-        (to, last): (Address, Option<NodeId>),
+        (to, last): (Address, Option<Place>),
         transactions: &[Transaction],
         priority: Priority,
     ) -> ThreadPacket {
         ThreadPacket {
-            source: self.node.id(),
+            source: self.node.place(),
             to,
             last,
             capability: self.node.capability(),
@@ -319,9 +319,9 @@ impl Thread {
         }
     }
 
-    fn hand_over(&self, packet: ThreadPacket) -> Token {
+    fn hand_over(&self, packet: ThreadPacket) -> ThreadPacketNumber {
         let mut world = self.node.world.borrow_mut();
-        world.wires(self.node.id()).send_thread_packet(packet)
+        world.wires(self.node.place()).send_thread_packet(packet)
     }
 
     /// Takes the first message of one of the process's queues, if there is one.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{bursts, cluster, log, machine, odd_machine};
+use common::{bursts, cluster, logs, machine, node_of, odd_machine, start};
 use elan::{Config, Dma, Node, Placement};
 use fabric::FatTree;
 use units::{Bytes, Time};
@@ -134,9 +134,8 @@ fn a_packet_alone() {
                 for length in [0, 1, 64, 65, 319, 320] {
                     for start in [0, 1, 4_999, 5_000, 12_345_678] {
                         let mut cluster = cluster(&config);
-                        let (a, b) = (cluster.node(0), cluster.node(destination));
-                        let results = log();
-                        let noted = results.clone();
+                        let (a, b) = (node_of(&cluster, 0), node_of(&cluster, destination));
+                        let [results, noted] = logs();
                         let starts = [Time::from_ps(start), Time::from_us(50)];
                         cluster.spawn("put", async move {
                             for posted in starts {
@@ -172,9 +171,8 @@ fn a_packet_alone() {
 fn the_published_latency_in_numbers() {
     let [config, _] = machines();
     let mut cluster = cluster(&config);
-    let (a, b) = (cluster.node(0), cluster.node(63));
-    let seen = log();
-    let noted = seen.clone();
+    let (a, b) = (node_of(&cluster, 0), node_of(&cluster, 63));
+    let [seen, noted] = logs();
     cluster.spawn("put", async move {
         let adapter = (Placement::Adapter, Placement::Adapter);
         noted.note(put(&a, &b, adapter, 0).await.0);
@@ -201,9 +199,8 @@ fn two_packets() {
             {
                 for second in [1, 64, 320] {
                     let mut cluster = cluster(&config);
-                    let (a, b) = (cluster.node(0), cluster.node(destination));
-                    let results = log();
-                    let noted = results.clone();
+                    let (a, b) = (node_of(&cluster, 0), node_of(&cluster, destination));
+                    let [results, noted] = logs();
                     cluster.spawn("put", async move {
                         noted.note(put(&a, &b, (from, to), 320 + second).await.0);
                     });
@@ -263,10 +260,8 @@ fn a_slow_bus_holds_its_senders() {
         for input_buffers in [1, 2, 3, 5] {
             config.adapter.input_buffers = input_buffers;
             let packets = 20;
-            let mut cluster = cluster(&config);
-            let (a, b) = (cluster.node(0), cluster.node(1));
-            let results = log();
-            let noted = results.clone();
+            let (mut cluster, [a, b]) = start(&config);
+            let [results, noted] = logs();
             cluster.spawn("put", async move {
                 let placements = (Placement::Adapter, Placement::Main);
                 noted.note(put(&a, &b, placements, packets * 320).await);
@@ -298,12 +293,11 @@ fn others_make_no_difference() {
     // 847.304 ns pass from the posting to the first packet.
     for start in [20_000_000, 20_002_695, 20_002_696, 20_002_697].map(Time::from_ps) {
         let mut cluster = cluster(&config);
-        let [a, b, c, d] = [0, 1, 2, 3].map(|number| cluster.node(number));
+        let [a, b, c, d] = [0, 1, 2, 3].map(|number| node_of(&cluster, number));
         cluster.spawn("others", async move {
             put(&c, &d, adapter, 65_536).await;
         });
-        let results = log();
-        let noted = results.clone();
+        let [results, noted] = logs();
         cluster.spawn("put", async move {
             a.sleep_until(start).await;
             noted.note(put(&a, &b, adapter, 64).await);

@@ -100,7 +100,11 @@ impl Pattern {
                 Rule::Blocks => workload::Pattern::Blocks,
                 Rule::Cyclic => workload::Pattern::Cyclic,
             },
-            Pattern::Pairs(pairs) => workload::Pattern::Pairs(pairs.pairs.clone()),
+            Pattern::Pairs(pairs) => {
+                let pairs = pairs.pairs.iter();
+                let pairs = pairs.map(|&(from, to)| (from.into(), to.into()));
+                workload::Pattern::Pairs(pairs.collect())
+            }
         }
     }
 }

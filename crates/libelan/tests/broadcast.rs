@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{b, cluster, log, machine, pattern, run_on, sixteen_nodes};
-use elan::{DmaError, NodeId, Permissions, Placement};
+use common::{b, cluster, job, job_of, log, machine, me, pattern, run_on, sixteen_nodes};
+use elan::{DmaError, Permissions, Placement};
 use fabric::FatTree;
-use libelan::{Job, Pe};
+use libelan::Pe;
 use units::{Bytes, Time};
 
 /// The same buffer in every process: in the global heap, or from the same calls where that is too short.
@@ -32,8 +32,8 @@ async fn broadcast(pe: &Pe, hardware: bool, at: elan::ElanAddr, size: Bytes, roo
 /// of node 32, which is in the middle of a chain, was taken meanwhile.
 fn alone(hardware: bool, placement: Placement, length: u64) -> (Time, Time) {
     let config = machine(FatTree::quaternary(3).expect("64 nodes"));
-    let nodes: Vec<NodeId> = (0..64).collect();
-    let job = Job::new("broadcast", &nodes, 1).expect("64 processes");
+    let nodes: Vec<u32> = (0..64).collect();
+    let job = job(&nodes);
     let (mut cluster, ends, busy) = (cluster(&config), log(), log());
     let (told, taken) = (ends.clone(), busy.clone());
     let program = |pe: Pe| {
@@ -47,7 +47,7 @@ fn alone(hardware: bool, placement: Placement, length: u64) -> (Time, Time) {
             let before = pe.node().bus_busy();
             broadcast(&pe, hardware, at, b(length), 0).await;
             told.note(pe.now() - start);
-            if pe.vp() == 32 {
+            if me(&pe) == 32 {
                 taken.note(pe.node().bus_busy() - before);
             }
         }
@@ -120,8 +120,8 @@ fn all_lengths_arrive() {
     let edges = edges.flat_map(|count| [count * segment - 1, count * segment, count * segment + 1]);
     let lengths: Vec<u64> = lengths.chain(edges).collect();
     for (nodes, pes) in [(2, 1), (3, 2), (7, 4), (16, 1)] {
-        let nodes: Vec<NodeId> = (0..nodes).collect();
-        let job = Job::new("broadcast", &nodes, pes).expect("a few processes");
+        let nodes: Vec<u32> = (0..nodes).collect();
+        let job = job_of(&nodes, pes);
         for placement in [Placement::Adapter, Placement::Main] {
             let ran = run_on(&sixteen_nodes(), &job, |pe| {
                 let lengths = lengths.clone();
@@ -133,7 +133,7 @@ fn all_lengths_arrive() {
                         let root = roots[round as usize % 3];
                         let (mine, size) = (pattern(round, length), b(length));
                         let none = vec![0; length as usize];
-                        let fill = if pe.vp() == root { &mine } else { &none };
+                        let fill = if me(&pe) == root { &mine } else { &none };
                         pe.elan3().store(at, fill).expect("it is mapped");
                         broadcast(&pe, false, at, size, root).await;
                         let found = pe.elan3().load(at, size).expect("it is mapped");
@@ -152,24 +152,24 @@ fn all_lengths_arrive() {
 fn who_cannot_take_the_bytes_passes_them_on() {
     let (length, ends) = (20_000, log());
     let told = ends.clone();
-    let nodes: Vec<NodeId> = (0..6).collect();
-    let job = Job::new("broadcast", &nodes, 1).expect("6 processes");
+    let nodes: Vec<u32> = (0..6).collect();
+    let job = job(&nodes);
     let ran = run_on(&sixteen_nodes(), &job, |pe| {
         let told = told.clone();
         async move {
             let at = buffer(&pe, Placement::Main, b(length));
-            if pe.vp() == 0 {
+            if me(&pe) == 0 {
                 pe.elan3()
                     .store(at, &pattern(1, length))
                     .expect("it is mapped");
             }
-            if pe.vp() == 3 {
+            if me(&pe) == 3 {
                 let closed = pe.elan3().setperm(at, b(length), Permissions::NONE);
                 closed.expect("it is mapped");
             }
             let done = pe.elan().all_group().bcast(at, b(length), 0).await;
             let found = pe.elan3().load(at, b(length)).expect("it is mapped");
-            told.note((pe.vp(), done, found[..] == pattern(1, length)));
+            told.note((me(&pe), done, found[..] == pattern(1, length)));
         }
     });
     ran.unwrap_or_else(|stop| panic!("{stop}"));
@@ -191,13 +191,13 @@ fn who_cannot_take_the_bytes_passes_them_on() {
 fn a_slow_process_holds_the_others() {
     let (length, ends) = (100_000, log());
     let told = ends.clone();
-    let nodes: Vec<NodeId> = (0..16).collect();
-    let job = Job::new("broadcast", &nodes, 1).expect("16 processes");
+    let nodes: Vec<u32> = (0..16).collect();
+    let job = job(&nodes);
     let ran = run_on(&sixteen_nodes(), &job, |pe| {
         let told = told.clone();
         async move {
             let at = buffer(&pe, Placement::Main, b(length));
-            if pe.vp() == 9 {
+            if me(&pe) == 9 {
                 let busy = pe.node().run("busy", async |thread| {
                     loop {
                         thread.step(200_000).await;
@@ -208,14 +208,14 @@ fn a_slow_process_holds_the_others() {
             }
             for round in 0..5 {
                 let bytes = pattern(round, length);
-                if pe.vp() == 0 {
+                if me(&pe) == 0 {
                     pe.elan3().store(at, &bytes).expect("it is mapped");
                 }
                 let start = pe.now();
                 broadcast(&pe, false, at, b(length), 0).await;
                 let found = pe.elan3().load(at, b(length)).expect("it is mapped");
                 assert_eq!(found[..], bytes[..], "round {round}");
-                told.note((pe.vp(), pe.now() - start));
+                told.note((me(&pe), pe.now() - start));
             }
         }
     });

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{pattern, run};
+use common::{job, me, pattern, pid, run};
 use elan::DmaError;
 use libelan::elan::reduce::Reduction;
 use libelan::elan::tport::TportError;
@@ -12,12 +12,12 @@ use units::{Bytes, Time};
 
 /// Jobs of some shapes on 16 nodes.
 fn jobs() -> [Job; 4] {
-    let places = |places: Vec<u32>| Job::at("test", places).expect("a few processes");
+    let round_robin: Vec<u32> = (0..16).map(|vp| vp % 4).collect();
     [
-        places(vec![6]),
-        places((3..12).collect()),
-        places(vec![2, 2, 5, 9, 5, 2]),
-        places((0..16).map(|vp| vp % 4).collect()),
+        job(&[6]),
+        job(&[3, 4, 5, 6, 7, 8, 9, 10, 11]),
+        job(&[2, 2, 5, 9, 5, 2]),
+        job(&round_robin),
     ]
 }
 
@@ -35,14 +35,14 @@ fn shmem_broadcasts_leave_the_roots_target_alone() {
         let source = shmem.malloc(size).expect("there is room");
         let target = shmem.malloc(size).expect("there is room");
         for root in 0..pe.nvps() {
-            let mine = pattern(u64::from(pe.vp() + 100 * root), 1000);
+            let mine = pattern(u64::from(me(&pe) + 100 * root), 1000);
             pe.elan3().store(source, &mine).expect("it is mapped");
             pe.elan3().store(target, &[7; 1000]).expect("it is mapped");
             shmem.barrier(group).await.expect("all are there");
             let done = shmem.broadcast(target, source, size, root, group).await;
             done.expect("all have the target");
             let found = pe.elan3().load(target, size).expect("it is mapped");
-            let expected = if root == pe.vp() {
+            let expected = if root == me(&pe) {
                 vec![7; 1000]
             } else {
                 pattern(u64::from(root + 100 * root), 1000)
@@ -62,9 +62,9 @@ fn shmem_collects_in_the_order_of_ranks() {
         let target = shmem
             .malloc(Bytes::new(90) * u64::from(nvps))
             .expect("there is room");
-        let mine = pattern(u64::from(pe.vp()), 90);
+        let mine = pattern(u64::from(me(&pe)), 90);
         pe.elan3().store(source, &mine).expect("it is mapped");
-        let size = Bytes::new(length(pe.vp()));
+        let size = Bytes::new(length(me(&pe)));
         shmem
             .collect(target, source, size, group)
             .await
@@ -99,12 +99,12 @@ fn shmem_barriers_end_puts_and_reductions_reduce() {
         let (shmem, group, nvps) = (pe.shmem(), pe.elan().all_group(), pe.nvps());
         let words = shmem.malloc(Bytes::new(16)).expect("there is room");
         let second = words.offset(Bytes::new(8));
-        shmem.p(words, 1000 + u64::from(pe.vp()), (pe.vp() + 1) % nvps);
+        shmem.p(words, 1000 + u64::from(me(&pe)), (me(&pe) + 1) % nvps);
         shmem.barrier(group).await.expect("all are there");
-        let left = (pe.vp() + nvps - 1) % nvps;
+        let left = (me(&pe) + nvps - 1) % nvps;
         assert_eq!(shmem.word(words), Ok(1000 + u64::from(left)));
         shmem
-            .set_word(words, u64::from(pe.vp()))
+            .set_word(words, u64::from(me(&pe)))
             .expect("it is mapped");
         shmem
             .to_all(second, words, 1, |a, b| a + b, group)
@@ -138,7 +138,7 @@ fn mpi_reduces_at_one_or_all() {
             size,
             combine: &add,
         };
-        let mine = (0..500).flat_map(|index| f64::from(index * (pe.vp() + 1)).to_le_bytes());
+        let mine = (0..500).flat_map(|index| f64::from(index * (me(&pe) + 1)).to_le_bytes());
         pe.elan3()
             .store(source, &mine.collect::<Vec<u8>>())
             .expect("it is mapped");
@@ -165,12 +165,13 @@ fn mpi_reduces_at_one_or_all() {
 #[test]
 fn mpi_has_no_other_roots() {
     all(|pe| async move {
-        let (mpi, process) = (pe.mpi(), pe.nvps());
+        let (mpi, nobody) = (pe.mpi(), pe.nvps());
         let buffer = pe
             .elan3()
             .alloc_main(8, Bytes::new(8))
             .expect("there is room");
-        let error = mpi.bcast(buffer, Bytes::new(8), process).await.err();
+        let error = mpi.bcast(buffer, Bytes::new(8), nobody).await.err();
+        let process = pid(nobody);
         assert_eq!(
             error,
             Some(TportError::Dma(DmaError::NoProcess { process }))
@@ -188,15 +189,15 @@ proptest! {
         let ran = run(job, |pe| async move {
             let (mpi, nvps, length) = (pe.mpi(), pe.nvps(), Bytes::new(size));
             let root = root % nvps;
-            pe.elan3().alloc_main(8, Bytes::new(1 + 100 * u64::from(pe.vp()))).expect("there is room");
+            pe.elan3().alloc_main(8, Bytes::new(1 + 100 * u64::from(me(&pe)))).expect("there is room");
             let buffer = pe.elan3().alloc_main(8, length).expect("there is room");
             let token = pe.elan3().alloc_main(8, Bytes::new(8)).expect("there is room");
             if mpi.rank() == root {
                 pe.elan3().store(buffer, &pattern(9, size)).expect("it is mapped");
             }
-            let (right, left) = ((pe.vp() + 1) % nvps, (pe.vp() + nvps - 1) % nvps);
+            let (right, left) = ((me(&pe) + 1) % nvps, (me(&pe) + nvps - 1) % nvps);
             let sent = mpi.isend(right, 5, token, Bytes::new(8));
-            pe.compute(Time::from_us(late * u64::from(pe.vp() % 3))).await;
+            pe.compute(Time::from_us(late * u64::from(me(&pe) % 3))).await;
             mpi.bcast(buffer, length, root).await.expect("it is mapped");
             let found = pe.elan3().load(buffer, length).expect("it is mapped");
             assert_eq!(found[..], pattern(9, size)[..]);

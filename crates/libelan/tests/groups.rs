@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{cluster, compose, four_nodes, log, machine, sixteen_nodes};
-use elan::{Config, DmaError, ElanAddr, NodeId, Placement, Stop};
+use common::{cluster, compose, four_nodes, job, logs, machine, me, pid, sixteen_nodes};
+use elan::{Config, DmaError, ElanAddr, Placement, ProcessId, Stop};
 use fabric::FatTree;
 use kernel::random::Stream;
+use libelan::Pe;
 use libelan::elan::group::{Group, GroupError};
 use libelan::elan::reduce::{Reduction, To};
-use libelan::{Job, Pe};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,11 +16,11 @@ use units::{Bytes, Time};
 
 fn run<F: Future<Output = ()> + 'static>(
     config: &Config,
-    places: &[NodeId],
+    places: &[u32],
     program: impl Fn(Pe) -> F,
 ) -> Result<Time, Stop> {
     let mut cluster = cluster(config);
-    let job = Job::at("test", places.to_vec()).expect("a few processes");
+    let job = job(&places);
     job.launch(&mut cluster, program)
         .expect("the nodes are there");
     cluster.run()?;
@@ -48,7 +48,7 @@ async fn sync(group: &Group, barrier: Barrier) {
 }
 
 /// Processes on the nodes of a machine: some layouts that differ in kind.
-fn layouts() -> impl Strategy<Value = Vec<NodeId>> {
+fn layouts() -> impl Strategy<Value = Vec<u32>> {
     let one_each = (1u32..=16, 0u32..16).prop_map(|(count, first)| {
         (0..count)
             .map(|index| first.min(16 - count) + index)
@@ -70,7 +70,7 @@ fn layouts() -> impl Strategy<Value = Vec<NodeId>> {
 }
 
 /// Barriers in a row, of random kinds, between random delays: nobody leaves one before all have come to it.
-fn nobody_overtakes(places: &[NodeId], seed: u64, rounds: usize, longest: u64) {
+fn nobody_overtakes(places: &[u32], seed: u64, rounds: usize, longest: u64) {
     let (count, come) = (places.len(), Rc::new(RefCell::new(vec![0; places.len()])));
     let mut kinds = Stream::new(seed, "kinds");
     let kinds: Vec<Barrier> = (0..rounds)
@@ -79,13 +79,13 @@ fn nobody_overtakes(places: &[NodeId], seed: u64, rounds: usize, longest: u64) {
     let end = run(&sixteen_nodes(), places, |pe| {
         let (come, kinds) = (Rc::clone(&come), kinds.clone());
         async move {
-            let mut delays = Stream::new(seed, &format!("delays {}", pe.vp()));
+            let mut delays = Stream::new(seed, &format!("delays {}", me(&pe)));
             let group = pe.elan().all_group();
-            assert_eq!((group.size() as usize, group.rank()), (count, pe.vp()));
+            assert_eq!((group.size() as usize, group.rank()), (count, me(&pe)));
             for (round, &kind) in (1..).zip(&kinds) {
                 pe.compute(Time::from_ns(delays.uniform_u64(0..longest)))
                     .await;
-                come.borrow_mut()[pe.vp() as usize] = round;
+                come.borrow_mut()[me(&pe) as usize] = round;
                 sync(group, kind).await;
                 let behind = come.borrow().iter().any(|&other| other < round);
                 assert!(!behind, "{kind:?} {round}: {:?}", come.borrow());
@@ -117,7 +117,7 @@ proptest! {
             let (sizes, roots) = (sizes.clone(), roots.clone());
             async move {
                 let group = pe.elan().all_group();
-                let mut delays = Stream::new(seed, &format!("delays {}", pe.vp()));
+                let mut delays = Stream::new(seed, &format!("delays {}", me(&pe)));
                 let longest = Bytes::new(12_000);
                 let buffer = match placement {
                     Placement::Main => pe.elan().galloc_main(64, longest),
@@ -126,7 +126,7 @@ proptest! {
                 let buffer = buffer.expect("there is room");
                 for (round, (&size, &root)) in (0..).zip(sizes.iter().zip(&roots)) {
                     let (root, bytes) = (root % count, Bytes::new(size));
-                    let fill = if root == pe.vp() { pattern(seed ^ round, size) } else { vec![0; size as usize] };
+                    let fill = if root == me(&pe) { pattern(seed ^ round, size) } else { vec![0; size as usize] };
                     pe.elan3().store(buffer, &fill).expect("it is mapped");
                     pe.compute(Time::from_ns(delays.uniform_u64(0..20_000))).await;
                     let hardware = (seed >> round) % 2 == 0;
@@ -137,7 +137,7 @@ proptest! {
                     };
                     done.expect("all have the buffer");
                     let found = pe.elan3().load(buffer, bytes).expect("it is mapped");
-                    assert_eq!(found[..], pattern(seed ^ round, size)[..], "round {round} of process {}", pe.vp());
+                    assert_eq!(found[..], pattern(seed ^ round, size)[..], "round {round} of process {}", me(&pe));
                     // Whoever has it may overwrite it.
                     pe.elan3().store(buffer, &vec![0xEE; size as usize]).expect("it is mapped");
                 }
@@ -154,17 +154,17 @@ proptest! {
         let to = root.map_or(To::All, |root| To::Root(root % nvps));
         let end = run(&sixteen_nodes(), &places, |pe| async move {
             let group = pe.elan().all_group();
-            let mut delays = Stream::new(seed, &format!("delays {}", pe.vp()));
+            let mut delays = Stream::new(seed, &format!("delays {}", me(&pe)));
             let size = Bytes::new(8);
             let alloc = || pe.elan3().alloc_main(8, size * count).expect("there is room");
             let (source, target) = (alloc(), alloc());
             for round in 0..2 {
-                let own: Vec<u8> = (0..count).flat_map(|index| element(seed ^ round, pe.vp(), index)).collect();
+                let own: Vec<u8> = (0..count).flat_map(|index| element(seed ^ round, me(&pe), index)).collect();
                 pe.elan3().store(source, &own).expect("it is mapped");
                 pe.compute(Time::from_ns(delays.uniform_u64(0..20_000))).await;
                 let operation = Reduction { size, combine: &compose };
                 group.reduce(source, target, count, &operation, to).await.expect("it is mapped");
-                if to == To::All || to == To::Root(pe.vp()) {
+                if to == To::All || to == To::Root(me(&pe)) {
                     let found = pe.elan3().load(target, size * count).expect("it is mapped");
                     let expected: Vec<u8> = (0..count).flat_map(|index| {
                         let mut all = element(seed ^ round, 0, index);
@@ -260,13 +260,13 @@ fn without_hardware_software_does_it() {
 fn hardware_serves_several_jobs_at_once() {
     let mut cluster = cluster(&sixteen_nodes());
     for (places, seed) in [(0..6, 1), (3..11, 2), (5..16, 3)] {
-        let job = Job::at("test", places.collect()).expect("a few processes");
+        let job = job(&places.collect::<Vec<u32>>());
         let program = |pe: Pe| async move {
             let (group, size) = (pe.elan().all_group(), Bytes::new(500));
             assert!(group.has_hardware());
             let buffer = pe.elan().galloc_main(64, size).expect("there is room");
             for root in 0..pe.nvps() {
-                if pe.vp() == root {
+                if me(&pe) == root {
                     let bytes = pattern(seed, 500);
                     pe.elan3().store(buffer, &bytes).expect("it is mapped");
                 }
@@ -310,16 +310,15 @@ fn a_group_of_one_waits_for_nobody() {
 /// Groups in any order of any processes of a group, several at once, and groups of groups.
 #[test]
 fn groups_of_groups() {
-    let sums = log();
-    let told = sums.clone();
-    let places: Vec<NodeId> = (0..12).map(|vp| vp % 6).collect();
+    let [sums, told] = logs();
+    let places: Vec<u32> = (0..12).map(|vp| vp % 6).collect();
     let ran = run(&sixteen_nodes(), &places, |pe| {
         let sums = told.clone();
         async move {
             let elan = pe.elan();
             let all = elan.all_group();
             // What a process allocates for itself alone does not disturb anybody.
-            for _ in 0..pe.vp() {
+            for _ in 0..me(&pe) {
                 elan.galloc_elan(64, Bytes::new(640))
                     .expect("there is room");
                 pe.elan3()
@@ -328,10 +327,11 @@ fn groups_of_groups() {
             }
             let odd: Vec<u32> = (0..12).rev().filter(|vp| vp % 2 == 1).collect();
             let even: Vec<u32> = (0..10).filter(|vp| vp % 2 == 0).collect();
-            let mine = if pe.vp() % 2 == 1 { &odd } else { &even };
-            let group = elan.group(all, mine).await.expect("a proper list");
+            let mine = if me(&pe) % 2 == 1 { &odd } else { &even };
+            let mine: Vec<ProcessId> = mine.iter().copied().map(pid).collect();
+            let group = elan.group(all, &mine).await.expect("a proper list");
             let Some(group) = group else {
-                assert_eq!(pe.vp(), 10, "in no list");
+                assert_eq!(me(&pe), 10, "in no list");
                 return;
             };
             assert_eq!(group.lookup(group.rank()), Some(pe.vp()));
@@ -342,7 +342,7 @@ fn groups_of_groups() {
                 for barrier in BARRIERS {
                     sync(&group, barrier).await;
                 }
-                sums.note((pe.vp(), sum(&pe, &group).await));
+                sums.note((me(&pe), sum(&pe, &group).await));
             }
         }
     });
@@ -382,7 +382,7 @@ async fn sum(pe: &Pe, group: &Group) -> u64 {
         .expect("there is room");
     let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
     pe.elan3()
-        .store(at, &u64::from(pe.vp()).to_le_bytes())
+        .store(at, &u64::from(me(&pe)).to_le_bytes())
         .expect("it is mapped");
     let operation = Reduction {
         size: Bytes::new(8),
@@ -400,19 +400,22 @@ async fn sum(pe: &Pe, group: &Group) -> u64 {
 fn lists_that_are_no_groups() {
     let ran = run(&four_nodes(), &[0, 1, 2], |pe| async move {
         let (elan, all) = (pe.elan(), pe.elan().all_group());
-        let error = async |list: &[u32]| elan.group(all, list).await.err();
+        let error = async |list: &[u32]| {
+            let list: Vec<ProcessId> = list.iter().copied().map(pid).collect();
+            elan.group(all, &list).await.err()
+        };
         assert!(matches!(error(&[]).await, Some(GroupError::Empty)));
         assert!(matches!(
             error(&[0, 1, 0]).await,
-            Some(GroupError::Twice(0))
+            Some(GroupError::Twice(_))
         ));
         assert!(matches!(
             error(&[0, 3]).await,
-            Some(GroupError::NoMember(3))
+            Some(GroupError::NoMember(_))
         ));
         let nowhere = ElanAddr::NOWHERE;
         let bcast = all.bcast(nowhere, Bytes::ZERO, 3).await;
-        assert_eq!(bcast, Err(DmaError::NoProcess { process: 3 }));
+        assert_eq!(bcast, Err(DmaError::NoProcess { process: pid(3) }));
     });
     ran.expect("errors keep nobody waiting");
 }
@@ -421,7 +424,7 @@ fn lists_that_are_no_groups() {
 fn a_process_that_never_comes_is_a_deadlock_with_names() {
     for (barrier, name) in [(Barrier::Software, "gsync"), (Barrier::Hardware, "hgsync")] {
         let ran = run(&four_nodes(), &[0, 1, 2, 3], |pe| async move {
-            if pe.vp() != 2 {
+            if me(&pe) != 2 {
                 sync(pe.elan().all_group(), barrier).await;
             }
         });
@@ -444,7 +447,7 @@ fn a_late_process_is_noticed() {
                 &(0..16).collect::<Vec<_>>(),
                 |pe| async move {
                     let group = pe.elan().all_group();
-                    if pe.vp() == who {
+                    if me(&pe) == who {
                         pe.compute(Time::from_us(late)).await;
                     }
                     sync(group, Barrier::Hardware).await;
@@ -462,14 +465,13 @@ fn a_late_process_is_noticed() {
 #[test]
 fn a_buffer_that_one_process_lacks_is_an_error_of_who_sends() {
     for hardware in [false, true] {
-        let errors = log();
-        let told = errors.clone();
+        let [errors, told] = logs();
         let ran = run(&four_nodes(), &[0, 1, 2, 3], |pe| {
             let told = told.clone();
             async move {
                 let (group, size) = (pe.elan().all_group(), Bytes::new(100));
                 let buffer = pe.elan().galloc_main(8, size).expect("there is room");
-                if pe.vp() == 3 {
+                if me(&pe) == 3 {
                     let none = elan::Permissions::NONE;
                     pe.elan3()
                         .setperm(buffer, size, none)
@@ -480,7 +482,7 @@ fn a_buffer_that_one_process_lacks_is_an_error_of_who_sends() {
                 } else {
                     group.bcast(buffer, size, 1).await
                 };
-                told.note((pe.vp(), done.is_ok()));
+                told.note((me(&pe), done.is_ok()));
             }
         });
         let stop = ran.expect_err("process 3 gets nothing");
@@ -496,9 +498,8 @@ fn latency<F: Future<Output = ()> + 'static>(
 ) -> Time {
     let nodes = config.fabric.topology.nodes();
     let rounds = 20;
-    let starts = log();
-    let told = starts.clone();
-    let places: Vec<NodeId> = (0..nodes).collect();
+    let [starts, told] = logs();
+    let places: Vec<u32> = (0..nodes).collect();
     let end = run(config, &places, |pe| {
         let told = told.clone();
         async move {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_holds, b, filled, log, run, run_on};
+use common::{assert_holds, b, filled, job, job_of, logs, run, run_on};
 use elan::{ElanAddr, Stop};
 use libelan::elan::tport::TportError;
 use libelan::mpi::{ANY_SOURCE, ANY_TAG, Status};
@@ -11,24 +11,23 @@ use units::{Bytes, Time};
 
 /// Processes on four nodes, one each.
 fn four() -> Job {
-    Job::new("test", &[0, 1, 2, 5], 1).unwrap()
+    job(&[0, 1, 2, 5])
 }
 
 /// Two nodes with two processes each: 0 and 1 are neighbours, 2 and 3.
 fn pairs() -> Job {
-    Job::new("test", &[0, 5], 2).unwrap()
+    job_of(&[0, 5], 2)
 }
 
 /// Half the time of a round trip, from the middle of many.
 fn half_round_trip(nodes: [u32; 2], size: Bytes) -> Time {
-    let times = log();
-    let noted = times.clone();
+    let [times, noted] = logs();
     let file = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../machines/es40-qsnet.toml"
     ));
     let machine = machine::Machine::parse("es40-qsnet.toml", file, &[]).unwrap();
-    let job = Job::at("ping", nodes.to_vec()).unwrap();
+    let job = job(&nodes);
     let program = move |pe: Pe| {
         let noted = noted.clone();
         async move {
@@ -79,9 +78,8 @@ fn latency_and_bandwidth() {
 /// petrini2003 s5.2: 80 MB/s each way at a time, between main memories.
 #[test]
 fn bandwidth_both_ways() {
-    let job = Job::at("ping", vec![0, 5]).unwrap();
-    let times = log();
-    let noted = times.clone();
+    let job = job(&[0, 5]);
+    let [times, noted] = logs();
     run(&job, move |pe| {
         let noted = noted.clone();
         async move {
@@ -300,7 +298,7 @@ fn truncation() {
 /// Four processes on each of two nodes: all send to all, through shared memory and the network, and wait for all of it.
 #[test]
 fn four_processes_on_a_node() {
-    run(&Job::new("test", &[0, 5], 4).unwrap(), async |pe| {
+    run(&job_of(&[0, 5], 4), async |pe| {
         let (mpi, all) = (pe.mpi(), pe.nvps());
         assert_eq!((mpi.size(), pe.elan3().nlocal()), (8, 4));
         for length in [0, 40, 2_000, 20_000] {

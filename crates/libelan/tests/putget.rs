@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{b, log, pattern, run, run_on};
+use common::{b, job, job_of, logs, me, pattern, pid, run, run_on};
 use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};
 use libelan::elan::queue::QueueError;
 use libelan::elan::{GLOBAL_ELAN, GLOBAL_MAIN};
@@ -13,7 +13,7 @@ use units::Time;
 
 /// Six processes on three nodes.
 fn six() -> Job {
-    Job::new("test", &[0, 1, 6], 2).unwrap()
+    job_of(&[0, 1, 6], 2)
 }
 
 /// Bytes go to the next process and come back from it, whether it is near or far.
@@ -21,19 +21,19 @@ fn six() -> Job {
 fn puts_and_gets() {
     run(&six(), async |pe| {
         let elan = pe.elan();
-        let next = (pe.vp() + 1) % pe.nvps();
-        let before = u64::from((pe.vp() + 5) % pe.nvps());
+        let next = (me(&pe) + 1) % pe.nvps();
+        let before = u64::from((me(&pe) + 5) % pe.nvps());
         for length in [0, 1, 64, 65, 320, 10_000] {
             let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(length)).unwrap());
-            let mine = pattern(u64::from(pe.vp()), length);
+            let mine = pattern(u64::from(me(&pe)), length);
             elan.elan3().store(from, &mine).unwrap();
-            let put = elan.put(next, from, to, b(length));
+            let put = elan.put(pid(next), from, to, b(length));
             if length <= 64 {
                 // It has been copied already.
                 elan.elan3().store(from, &vec![0; length as usize]).unwrap();
             }
             elan.wait(put).await.unwrap();
-            let get = elan.get(next, to, back, b(length));
+            let get = elan.get(pid(next), to, back, b(length));
             assert!(!get.is_done());
             elan.wait(get).await.unwrap();
             assert_eq!(elan.elan3().load(back, b(length)).unwrap()[..], mine);
@@ -55,16 +55,16 @@ fn within_a_node() {
             config = common::opteron(fabric::FatTree::quaternary(2).expect("16 nodes"));
         }
         let mut cluster = common::cluster(&config);
-        let job = Job::at("test", vec![6, 6]).unwrap();
+        let job = job(&[6, 6]);
         let length = 10_000;
         let program = move |pe: Pe| async move {
             let elan = pe.elan();
             let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(length)).unwrap());
-            if pe.vp() == 0 {
+            if me(&pe) == 0 {
                 elan.elan3().store(from, &pattern(4, length)).unwrap();
-                let put = elan.put(process, from, to, b(length));
+                let put = elan.put(pid(process), from, to, b(length));
                 elan.wait(put).await.unwrap();
-                let get = elan.get(process, to, back, b(length));
+                let get = elan.get(pid(process), to, back, b(length));
                 elan.wait(get).await.unwrap();
                 assert_eq!(
                     elan.elan3().load(back, b(length)).unwrap()[..],
@@ -91,12 +91,12 @@ fn many_puts_and_gets() {
         let size = b(8 * 100);
         let table = elan.galloc_main(8, size * 6).unwrap();
         let mine = elan.galloc_main(8, size).unwrap();
-        let bytes = pattern(u64::from(pe.vp()), 800);
+        let bytes = pattern(u64::from(me(&pe)), 800);
         elan.elan3().store(mine, &bytes).unwrap();
         for to in 0..6 {
             for word in 0..100 {
-                let place = table.offset(size * u64::from(pe.vp()) + b(8 * word));
-                drop(elan.put(to, mine.offset(b(8 * word)), place, b(8)));
+                let place = table.offset(size * u64::from(me(&pe)) + b(8 * word));
+                drop(elan.put(pid(to), mine.offset(b(8 * word)), place, b(8)));
             }
         }
         elan.put_wait_all().await.unwrap();
@@ -108,7 +108,7 @@ fn many_puts_and_gets() {
         }
         for word in 0..100 {
             let place = b(8 * word);
-            drop(elan.get(0, table.offset(place), mine.offset(place), b(8)));
+            drop(elan.get(pid(0), table.offset(place), mine.offset(place), b(8)));
         }
         elan.get_wait_all().await.unwrap();
         assert_eq!(elan.elan3().load(mine, size).unwrap()[..], pattern(0, 800));
@@ -127,24 +127,30 @@ fn overlapping_puts() {
         let other = from.offset(size);
         elan.elan3().store(from, &[1; 1000]).unwrap();
         elan.elan3().store(other, &[2; 1000]).unwrap();
-        if pe.vp() != 0 {
+        if me(&pe) != 0 {
             return;
         }
         for target in [1, 4] {
-            elan.wait(elan.put(target, from, to, size)).await.unwrap();
-            let second = to.offset(b(300));
-            elan.wait(elan.put(target, other, second, b(400)))
+            elan.wait(elan.put(pid(target), from, to, size))
                 .await
                 .unwrap();
-            elan.wait(elan.get(target, to, from, size)).await.unwrap();
+            let second = to.offset(b(300));
+            elan.wait(elan.put(pid(target), other, second, b(400)))
+                .await
+                .unwrap();
+            elan.wait(elan.get(pid(target), to, from, size))
+                .await
+                .unwrap();
             let found = elan.elan3().load(from, size).unwrap();
             let expected = |index| if (300..700).contains(&index) { 2 } else { 1 };
             assert!((0..1000).all(|index| found[index] == expected(index)));
             elan.elan3().store(from, &[3; 1000]).unwrap();
-            drop(elan.put(target, from, to, size));
-            drop(elan.put(target, other, to, size));
+            drop(elan.put(pid(target), from, to, size));
+            drop(elan.put(pid(target), other, to, size));
             elan.put_wait_all().await.unwrap();
-            elan.wait(elan.get(target, to, from, size)).await.unwrap();
+            elan.wait(elan.get(pid(target), to, from, size))
+                .await
+                .unwrap();
             let found = elan.elan3().load(from, size).unwrap();
             assert!(found.iter().all(|byte| [2, 3].contains(byte)));
             elan.elan3().store(from, &[1; 1000]).unwrap();
@@ -163,7 +169,7 @@ fn faults() {
     run(&six(), move |pe| async move {
         let elan = pe.elan();
         let at = elan.galloc_main(64, b(1000)).unwrap();
-        if pe.vp() != 0 {
+        if me(&pe) != 0 {
             elan.elan3().store(at, &[7; 1000]).unwrap();
             let rights = Permissions::LOCAL | Permissions::REMOTE_READ;
             elan.elan3().setperm(at, b(500), rights).unwrap();
@@ -175,20 +181,20 @@ fn faults() {
         let nowhere = ElanAddr::new(64);
         for other in [1, 3] {
             for size in [8, 400] {
-                let put = elan.put(other, at, at, b(size));
+                let put = elan.put(pid(other), at, at, b(size));
                 assert_eq!(reason(elan.wait(put).await), Reason::Forbidden);
-                let put = elan.put(other, nowhere, at, b(size));
+                let put = elan.put(pid(other), nowhere, at, b(size));
                 assert_eq!(reason(elan.wait(put).await), Reason::Unmapped);
-                let put = elan.put(other, at, nowhere, b(size));
+                let put = elan.put(pid(other), at, nowhere, b(size));
                 assert_eq!(reason(elan.wait(put).await), Reason::Unmapped);
-                let get = elan.get(other, at, nowhere, b(size));
+                let get = elan.get(pid(other), at, nowhere, b(size));
                 assert_eq!(reason(elan.wait(get).await), Reason::Unmapped);
-                let get = elan.get(other, nowhere, at, b(size));
+                let get = elan.get(pid(other), nowhere, at, b(size));
                 assert_eq!(reason(elan.wait(get).await), Reason::Unmapped);
             }
         }
-        let gone = DmaError::NoProcess { process: 6 };
-        assert_eq!(elan.wait(elan.put(6, at, at, b(8))).await, Err(gone));
+        let gone = DmaError::NoProcess { process: pid(6) };
+        assert_eq!(elan.wait(elan.put(pid(6), at, at, b(8))).await, Err(gone));
         assert!(elan.put_wait_all().await.is_err());
         assert_eq!(elan.put_wait_all().await, Ok(()));
     })
@@ -198,8 +204,7 @@ fn faults() {
 /// Global memory is given and taken back, in both kinds, at the same addresses in all processes.
 #[test]
 fn global_memory() {
-    let places = log();
-    let noted = places.clone();
+    let [places, noted] = logs();
     run(&six(), move |pe| {
         let noted = noted.clone();
         async move {
@@ -210,7 +215,7 @@ fn global_memory() {
             );
             // What each has for itself alone does not matter.
             pe.elan3()
-                .alloc_main(8, b(1 + 9 * u64::from(pe.vp())))
+                .alloc_main(8, b(1 + 9 * u64::from(me(&pe))))
                 .unwrap();
             let (main, adapter) = (elan.galloc_main(64, b(100)), elan.galloc_elan(64, b(100)));
             let (main, adapter) = (main.unwrap(), adapter.unwrap());
@@ -238,12 +243,12 @@ fn queues() {
         let elan = pe.elan();
         let queue = elan.queue_rx(4, b(320)).unwrap();
         let buffer = elan.galloc_main(8, b(320)).unwrap();
-        if pe.vp() > 0 {
+        if me(&pe) > 0 {
             for number in 0..20_u64 {
                 let length = 8 + 16 * number;
                 elan.elan3().store(buffer, &pattern(number, 320)).unwrap();
-                elan.elan3().store(buffer, &[pe.vp() as u8]).unwrap();
-                let sent = elan.queue_tx(0, queue.at(), buffer, b(length.min(320)));
+                elan.elan3().store(buffer, &[me(&pe) as u8]).unwrap();
+                let sent = elan.queue_tx(pid(0), queue.at(), buffer, b(length.min(320)));
                 elan.wait(sent).await.unwrap();
             }
             return;
@@ -260,11 +265,11 @@ fn queues() {
         assert_eq!(queue.poll().await, None);
         // To itself, with and without bytes.
         for length in [5, 0] {
-            let sent = elan.queue_tx(0, queue.at(), buffer, b(length));
+            let sent = elan.queue_tx(pid(0), queue.at(), buffer, b(length));
             assert_eq!(queue.wait().await.len() as u64, length);
             elan.wait(sent).await.unwrap();
         }
-        let long = elan.queue_tx(0, queue.at(), buffer, b(321));
+        let long = elan.queue_tx(pid(0), queue.at(), buffer, b(321));
         let length = b(321);
         assert_eq!(elan.wait(long).await, Err(DmaError::TooLong { length }));
         assert_eq!(elan.queue_max_slot_size(), b(320));
@@ -285,19 +290,19 @@ fn queues() {
 fn shmem_memory_and_words() {
     run(&six(), async |pe| {
         let shmem = pe.shmem();
-        assert_eq!((shmem.my_pe(), shmem.n_pes()), (pe.vp(), 6));
+        assert_eq!((shmem.my_pe(), shmem.n_pes()), (me(&pe), 6));
         let (word, flags) = (shmem.malloc(b(8)), shmem.malloc_elan(b(48)));
         let (word, flags) = (word.unwrap(), flags.unwrap());
-        let next = (pe.vp() + 1) % 6;
+        let next = (me(&pe) + 1) % 6;
         // The word before the flag; flags of all.
-        shmem.p(word, 1000 + u64::from(pe.vp()), next);
+        shmem.p(word, 1000 + u64::from(me(&pe)), next);
         shmem.fence().await.unwrap();
         shmem.p(flags, 1, next);
         let flag = shmem.wait(flags, 0).await.unwrap();
         assert_eq!(flag, 1);
         assert_eq!(
             shmem.g(word, next).await.unwrap(),
-            1000 + u64::from(pe.vp())
+            1000 + u64::from(me(&pe))
         );
         assert_eq!(shmem.g(flags, next).await.unwrap(), 1);
         shmem.quiet().await.unwrap();
@@ -313,16 +318,16 @@ fn shmem_memory_and_words() {
 fn shmem_blocks() {
     run(&six(), async |pe| {
         let shmem = pe.shmem();
-        let next = (pe.vp() + 1) % 6;
+        let next = (me(&pe) + 1) % 6;
         for length in [8, 64, 65, 5000] {
             let [from, to, flag] = [length, length, 8].map(|size| shmem.malloc(b(size)).unwrap());
-            let bytes = pattern(u64::from(pe.vp()), length);
+            let bytes = pattern(u64::from(me(&pe)), length);
             pe.elan3().store(from, &bytes).unwrap();
             shmem.put(to, from, b(length), next).await.unwrap();
             shmem.fence().await.unwrap();
             shmem.p(flag, 1, next);
             shmem.wait_until(flag, Comparison::Equal, 1).await.unwrap();
-            let before = u64::from((pe.vp() + 5) % 6);
+            let before = u64::from((me(&pe) + 5) % 6);
             let found = pe.elan3().load(to, b(length)).unwrap();
             assert_eq!(found[..], pattern(before, length));
             shmem.get(from, to, b(length), next).await.unwrap();
@@ -335,8 +340,7 @@ fn shmem_blocks() {
 /// Atomics of all at one word: nothing is lost, and everyone finds another value.
 #[test]
 fn shmem_atomics() {
-    let found = log();
-    let noted = found.clone();
+    let [found, noted] = logs();
     run(&six(), move |pe| {
         let noted = noted.clone();
         async move {
@@ -347,7 +351,7 @@ fn shmem_atomics() {
                 noted.note(shmem.finc(sum, 3).await.unwrap());
             }
             let before = shmem
-                .swap(swapped, u64::from(pe.vp()) + 1, 3)
+                .swap(swapped, u64::from(me(&pe)) + 1, 3)
                 .await
                 .unwrap();
             noted.note(1000 + before);
@@ -357,7 +361,7 @@ fn shmem_atomics() {
             shmem.p(count, counted + 1, 3);
             shmem.quiet().await.unwrap();
             assert_eq!(shmem.swap(lock, 0, 3).await.unwrap(), 1);
-            if pe.vp() == 3 {
+            if me(&pe) == 3 {
                 shmem.wait_until(count, Comparison::Equal, 6).await.unwrap();
                 assert_eq!(shmem.word(sum).unwrap(), 30);
                 noted.note(1000 + shmem.word(swapped).unwrap());
@@ -370,7 +374,7 @@ fn shmem_atomics() {
                 panic!("words of atomics lie in adapter memory")
             };
             assert_eq!(fault.reason, Reason::NotAdapter);
-            let gone = DmaError::NoProcess { process: 9 };
+            let gone = DmaError::NoProcess { process: pid(9) };
             let error = shmem.swap(word, 1, 9).await.unwrap_err();
             assert_eq!(error, ShmemError::Dma(gone));
         }
@@ -385,7 +389,7 @@ fn shmem_atomics() {
 /// A word that nobody stores is a deadlock that says so.
 #[test]
 fn shmem_waits_for_ever() {
-    let end = run(&Job::at("test", vec![4]).unwrap(), async |pe| {
+    let end = run(&job(&[4]), async |pe| {
         let shmem = pe.shmem();
         let word = shmem.malloc(b(8)).unwrap();
         shmem.wait(word, 0).await.unwrap();
@@ -417,7 +421,7 @@ fn shmem_with_itself() {
         assert_eq!(shmem.cswap(word, 9, 11, 0).await.unwrap(), 9);
         assert_eq!(shmem.g(word, 0).await.unwrap(), 11);
     };
-    run(&Job::at("test", vec![4]).unwrap(), alone).unwrap();
+    run(&job(&[4]), alone).unwrap();
 }
 
 /// A get after a put that is over sees it, though the put's last packets are still on their way across a slow bus.
@@ -429,16 +433,18 @@ fn a_get_sees_what_was_put() {
     run_on(&config, &six(), async |pe| {
         let elan = pe.elan();
         let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(2000)).unwrap());
-        if pe.vp() != 0 {
+        if me(&pe) != 0 {
             return;
         }
         for (round, length) in (300..2000).step_by(100).enumerate() {
             let bytes = pattern(round as u64, length);
             elan.elan3().store(from, &bytes).unwrap();
-            elan.wait(elan.put(3, from, to, b(length))).await.unwrap();
+            elan.wait(elan.put(pid(3), from, to, b(length)))
+                .await
+                .unwrap();
             // The last bytes alone.
             let last = b(length - 200);
-            let get = elan.get(3, to.offset(last), back, b(200));
+            let get = elan.get(pid(3), to.offset(last), back, b(200));
             elan.wait(get).await.unwrap();
             let found = elan.elan3().load(back, b(200)).unwrap();
             assert_eq!(found[..], bytes[length as usize - 200..], "{length} B");

@@ -22,7 +22,7 @@ impl Node {
         } else {
             let done = Due::Wake(crossed.clone());
             let mut world = self.world.borrow_mut();
-            world.wires(self.id()).transfer(direction, bytes, done);
+            world.wires(self.place()).transfer(direction, bytes, done);
         }
         crossed
     }
@@ -72,15 +72,15 @@ impl Node {
     pub fn wake_thread(&self) -> Signal {
         let woken = Signal::new();
         let mut world = self.world.borrow_mut();
-        let commands = &mut world.adapter_mut(self.id()).commands;
+        let commands = &mut world.adapter_mut(self.place()).commands;
         let command = commands.thread(woken.clone());
-        world.post(self.id(), command);
+        world.post(self.place(), command);
         woken
     }
 
     /// Whether the adapter has a short transaction engine.
     pub fn has_sten(&self) -> bool {
-        self.world.borrow().adapter(self.id()).sten.is_some()
+        self.world.borrow().adapter(self.place()).sten.is_some()
     }
 
     /// Stores a command for the short transaction engine, with its bytes. The process need not await it, and pays nothing
@@ -94,7 +94,7 @@ impl Node {
         let transfer = progress.transfer();
         let mut world = self.world.borrow_mut();
         let command = Command::Dma(world.flight().add_dma(progress));
-        world.post_with(self.id(), command, dma.length);
+        world.post_with(self.place(), command, dma.length);
         transfer
     }
 
@@ -107,7 +107,8 @@ impl Node {
     pub fn cpu(&self, number: u32) -> HostCpu {
         let world = self.world.borrow();
         let cpu = number % world.config().host.cpus;
-        HostCpu::new(&world.config().noise, world.seed, self.id(), cpu)
+        let (_, node) = world.fabric().topology().rail_and_node(self.place());
+        HostCpu::new(&world.config().noise, world.seed, node, cpu)
     }
 
     /// What tagged messages cost.

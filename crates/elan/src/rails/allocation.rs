@@ -16,10 +16,11 @@
 //! A column is a word with a bit for each rail, which bounds the rails at [`MOST_RAILS`]. The 2^32 nodes that a number can
 //! count need 64 rails with algorithm 1, and 35 with algorithm 2.
 
-use crate::NodeId;
+use crate::{NodeId, Rail};
 use itertools::Itertools;
 use std::collections::BTreeMap;
 use thiserror::Error;
+use typed_index_collections::TiVec;
 
 /// Most rails of an allocation.
 pub const MOST_RAILS: u32 = u64::BITS;
@@ -47,7 +48,7 @@ pub enum AllocationError {
 pub struct Allocation {
     rails: u32,
     /// For each node the rails that it transmits on.
-    columns: Vec<u64>,
+    columns: TiVec<NodeId, u64>,
 }
 
 impl Allocation {
@@ -62,7 +63,11 @@ impl Allocation {
         let column = |node| {
             let first = (0..half).filter(|group| node >> group & 1 == 0);
             let inverse = (0..half).filter(|group| node >> group & 1 == 1);
-            word(first.chain(inverse.map(|group| half + group)))
+            word(
+                first
+                    .chain(inverse.map(|group| half + group))
+                    .map(Rail::new),
+            )
         };
         Allocation {
             rails,
@@ -82,8 +87,8 @@ impl Allocation {
     /// If so many nodes need more rails, or there is no room for so many rails.
     pub fn with_rails(nodes: u32, rails: u32) -> Result<Self, AllocationError> {
         check(nodes, rails)?;
-        let halves = (0..rails).combinations(rails as usize / 2);
-        let columns: Vec<u64> = halves.map(word).take(nodes as usize).collect();
+        let halves = Rail::all(rails).combinations(rails as usize / 2);
+        let columns: TiVec<_, _> = halves.map(word).take(nodes as usize).collect();
         assert_eq!(columns.len(), nodes as usize, "there are enough halves");
         Ok(Allocation { rails, columns })
     }
@@ -99,40 +104,41 @@ impl Allocation {
     }
 
     /// Whether the adapter of `node` on `rail` transmits; it receives otherwise.
-    pub fn transmits(&self, rail: u32, node: NodeId) -> bool {
-        assert!(rail < self.rails, "there is no rail {rail}");
-        self.columns[node as usize] >> rail & 1 == 1
+    pub fn transmits(&self, rail: Rail, node: NodeId) -> bool {
+        assert!(rail.get() < self.rails, "there is no rail {rail}");
+        has(self.columns[node], rail)
     }
 
     /// The rails that lead from one node to another, in their order: `from` transmits on them, and `to` receives.
-    pub fn rails_between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = u32> {
+    pub fn rails_between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = Rail> {
         let between = self.between(from, to);
-        (0..self.rails).filter(move |rail| between >> rail & 1 == 1)
+        Rail::all(self.rails).filter(move |&rail| has(between, rail))
     }
 
     /// Whether every node reaches every other. Takes a time that is quadratic in the nodes.
     pub fn is_connected(&self) -> bool {
-        let mut pairs = (0..self.nodes()).tuple_combinations();
+        let mut pairs = self.columns.keys().tuple_combinations();
         pairs.all(|(one, other)| self.between(one, other) != 0 && self.between(other, one) != 0)
     }
 
     /// Two nodes of which the first reaches the second on this rail only, if there are such: what its failure would part.
     /// Algorithm 2, where every node transmits on as many rails, is taken for granted.
-    pub fn parted_without(&self, rail: u32) -> Option<(NodeId, NodeId)> {
-        assert!(rail < self.rails, "there is no rail {rail}");
-        let node: BTreeMap<u64, NodeId> = self.columns.iter().copied().zip(0..).collect();
-        let senders = (0..).zip(&self.columns);
-        let mut senders = senders.filter(|(_, column)| **column >> rail & 1 == 1);
+    pub fn parted_without(&self, rail: Rail) -> Option<(NodeId, NodeId)> {
+        assert!(rail.get() < self.rails, "there is no rail {rail}");
+        let columns = self.columns.iter_enumerated();
+        let node: BTreeMap<u64, NodeId> = columns.map(|(node, column)| (*column, node)).collect();
+        let senders = self.columns.iter_enumerated();
+        let mut senders = senders.filter(|(_, column)| has(**column, rail));
         // The other's column is the same but for this rail, and one that it has in its place.
         senders.find_map(|(from, column)| {
-            let mut others = (0..self.rails).filter(|other| column >> other & 1 == 0);
-            let to = others.find_map(|other| node.get(&(column ^ 1 << rail | 1 << other)));
+            let mut others = Rail::all(self.rails).filter(|&other| !has(*column, other));
+            let to = others.find_map(|other| node.get(&(column ^ bit(rail) | bit(other))));
             to.map(|&to| (from, to))
         })
     }
 
     fn between(&self, from: NodeId, to: NodeId) -> u64 {
-        self.columns[from as usize] & !self.columns[to as usize]
+        self.columns[from] & !self.columns[to]
     }
 }
 
@@ -179,8 +185,16 @@ pub fn optimal_rails(nodes: u32) -> u32 {
     enough.expect("35 rails have more halves than a number can count")
 }
 
-fn word(rails: impl IntoIterator<Item = u32>) -> u64 {
-    rails.into_iter().fold(0, |word, rail| word | 1 << rail)
+fn word(rails: impl IntoIterator<Item = Rail>) -> u64 {
+    rails.into_iter().fold(0, |word, rail| word | bit(rail))
+}
+
+fn bit(rail: Rail) -> u64 {
+    1 << rail.get()
+}
+
+fn has(word: u64, rail: Rail) -> bool {
+    word & bit(rail) != 0
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use units::{Bytes, Rate, Time};
 
 mod machines;
 pub mod multirail;
-pub use machines::{Log, cluster, four_nodes, log, machine, pattern, sixteen_nodes};
+pub use machines::*;
 
 /// 64 nodes in three levels, and parameters of which none is a multiple of another.
 pub fn odd_machine() -> Config {

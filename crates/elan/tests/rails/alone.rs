@@ -3,13 +3,12 @@
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::odd_machine;
-use elan::NodeId;
 use elan::rails::Kind;
 use elan::{AdapterConfig, Config};
 use units::{Bytes, Time};
 
 /// The shipped machine, and one of whose parameters none is a multiple of another.
-fn machines(nodes: NodeId, rails: u32, policy: Kind) -> [Config; 2] {
+fn machines(nodes: u32, rails: u32, policy: Kind) -> [Config; 2] {
     let shipped = multirail(nodes, rails, policy);
     let (mut odd, from) = (shipped.clone(), odd_machine());
     odd.cycle = from.cycle;
@@ -159,7 +158,7 @@ fn a_reservation_in_all_its_steps() {
     }
 }
 
-fn alone(config: &Config, nodes: NodeId, size: u64, start: Time) {
+fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
     let paper = Paper {
         config,
         travel: distances(config),

@@ -80,7 +80,7 @@ impl Kind for NoiseGrid {
 impl Runs for Noise {
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
         let noise = workload::Noise {
-            node: self.node,
+            node: self.node.into(),
             cpu: self.cpu,
             iterations: self.iterations,
             compute: self.compute,

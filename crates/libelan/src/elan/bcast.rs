@@ -25,9 +25,10 @@
 
 use super::block::{SLOTS, Slot, segment};
 use super::group::Group;
+use super::layout::{Rank, TeamId};
 use super::relay::{Child, Stage, Work};
 use super::tree::{Spot, balanced, chain};
-use elan::{Action, Dma, DmaError, ElanAddr, Placement};
+use elan::{Action, Dma, DmaError, ElanAddr, Placement, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -73,17 +74,17 @@ impl Group {
         &self,
         span: Span,
         root: u32,
-        prepare: impl Fn(&Group, Bytes, u32),
-        spread: impl AsyncFn(&Group, Span, u32) -> Result<(), DmaError>,
+        prepare: impl Fn(&Group, Bytes, TeamId),
+        spread: impl AsyncFn(&Group, Span, TeamId) -> Result<(), DmaError>,
     ) -> Result<(), DmaError> {
-        let layout = &self.inner.layout;
-        let Some(&team) = layout.team_of.get(root as usize) else {
-            return Err(DmaError::NoProcess { process: root });
-        };
-        let rank = self.inner.rank;
+        let (layout, rank) = (&self.inner.layout, self.inner.rank);
+        let process = ProcessId::new(root);
+        let root = Rank::new(root);
+        let team = layout.team_of.get(root).copied();
+        let team = team.ok_or(DmaError::NoProcess { process })?;
         if !self.leads() {
             self.join().await?;
-            let leader = layout.teams[self.inner.team as usize][0];
+            let leader = layout.teams[self.inner.team][0];
             if rank != root {
                 let from = if leader == root { span.from } else { span.to };
                 self.take_from(leader, from, span).await?;
@@ -111,8 +112,8 @@ impl Group {
     }
 
     /// Copies bytes of another member on the node.
-    async fn take_from(&self, rank: u32, from: ElanAddr, span: Span) -> Result<(), DmaError> {
-        let vp = self.inner.layout.members[rank as usize];
+    async fn take_from(&self, rank: Rank, from: ElanAddr, span: Span) -> Result<(), DmaError> {
+        let vp = self.inner.layout.members[rank];
         let other = self.inner.context.shared(vp);
         let other = other.expect("a team is on one node");
         let bytes = other.load(other.at(from), span.size)?;
@@ -122,9 +123,9 @@ impl Group {
     }
 
     /// This leader's place in a broadcast of some size from a team.
-    fn place(&self, size: Bytes, root: u32) -> Spot {
+    fn place(&self, size: Bytes, root: TeamId) -> Spot {
         let count = self.inner.layout.leaders.len() as u32;
-        self.spot_of((self.inner.team + count - root) % count, size)
+        self.spot_of((self.inner.team.get() + count - root.get()) % count, size)
     }
 
     /// What is above and below a place in a broadcast of some size.
@@ -148,7 +149,7 @@ impl Group {
     }
 
     /// Before anything of a broadcast can come.
-    pub(super) fn prepare_spread(&self, size: Bytes, root: u32) {
+    pub(super) fn prepare_spread(&self, size: Bytes, root: TeamId) {
         let segments = self.segments(size) as u32;
         let spot = self.place(size, root);
         for parity in 0..2 {
@@ -179,7 +180,13 @@ impl Group {
     }
 
     /// One of the children, and the descriptors of all segments to it.
-    fn child(&self, span: Span, staged_here: bool, (index, place): (u32, u32), vp: u32) -> Child {
+    fn child(
+        &self,
+        span: Span,
+        staged_here: bool,
+        (index, place): (u32, u32),
+        vp: ProcessId,
+    ) -> Child {
         let staged_there = self.stages(span) && !self.spot_of(place, span.size).children.is_empty();
         let cut = |index: u64| {
             let (offset, length, slot) = self.part(index, span.size);
@@ -203,11 +210,11 @@ impl Group {
     }
 
     /// The bytes go from the root team's leader to all others.
-    pub(super) async fn spread(&self, mut span: Span, root: u32) -> Result<(), DmaError> {
+    pub(super) async fn spread(&self, mut span: Span, root: TeamId) -> Result<(), DmaError> {
         let leaders = &self.inner.layout.leaders;
         let spot = self.place(span.size, root);
         let segments = self.segments(span.size);
-        let vp = |place: u32| leaders[((place + root) as usize) % leaders.len()];
+        let vp = |place: u32| leaders[TeamId::new((place + root.get()) % leaders.len() as u32)];
         if spot.parent.is_some() {
             span.from = span.to;
         }

@@ -6,7 +6,7 @@ use super::group::{Group, GroupError};
 use super::layout::Layout;
 use super::reduce::{Reduction, To};
 use crate::elan3::AllocError;
-use elan::ElanAddr;
+use elan::{ElanAddr, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -30,7 +30,7 @@ impl Elan {
     pub async fn group(
         &self,
         parent: &Group,
-        members: &[u32],
+        members: &[ProcessId],
     ) -> Result<Option<Group>, GroupError> {
         let mut sorted = members.to_vec();
         sorted.sort_unstable();
@@ -40,13 +40,13 @@ impl Elan {
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(GroupError::Twice(twice[0]));
         }
-        let known = |vp: u32| (0..parent.size()).any(|rank| parent.lookup(rank) == Some(vp));
+        let known = |vp| (0..parent.size()).any(|rank| parent.lookup(rank) == Some(vp));
         if let Some(&stranger) = members.iter().find(|&&vp| !known(vp)) {
             return Err(GroupError::NoMember(stranger));
         }
         let inside = members.contains(&self.vp());
         let block = self.agree(parent, inside).await?;
-        let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec()));
+        let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec().into()));
         let group = inside.then(|| Group::new(&self.inner.member, layout(), block));
         // Nobody uses it before all members have it.
         parent.gsync().await;

@@ -43,7 +43,7 @@ mod tree;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
-use elan::{ElanAddr, Node, Wait};
+use elan::{ElanAddr, Node, ProcessId, Wait};
 use group::{Group, Member};
 use kernel::Label;
 use std::cell::RefCell;
@@ -97,7 +97,7 @@ impl Elan {
     }
 
     /// This process's number.
-    pub fn vp(&self) -> u32 {
+    pub fn vp(&self) -> ProcessId {
         self.inner.elan3.process()
     }
 
@@ -116,8 +116,8 @@ impl Elan {
         self.peer(self.vp())
     }
 
-    pub(crate) fn peer(&self, vp: u32) -> &Rc<Port> {
-        &self.inner.ports[vp as usize]
+    pub(crate) fn peer(&self, vp: ProcessId) -> &Rc<Port> {
+        &self.inner.ports[vp]
     }
 
     pub(crate) fn peers(&self) -> Peers {

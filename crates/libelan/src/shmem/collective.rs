@@ -10,7 +10,7 @@
 //! The set of processing elements that a call is for is a [`Group`]: that of all, or one that [`crate::elan::Elan::group`]
 //! has made. Sources and targets are symmetric memory. Hardware does what it can.
 
-use super::{Shmem, ShmemError};
+use super::{Result, Shmem, ShmemError};
 use crate::elan::bcast::Span;
 use crate::elan::group::Group;
 use crate::elan::reduce::{Reduction, To};
@@ -23,7 +23,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`Shmem::quiet`], once all have come.
-    pub async fn barrier(&self, group: &Group) -> Result<(), ShmemError> {
+    pub async fn barrier(&self, group: &Group) -> Result<()> {
         let quiet = self.quiet().await;
         group.hgsync().await?;
         quiet
@@ -40,7 +40,7 @@ impl Shmem {
         size: Bytes,
         root: u32,
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         let span = Span {
             from: source,
             to: target,
@@ -59,7 +59,7 @@ impl Shmem {
         source: ElanAddr,
         size: Bytes,
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         let offset = size * u64::from(group.rank());
         let total = size * u64::from(group.size());
         self.gather(target, source, (offset, size, total), group)
@@ -76,7 +76,7 @@ impl Shmem {
         source: ElanAddr,
         size: Bytes,
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         // All lengths, by rank: each says its own.
         let elan3 = self.elan.elan3();
         let (ranks, rank) = (u64::from(group.size()), u64::from(group.rank()));
@@ -115,11 +115,12 @@ impl Shmem {
         source: ElanAddr,
         (offset, size, total): (Bytes, Bytes, Bytes),
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         let first = group.lookup(0).expect("a group has a first member");
         // The target of the first is its own until it calls.
         self.barrier(group).await?;
-        self.put(target.offset(offset), source, size, first).await?;
+        let part = target.offset(offset);
+        self.put(part, source, size, first.get()).await?;
         self.barrier(group).await?;
         group.hbcast(target, total, 0).await?;
         Ok(())
@@ -136,7 +137,7 @@ impl Shmem {
         count: u64,
         function: impl Fn(u64, u64) -> u64,
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         let combine = Shmem::words(function);
         let operation = Reduction {
             size: WORD,

@@ -2,14 +2,14 @@
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
 use elan::rails::{self, Kind};
-use elan::{Config, ElanAddr, Stop};
+use elan::{Config, ElanAddr, NodeId, ProcessId, Stop};
 use fabric::FatTree;
 use libelan::{Job, Pe};
 use units::{Bytes, Time};
 
 #[path = "../../../elan/tests/common/machines.rs"]
 mod machines;
-pub use machines::{Log, cluster, four_nodes, log, machine, pattern, sixteen_nodes};
+pub use machines::*;
 
 /// The shipped machine of the second generation, on a tree of choice.
 pub fn opteron(tree: FatTree) -> Config {
@@ -61,6 +61,27 @@ pub fn run_on<F: Future<Output = ()> + 'static>(
     let end = cluster.run();
     cluster.check_conservation();
     end
+}
+
+/// Processes at some nodes, by their numbers.
+pub fn job(nodes: &[u32]) -> Job {
+    job_of(nodes, 1)
+}
+
+/// So many processes at each of some nodes.
+pub fn job_of(nodes: &[u32], pes: u32) -> Job {
+    let nodes = nodes.iter().copied().map(NodeId::new);
+    Job::new("test", nodes, pes).expect("there are nodes")
+}
+
+/// The number of a process.
+pub fn me(pe: &Pe) -> u32 {
+    pe.vp().get()
+}
+
+/// A process, by its number.
+pub fn pid(number: u32) -> ProcessId {
+    ProcessId::new(number)
 }
 
 /// So many bytes.

@@ -24,7 +24,7 @@
 pub(crate) mod context;
 pub(crate) mod shared;
 
-use crate::NodeId;
+use crate::Place;
 use crate::memory::{Address, Contents, ContextId, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
 use bitflags::bitflags;
 use std::fmt;
@@ -160,8 +160,8 @@ impl Fault {
     "node {node}, context {context}: no room for {bytes} of {placement} memory; {left} are left"
 )]
 pub struct MemoryError {
-    /// The node.
-    pub node: NodeId,
+    /// The place of the adapter.
+    pub node: Place,
     /// The context.
     pub context: ContextId,
     /// What was wanted.

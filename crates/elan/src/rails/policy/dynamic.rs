@@ -6,7 +6,8 @@
 
 use super::turn::Turn;
 use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, no_rail, stripes};
-use crate::rails::host::{Host, Rail};
+use crate::Rail;
+use crate::rails::host::{Host, RailAdapter};
 use crate::rails::nic::{Port, Reply};
 use kernel::Signal;
 use std::cell::Cell;
@@ -14,17 +15,18 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
+use typed_index_collections::TiVec;
 
 pub(crate) struct Dynamic {
     turn: Turn,
     /// Where the adapter of each rail answers.
-    replies: Vec<Rc<Reply>>,
+    replies: TiVec<Rail, Rc<Reply>>,
     ports: PortOf,
 }
 
 impl Dynamic {
     pub fn new(host: &Host, turn: Turn, ports: PortOf) -> Self {
-        let reply = |rail: &Rail| {
+        let reply = |rail: &RailAdapter| {
             Rc::new(Reply {
                 event: rail.adapter.event(1),
                 granted: Cell::new(false),
@@ -38,29 +40,27 @@ impl Dynamic {
     }
 
     /// Asks on some rails; the numbers of the requests that were granted, by their rails, in ascending order.
-    async fn ask(&self, host: &Host, free: &[u32], message: RailMessage) -> Vec<(u32, u64)> {
+    async fn ask(&self, host: &Host, free: &[Rail], message: RailMessage) -> Vec<(Rail, u64)> {
         let mut asked = Vec::new();
         for &rail in free {
             let number = host.number();
-            let reply = &self.replies[rail as usize];
+            let reply = &self.replies[rail];
             reply.granted.set(false);
             port(host, rail).request(number, message.to, reply);
             asked.push((rail, number));
         }
         for &rail in free {
-            let adapter = &host.rails[rail as usize].adapter;
-            let answered = adapter.wait(self.replies[rail as usize].event);
+            let adapter = &host.rails[rail].adapter;
+            let answered = adapter.wait(self.replies[rail].event);
             or(answered, &adapter.down()).await;
         }
-        asked.retain(|&(rail, _)| {
-            self.replies[rail as usize].granted.get() && host.rails[rail as usize].is_up()
-        });
+        asked.retain(|&(rail, _)| self.replies[rail].granted.get() && host.rails[rail].is_up());
         asked
     }
 }
 
-fn port(host: &Host, rail: u32) -> &Port {
-    let port = host.rails[rail as usize].port.as_deref();
+fn port(host: &Host, rail: Rail) -> &Port {
+    let port = host.rails[rail].port.as_deref();
     port.expect("the policy reserves")
 }
 
@@ -84,16 +84,19 @@ impl Policy for Dynamic {
     fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         Box::pin(async move {
             loop {
-                let free = host.rails_that(Rail::is_free);
+                let free = host.rails_that(RailAdapter::is_free);
                 if free.is_empty() {
-                    if host.rails_that(Rail::is_up).is_empty() {
-                        return Err(no_rail(host, message));
+                    if host.rails_that(RailAdapter::is_up).is_empty() {
+                        return no_rail(host, message);
                     }
-                    host.rails[0].adapter.sleep(host.config.poll).await;
+                    host.rails[Rail::new(0)]
+                        .adapter
+                        .sleep(host.config.poll)
+                        .await;
                     continue;
                 }
                 let granted = self.ask(host, &free, message).await;
-                let rails: Vec<u32> = granted.iter().map(|&(rail, _)| rail).collect();
+                let rails: Vec<Rail> = granted.iter().map(|&(rail, _)| rail).collect();
                 let count = stripes(&host.config, rails.len(), message.size);
                 let taken = self.turn.take(&rails, count);
                 let mut picks = Vec::new();

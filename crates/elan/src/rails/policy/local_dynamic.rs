@@ -2,7 +2,8 @@
 
 use super::turn::Turn;
 use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail, stripes};
-use crate::rails::host::{Host, Rail};
+use crate::Rail;
+use crate::rails::host::{Host, RailAdapter};
 
 pub(crate) struct LocalDynamic {
     turn: Turn,
@@ -18,21 +19,24 @@ impl Policy for LocalDynamic {
     fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         Box::pin(async move {
             loop {
-                let free = host.rails_that(Rail::is_free);
+                let free = host.rails_that(RailAdapter::is_free);
                 let count = stripes(&host.config, free.len(), message.size);
                 let taken = self.turn.take(&free, count);
                 if !taken.is_empty() {
-                    let pick = |rail: u32| {
-                        host.rails[rail as usize].take();
+                    let pick = |rail: Rail| {
+                        host.rails[rail].take();
                         let hold = Hold::Taken;
                         Pick { rail, hold }
                     };
                     return Ok(taken.into_iter().map(pick).collect());
                 }
-                if host.rails_that(Rail::is_up).is_empty() {
-                    return Err(no_rail(host, message));
+                if host.rails_that(RailAdapter::is_up).is_empty() {
+                    return no_rail(host, message);
                 }
-                host.rails[0].adapter.sleep(host.config.poll).await;
+                host.rails[Rail::new(0)]
+                    .adapter
+                    .sleep(host.config.poll)
+                    .await;
             }
         })
     }

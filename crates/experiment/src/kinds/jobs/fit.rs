@@ -58,7 +58,7 @@ impl Fit<'_> {
             self.problems.push(problem);
         } else if section.is_some_and(|rails| rails.policy.value == Kind::Static)
             && let Ok(allocation) = Allocation::with_rails(self.attached(), rails)
-            && let Some((from, to)) = allocation.parted_without(rail)
+            && let Some((from, to)) = allocation.parted_without(rail.into())
         {
             let message = format!("node {from} reaches node {to} on rail {rail} only");
             let problem = self.document.problem(
@@ -171,7 +171,10 @@ impl Fit<'_> {
         for (place, theirs) in other.nodes.places(path) {
             let theirs = theirs.numbers();
             for ours in one.nodes.values() {
-                let shared: Vec<_> = theirs.iter().filter(|&&node| ours.contains(node)).collect();
+                let shared: Vec<_> = theirs
+                    .iter()
+                    .filter(|node| ours.contains(node.get()))
+                    .collect();
                 let Some(first) = shared.first() else {
                     continue;
                 };

@@ -73,7 +73,7 @@ pub use message::{Mode, Received, Room, Select, Stats, TportError};
 
 use crate::elan::Elan;
 use crate::elan3::AllocError;
-use elan::ElanAddr;
+use elan::{ElanAddr, ProcessId};
 use port::{Port, Receive, Sending};
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -81,7 +81,7 @@ use units::{Bytes, Time};
 /// A send that was started (`ELAN_EVENT`).
 #[must_use = "nobody knows whether it fails until it is waited for"]
 pub struct Tx {
-    to: u32,
+    to: ProcessId,
     tag: u64,
     sending: Rc<Sending>,
 }
@@ -141,7 +141,7 @@ impl Tport {
     pub fn tx_start(
         &self,
         mode: Mode,
-        to: u32,
+        to: ProcessId,
         (sender, tag): (u32, u64),
         from: ElanAddr,
         size: Bytes,
