@@ -96,48 +96,38 @@ impl Dma {
 
     /// Names an event of the destination that occurs when all bytes are stored.
     #[must_use]
-    pub fn notify(self, event: EventId) -> Self {
-        Dma {
-            notify: Some(Notify::Event(event)),
-            ..self
-        }
+    pub fn notify(mut self, event: EventId) -> Self {
+        self.notify = Some(Notify::Event(event));
+        self
     }
 
     /// Names the event at an address of the destination's process, as [`notify`](Self::notify).
     #[must_use]
-    pub fn notify_at(self, event: Address) -> Self {
-        Dma {
-            notify: Some(Notify::At(event)),
-            ..self
-        }
+    pub fn notify_at(mut self, event: Address) -> Self {
+        self.notify = Some(Notify::At(event));
+        self
     }
 
     /// Names an event of the process that posts it, which occurs when it is complete, unless it fails.
     #[must_use]
-    pub fn done(self, event: EventId) -> Self {
-        Dma {
-            done: Some(event),
-            ..self
-        }
+    pub fn done(mut self, event: EventId) -> Self {
+        self.done = Some(event);
+        self
     }
 
     /// Counts its payload, as it is stored, on a meter.
     #[must_use]
-    pub fn metered(self, meter: Meter) -> Self {
-        Dma {
-            meter: Some(meter),
-            ..self
-        }
+    pub fn metered(mut self, meter: Meter) -> Self {
+        self.meter = Some(meter);
+        self
     }
 
     /// Makes it one for the short transaction engine, where the adapter has one: it must fit in one packet, and lie in
     /// adapter memory, which command queues do.
     #[must_use]
-    pub fn short(self) -> Self {
-        Dma {
-            short: true,
-            ..self
-        }
+    pub fn short(mut self) -> Self {
+        self.short = true;
+        self
     }
 
     /// Sets the priority of its packets.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Log, cluster, log, logs, machine, pattern, sixteen_nodes};
+use common::{Log, add_one, cluster, log, logs, machine, pattern, sixteen_nodes, write};
 use elan::{
     Address, Cluster, Comparison, Dma, DmaError, ElanAddr, EventId, Node, NodeId, Place, Placement,
     Priority, Stop, Transaction,
@@ -65,10 +65,7 @@ fn conditional(late: Option<u32>, tries: u32) -> (Vec<Spot>, Log<bool>) {
             comparison: Comparison::NotLess,
             word: 7,
         },
-        Transaction::Write {
-            to: places[0].word.elan,
-            word: 100,
-        },
+        write(places[0].word, 100),
         Transaction::SetEvent {
             at: places[0].at.elan,
         },
@@ -118,13 +115,7 @@ fn a_fault_is_told_and_changes_nothing() {
     let mut cluster = cluster(&sixteen_nodes());
     let places = places(&cluster, Placement::Adapter, 8);
     let (to, nowhere) = (places[0].word, ElanAddr::NOWHERE);
-    let transactions = [
-        Transaction::Write {
-            to: to.elan,
-            word: 1,
-        },
-        Transaction::SetEvent { at: nowhere },
-    ];
+    let transactions = [write(to, 1), Transaction::SetEvent { at: nowhere }];
     let [errors, told] = logs();
     let started = places[0].node.run("asks", async move |thread| {
         told.note(
@@ -155,10 +146,7 @@ fn a_message_that_one_node_discards_is_sent_again() {
     let mut cluster = cluster(&sixteen_nodes());
     let places = places(&cluster, Placement::Adapter, 8);
     let to = places[0].word;
-    let add = [Transaction::Add {
-        to: to.elan,
-        word: 1,
-    }];
+    let add = [add_one(to)];
     let started = places[2].node.run("adds", async move |thread| {
         let answer = thread
             .broadcast(to, Place::new(15), &add, Priority::Low)

@@ -111,10 +111,7 @@ fn a_run_to_a_moment_goes_on_after_a_deadlock() {
     assert_eq!(cluster.now(), Time::from_us(50));
     let (a, b) = (node_of(&cluster, 1), node_of(&cluster, 0));
     cluster.spawn("wakes it", async move {
-        let (from, to) = (
-            a.reserve(Placement::Adapter, Bytes::ZERO),
-            b.reserve(Placement::Adapter, Bytes::ZERO),
-        );
+        let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, Bytes::ZERO));
         a.dma(Dma::new(from.start(), to.start(), Bytes::ZERO).notify(event))
             .await
             .expect("it fits");

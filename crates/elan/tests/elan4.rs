@@ -39,10 +39,7 @@ fn a_short_message() {
     let (mut cluster, [a, b]) = start(&config);
     let [times, noted] = logs();
     cluster.spawn("sends", async move {
-        let (from, to) = (
-            a.reserve(Placement::Adapter, Bytes::new(64)),
-            b.reserve(Placement::Adapter, Bytes::new(64)),
-        );
+        let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, Bytes::new(64)));
         let arrived = b.event(1);
         let dma = Dma::new(from.start(), to.start(), Bytes::new(40)).notify(arrived);
         let sent = a.send_short(dma);
@@ -107,10 +104,7 @@ fn behind_a_long_one(engines: u32) -> Time {
     cluster.spawn("sends", async move {
         let put = |kilobytes| {
             let size = Bytes::from_kb(kilobytes);
-            let (from, to) = (
-                a.reserve(Placement::Adapter, size),
-                b.reserve(Placement::Adapter, size),
-            );
+            let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, size));
             a.dma(Dma::new(from.start(), to.start(), size))
         };
         let long = put(256);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Log, cluster, four_nodes, log, logs, node_of, pattern, settle, start};
+use common::{Log, PLACEMENTS, cluster, four_nodes, log, logs, node_of, pattern, settle, start};
 use elan::{
     Access, Address, Cluster, Dma, DmaError, EventId, Fault, Node, Placement, Reason, Region,
 };
@@ -45,12 +45,7 @@ fn bench(from: Placement, to: Placement) -> Bench {
 
 /// An access to what is not mapped.
 fn unmapped(address: Address, length: u64, access: Access) -> DmaError {
-    DmaError::Fault(Fault {
-        address,
-        length: Bytes::new(length),
-        access,
-        reason: Reason::Unmapped,
-    })
+    Fault::new(address, Bytes::new(length), access, Reason::Unmapped).into()
 }
 
 impl Bench {
@@ -103,13 +98,6 @@ fn outside(region: Region) -> Vec<(Address, u64)> {
     .map(|(offset, length)| (region.at(Bytes::new(offset)), length))
     .collect()
 }
-
-const PLACEMENTS: [(Placement, Placement); 4] = [
-    (Placement::Adapter, Placement::Adapter),
-    (Placement::Adapter, Placement::Main),
-    (Placement::Main, Placement::Adapter),
-    (Placement::Main, Placement::Main),
-];
 
 /// Bytes beyond the end of the source, and sources of another node. No packet is sent.
 #[test]

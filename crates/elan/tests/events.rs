@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, logs, node_of, start};
+use common::{PLACEMENTS, cluster, four_nodes, log, logs, node_of, start};
 use elan::{Action, Cluster, Dma, ElanAddr, EventId, Node, Placement, Wait};
 use std::collections::BTreeSet;
 use units::{Bytes, Time};
@@ -145,12 +145,7 @@ fn a_count_of_zero() {
 /// A notification says that all bytes are stored, whatever the placement and however slow the bus of the destination.
 #[test]
 fn a_notification_follows_the_bytes() {
-    for (from, to) in [
-        (Placement::Adapter, Placement::Adapter),
-        (Placement::Adapter, Placement::Main),
-        (Placement::Main, Placement::Adapter),
-        (Placement::Main, Placement::Main),
-    ] {
+    for (from, to) in PLACEMENTS {
         for length in [1, 64, 320, 321, 5000] {
             let mut config = four_nodes();
             config.bus.burst_overhead = Time::from_ns(500);

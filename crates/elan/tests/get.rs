@@ -3,41 +3,28 @@
 mod common;
 
 use common::{
-    bursts, cluster, four_nodes, log, logs, machine, node_of, odd_machine, pattern, settle, start,
+    PLACEMENTS, bursts, cluster, flits, four_nodes, log, logs, machine, node_of, odd_machine,
+    pattern, settle, start,
 };
 use elan::{Access, Config, Dma, DmaError, Fault, Placement, Reason};
 use fabric::FatTree;
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
-const PLACEMENTS: [Placement; 2] = [Placement::Adapter, Placement::Main];
-
-/// Flits of a packet: header of 8 bytes, 10 for each transaction of up to 64, 2 bytes a flit.
-fn flits(payload: u64) -> u64 {
-    (8 + 10 * payload.div_ceil(64).max(1) + payload).div_ceil(2)
-}
-
 /// When a process that gets one packet at time 0 knows that it is there; both buses are idle.
 fn by_hand(config: &Config, travel: u64, (from, to): (Placement, Placement), length: u64) -> Time {
     let (adapter, bus) = (&config.adapter, &config.bus);
     let arrives = |leaves: Time, payload: u64| {
-        let injected = leaves.as_ps().div_ceil(config.cycle.as_ps());
+        let injected = leaves.div_ceil(config.cycle);
         config.cycle * (injected + travel + flits(payload) - 1)
     };
     let asked = arrives(bursts(bus, 8) + adapter.command + adapter.dma_start, 32);
-    let crosses = |placement| placement == Placement::Main && length > 0;
-    let read = if crosses(from) {
-        bursts(bus, length)
-    } else {
-        Time::ZERO
-    };
-    let arrival = arrives(asked + adapter.input + adapter.dma_start + read, length);
-    let write = if crosses(to) {
-        bursts(bus, length)
-    } else {
-        Time::ZERO
-    };
-    let stored = arrival + write + adapter.input + adapter.event;
+    let crosses = |memory| bursts(bus, if memory == Placement::Main { length } else { 0 });
+    let arrival = arrives(
+        asked + adapter.input + adapter.dma_start + crosses(from),
+        length,
+    );
+    let stored = arrival + crosses(to) + adapter.input + adapter.event;
     // The asker's bus has moved the command; whatever it moves next, it turns once.
     stored + bus.turnaround + bursts(bus, 64) + adapter.poll
 }
@@ -47,10 +34,7 @@ fn a_get_of_one_packet_alone() {
     for config in [machine(FatTree::quaternary(3).unwrap()), odd_machine()] {
         let hop = &config.fabric.hop_delay;
         for (other, travel) in [(1, 2 * hop[0]), (16, 2 * (hop[0] + hop[1] + hop[2]))] {
-            for (from, to) in PLACEMENTS
-                .map(|from| PLACEMENTS.map(|to| (from, to)))
-                .concat()
-            {
+            for (from, to) in PLACEMENTS {
                 for length in [0, 1, 64, 65, 320] {
                     let mut cluster = cluster(&config);
                     let (asker, owner) = (node_of(&cluster, 0), node_of(&cluster, other));
@@ -128,14 +112,7 @@ fn bad_ends() {
         posts.wait(ours).await;
     });
     cluster.run().expect("all ends");
-    let fault = |address, access| {
-        DmaError::Fault(Fault {
-            address,
-            length: size,
-            access,
-            reason: Reason::Unmapped,
-        })
-    };
+    let fault = |at, access| DmaError::from(Fault::new(at, size, access, Reason::Unmapped));
     let (node, context) = (asker.place(), asker.context());
     let misdirected = DmaError::Misdirected { node, context };
     let wrong = [

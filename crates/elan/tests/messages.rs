@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{four_nodes, log, logs, node_of, settle, start};
+use common::{add_one, four_nodes, log, logs, node_of, settle, start, write};
 use elan::{
     Access, Action, Address, Answer, Cluster, Comparison, DmaError, ElanAddr, Fault, Node,
     Permissions, Placement, Priority, Reason, Thread, Transaction,
@@ -119,14 +119,7 @@ fn faults_change_nothing() {
     let hidden = b.allocate(Placement::Adapter, Bytes::new(64)).start();
     b.protect(hidden.elan, Bytes::new(64), Permissions::LOCAL)
         .unwrap();
-    let good = Transaction::Write {
-        to: at.elan,
-        word: 1,
-    };
-    let write = |to: Address| Transaction::Write {
-        to: to.elan,
-        word: 2,
-    };
+    let good = write(at, 1);
     let nothing = ElanAddr::new(0x100);
     let set = |at| Transaction::SetEvent { at };
     let test = Transaction::Test {
@@ -141,10 +134,10 @@ fn faults_change_nothing() {
     let short = b.queue(4, Bytes::new(23), None).expect("there is memory");
     let short = short.start();
     let bad = [
-        (write(main), Access::RemoteWrite, Reason::NotAdapter),
-        (write(hidden), Access::RemoteWrite, Reason::Forbidden),
+        (write(main, 2), Access::RemoteWrite, Reason::NotAdapter),
+        (write(hidden, 2), Access::RemoteWrite, Reason::Forbidden),
         (
-            write(at.offset(Bytes::new(57))),
+            write(at.offset(Bytes::new(57)), 2),
             Access::RemoteWrite,
             Reason::Unmapped,
         ),
@@ -169,13 +162,9 @@ fn faults_change_nothing() {
             Transaction::Insert { queue, .. } => (queue, 24),
             Transaction::Add { .. } => unreachable!("there is none"),
         };
-        let fault = Fault {
-            address: Address { elan, ..at },
-            length: Bytes::new(length),
-            access,
-            reason,
-        };
-        assert_eq!(answer, Err(DmaError::Fault(fault)));
+        let (at, length) = (Address { elan, ..at }, Bytes::new(length));
+        let fault = Fault::new(at, length, access, reason);
+        assert_eq!(answer, Err(fault.into()));
     }
     assert_eq!(words(&b, at, 1), [0]);
 }
@@ -186,10 +175,7 @@ fn a_refused_message_is_sent_again() {
     let (mut cluster, [a, b]) = start(&four_nodes());
     let at = b.allocate(Placement::Adapter, Bytes::new(8)).start();
     b.accept(false);
-    let add = Transaction::Add {
-        to: at.elan,
-        word: 1,
-    };
+    let add = add_one(at);
     let program = async move |thread: Thread| {
         let answer = thread.send(at, &[add], Priority::High).await;
         assert_eq!(answer, Ok(passed(Some(0))));
@@ -274,10 +260,7 @@ fn a_message_waits_for_room_in_a_queue() {
     let (mut cluster, [a, b]) = start(&four_nodes());
     let at = b.allocate(Placement::Adapter, Bytes::new(8)).start();
     let queue = b.queue(1, Bytes::new(24), None).expect("there is memory");
-    let count = Transaction::Add {
-        to: at.elan,
-        word: 1,
-    };
+    let count = add_one(at);
     let insert = move |word| Transaction::Insert {
         queue: queue.start().elan,
         words: [word, 7, u64::MAX],

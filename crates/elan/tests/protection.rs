@@ -60,12 +60,7 @@ fn outcomes(
 }
 
 fn fault(address: Address, length: Bytes, access: Access, reason: Reason) -> DmaError {
-    DmaError::Fault(Fault {
-        address,
-        length,
-        access,
-        reason,
-    })
+    Fault::new(address, length, access, reason).into()
 }
 
 fn nothing() -> Box<dyn Fn()> {
@@ -239,12 +234,7 @@ fn capabilities_keep_jobs_apart() {
     // A process that has detached has no memory, either.
     assert_eq!(
         gone.store(left, &[1]),
-        Err(Fault {
-            address: left,
-            length: one,
-            access: Access::Host,
-            reason: Reason::NoContext
-        })
+        Err(Fault::new(left, one, Access::Host, Reason::NoContext))
     );
 }
 

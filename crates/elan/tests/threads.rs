@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{four_nodes, log, logs, node_of, settle, start};
-use elan::{Action, Dma, DmaError, Placement, Priority, Thread, Transaction};
+use common::{four_nodes, log, logs, node_of, settle, start, write};
+use elan::{Action, Dma, DmaError, Placement, Priority, Thread};
 use units::{Bytes, Time};
 
 /// A command on an idle bus: 8 bytes, then the command processor.
@@ -139,10 +139,7 @@ fn a_message_of_a_thread() {
     let to = b.allocate(Placement::Adapter, Bytes::new(8)).start();
     let [ends, noted] = logs();
     let program = async move |thread: Thread| {
-        let write = Transaction::Write {
-            to: to.elan,
-            word: 77,
-        };
+        let write = write(to, 77);
         let answer = thread.send(to, &[write], Priority::Low).await.unwrap();
         noted.note((answer.found, thread.now()));
     };
@@ -174,10 +171,7 @@ fn errors_reach_the_thread() {
             error.to_string().contains("a remote write of 64 B"),
             "{error}"
         );
-        let write = Transaction::Write {
-            to: beyond.elan,
-            word: 1,
-        };
+        let write = write(beyond, 1);
         let error = thread
             .send(there, &[write], Priority::Low)
             .await

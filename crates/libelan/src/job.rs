@@ -98,14 +98,15 @@ impl Job {
     ///
     /// # Errors
     /// If the cluster lacks a node, a node a processor for each of its processes, or an adapter a context or memory.
-    pub fn launch<F: Future<Output = ()> + 'static>(
+    pub fn launch(
         &self,
         cluster: &mut Cluster,
-        program: impl Fn(Pe) -> F,
+        program: impl AsyncFn(Pe) + 'static,
     ) -> Result<(), JobError> {
+        let program = Rc::new(program);
         for pe in self.attach(cluster)? {
-            let label = pe.label().clone();
-            cluster.spawn(label, program(pe));
+            let (label, program) = (pe.label().clone(), Rc::clone(&program));
+            cluster.spawn(label, async move { program(pe).await });
         }
         Ok(())
     }

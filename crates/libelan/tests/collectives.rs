@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{job, me, pattern, pid, run};
+use common::{job, load, me, pattern, pid, run, store};
 use elan::DmaError;
 use libelan::elan::reduce::Reduction;
 use libelan::elan::tport::TportError;
@@ -21,27 +21,27 @@ fn jobs() -> [Job; 4] {
     ]
 }
 
-fn all<F: Future<Output = ()> + 'static>(program: impl Fn(Pe) -> F) {
+fn all(program: impl AsyncFn(Pe) + Copy + 'static) {
     for job in jobs() {
-        run(&job, &program).unwrap_or_else(|stop| panic!("{stop}"));
+        run(&job, program);
     }
 }
 
 #[test]
 fn shmem_broadcasts_leave_the_roots_target_alone() {
-    all(|pe| async move {
+    all(async |pe| {
         let (shmem, group) = (pe.shmem(), pe.elan().all_group());
         let size = Bytes::new(1000);
         let source = shmem.malloc(size).expect("there is room");
         let target = shmem.malloc(size).expect("there is room");
         for root in 0..pe.nvps() {
             let mine = pattern(u64::from(me(&pe) + 100 * root), 1000);
-            pe.elan3().store(source, &mine).expect("it is mapped");
-            pe.elan3().store(target, &[7; 1000]).expect("it is mapped");
+            store(&pe, source, &mine);
+            store(&pe, target, &[7; 1000]);
             shmem.barrier(group).await.expect("all are there");
             let done = shmem.broadcast(target, source, size, root, group).await;
             done.expect("all have the target");
-            let found = pe.elan3().load(target, size).expect("it is mapped");
+            let found = load(&pe, target, size);
             let expected = if root == me(&pe) {
                 vec![7; 1000]
             } else {
@@ -54,7 +54,7 @@ fn shmem_broadcasts_leave_the_roots_target_alone() {
 
 #[test]
 fn shmem_collects_in_the_order_of_ranks() {
-    all(|pe| async move {
+    all(async |pe| {
         let (shmem, group, nvps) = (pe.shmem(), pe.elan().all_group(), pe.nvps());
         let length = |vp: u32| u64::from(vp * 37 % 90);
         let total: u64 = (0..nvps).map(length).sum();
@@ -63,16 +63,13 @@ fn shmem_collects_in_the_order_of_ranks() {
             .malloc(Bytes::new(90) * u64::from(nvps))
             .expect("there is room");
         let mine = pattern(u64::from(me(&pe)), 90);
-        pe.elan3().store(source, &mine).expect("it is mapped");
+        store(&pe, source, &mine);
         let size = Bytes::new(length(me(&pe)));
         shmem
             .collect(target, source, size, group)
             .await
             .expect("all have the target");
-        let found = pe
-            .elan3()
-            .load(target, Bytes::new(total))
-            .expect("it is mapped");
+        let found = load(&pe, target, Bytes::new(total));
         let part = |vp| pattern(u64::from(vp), length(vp));
         let expected: Vec<u8> = (0..nvps).flat_map(part).collect();
         assert_eq!(found[..], expected[..]);
@@ -82,10 +79,7 @@ fn shmem_collects_in_the_order_of_ranks() {
             .fcollect(target, source, size, group)
             .await
             .expect("all have the target");
-        let found = pe
-            .elan3()
-            .load(target, size * u64::from(nvps))
-            .expect("it is mapped");
+        let found = load(&pe, target, size * u64::from(nvps));
         let expected: Vec<u8> = (0..nvps)
             .flat_map(|vp| pattern(u64::from(vp), 90))
             .collect();
@@ -95,7 +89,7 @@ fn shmem_collects_in_the_order_of_ranks() {
 
 #[test]
 fn shmem_barriers_end_puts_and_reductions_reduce() {
-    all(|pe| async move {
+    all(async |pe| {
         let (shmem, group, nvps) = (pe.shmem(), pe.elan().all_group(), pe.nvps());
         let words = shmem.malloc(Bytes::new(16)).expect("there is room");
         let second = words.offset(Bytes::new(8));
@@ -130,7 +124,7 @@ fn add(one: &[u8], other: &mut [u8]) {
 
 #[test]
 fn mpi_reduces_at_one_or_all() {
-    all(|pe| async move {
+    all(async |pe| {
         let (mpi, nvps, size) = (pe.mpi(), pe.nvps(), Bytes::new(8));
         let alloc = || pe.elan3().alloc_main(8, size * 500).expect("there is room");
         let (source, target) = (alloc(), alloc());
@@ -139,16 +133,14 @@ fn mpi_reduces_at_one_or_all() {
             combine: &add,
         };
         let mine = (0..500).flat_map(|index| f64::from(index * (me(&pe) + 1)).to_le_bytes());
-        pe.elan3()
-            .store(source, &mine.collect::<Vec<u8>>())
-            .expect("it is mapped");
+        store(&pe, source, &mine.collect::<Vec<u8>>());
         let factor = nvps * (nvps + 1) / 2;
         let sum: Vec<u8> = (0..500)
             .flat_map(|index| f64::from(index * factor).to_le_bytes())
             .collect();
-        let found = || pe.elan3().load(target, size * 500).expect("it is mapped");
+        let found = || load(&pe, target, size * 500);
         for root in 0..nvps {
-            pe.elan3().store(target, &[0; 4000]).expect("it is mapped");
+            store(&pe, target, &[0; 4000]);
             mpi.reduce(source, target, 500, &operation, root)
                 .await
                 .expect("it is mapped");
@@ -164,7 +156,7 @@ fn mpi_reduces_at_one_or_all() {
 
 #[test]
 fn mpi_has_no_other_roots() {
-    all(|pe| async move {
+    all(async |pe| {
         let (mpi, nobody) = (pe.mpi(), pe.nvps());
         let buffer = pe
             .elan3()
@@ -186,24 +178,23 @@ proptest! {
     #[test]
     fn mpi_broadcasts_any_buffer(size in 0u64..200_000, root: u32, which in 0usize..4, late in 0u64..50) {
         let job = &jobs()[which];
-        let ran = run(job, |pe| async move {
+        run(job, async move |pe| {
             let (mpi, nvps, length) = (pe.mpi(), pe.nvps(), Bytes::new(size));
             let root = root % nvps;
             pe.elan3().alloc_main(8, Bytes::new(1 + 100 * u64::from(me(&pe)))).expect("there is room");
             let buffer = pe.elan3().alloc_main(8, length).expect("there is room");
             let token = pe.elan3().alloc_main(8, Bytes::new(8)).expect("there is room");
             if mpi.rank() == root {
-                pe.elan3().store(buffer, &pattern(9, size)).expect("it is mapped");
+                store(&pe, buffer, &pattern(9, size));
             }
             let (right, left) = ((me(&pe) + 1) % nvps, (me(&pe) + nvps - 1) % nvps);
             let sent = mpi.isend(right, 5, token, Bytes::new(8));
             pe.compute(Time::from_us(late * u64::from(me(&pe) % 3))).await;
             mpi.bcast(buffer, length, root).await.expect("it is mapped");
-            let found = pe.elan3().load(buffer, length).expect("it is mapped");
+            let found = load(&pe, buffer, length);
             assert_eq!(found[..], pattern(9, size)[..]);
             mpi.recv(left, 5, token, Bytes::new(8)).await.expect("it was sent");
             mpi.wait(sent).await.expect("it is taken");
         });
-        ran.unwrap_or_else(|stop| panic!("{stop}"));
     }
 }

@@ -24,23 +24,19 @@ fn four() -> Job {
 fn who_is_where() {
     let [seen, noted] = logs();
     let job = job_of(&[3, 0, 7], 2);
-    run(&job, move |pe| {
-        let noted = noted.clone();
-        async move {
-            let elan3 = pe.elan3();
-            let location = elan3.vp2location(elan3.process()).unwrap();
-            assert_eq!(location.node, pe.node().rail_and_node().1);
-            assert_eq!(elan3.location2vp(location), Some(pe.vp()));
-            assert_eq!((elan3.nvps(), elan3.nlocal()), (6, 2));
-            assert_eq!((elan3.nrails(), elan3.rails()), (1, 1));
-            assert_eq!(elan3.vp2location(pid(6)), None);
-            let (node, local) = (NodeId::new(1), 0);
-            let elsewhere = Location { node, local };
-            assert_eq!(elan3.location2vp(elsewhere), None);
-            noted.note((me(&pe), location.node.get(), location.local));
-        }
-    })
-    .unwrap();
+    run(&job, async move |pe| {
+        let elan3 = pe.elan3();
+        let location = elan3.vp2location(elan3.process()).unwrap();
+        assert_eq!(location.node, pe.node().rail_and_node().1);
+        assert_eq!(elan3.location2vp(location), Some(pe.vp()));
+        assert_eq!((elan3.nvps(), elan3.nlocal()), (6, 2));
+        assert_eq!((elan3.nrails(), elan3.rails()), (1, 1));
+        assert_eq!(elan3.vp2location(pid(6)), None);
+        let (node, local) = (NodeId::new(1), 0);
+        let elsewhere = Location { node, local };
+        assert_eq!(elan3.location2vp(elsewhere), None);
+        noted.note((me(&pe), location.node.get(), location.local));
+    });
     let expected = [
         (0, 3, 0),
         (1, 3, 1),
@@ -101,8 +97,7 @@ fn puts_with_notification() {
             put.await.unwrap();
             elan3.prime_event(arrived, 1);
         }
-    })
-    .unwrap();
+    });
 }
 
 /// Gets, also from oneself and from a process of the same node, and of zero bytes.
@@ -132,8 +127,7 @@ fn gets() {
             pe.node().place()
         );
         assert!(elan3.shared(pid(me(&pe) ^ 2)).is_none() && elan3.shared(pid(9)).is_none());
-    })
-    .unwrap();
+    });
 }
 
 /// An event that waits for all: three others set it, by puts of nothing; and the process itself.
@@ -152,8 +146,7 @@ fn counted_events() {
             }
         }
         elan3.wait_event(all).await;
-    })
-    .unwrap();
+    });
 }
 
 /// A descriptor with events at both ends. What the one at the destination starts there is another DMA: the bytes come back
@@ -189,8 +182,7 @@ fn descriptors_and_chained_events() {
         assert_eq!(elan3.load(to, SIZE).unwrap()[..], bytes);
         let none = elan3.descriptor(pid(4), from, to, SIZE).err();
         assert_eq!(none, Some(DmaError::NoProcess { process: pid(4) }));
-    })
-    .unwrap();
+    });
 }
 
 /// Processes of one job may run programs of their own.
@@ -227,12 +219,8 @@ fn mistakes() {
         pe.compute(Time::from_us(10)).await;
         if me(&pe) == 0 {
             let fault = |address, access, length, reason| {
-                Err(DmaError::Fault(Fault {
-                    address: elan3.address(pid(1), address).unwrap(),
-                    length: Bytes::new(length),
-                    access,
-                    reason,
-                }))
+                let address = elan3.address(pid(1), address).unwrap();
+                Err(Fault::new(address, Bytes::new(length), access, reason).into())
             };
             let put = elan3.put(pid(1), from, closed, SIZE).await;
             assert_eq!(
@@ -280,8 +268,7 @@ fn mistakes() {
             .put(pid((me(&pe) + 1) % 4), from, closed, SIZE)
             .await
             .unwrap();
-    })
-    .unwrap();
+    });
 }
 
 /// Two jobs on the same nodes have the same addresses and do not meet.
@@ -290,7 +277,7 @@ fn jobs_do_not_meet() {
     let mut cluster = cluster(&sixteen_nodes());
     for number in 1..=3 {
         let job = job_of(&[0, 1], 2);
-        job.launch(&mut cluster, move |pe| async move {
+        let launched = job.launch(&mut cluster, async move |pe| {
             let elan3 = pe.elan3();
             let from = elan3.alloc_elan(64, SIZE).unwrap();
             let to = elan3.alloc_elan(64, SIZE * 4).unwrap();
@@ -308,8 +295,8 @@ fn jobs_do_not_meet() {
                 let expected = pattern(seed(vp), SIZE.as_u64());
                 assert_eq!(elan3.load(theirs, SIZE).unwrap()[..], expected);
             }
-        })
-        .unwrap();
+        });
+        launched.unwrap();
     }
     cluster.run().unwrap();
 }
@@ -319,7 +306,7 @@ fn jobs_do_not_meet() {
 fn a_deadlock_says_what_is_missing() {
     let mut cluster = cluster(&four_nodes());
     let job = job(&[0, 1, 2]);
-    job.launch(&mut cluster, async |pe| {
+    let launched = job.launch(&mut cluster, async |pe| {
         let elan3 = pe.elan3();
         let place = elan3.alloc_elan(64, Bytes::new(64)).unwrap();
         let event = elan3.init_event(place, 1).unwrap();
@@ -333,8 +320,8 @@ fn a_deadlock_says_what_is_missing() {
             let what = format!("a word from {}", me(&pe) - 1);
             pe.waiting(what, elan3.wait_event(event)).await;
         }
-    })
-    .unwrap();
+    });
+    launched.unwrap();
     let Err(Stop::Deadlock { waiting, .. }) = cluster.run() else {
         panic!("nobody sends anything")
     };
@@ -352,28 +339,24 @@ fn a_deadlock_says_what_is_missing() {
 fn overlapping_puts_are_deterministic() {
     let once = || {
         let [found, noted] = logs();
-        run(&four(), move |pe| {
-            let noted = noted.clone();
-            async move {
-                let elan3 = pe.elan3();
-                let from = elan3.alloc_main(8, SIZE).unwrap();
-                let to = elan3.alloc_main(8, SIZE).unwrap();
-                elan3.store(from, &[me(&pe) as u8 + 1; 1000]).unwrap();
-                for number in 0..8 {
-                    let offset = Bytes::new(u64::from(me(&pe)) * 100 + number * 50);
-                    let size = SIZE - offset;
-                    elan3
-                        .put(pid(0), from, to.offset(offset), size)
-                        .await
-                        .unwrap();
-                }
-                pe.compute(Time::from_us(100)).await;
-                if me(&pe) == 0 {
-                    noted.note(elan3.load(to, SIZE).unwrap());
-                }
+        run(&four(), async move |pe| {
+            let elan3 = pe.elan3();
+            let from = elan3.alloc_main(8, SIZE).unwrap();
+            let to = elan3.alloc_main(8, SIZE).unwrap();
+            elan3.store(from, &[me(&pe) as u8 + 1; 1000]).unwrap();
+            for number in 0..8 {
+                let offset = Bytes::new(u64::from(me(&pe)) * 100 + number * 50);
+                let size = SIZE - offset;
+                elan3
+                    .put(pid(0), from, to.offset(offset), size)
+                    .await
+                    .unwrap();
             }
-        })
-        .unwrap();
+            pe.compute(Time::from_us(100)).await;
+            if me(&pe) == 0 {
+                noted.note(elan3.load(to, SIZE).unwrap());
+            }
+        });
         let found = found.borrow();
         found[0].clone()
     };
@@ -416,8 +399,7 @@ fn memory_is_given_and_taken_back() {
         let huge = Bytes::from_mb(2000);
         elan3.alloc_main(8, huge).unwrap();
         assert!(elan3.alloc_main(8, huge).is_err());
-    })
-    .unwrap();
+    });
 }
 
 #[test]

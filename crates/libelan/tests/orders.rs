@@ -6,6 +6,7 @@ mod common;
 
 use common::{
     assert_holds, b, cluster, filled, four_nodes, job, job_of, logs, me, pattern, pid, run_on,
+    store,
 };
 use elan::{Config, Matching, NodeId, Wait};
 use fabric::FatTree;
@@ -81,8 +82,7 @@ fn tags_of_64_bits() {
                     }
                 }
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -119,7 +119,7 @@ fn messages_of_a_process() {
                     let rx = tport.rx_start(select, Room::Buffer(buffer, b(50)));
                     let received = tport.rx_wait(rx).await.unwrap();
                     assert_eq!(received.sender, 77);
-                    assert_holds(&pe, buffer, received.sender.into(), 50);
+                    assert_holds(&pe, buffer, received.process.get().into(), 50);
                     received.process
                 };
                 assert_eq!(take(Some(pid(2))).await, pid(2));
@@ -127,8 +127,7 @@ fn messages_of_a_process() {
                 assert_eq!(take(Some(pid(2))).await, pid(2));
                 assert_eq!(take(Some(pid(1))).await, pid(1));
                 assert_eq!(take(None).await, pid(1));
-            })
-            .unwrap();
+            });
         }
     }
 }
@@ -174,8 +173,7 @@ fn peeks() {
             if me(&pe) == 1 {
                 assert_eq!(tport.stats().matched, 4);
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -239,8 +237,7 @@ fn cancelled_receives() {
             assert_holds(&pe, received.at.unwrap(), 4, 40);
             let stats = tport.stats();
             assert_eq!((stats.matched, stats.unexpected), (4, 1));
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -300,8 +297,7 @@ fn cancelled_while_messages_come() {
             }
             let cancelled = cancelled.get();
             assert!((1..20).contains(&cancelled), "{cancelled}");
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -328,8 +324,7 @@ fn no_event_is_lost() {
                 tport.rx_cancel(&rx);
                 assert_eq!(tport.rx_wait(rx).await, Err(TportError::Cancelled));
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -345,81 +340,77 @@ async fn at<R>(pe: &Pe, at: Time, late: Option<Time>, calls: impl FnOnce() -> R)
 /// When all ends that a program of sends, receives, puts and gets starts in quick succession.
 fn ends(config: &Config, job: &Job, late: Option<Time>) -> Vec<(String, Time)> {
     let [times, noted] = logs();
-    run_on(config, job, move |pe| {
-        let noted = noted.clone();
-        async move {
-            let note = |what: String| noted.note((what, pe.now()));
-            let (elan, tport, mpi) = (pe.elan(), pe.elan().tport(), pe.mpi());
-            let board = elan.galloc_main(64, b(100_000)).unwrap();
-            let ns = Time::from_ns;
-            let lengths = [0, 8, 100, 2_000, 60_000];
-            if me(&pe) == 0 {
-                let bytes = pattern(5, 60_000);
-                elan.elan3().store(board, &bytes).unwrap();
-                let begin = Time::from_us(50);
-                let (mut sends, mut time) = (Vec::new(), begin);
-                for (tag, length) in (0..).zip(lengths) {
-                    let mode = [Mode::Standard, Mode::Synchronous][tag as usize % 2];
-                    let tx = at(&pe, time, late, || {
-                        mpi.request();
-                        tport.tx_start(mode, pid(1), (0, tag), board, b(length))
-                    });
-                    sends.push((tag, tx.await));
-                    time += ns(90 * tag);
-                }
-                for (tag, tx) in sends {
-                    let end = tx.ended().await;
-                    noted.note((format!("send {tag}"), end));
-                    tport.tx_wait(tx).await.unwrap();
-                }
-                for length in lengths {
-                    let time = pe.now() + Time::from_us(50);
-                    let put = at(&pe, time, late, || {
-                        elan.put(pid(1), board, board, b(length))
-                    });
-                    elan.wait(put.await).await.unwrap();
-                    note(format!("put {length}"));
-                    let time = pe.now() + Time::from_us(50);
-                    let get = at(&pe, time, late, || {
-                        elan.get(pid(1), board, board, b(length))
-                    });
-                    elan.wait(get.await).await.unwrap();
-                    note(format!("get {length}"));
-                }
-                return;
-            }
-            let mut receives = Vec::new();
+    run_on(config, job, async move |pe| {
+        let note = |what: String| noted.note((what, pe.now()));
+        let (elan, tport, mpi) = (pe.elan(), pe.elan().tport(), pe.mpi());
+        let board = elan.galloc_main(64, b(100_000)).unwrap();
+        let ns = Time::from_ns;
+        let lengths = [0, 8, 100, 2_000, 60_000];
+        if me(&pe) == 0 {
+            let bytes = pattern(5, 60_000);
+            store(&pe, board, &bytes);
+            let begin = Time::from_us(50);
+            let (mut sends, mut time) = (Vec::new(), begin);
             for (tag, length) in (0..).zip(lengths) {
-                let post = || {
-                    let select = Select::exactly(None, Some(tag));
-                    tport.rx_start(select, Room::Buffer(board, b(length)))
-                };
-                receives.push(at(&pe, ns(700 * tag), late, post).await);
+                let mode = [Mode::Standard, Mode::Synchronous][tag as usize % 2];
+                let tx = at(&pe, time, late, || {
+                    mpi.request();
+                    tport.tx_start(mode, pid(1), (0, tag), board, b(length))
+                });
+                sends.push((tag, tx.await));
+                time += ns(90 * tag);
             }
-            // One of which nothing comes, taken back; one that is awaited from before its end on, and one after it.
-            let extra = at(&pe, Time::from_us(8), late, || {
-                tport.rx_start(Select::ANY, Room::Probe)
-            });
-            let extra = extra.await;
-            let cancel = at(&pe, Time::from_us(15), late, || {
-                tport.rx_cancel(&extra);
-                tport.peek(Select::ANY)
-            });
-            let peek = cancel.await;
-            assert_eq!(peek.await, Ok(None));
-            note("peek".into());
-            assert_eq!(tport.rx_wait(extra).await, Err(TportError::Cancelled));
-            note("cancel".into());
-            let mut time = Time::from_us(40);
-            for (tag, rx) in receives.into_iter().enumerate() {
-                let ended = at(&pe, time, late, || tport.rx_wait(rx)).await.await;
-                assert_eq!(ended.unwrap().size, b(lengths[tag]));
-                note(format!("receive {tag}"));
-                time = pe.now() + ns(100);
+            for (tag, tx) in sends {
+                let end = tx.ended().await;
+                noted.note((format!("send {tag}"), end));
+                tport.tx_wait(tx).await.unwrap();
             }
+            for length in lengths {
+                let time = pe.now() + Time::from_us(50);
+                let put = at(&pe, time, late, || {
+                    elan.put(pid(1), board, board, b(length))
+                });
+                elan.wait(put.await).await.unwrap();
+                note(format!("put {length}"));
+                let time = pe.now() + Time::from_us(50);
+                let get = at(&pe, time, late, || {
+                    elan.get(pid(1), board, board, b(length))
+                });
+                elan.wait(get.await).await.unwrap();
+                note(format!("get {length}"));
+            }
+            return;
         }
-    })
-    .unwrap();
+        let mut receives = Vec::new();
+        for (tag, length) in (0..).zip(lengths) {
+            let post = || {
+                let select = Select::exactly(None, Some(tag));
+                tport.rx_start(select, Room::Buffer(board, b(length)))
+            };
+            receives.push(at(&pe, ns(700 * tag), late, post).await);
+        }
+        // One of which nothing comes, taken back; one that is awaited from before its end on, and one after it.
+        let extra = at(&pe, Time::from_us(8), late, || {
+            tport.rx_start(Select::ANY, Room::Probe)
+        });
+        let extra = extra.await;
+        let cancel = at(&pe, Time::from_us(15), late, || {
+            tport.rx_cancel(&extra);
+            tport.peek(Select::ANY)
+        });
+        let peek = cancel.await;
+        assert_eq!(peek.await, Ok(None));
+        note("peek".into());
+        assert_eq!(tport.rx_wait(extra).await, Err(TportError::Cancelled));
+        note("cancel".into());
+        let mut time = Time::from_us(40);
+        for (tag, rx) in receives.into_iter().enumerate() {
+            let ended = at(&pe, time, late, || tport.rx_wait(rx)).await.await;
+            assert_eq!(ended.unwrap().size, b(lengths[tag]));
+            note(format!("receive {tag}"));
+            time = pe.now() + ns(100);
+        }
+    });
     let mut times = times.borrow().clone();
     times.sort();
     times

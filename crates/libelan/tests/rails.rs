@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    assert_holds, b, cluster, filled, four_nodes, job, logs, me, pid, run_on, with_rails,
+    assert_holds, b, cluster, filled, four_nodes, job, logs, me, pid, run_on, store, with_rails,
 };
 use elan::rails::Kind;
 use elan::{Cluster, Config, Matching, Rail};
@@ -55,7 +55,7 @@ fn all_bytes_arrive() {
                     let tag = 2 * tag + u64::from(adapter);
                     let at = place(length, adapter && me(&pe) % 2 == 0);
                     let bytes = common::pattern(u64::from(me(&pe)) + tag, length);
-                    pe.elan3().store(at, &bytes).unwrap();
+                    store(&pe, at, &bytes);
                     let label = (me(&pe), tag);
                     sends.push(tport.tx_start(Mode::Standard, pid(to), label, at, b(length)));
                     let at = place(length, adapter && me(&pe) % 2 == 1);
@@ -74,51 +74,44 @@ fn all_bytes_arrive() {
             for tx in sends {
                 tport.tx_wait(tx).await.unwrap();
             }
-        })
-        .unwrap();
+        });
     }
 }
 
 /// Sends so many messages of a length at once to processes of a job, by process 0; when all have been received.
 fn time(config: &Config, places: &[u32], messages: &[u32], length: u64) -> (Time, Cluster) {
-    let mut cluster = cluster(config);
     let job = job(&places);
     let messages: std::rc::Rc<[u32]> = messages.into();
     let [ends, noted] = logs();
-    let program = move |pe: Pe| {
-        let (messages, noted) = (messages.clone(), noted.clone());
-        async move {
-            let tport = pe.elan().tport();
-            let start = Time::from_us(100);
-            if me(&pe) == 0 {
-                let from = filled(&pe, 7, length);
-                pe.node().sleep_until(start).await;
-                let mut sends = Vec::new();
-                for &to in &*messages {
-                    sends.push(tport.tx_start(Mode::Standard, pid(to), (0, 0), from, b(length)));
-                    pe.node().sleep(Time::from_us(30)).await;
-                }
-                for tx in sends {
-                    tport.tx_wait(tx).await.unwrap();
-                }
-                return;
+    let program = async move |pe: Pe| {
+        let tport = pe.elan().tport();
+        let start = Time::from_us(100);
+        if me(&pe) == 0 {
+            let from = filled(&pe, 7, length);
+            pe.node().sleep_until(start).await;
+            let mut sends = Vec::new();
+            for &to in &*messages {
+                sends.push(tport.tx_start(Mode::Standard, pid(to), (0, 0), from, b(length)));
+                pe.node().sleep(Time::from_us(30)).await;
             }
-            let own = messages.iter().filter(|&&to| to == me(&pe));
-            let start_receive = |_| {
-                let at = filled(&pe, 0, length);
-                (at, tport.rx_start(Select::ANY, Room::Buffer(at, b(length))))
-            };
-            let receives: Vec<_> = own.map(start_receive).collect();
-            for (at, rx) in receives {
-                tport.rx_wait(rx).await.unwrap();
-                assert_holds(&pe, at, 7, length);
-                noted.note(pe.now() - start);
+            for tx in sends {
+                tport.tx_wait(tx).await.unwrap();
             }
+            return;
+        }
+        let own = messages.iter().filter(|&&to| to == me(&pe));
+        let start_receive = |_| {
+            let at = filled(&pe, 0, length);
+            (at, tport.rx_start(Select::ANY, Room::Buffer(at, b(length))))
+        };
+        let receives: Vec<_> = own.map(start_receive).collect();
+        for (at, rx) in receives {
+            tport.rx_wait(rx).await.unwrap();
+            assert_holds(&pe, at, 7, length);
+            noted.note(pe.now() - start);
         }
     };
-    job.launch(&mut cluster, program).unwrap();
-    cluster.run().unwrap();
-    cluster.check_conservation();
+    let cluster = run_on(config, &job, program);
     let end = ends.borrow().iter().copied().max();
     (end.unwrap(), cluster)
 }
@@ -212,25 +205,21 @@ fn a_rail_that_fails() {
             cluster.fail_rail(Rail::new(rail), Time::from_ms(2));
             let job = job(&[0, 3]);
             let [done, noted] = logs();
-            let program = move |pe: Pe| {
-                let noted = noted.clone();
-                async move {
-                    let (tport, length) = (pe.elan().tport(), 1_000_000);
-                    for _ in 0..3 {
-                        if me(&pe) == 0 {
-                            let from = filled(&pe, 7, length);
-                            let tx =
-                                tport.tx_start(Mode::Standard, pid(1), (0, 0), from, b(length));
-                            noted.note(tport.tx_wait(tx).await);
-                        } else {
-                            let at = filled(&pe, 0, length);
-                            let room = Room::Buffer(at, b(length));
-                            tport
-                                .rx_wait(tport.rx_start(Select::ANY, room))
-                                .await
-                                .unwrap();
-                            assert_holds(&pe, at, 7, length);
-                        }
+            let program = async move |pe: Pe| {
+                let (tport, length) = (pe.elan().tport(), 1_000_000);
+                for _ in 0..3 {
+                    if me(&pe) == 0 {
+                        let from = filled(&pe, 7, length);
+                        let tx = tport.tx_start(Mode::Standard, pid(1), (0, 0), from, b(length));
+                        noted.note(tport.tx_wait(tx).await);
+                    } else {
+                        let at = filled(&pe, 0, length);
+                        let room = Room::Buffer(at, b(length));
+                        tport
+                            .rx_wait(tport.rx_start(Select::ANY, room))
+                            .await
+                            .unwrap();
+                        assert_holds(&pe, at, 7, length);
                     }
                 }
             };

@@ -24,27 +24,23 @@ fn where_the_time_goes() {
         let [ends, noted] = logs();
         let job = job(&[0, 3]);
         let start = Time::from_us(50);
-        run_on(&four_nodes(), &job, move |pe| {
-            let noted = noted.clone();
-            async move {
-                let (tport, size) = (pe.elan().tport(), b(length));
-                let buffer = if adapter {
-                    pe.elan3().alloc_elan(64, size).unwrap()
-                } else {
-                    pe.elan3().alloc_main(64, size).unwrap()
-                };
-                if me(&pe) == 0 {
-                    pe.compute(start).await;
-                    let tx = tport.tx_start(Mode::Standard, pid(1), (0, 1), buffer, size);
-                    tport.tx_wait(tx).await.unwrap();
-                } else {
-                    let rx = tport.rx_start(Select::ANY, Room::Buffer(buffer, size));
-                    tport.rx_wait(rx).await.unwrap();
-                    noted.note(pe.now());
-                }
+        run_on(&four_nodes(), &job, async move |pe| {
+            let (tport, size) = (pe.elan().tport(), b(length));
+            let buffer = if adapter {
+                pe.elan3().alloc_elan(64, size).unwrap()
+            } else {
+                pe.elan3().alloc_main(64, size).unwrap()
+            };
+            if me(&pe) == 0 {
+                pe.compute(start).await;
+                let tx = tport.tx_start(Mode::Standard, pid(1), (0, 1), buffer, size);
+                tport.tx_wait(tx).await.unwrap();
+            } else {
+                let rx = tport.rx_start(Select::ANY, Room::Buffer(buffer, size));
+                tport.rx_wait(rx).await.unwrap();
+                noted.note(pe.now());
             }
-        })
-        .unwrap();
+        });
         // A burst of the bus is 77 ns and its bytes at 264 MB/s.
         let bus = |bytes: u64| {
             let bursts = (0..bytes.div_ceil(64)).map(|burst| (bytes - burst * 64).min(64));
@@ -121,8 +117,7 @@ fn masks() {
                 let received = tport.rx_wait(rx).await.unwrap();
                 assert_eq!((received.sender, received.tag), expected);
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -131,7 +126,7 @@ fn masks() {
 fn buffers_of_the_system() {
     for job in two() {
         for late in [false, true] {
-            run(&job, move |pe| async move {
+            run(&job, async move |pe| {
                 let tport = pe.elan().tport();
                 for length in [0, 1, 288, 5000, 100_000] {
                     let seed = length + 3;
@@ -159,8 +154,7 @@ fn buffers_of_the_system() {
                     tport.buf_free(at).unwrap();
                     assert!(tport.buf_free(at).is_err());
                 }
-            })
-            .unwrap();
+            });
         }
     }
 }
@@ -222,8 +216,7 @@ fn unexpected_messages_beyond_the_buffer() {
                     tport.tx_wait(tx).await.unwrap();
                 }
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -252,14 +245,13 @@ fn a_queue_that_is_full() {
             assert_eq!(received.tag, next[received.sender as usize]);
             next[received.sender as usize] += 1;
         }
-    })
-    .unwrap();
+    });
 }
 
 #[test]
 fn statistics() {
     for (job, buffered) in two().into_iter().zip([1, 0]) {
-        run(&job, move |pe| async move {
+        run(&job, async move |pe| {
             let tport = pe.elan().tport();
             let buffer = filled(&pe, 0, 5000);
             if me(&pe) == 0 {
@@ -289,8 +281,7 @@ fn statistics() {
                 };
                 assert_eq!(tport.stats(), expected);
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -322,8 +313,7 @@ fn permissions() {
                 assert!(error.ends_with("its permissions forbid it"), "{error}");
             }
         }
-    })
-    .unwrap();
+    });
 }
 
 /// A system that has no memory left for a message says so, and goes on.
@@ -349,8 +339,7 @@ fn no_buffer_of_the_system() {
                     }
                 }
             }
-        })
-        .unwrap();
+        });
     }
 }
 

@@ -98,25 +98,23 @@ fn background(pattern: Pattern) -> Job {
 }
 
 /// Time of a call in a row of them, in us: the loop of a benchmark that is written with the library alone.
-fn benchmark<F: Future<Output = ()> + 'static>(call: impl Fn(Pe) -> F + Copy + 'static) -> f64 {
+fn benchmark(call: impl AsyncFn(Pe) + 'static) -> f64 {
     let mut cluster = Cluster::new(config(), Watch::default());
     let job = libelan::Job::new("test", NodeId::all(64), 1).expect("64 processes");
     let start = Rc::new(RefCell::new(Time::ZERO));
     let told = Rc::clone(&start);
-    job.launch(&mut cluster, |pe| {
-        let start = Rc::clone(&told);
-        async move {
+    let launched = job.launch(&mut cluster, async move |pe| {
+        call(pe.clone()).await;
+        let last = pe.now().max(*told.borrow());
+        *told.borrow_mut() = last;
+        for _ in 0..20 {
             call(pe.clone()).await;
-            let last = pe.now().max(*start.borrow());
-            *start.borrow_mut() = last;
-            for _ in 0..20 {
-                call(pe.clone()).await;
-            }
         }
-    })
-    .expect("the nodes are there");
+    });
+    launched.expect("the nodes are there");
     cluster.run().expect("they all call");
-    (cluster.now() - *start.borrow()).as_us_f64() / 20.0
+    let start = *start.borrow();
+    (cluster.now() - start).as_us_f64() / 20.0
 }
 
 fn assert_near(found: f64, expected: f64, share: f64) {

@@ -219,6 +219,18 @@ impl ControlMessage {
             Self::Remote { packet, .. } => packet.request,
         }
     }
+
+    /// The same message about another request.
+    #[must_use]
+    pub fn about(mut self, other: Request) -> Self {
+        match &mut self {
+            Self::LocalRts { request, .. }
+            | Self::LocalAck(request)
+            | Self::LocalAbort(request) => *request = other,
+            Self::Remote { packet, .. } => packet.request = other,
+        }
+        self
+    }
 }
 
 /// What an adapter sends in answer to a message.

@@ -287,22 +287,7 @@ impl Network {
         let due = self.due.iter().map(|((time, _), due)| {
             let due = match *due {
                 Due::ToAdapter(node, message) => {
-                    let message = match message {
-                        ControlMessage::LocalRts { request, to } => ControlMessage::LocalRts {
-                            request: name(request),
-                            to,
-                        },
-                        ControlMessage::LocalAck(request) => {
-                            ControlMessage::LocalAck(name(request))
-                        }
-                        ControlMessage::LocalAbort(request) => {
-                            ControlMessage::LocalAbort(name(request))
-                        }
-                        ControlMessage::Remote { from, mut packet } => {
-                            packet.request = name(packet.request);
-                            ControlMessage::Remote { from, packet }
-                        }
-                    };
+                    let message = message.about(name(message.request()));
                     Due::ToAdapter(node, message)
                 }
                 Due::ToProcess(answer, request) => Due::ToProcess(answer, name(request)),

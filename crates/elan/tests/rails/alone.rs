@@ -2,7 +2,7 @@
 //! before it, and when each end of each rail is free again.
 
 use crate::common::multirail::{Bench, multirail};
-use crate::common::odd_machine;
+use crate::common::{bursts, odd_machine};
 use elan::rails::Kind;
 use elan::{AdapterConfig, Config};
 use units::{Bytes, Time};
@@ -42,12 +42,7 @@ impl Paper<'_> {
         if std::mem::replace(&mut bus.to_main, to_main) != to_main {
             time += config.turnaround;
         }
-        let (burst, mut left) = (config.burst.as_u64(), bytes);
-        while left > 0 {
-            time += config.burst_overhead + config.rate.time(Bytes::new(left.min(burst)));
-            left -= left.min(burst);
-        }
-        time
+        time + bursts(config, bytes)
     }
 
     /// A command of the process has been executed.
@@ -74,7 +69,7 @@ impl Paper<'_> {
     }
 
     fn cycle_from(&self, at: Time) -> u64 {
-        at.as_ps().div_ceil(self.config.cycle.as_ps())
+        at.div_ceil(self.config.cycle)
     }
 
     /// The last flit of a packet has arrived: two bytes of header, and so many more.

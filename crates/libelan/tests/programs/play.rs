@@ -1,7 +1,7 @@
 //! Runs a program on a simulated cluster.
 
 use crate::collective::{Outcome, SPANS, area};
-use crate::common::{cluster, job, log, me, pattern, pid};
+use crate::common::{cluster, job, logs, me, pattern, pid, store};
 use crate::draw::{BOARDS, PHASE, Phase, Program, Step};
 use elan::{ElanAddr, ProcessId};
 use libelan::Pe;
@@ -42,25 +42,23 @@ pub fn play(program: &Program) -> Result<Vec<Note>, String> {
 pub fn play_closely(program: &Program) -> Result<(Vec<Note>, String), String> {
     let mut cluster = cluster(&program.config);
     let job = job(&program.places);
-    let notes = log();
+    let [notes, told] = logs();
     // The processes outlive the borrow, not the run.
     let phases: Rc<[Phase]> = program.phases.clone().into();
     let rounds: Rc<[Vec<Vec<u32>>]> = program.rounds.clone().into();
-    let launched = job.waiting(program.waits).launch(&mut cluster, |pe| {
-        let (phases, rounds) = (Rc::clone(&phases), Rc::clone(&rounds));
-        let notes = notes.clone();
-        async move {
+    let launched = job
+        .waiting(program.waits)
+        .launch(&mut cluster, async move |pe| {
             let player = Player::new(pe, &rounds).await;
             for (number, phase) in phases.iter().enumerate() {
                 for (step, found) in player.play(phase).await {
-                    notes.note(player.note(number, step, found));
+                    told.note(player.note(number, step, found));
                 }
                 player.meet(number as u32).await;
             }
             let boards = [0, 1].map(|board| player.load(player.boards[board], BOARDS[board]));
-            notes.note(player.note(phases.len(), 0, Found::Boards(boards)));
-        }
-    });
+            told.note(player.note(phases.len(), 0, Found::Boards(boards)));
+        });
     launched.map_err(|error| error.to_string())?;
     cluster.run().map_err(|error| error.to_string())?;
     cluster.check_conservation();
@@ -138,7 +136,7 @@ impl Player {
     fn filled(&self, seed: u64, length: u64, adapter: bool) -> ElanAddr {
         let at = self.buffer(length, adapter);
         let bytes = pattern(seed >> 8, length);
-        self.pe.elan3().store(at, &bytes).unwrap();
+        store(&self.pe, at, &bytes);
         at
     }
 

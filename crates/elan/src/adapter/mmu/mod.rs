@@ -144,7 +144,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn new(address: Address, length: Bytes, access: Access, reason: Reason) -> Self {
+    /// A fault from its parts.
+    pub fn new(address: Address, length: Bytes, access: Access, reason: Reason) -> Self {
         Fault {
             address,
             length,
