@@ -122,8 +122,8 @@ impl Dma {
         self
     }
 
-    /// Makes it one for the short transaction engine, where the adapter has one: it must fit in one packet, and lie in
-    /// adapter memory, which command queues do.
+    /// Has the short transaction engine send it, where the adapter has one. The message must fit in one packet, and lie in
+    /// adapter memory.
     #[must_use]
     pub fn short(mut self) -> Self {
         self.short = true;

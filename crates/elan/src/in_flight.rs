@@ -1,7 +1,7 @@
 //! # What is in flight: DMAs, packets, and their bytes
 //!
-//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. What each has
-//! still to do is told here, and whoever does the last of it forgets the DMA or the packet.
+//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. The tables here say
+//! what each end has still to do; the end that finishes last removes the DMA or the packet.
 
 use crate::Place;
 use crate::adapter::mmu::Fault;

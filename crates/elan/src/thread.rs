@@ -69,14 +69,11 @@ impl Node {
     ///
     /// # Errors
     /// If the adapter has no memory for its stack.
-    pub fn run<F>(
+    pub fn run(
         &self,
         label: impl Into<Label>,
-        program: impl FnOnce(Thread) -> F + 'static,
-    ) -> Result<(), MemoryError>
-    where
-        F: Future<Output = ()> + 'static,
-    {
+        program: impl AsyncFnOnce(Thread) + 'static,
+    ) -> Result<(), MemoryError> {
         let stack = self.stack()?;
         self.run_on(stack, label, program);
         Ok(())
@@ -91,18 +88,20 @@ impl Node {
     }
 
     /// As [`run`](Self::run), with a stack that has been mapped before. It is unmapped when the thread ends.
-    pub fn run_on<F>(
+    pub fn run_on(
         &self,
         stack: Region,
         label: impl Into<Label>,
-        program: impl FnOnce(Thread) -> F + 'static,
-    ) where
-        F: Future<Output = ()> + 'static,
-    {
-        let (node, started) = (self.clone(), self.wake_thread());
+        program: impl AsyncFnOnce(Thread) + 'static,
+    ) {
+        let (thread, started) = (Thread::new(self), self.wake_thread());
+        let node = self.clone();
         self.serve(label, async move {
             started.wait().await;
-            live(node, stack, program).await;
+            thread.hold().await;
+            program(thread).await;
+            // The stack is gone already if the process is.
+            let _ = node.free(stack);
         });
     }
 
@@ -110,41 +109,27 @@ impl Node {
     ///
     /// # Errors
     /// As [`Node::run`].
-    pub fn run_resident<F>(
+    pub fn run_resident(
         &self,
         label: impl Into<Label>,
-        program: impl FnOnce(Thread) -> F + 'static,
-    ) -> Result<(), MemoryError>
-    where
-        F: Future<Output = ()> + 'static,
-    {
+        program: impl AsyncFnOnce(Thread) + 'static,
+    ) -> Result<(), MemoryError> {
         self.stack()?;
-        let thread = Thread {
-            node: self.clone(),
-            running: Cell::new(false),
-        };
+        let thread = Thread::new(self);
         self.serve(label, async move { program(thread).await });
         Ok(())
     }
 }
 
-/// The life of a thread.
-async fn live<F: Future<Output = ()>>(
-    node: Node,
-    stack: Region,
-    program: impl FnOnce(Thread) -> F,
-) {
-    let thread = Thread {
-        node: node.clone(),
-        running: Cell::new(false),
-    };
-    thread.hold().await;
-    program(thread).await;
-    // The stack is gone already if the process is.
-    let _ = node.free(stack);
-}
-
 impl Thread {
+    /// One that is not running.
+    fn new(node: &Node) -> Self {
+        Thread {
+            node: node.clone(),
+            running: Cell::new(false),
+        }
+    }
+
     async fn issue(&self) {
         let cycles = self.node.world.borrow().config().adapter.thread_issue;
         self.step(cycles.into()).await;
@@ -186,8 +171,8 @@ impl Thread {
         self.until(set.wait()).await;
     }
 
-    /// Waits until an event of the process has occurred once, or once more than was consumed: none is lost that comes between
-    /// two calls. The event is primed for one occurrence.
+    /// Waits for an occurrence of an event of the process, which is primed for one, and consumes it. Occurrences between two calls
+    /// are kept for the next calls.
     pub async fn consume(&self, event: EventId) {
         self.wait(event).await;
         self.node.world.borrow_mut().event(event).consume();
@@ -251,7 +236,7 @@ impl Thread {
         self.send_to((to, Some(last)), transactions, priority).await
     }
 
-    /// Sends a packet of transactions to a process, and waits for nothing: what cannot be is lost.
+    /// Sends a packet of transactions to a process, and does not wait. A packet that is refused is lost.
     pub async fn post(&self, to: Address, transactions: &[Transaction], priority: Priority) {
         assert!((1..=MOST_TRANSACTIONS).contains(&transactions.len()));
         self.issue().await;
@@ -343,8 +328,8 @@ impl Thread {
         }
     }
 
-    /// What is fired when something comes into one of the process's queues, which is empty: for [`Thread::until`], where
-    /// a thread waits for one of several things.
+    /// A signal that is fired when a message comes into one of the process's queues, which is empty: for a thread that waits for
+    /// one of several things by [`Thread::until`].
     pub fn arrival(&self, queue: QueueId) -> Signal {
         self.node.world.borrow_mut().queue(queue).arrival()
     }

@@ -4,6 +4,7 @@ mod common;
 
 use common::{cluster, four_nodes, log, node_of, run_to, sixteen_nodes, start};
 use elan::{Cluster, Dma, Placement, Stop, Watch};
+use fabric::{LinkCounters, LinkId};
 use kernel::random::Stream;
 use kernel::{Bound, Limits};
 use std::sync::Arc;
@@ -133,14 +134,19 @@ fn a_run_without_processes_is_over() {
     );
 }
 
-fn exceeded(limits: Limits) -> Bound {
-    let mut cluster = Cluster::new(
-        four_nodes(),
-        Watch {
-            limits,
-            cancel: None,
-        },
-    );
+/// An idle cluster with bounds.
+fn bounded(time: Option<Time>, events: Option<u64>) -> Cluster {
+    let limits = Limits {
+        time,
+        events,
+        ..Limits::default()
+    };
+    let cancel = None;
+    Cluster::new(four_nodes(), Watch { limits, cancel })
+}
+
+fn exceeded(time: Option<Time>, events: Option<u64>) -> Bound {
+    let mut cluster = bounded(time, events);
     idle_away(&mut cluster);
     load(&mut cluster, 1);
     match cluster.run() {
@@ -152,36 +158,14 @@ fn exceeded(limits: Limits) -> Bound {
 #[test]
 fn bounds_end_a_run() {
     let time = Time::from_ms(1);
-    assert_eq!(
-        exceeded(Limits {
-            time: Some(time),
-            ..Limits::default()
-        }),
-        Bound::Time(time)
-    );
-    assert_eq!(
-        exceeded(Limits {
-            events: Some(5000),
-            ..Limits::default()
-        }),
-        Bound::Events(5000)
-    );
+    assert_eq!(exceeded(Some(time), None), Bound::Time(time));
+    assert_eq!(exceeded(None, Some(5000)), Bound::Events(5000));
 }
 
 /// A bound holds for runs to a moment, too, and one that is not reached does nothing.
 #[test]
 fn bounds_of_a_run_to_a_moment() {
-    let limits = Limits {
-        time: Some(Time::from_ms(1)),
-        ..Limits::default()
-    };
-    let mut cluster = Cluster::new(
-        four_nodes(),
-        Watch {
-            limits,
-            cancel: None,
-        },
-    );
+    let mut cluster = bounded(Some(Time::from_ms(1)), None);
     idle_away(&mut cluster);
     run_to(&mut cluster, Time::from_ms(1));
     assert!(matches!(
@@ -287,6 +271,16 @@ fn a_run_to_a_moment_includes_it() {
     assert_eq!(cluster.packets(), 1);
 }
 
+/// The counters of all links, and what each node has stored.
+fn counted(cluster: &Cluster) -> (Vec<LinkCounters>, Vec<Bytes>) {
+    let links = LinkId::all(cluster.config().fabric.topology.links());
+    let nodes = (0..cluster.nodes()).map(|node| node_of(cluster, node).stored());
+    (
+        links.map(|link| cluster.link(link)).collect(),
+        nodes.collect(),
+    )
+}
+
 /// Where a run is interrupted makes no difference to it; seeds do.
 #[test]
 fn equal_runs_have_equal_digests() {
@@ -356,9 +350,7 @@ fn counters_are_exact_where_a_run_ends() {
             cluster.spawn("ends", async move { node.sleep(pause).await });
             cluster.run().expect("it ends");
             cluster.check_conservation();
-            let links = config.fabric.topology.links();
-            let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
-            moments.push((cluster.now(), counters));
+            moments.push((cluster.now(), counted(&cluster).0));
         }
         moments
     };

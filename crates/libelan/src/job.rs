@@ -198,12 +198,11 @@ impl Pe {
         async move { turn.work(&node, time).await }
     }
 
-    /// Makes calls for a program that gave them at a moment, which may be past: a real program, say, that runs beside the
-    /// simulation and tells it of its calls later. The instructions of each begin then, or after those of the call before.
-    /// Where they are not over yet, all of the network is as if the call had been made in time: calls may be late by the time of
-    /// a call, if the process polls, and if its processor has copied and matched no messages meanwhile (those of its own node,
-    /// and all where the host matches). Calls that start something and return at once are made in the closure; so are waits
-    /// for their end, to be awaited outside.
+    /// Makes calls that a program gave at a moment, which may be past: a real program, for example, runs beside the simulation and
+    /// reports its calls later. The instructions of each call begin at that moment, or after those of the call before. If they
+    /// have not ended yet, the network behaves as if the call had been made in time. So a call may be late by the time of a call,
+    /// provided that the process polls and its processor has copied or matched no messages meanwhile (messages of its own node,
+    /// and all messages where the host matches). The closure makes calls that return at once, and waits to be awaited outside.
     pub fn given<R>(&self, at: Time, calls: impl FnOnce() -> R) -> R {
         self.elan.cpu().giving(at, calls)
     }

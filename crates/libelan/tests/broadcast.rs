@@ -8,23 +8,14 @@ use fabric::FatTree;
 use libelan::Pe;
 use units::{Bytes, Time};
 
-/// The same buffer in every process: in the global heap, or from the same calls where that is too short.
+/// The same buffer in every process, from the same calls.
 fn buffer(pe: &Pe, placement: Placement, size: Bytes) -> elan::ElanAddr {
-    let elan3 = pe.elan3();
-    let allocated = match placement {
-        Placement::Main => elan3.alloc_main(64, size),
-        Placement::Adapter => elan3.alloc_elan(64, size),
-    };
-    allocated.expect("there is room")
+    common::alloc(pe, placement == Placement::Adapter, size)
 }
 
 async fn broadcast(pe: &Pe, hardware: bool, at: elan::ElanAddr, size: Bytes, root: u32) {
     let group = pe.elan().all_group();
-    let done = if hardware {
-        group.hbcast(at, size, root).await
-    } else {
-        group.bcast(at, size, root).await
-    };
+    let done = common::broadcast(group, hardware, at, size, root).await;
     done.expect("all have the buffer");
 }
 

@@ -65,20 +65,16 @@ fn shmem_collects_in_the_order_of_ranks() {
         let mine = pattern(u64::from(me(&pe)), 90);
         store(&pe, source, &mine);
         let size = Bytes::new(length(me(&pe)));
-        shmem
-            .collect(target, source, size, group)
-            .await
-            .expect("all have the target");
+        let done = shmem.collect(target, source, size, group).await;
+        done.expect("all have the target");
         let found = load(&pe, target, Bytes::new(total));
         let part = |vp| pattern(u64::from(vp), length(vp));
         let expected: Vec<u8> = (0..nvps).flat_map(part).collect();
         assert_eq!(found[..], expected[..]);
         // The target may be written again at once, and a second call does not mind.
         let size = Bytes::new(90);
-        shmem
-            .fcollect(target, source, size, group)
-            .await
-            .expect("all have the target");
+        let done = shmem.fcollect(target, source, size, group).await;
+        done.expect("all have the target");
         let found = load(&pe, target, size * u64::from(nvps));
         let expected: Vec<u8> = (0..nvps)
             .flat_map(|vp| pattern(u64::from(vp), 90))
@@ -100,15 +96,11 @@ fn shmem_barriers_end_puts_and_reductions_reduce() {
         shmem
             .set_word(words, u64::from(me(&pe)))
             .expect("it is mapped");
-        shmem
-            .to_all(second, words, 1, |a, b| a + b, group)
-            .await
-            .expect("it is mapped");
+        let done = shmem.to_all(second, words, 1, |a, b| a + b, group).await;
+        done.expect("it is mapped");
         assert_eq!(shmem.word(second), Ok(u64::from(nvps * (nvps - 1) / 2)));
-        shmem
-            .to_all(second, words, 1, u64::max, group)
-            .await
-            .expect("it is mapped");
+        let done = shmem.to_all(second, words, 1, u64::max, group).await;
+        done.expect("it is mapped");
         assert_eq!(shmem.word(second), Ok(u64::from(nvps - 1)));
     });
 }
@@ -141,14 +133,12 @@ fn mpi_reduces_at_one_or_all() {
         let found = || load(&pe, target, size * 500);
         for root in 0..nvps {
             store(&pe, target, &[0; 4000]);
-            mpi.reduce(source, target, 500, &operation, root)
-                .await
-                .expect("it is mapped");
+            let done = mpi.reduce(source, target, 500, &operation, root).await;
+            done.expect("it is mapped");
             assert_eq!(found()[..] == sum[..], root == mpi.rank());
         }
-        mpi.allreduce(source, target, 500, &operation)
-            .await
-            .expect("it is mapped");
+        let done = mpi.allreduce(source, target, 500, &operation).await;
+        done.expect("it is mapped");
         assert_eq!(found()[..], sum[..]);
         mpi.barrier().await.expect("all are there");
     });

@@ -3,14 +3,16 @@
 mod common;
 
 use common::{
-    cluster, compose, four_nodes, job, load, logs, machine, me, pid, play, sixteen_nodes, store,
+    broadcast, cluster, compose, four_nodes, job, load, logs, machine, me, pid, play,
+    sixteen_nodes, store,
 };
+use elan::transaction::word_of;
 use elan::{Config, DmaError, ElanAddr, Placement, ProcessId, Stop};
 use fabric::FatTree;
 use kernel::random::Stream;
 use libelan::Pe;
 use libelan::elan::group::{Group, GroupError};
-use libelan::elan::reduce::{Reduction, To};
+use libelan::elan::reduce::{Reduction, To, of_words};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -117,11 +119,7 @@ proptest! {
                 store(&pe, buffer, &fill);
                 pe.compute(Time::from_ns(delays.uniform_u64(0..20_000))).await;
                 let hardware = (seed >> round) % 2 == 0;
-                let done = if hardware {
-                    group.hbcast(buffer, bytes, root).await
-                } else {
-                    group.bcast(buffer, bytes, root).await
-                };
+                let done = broadcast(group, hardware, buffer, bytes, root).await;
                 done.expect("all have the buffer");
                 let found = load(&pe, buffer, bytes);
                 assert_eq!(found[..], pattern(seed ^ round, size)[..], "round {round} of process {}", me(&pe));
@@ -218,13 +216,9 @@ fn without_hardware_software_does_it() {
                         let bytes = pattern(root.into(), 700);
                         store(&pe, buffer, &bytes);
                     }
-                    let done = if hardware {
-                        sync(group, Barrier::Hardware).await;
-                        group.hbcast(buffer, size, root).await
-                    } else {
-                        sync(group, Barrier::Software).await;
-                        group.bcast(buffer, size, root).await
-                    };
+                    let barrier = BARRIERS[usize::from(hardware)];
+                    sync(group, barrier).await;
+                    let done = broadcast(group, hardware, buffer, size, root).await;
                     done.expect("all have it");
                     let found = load(&pe, buffer, size);
                     assert_eq!(found[..], pattern(root.into(), 700)[..]);
@@ -363,18 +357,14 @@ async fn sum(pe: &Pe, group: &Group) -> u64 {
         .elan3()
         .alloc_main(8, Bytes::new(8))
         .expect("there is room");
-    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
-    store(&pe, at, &u64::from(me(&pe)).to_le_bytes());
+    store(pe, at, &u64::from(me(pe)).to_le_bytes());
     let operation = Reduction {
         size: Bytes::new(8),
-        combine: &|one, other| {
-            let sum = word(one) + word(other);
-            other.copy_from_slice(&sum.to_le_bytes());
-        },
+        combine: &of_words(|one, other| one + other),
     };
     let done = group.reduce(at, at, 1, &operation, To::All).await;
     done.expect("it is mapped");
-    word(&load(&pe, at, Bytes::new(8)))
+    word_of(&load(pe, at, Bytes::new(8)))
 }
 
 #[test]
@@ -453,11 +443,7 @@ fn a_buffer_that_one_process_lacks_is_an_error_of_who_sends() {
                     .setperm(buffer, size, none)
                     .expect("it is mapped");
             }
-            let done = if hardware {
-                group.hbcast(buffer, size, 1).await
-            } else {
-                group.bcast(buffer, size, 1).await
-            };
+            let done = broadcast(group, hardware, buffer, size, 1).await;
             told.note((me(&pe), done.is_ok()));
         });
         let stop = ran.expect_err("process 3 gets nothing");

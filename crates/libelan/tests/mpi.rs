@@ -121,11 +121,7 @@ fn bytes_arrive() {
             let (to, from) = ((mpi.rank() + 1) % 4, (mpi.rank() + 3) % 4);
             let seed = u64::from(mpi.rank()) * 100 + length;
             let source = filled(&pe, seed, length);
-            let place = if tag % 2 == 0 {
-                pe.elan3().alloc_main(64, b(length)).unwrap()
-            } else {
-                pe.elan3().alloc_elan(64, b(length)).unwrap()
-            };
+            let place = common::alloc(&pe, tag % 2 == 1, b(length));
             let tag = tag as u32;
             let sent = (to, tag, source, b(length));
             let wanted = (Some(from), Some(tag), place, b(length));

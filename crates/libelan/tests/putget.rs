@@ -123,27 +123,21 @@ fn overlapping_puts() {
         if me(&pe) != 0 {
             return;
         }
-        for target in [1, 4] {
-            elan.wait(elan.put(pid(target), from, to, size))
-                .await
-                .unwrap();
+        for target in [1, 4].map(pid) {
+            elan.wait(elan.put(target, from, to, size)).await.unwrap();
             let second = to.offset(b(300));
-            elan.wait(elan.put(pid(target), other, second, b(400)))
+            elan.wait(elan.put(target, other, second, b(400)))
                 .await
                 .unwrap();
-            elan.wait(elan.get(pid(target), to, from, size))
-                .await
-                .unwrap();
+            elan.wait(elan.get(target, to, from, size)).await.unwrap();
             let found = load(&pe, from, size);
             let expected = |index| if (300..700).contains(&index) { 2 } else { 1 };
             assert!((0..1000).all(|index| found[index] == expected(index)));
             store(&pe, from, &[3; 1000]);
-            drop(elan.put(pid(target), from, to, size));
-            drop(elan.put(pid(target), other, to, size));
+            drop(elan.put(target, from, to, size));
+            drop(elan.put(target, other, to, size));
             elan.put_wait_all().await.unwrap();
-            elan.wait(elan.get(pid(target), to, from, size))
-                .await
-                .unwrap();
+            elan.wait(elan.get(target, to, from, size)).await.unwrap();
             let found = load(&pe, from, size);
             assert!(found.iter().all(|byte| [2, 3].contains(byte)));
             store(&pe, from, &[1; 1000]);

@@ -43,13 +43,7 @@ fn all_bytes_arrive() {
             let lengths = [0, 200, 700, 9_000, 9_001, 150_000];
             let (mut sends, mut receives) = (Vec::new(), Vec::new());
             let (to, from) = ((me(&pe) + 1) % nvps, (me(&pe) + nvps - 1) % nvps);
-            let place = |length, adapter| {
-                if adapter {
-                    pe.elan3().alloc_elan(64, b(length)).unwrap()
-                } else {
-                    pe.elan3().alloc_main(64, b(length)).unwrap()
-                }
-            };
+            let place = |length, adapter| common::alloc(&pe, adapter, b(length));
             for (tag, length) in (0..).zip(lengths) {
                 for adapter in [false, true] {
                     let tag = 2 * tag + u64::from(adapter);

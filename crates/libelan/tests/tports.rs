@@ -26,11 +26,7 @@ fn where_the_time_goes() {
         let start = Time::from_us(50);
         run_on(&four_nodes(), &job, async move |pe| {
             let (tport, size) = (pe.elan().tport(), b(length));
-            let buffer = if adapter {
-                pe.elan3().alloc_elan(64, size).unwrap()
-            } else {
-                pe.elan3().alloc_main(64, size).unwrap()
-            };
+            let buffer = common::alloc(&pe, adapter, size);
             if me(&pe) == 0 {
                 pe.compute(start).await;
                 let tx = tport.tx_start(Mode::Standard, pid(1), (0, 1), buffer, size);

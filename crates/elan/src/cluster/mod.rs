@@ -2,10 +2,9 @@
 //!
 //! Two clocks meet here. Adapters, buses and processes live in events at any picosecond; the fabric lives in cycles.
 //! [`Cluster::run_until`] interleaves them: events that are due no later than a cycle come before it, and the fabric
-//! is told how far it may run before the next event. Whatever the fabric has to say, deliveries and acknowledgements,
-//! is handled at the time of its cycle, in the order that the fabric gives; whatever adapters then hand to it takes
-//! effect in the next cycle. Events at the same time are ordered by node, then by the order of scheduling. Nothing else
-//! decides.
+//! is told how far it may run before the next event. Deliveries and acknowledgements are handled at the time of the fabric's
+//! cycle, in the order that the fabric gives; what adapters then hand to the fabric takes effect in the next cycle. Events at
+//! the same time are ordered by the place of their adapter, then by the order of scheduling.
 
 mod host;
 mod node;
@@ -222,8 +221,9 @@ impl Cluster {
         Ok(())
     }
 
-    /// Runs while something says so of the present, which is asked after each step, and something is due by `end`; whether
-    /// something is: if not, `end` is the present, unless it is never. Processes that wait for ever are no error here.
+    /// Runs until `go_on`, which is asked after each step with the present time, says no, or until nothing more is due by `end`.
+    /// Returns whether anything is still due; if not, the clock stands at `end`, unless that is [`Time::MAX`]. Processes that wait
+    /// for ever are no error here.
     ///
     /// # Errors
     /// As [`Cluster::run_until`].
@@ -235,7 +235,7 @@ impl Cluster {
         Ok(due)
     }
 
-    /// The same, but that the present stays at what was the last to be due.
+    /// As [`Cluster::run_while`], but the clock stays at the last event.
     ///
     /// # Errors
     /// As [`Cluster::run_until`].
@@ -284,7 +284,7 @@ impl Cluster {
         Ok(self.world.borrow_mut().step(end, LONGEST_STRETCH))
     }
 
-    /// Nothing more will happen, to these packets at least, and to the processes that wait for them.
+    /// The error of a run in which these packets, and the processes that wait for them, cannot go on.
     fn deadlock(&self, packets: Option<fabric::Deadlock>) -> Stop {
         Stop::Deadlock {
             at: self.now(),

@@ -150,8 +150,8 @@ impl Node {
         }
     }
 
-    /// Waits in a way of choice for what a process that polls sees when the future is ready, such as the end of a [`Transfer`].
-    /// Who blocks sees it as much later as `interrupt` is longer than `poll`, unless it is there already.
+    /// Waits, in a way of choice, for a future that is ready when a process that polls sees its end, such as a [`Transfer`]. A
+    /// process that blocks goes on later, by the difference of `interrupt` and `poll`, unless the future is ready at once.
     pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: Wait) -> F::Output {
         let mut seen = pin!(seen.into_future());
         let looks = match how {
@@ -194,8 +194,8 @@ impl Node {
         .await
     }
 
-    /// Gives the processor up until the operating system wakes the process for the event. Who finds the block in main
-    /// memory already does not.
+    /// Gives the processor up until the operating system wakes the process for the event, unless the block is in main memory
+    /// already.
     async fn block(&self, event: EventId) {
         let seen = self.seen_of(event);
         let woken = self.world.borrow_mut().event(event).wake_up();

@@ -1,20 +1,19 @@
 //! # Static allocation of rails (coll2003 s2)
 //!
-//! Each adapter is a transmitter or a receiver once and for all: a binary matrix with a row for each rail and a column for each
-//! node, 1 where the node transmits (s2.1, figure 1). Node *a* reaches node *b* if *a* transmits on a rail on which *b* receives,
-//! and all nodes are to reach each other without others in between. That is: of no two columns does one have all the ones of
-//! the other. The most columns of `r` entries for which this is so are C(r, r/2) (proposition 1; it is Sperner's theorem), and
-//! all columns with r/2 ones are so many.
+//! An allocation makes each adapter a transmitter or a receiver for the whole run. It is a binary matrix with a row for each rail
+//! and a column for each node: an entry is 1 where the node transmits on the rail (s2.1, figure 1). Node *a* reaches node *b* if
+//! there is a rail on which *a* transmits and *b* receives. All nodes reach each other if no column contains all the ones of
+//! another column. With `r` rails there are at most C(r, r/2) such columns (proposition 1; this is Sperner's theorem), and the
+//! columns with exactly r/2 ones attain this bound.
 //!
 //! | allocation | rails of n nodes | nodes of r rails |
 //! |---|---|---|
 //! | [`Allocation::logarithmic`], algorithm 1 | 2 log2 n | 2^(r/2) |
-//! | [`Allocation::optimal`], algorithm 2 | the least that there can be | C(r, r/2) |
+//! | [`Allocation::optimal`], algorithm 2 | the minimum | C(r, r/2) |
 //!
-//! Numbers of nodes in between have the first columns of the matrix of the next larger one.
-//!
-//! A column is a word with a bit for each rail, which bounds the rails at [`MOST_RAILS`]. The 2^32 nodes that a number can
-//! count need 64 rails with algorithm 1, and 35 with algorithm 2.
+//! For a number of nodes between these sizes, an allocation consists of the first columns of the next larger matrix. A column is a
+//! word with a bit for each rail, so there are at most [`MOST_RAILS`]. The 2^32 nodes that a number can count need 64 rails with
+//! algorithm 1 and 35 rails with algorithm 2.
 
 use crate::{NodeId, Rail};
 use itertools::Itertools;
@@ -28,7 +27,7 @@ pub const MOST_RAILS: u32 = u64::BITS;
 /// Why there is no such allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AllocationError {
-    /// Not all of the nodes would reach each other, however the rails are allocated.
+    /// No allocation of these rails lets all nodes reach each other.
     #[error("{nodes} nodes need {needed} rails; you have {rails}")]
     TooFewRails {
         /// Nodes to connect.
@@ -38,7 +37,7 @@ pub enum AllocationError {
         /// Rails that there are.
         rails: u32,
     },
-    /// More than there is room for.
+    /// A column has no bits for so many rails.
     #[error("{0} rails are more than the {MOST_RAILS} of an allocation")]
     TooManyRails(u32),
 }
@@ -52,8 +51,8 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Algorithm 1: on half of the rails consecutive groups of 1, 2, 4 ... nodes are transmitters and receivers in turn; the other
-    /// half is its inverse. Two nodes that are in different groups of a rail are so on its inverse, too, the other way round.
+    /// Algorithm 1: on each rail of the first half, consecutive groups of 1, 2, 4 ... nodes transmit and receive in turn. Each rail
+    /// of the second half is the inverse of one of the first half, so that two nodes reach each other in both directions.
     ///
     /// Rails are numbered as figure 3 has its rows, in the order in which the algorithm's two loops come to them: transmitters
     /// first on all of the first half. (Its text calls these the rails 2i, and their inverses 2i + 1.)
@@ -121,15 +120,15 @@ impl Allocation {
         pairs.all(|(one, other)| self.between(one, other) != 0 && self.between(other, one) != 0)
     }
 
-    /// Two nodes of which the first reaches the second on this rail only, if there are such: what its failure would part.
-    /// Algorithm 2, where every node transmits on as many rails, is taken for granted.
+    /// Two nodes of which the first reaches the second on this rail only, if there are any: the failure of the rail would separate
+    /// them. The allocation must be one of algorithm 2, where every node transmits on the same number of rails.
     pub fn parted_without(&self, rail: Rail) -> Option<(NodeId, NodeId)> {
         assert!(rail.get() < self.rails, "there is no rail {rail}");
         let columns = self.columns.iter_enumerated();
         let node: BTreeMap<u64, NodeId> = columns.map(|(node, column)| (*column, node)).collect();
         let senders = self.columns.iter_enumerated();
         let mut senders = senders.filter(|(_, column)| has(**column, rail));
-        // The other's column is the same but for this rail, and one that it has in its place.
+        // The second node's column has another rail in place of this one, and is equal otherwise.
         senders.find_map(|(from, column)| {
             let mut others = Rail::all(self.rails).filter(|&other| !has(*column, other));
             let to = others.find_map(|other| node.get(&(column ^ bit(rail) | bit(other))));

@@ -96,6 +96,15 @@ impl Host {
         number
     }
 
+    /// The adapter's process on a rail.
+    ///
+    /// # Panics
+    /// If the policy reserves nothing.
+    pub fn port(&self, rail: Rail) -> &Rc<Port> {
+        let port = self.rails[rail].port.as_ref();
+        port.expect("the policy reserves")
+    }
+
     /// The rails of which something holds, in ascending order.
     pub fn rails_that(&self, holds: impl Fn(&RailAdapter) -> bool) -> Vec<Rail> {
         let rails = self.rails.iter_enumerated();

@@ -52,12 +52,9 @@ use nic::Port;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
 
-/// What is known at each node.
-type Hosts = Rc<TiVec<NodeId, Rc<Host>>>;
-
 /// The rails of a cluster.
 pub struct Rails {
-    hosts: Hosts,
+    hosts: Rc<TiVec<NodeId, Rc<Host>>>,
     /// Of the policy static.
     allocation: Option<Rc<Allocation>>,
 }
@@ -133,7 +130,7 @@ impl Rails {
         let host = Rc::clone(&self.hosts[node]);
         host.add_process();
         let hosts = Rc::clone(&self.hosts);
-        let port = move |node, rail| port(&hosts, node, rail);
+        let port = move |node: NodeId, rail| Rc::clone(hosts[node].port(rail));
         let policy = kinds::new(&host, self.allocation.as_ref(), index, Rc::new(port));
         Process::new(host, policy)
     }
@@ -146,7 +143,7 @@ impl Rails {
     pub fn check(&self) {
         let ports = self.hosts.iter().flat_map(|host| &host.rails);
         for port in ports.filter_map(|rail| rail.port.as_ref()) {
-            port.check(|node, rail| self::port(&self.hosts, node, rail));
+            port.check(|node, rail| self.hosts[node].port(rail));
         }
     }
 
@@ -157,10 +154,4 @@ impl Rails {
         let ports = ports.filter_map(|rail| rail.port.as_ref());
         ports.filter(|port| !port.is_free()).count()
     }
-}
-
-/// The adapter's process of a node on a rail.
-fn port(hosts: &Hosts, node: NodeId, rail: Rail) -> Rc<Port> {
-    let port = hosts[node].rails[rail].port.as_ref();
-    Rc::clone(port.expect("all adapters have one"))
 }

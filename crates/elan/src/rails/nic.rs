@@ -17,7 +17,7 @@ use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
 use crate::memory::{Address, EventId};
 use crate::thread::Thread;
-use crate::transaction::{INSERTED, Transaction, WORD};
+use crate::transaction::{INSERTED, Transaction, WORD, word_of};
 use crate::{NodeId, Rail};
 use fabric::Priority;
 use std::cell::{Cell, RefCell};
@@ -129,7 +129,7 @@ impl Port {
     }
 
     /// Asserts that whom it sends to receives from it.
-    pub fn check(&self, port: impl Fn(NodeId, Rail) -> Rc<Port>) {
+    pub fn check<'a>(&self, port: impl Fn(NodeId, Rail) -> &'a Rc<Port>) {
         let nic = self.nic.borrow();
         if nic.status() != Status::Sending {
             return;
@@ -173,8 +173,8 @@ impl Port {
     }
 }
 
-/// Tells the adapter's process of every message that has arrived for a process there, which learns of it as of any event. The
-/// event that its message's last packet is to name.
+/// Starts a receiver for a process, which reports every message that arrives there to the adapter's process. Returns the event that
+/// the last packet of such a message names.
 pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> EventId {
     let arrival = adapter.event(1);
     let (port, adapter) = (Rc::clone(port), adapter.clone());
@@ -231,11 +231,7 @@ fn encode(message: ControlMessage) -> Vec<u8> {
 }
 
 fn decode(bytes: &[u8]) -> ControlMessage {
-    let word = |index: usize| {
-        let word = bytes.get(8 * index..8 * (index + 1));
-        let word = word.expect("a control message has its words");
-        u64::from_le_bytes(word.try_into().expect("a word has 8 bytes"))
-    };
+    let word = |index: usize| word_of(&bytes[8 * index..8 * (index + 1)]);
     let (other, counter) = (NodeId::new(word(0) as u32), (word(1) as u32).cast_signed());
     let request = Request {
         node: NodeId::new((word(1) >> 32) as u32),

@@ -11,7 +11,7 @@ pub(super) mod local_dynamic;
 pub(super) mod turn;
 
 use super::config::Config;
-use super::host::Host;
+use super::host::{Host, RailAdapter};
 use super::nic::Port;
 use crate::dma::DmaError;
 use crate::{NodeId, Rail};
@@ -62,8 +62,8 @@ pub(super) trait Policy {
 /// The adapter's process of a node on a rail.
 pub(super) type PortOf = Rc<dyn Fn(NodeId, Rail) -> Rc<Port>>;
 
-/// How many of some rails a message is striped over: the part of them that the striping ratio says, but at least one, and no
-/// more than it has bytes (coll2003 s3).
+/// The number of rails that a message is striped over: the striping ratio times the rails, but at least one, and no more than the
+/// message has bytes (coll2003 s3).
 pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
     let wanted = (config.striping * rails as f64).round() as usize;
     let bytes = usize::try_from(size.as_u64()).unwrap_or(usize::MAX);
@@ -74,6 +74,23 @@ pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
 fn no_rail<T>(host: &Host, message: RailMessage) -> Result<T, DmaError> {
     let (from, to) = (host.node, message.to);
     Err(DmaError::NoRail { from, to })
+}
+
+/// Waits until some rails are free at the node.
+async fn free_rails(host: &Host, message: RailMessage) -> Result<Vec<Rail>, DmaError> {
+    loop {
+        let free = host.rails_that(RailAdapter::is_free);
+        if !free.is_empty() {
+            return Ok(free);
+        }
+        if host.rails_that(RailAdapter::is_up).is_empty() {
+            return no_rail(host, message);
+        }
+        host.rails[Rail::new(0)]
+            .adapter
+            .sleep(host.config.poll)
+            .await;
+    }
 }
 
 /// The next in turn of some rails, which is held for nobody.

@@ -1,7 +1,6 @@
 //! A process that sends messages over the rails of its node, one at a time.
 
 use super::host::Host;
-use super::nic::Port;
 use super::policy::{Hold, Pick, Policy, RailMessage};
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
@@ -129,7 +128,7 @@ impl Process {
             let (source, destination) = (&from.buffers[rail], &to.buffers[rail]);
             let mut dma = Dma::new(start(source), start(destination), stripe.length);
             if let Hold::Granted { number, there } = &pick.hold {
-                self.port(rail).assert_granted(*number, there);
+                self.host.port(rail).assert_granted(*number, there);
                 let arrival = to.arrivals[rail].expect("the policy reserves");
                 dma = dma.notify(arrival);
             }
@@ -146,13 +145,8 @@ impl Process {
         sent.collect()
     }
 
-    fn port(&self, rail: Rail) -> &Port {
-        let port = self.host.rails[rail].port.as_deref();
-        port.expect("the policy reserves")
-    }
-
-    /// Waits for the next stripe that is over; none if all are. Its rail is free at once, whatever the others do: if both ends
-    /// were reserved, the receiver's report frees them, or else, where it failed and there will be none, its sender.
+    /// Waits until another stripe has ended; none if all have. The rail of the stripe is free at once. Where both ends were
+    /// reserved, the receiver's report frees them, or the sender if the stripe has failed and there will be no report.
     async fn next(&self, sent: &mut [Sent]) -> Option<(Stripe, Result<(), DmaError>)> {
         poll_fn(|context| {
             let mut waits = false;
@@ -165,7 +159,7 @@ impl Process {
                     match &one.hold {
                         Hold::Taken => self.host.rails[one.rail].release(),
                         Hold::Granted { number, .. } if result.is_err() => {
-                            self.port(one.rail).abort(*number);
+                            self.host.port(one.rail).abort(*number);
                         }
                         Hold::Nothing | Hold::Granted { .. } => {}
                     }

@@ -7,21 +7,21 @@
 //! `branching` of them; a chain sends everything once, but the last process waits until the first segment has come through
 //! all. With a ratio `r`, the chain is taken if `(r - 1) size > leaders * segment`.
 //!
-//! What is only one segment, the root's host sends. Of more, a thread on the adapter of the root and of each process in
-//! between sends one segment after the other, once it has come; the host is told at the end. Segments that follow each other
-//! have events of their own, and a process has two of them under way to each child, so that no segment is mistaken for
-//! another however they overtake each other.
+//! The root's host sends a single segment itself. With several segments, threads on the adapters of the root and of the processes
+//! in between send each segment on as soon as it has come, and tell the host at the end. Even and odd segments have events of
+//! their own, and a process has at most two segments under way to each child, so that no segment is mistaken for another
+//! even if one overtakes the other.
 //!
 //! *Main memory.* A process in between that received into main memory would read everything back to send it on, over a bus
 //! that carries one direction at a time. So it receives into a *stage* of [`SLOTS`] segments in adapter memory, sends on from
-//! there, and its thread copies each segment out to main memory while it is sent on: all crosses the bus once. A slot is free
-//! when its segment has been copied and the children have it; the sender hears of that by a signal, a DMA of zero bytes, and
-//! keeps a segment back until it has. Where bytes go straight to their place, in adapter memory and at the leaves, no such
-//! signals are needed. So that senders know which it is, a buffer is in the same kind of memory everywhere.
+//! there, and its thread copies each segment out to main memory meanwhile: all bytes cross the bus once. A slot is free when its
+//! segment has been copied and the children have it. A signal, a DMA of zero bytes, tells the sender, which keeps the next
+//! segment for this slot until then. Bytes that go straight to their place, in adapter memory and at the leaves, need no such
+//! signals. A buffer is in the same kind of memory in all processes, so that senders know which case it is.
 //!
-//! *In a row.* The root leaves a broadcast long before the leaves, and may ask for the barrier of the next one before
-//! these have come to it. It asks again after `retry_delay` and the way there and back, 3 us: so the time of a broadcast in a
-//! row of them has steps of that height, which the time of one alone has not.
+//! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next barrier before the leaves have come
+//! to it. The root asks again after `retry_delay` and the round trip, which is 3 us. So the mean time of several broadcasts in a
+//! row rises in steps of 3 us, and the time of a single broadcast does not.
 
 use super::block::{SLOTS, Slot, segment};
 use super::group::Group;
@@ -55,8 +55,8 @@ impl Group {
     /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, in software (`elan_bcast`).
     ///
     /// # Errors
-    /// If a member has no such buffer. It is told itself, and passes the bytes on, where they went through its stage; else who
-    /// sends to it is told, and it and those below wait for ever.
+    /// If a member has no such buffer. A member that stages the bytes gets the error itself, and passes the bytes on. Otherwise
+    /// its sender gets the error, and the member and those below it wait for ever.
     pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
         self.bcast_from(Span::new(buffer, size), root).await
     }

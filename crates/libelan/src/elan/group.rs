@@ -266,11 +266,11 @@ impl Group {
     }
 
     /// Starts a thread of the group, unless it runs.
-    pub(super) fn thread<F: Future<Output = ()> + 'static>(
+    pub(super) fn thread(
         &self,
         stack: &Cell<Option<Region>>,
         name: &'static str,
-        program: impl FnOnce(elan::Thread) -> F + 'static,
+        program: impl AsyncFnOnce(elan::Thread) + 'static,
     ) {
         if let Some(stack) = stack.take() {
             self.node().run_on(stack, name, program);

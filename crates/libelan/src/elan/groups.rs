@@ -4,8 +4,9 @@ use super::Elan;
 use super::block::Block;
 use super::group::{Group, GroupError};
 use super::layout::Layout;
-use super::reduce::{Reduction, To};
+use super::reduce::{Reduction, To, of_words};
 use crate::elan3::AllocError;
+use elan::transaction::word_of;
 use elan::{ElanAddr, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
@@ -106,22 +107,16 @@ impl Elan {
     ) -> Result<[u64; WORDS], GroupError> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.elan3().store(at, &bytes).expect("just allocated");
-        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
         let operation = Reduction {
             size: Bytes::new(8),
-            combine: &|one, other| {
-                for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
-                    let greater = word(one).max(word(other));
-                    other.copy_from_slice(&greater.to_le_bytes());
-                }
-            },
+            combine: &of_words(u64::max),
         };
         parent
             .reduce(at, at, WORDS as u64, &operation, To::All)
             .await?;
         let bytes = self.elan3().load(at, Bytes::new(8 * WORDS as u64));
         let bytes = bytes.expect("just allocated");
-        let mut words = bytes.chunks(8).map(word);
+        let mut words = bytes.chunks(8).map(word_of);
         Ok(std::array::from_fn(|_| {
             words.next().expect("as many as were stored")
         }))

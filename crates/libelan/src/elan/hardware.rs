@@ -5,11 +5,11 @@
 //! combine on the way back, and the end-of-packet token commits, if all have said yes, an event in every process at once. The
 //! packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`] blocks.
 //!
-//! If somebody says no, the thread asks again `retry_delay` later, `retries` times. Nothing is published of what then
-//! happens; here it gives up and wants to be told. A broadcast stores that in every process; who comes later
-//! finds it there, and lets an event of the root occur, upon which that asks again. It asks once more after
-//! the broadcast as well: who has come before that is found by the question, who comes later finds the wish. So a
-//! process that is very late does not fill the network with questions, and one that never comes is a deadlock.
+//! If any process says no, the thread asks again `retry_delay` later, `retries` times. What happens then is not published; here the
+//! thread stops asking, and stores a *wish* in every process by a broadcast. A process that comes later finds the wish, and sets an
+//! event of the root, whose thread then asks again. The thread also asks once after the broadcast, for processes that came before
+//! the wish reached them. So a very late process does not fill the network with questions, and a process that never comes is a
+//! deadlock.
 //!
 //! **Broadcast.** After a barrier, which guarantees that all have the buffer, a thread of the root's adapter starts a
 //! DMA to all nodes at once. The root takes itself out of the range if it is at an end of it. Else its own packets come back

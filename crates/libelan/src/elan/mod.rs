@@ -12,10 +12,10 @@
 //! | `elan_clock` | [`Elan::clock`] |
 //!
 //! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`Wait`], set for a job by
-//! [`crate::Job::waiting`]): what `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count are as a wait type. It sees the same in
-//! all ways, by polling earlier: who blocks is woken by an interrupt, which takes `interrupt` in place of `poll`. Who finds
-//! what it waits for there already pays neither. All waits for the network go that way, also those of Shmem and MPI and
-//! within collective calls, and so do waits for messages of processes of the node. Some have a way of their own:
+//! [`crate::Job::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see the same;
+//! a process that blocks sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that finds its event
+//! set pays neither. All waits for the network use this way, in Shmem, MPI and collective calls as well, and so do waits for
+//! messages of processes of the same node. These calls have a way of their own:
 //! `elan_hgsync`, and with it the barriers of Shmem and MPI, polls; `elan_hgsyncevent` blocks; `shmem_wait` polls; and the
 //! members of a group on one node wait for each other by polling. That a process which blocks leaves its processor to others
 //! has no effect here: processes do not take their processors from each other.

@@ -12,8 +12,8 @@
 //! A process of the same node, or the caller itself, is reached in the same way: the packets go up to the node's switch and
 //! down again, and the bytes cross the node's bus twice. No processor copies them.
 //!
-//! On a machine with several rails all of this takes rail 0: adapters of different rails do not see what is on the others' buses,
-//! and the order that follows would be lost.
+//! On a machine with several rails, puts and gets take rail 0. An adapter does not see what waits for the bus of another rail's
+//! adapter, so the order described next holds on one rail only.
 //!
 //! A put is over when the other adapter has accepted all of it. For main memory it may still be on the other node's bus;
 //! gets from there see it, and whatever that host is told of afterwards, by an event or a message, comes behind it on the
@@ -239,10 +239,7 @@ impl Elan {
             Err(error) => Err(error),
         };
         slots.give_back(slot);
-        let found = found?;
-        Ok(u64::from_le_bytes(
-            found[..].try_into().expect("a word has 8 bytes"),
-        ))
+        Ok(elan::transaction::word_of(&found?))
     }
 
     /// Waits until something is over (`elan_wait`).

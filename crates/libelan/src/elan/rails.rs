@@ -1,9 +1,9 @@
 //! Which rails carry the bytes of a longer message (coll2003), on a machine with several.
 //!
-//! A process is attached at the adapters of all rails; its main memory has the same addresses at each, adapter memory that of
-//! rail 0 only. Envelopes, small messages and all that threads tell each other go on rail 0, whose thread matches them: so
-//! messages are received in the order in which they were sent. The bytes of a longer message, when a thread gets them, take
-//! the rails that the machine's policy picks. coll2003 has a sender pick them; here the receiver does, since it starts the get:
+//! A process is attached at the adapters of all rails. Its main memory has the same addresses at all of them; its adapter memory is
+//! that of rail 0. Envelopes, small messages and the messages between threads take rail 0, whose thread matches them, so that
+//! messages are received in the order in which they were sent. The bytes of a longer message take the rails that the machine's
+//! policy picks. In coll2003 the sender picks them; here the receiver does, since it starts the get:
 //!
 //! | policy | a message takes | it waits |
 //! |---|---|---|
@@ -13,10 +13,10 @@
 //! | dynamic | of these, rails that were also free at the sender when it sent the envelope, which says so; if none was, as local-dynamic | until there is one |
 //! | hybrid | up to `rails.threshold`, the next in turn of those that are free here, or of all; else as dynamic | if it is long, as dynamic |
 //!
-//! Instead of the control messages by which dynamic allocation reserves both ends, the envelope carries what its sender knew:
-//! nothing more travels, and nothing is reserved there, so that two receivers may get from one adapter. Local-dynamic and
-//! dynamic allocation stripe a message over the part of these rails that `rails.striping` says. A rail that has been picked by
-//! either is taken, for all processes of the job on the node, until the get ends.
+//! Dynamic allocation reserves both ends by control messages. Here the envelope carries what its sender knew instead: no more
+//! packets travel, and nothing is reserved at the sender, so that two receivers may get from one adapter. Local-dynamic and
+//! dynamic allocation stripe a message over the part of these rails that `rails.striping` says. A rail that either has picked
+//! is taken, for all processes of the job on the node, until the get ends.
 //!
 //! *Costs.* The thread hands a descriptor to another adapter across its own bus and that one's, by a command there; of the end
 //! it learns through main memory (an event of that adapter, its block, a poll) and a word across its own bus. The host, where

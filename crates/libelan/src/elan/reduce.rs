@@ -16,6 +16,7 @@ use super::block::{CHUNK, Slot};
 use super::group::Group;
 use super::layout::{Rank, TeamId};
 use super::tree::{Spot, balanced};
+use elan::transaction::word_of;
 use elan::{DmaError, ElanAddr, ProcessId, Transfer};
 use units::Bytes;
 
@@ -26,6 +27,16 @@ pub struct Reduction<'a> {
     pub size: Bytes,
     /// The function; its arguments are whole elements, and equally many.
     pub combine: &'a dyn Fn(&[u8], &mut [u8]),
+}
+
+/// A function of words of 8 bytes, for vectors of them.
+pub fn of_words(function: impl Fn(u64, u64) -> u64) -> impl Fn(&[u8], &mut [u8]) {
+    move |one, other| {
+        for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
+            let result = function(word_of(one), word_of(other));
+            other.copy_from_slice(&result.to_le_bytes());
+        }
+    }
 }
 
 /// The longest element of a reduction.
@@ -41,9 +52,8 @@ pub enum To {
 }
 
 impl Group {
-    /// Combines the vectors of `count` elements at `source` of all members into one at `target` (`elan_reduce`): of the
-    /// smallest rank's and the next one's, then of that and the next, or as if so. The memory of both belongs to the call
-    /// until it ends; only who gets the result needs a `target`.
+    /// Combines the vectors of `count` elements at `source` of all members into one at `target` (`elan_reduce`), as if in the order
+    /// of the ranks. `source` and `target` belong to the call until it ends; only members that get the result need a `target`.
     ///
     /// # Errors
     /// If this process has no such vectors, there is no such root, or an element is too long.

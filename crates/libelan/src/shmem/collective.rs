@@ -13,9 +13,9 @@
 use super::{Result, Shmem, ShmemError};
 use crate::elan::bcast::Span;
 use crate::elan::group::Group;
-use crate::elan::reduce::{Reduction, To};
+use crate::elan::reduce::{Reduction, To, of_words};
 use elan::ElanAddr;
-use elan::transaction::WORD;
+use elan::transaction::{WORD, word_of};
 use units::Bytes;
 
 impl Shmem {
@@ -84,7 +84,7 @@ impl Shmem {
         let mine = words.offset(WORD * rank);
         let lengths = async {
             elan3.store(mine, &size.as_u64().to_le_bytes())?;
-            let sum = Shmem::words(|one, other| one + other);
+            let sum = of_words(|one, other| one + other);
             let operation = Reduction {
                 size: WORD,
                 combine: &sum,
@@ -97,10 +97,7 @@ impl Shmem {
         let lengths = lengths.await;
         elan3.free(words)?;
         let lengths = lengths?;
-        let lengths = lengths.chunks(8).map(|word| {
-            let word = word.try_into().expect("a word has 8 bytes");
-            Bytes::new(u64::from_le_bytes(word))
-        });
+        let lengths = lengths.chunks(8).map(|word| Bytes::new(word_of(word)));
         let lengths: Vec<Bytes> = lengths.collect();
         let offset = lengths[..rank as usize].iter().copied().sum();
         let total = lengths.iter().copied().sum();
@@ -138,7 +135,7 @@ impl Shmem {
         function: impl Fn(u64, u64) -> u64,
         group: &Group,
     ) -> Result<()> {
-        let combine = Shmem::words(function);
+        let combine = of_words(function);
         let operation = Reduction {
             size: WORD,
             combine: &combine,
@@ -146,16 +143,5 @@ impl Shmem {
         Ok(group
             .reduce(source, target, count, &operation, To::All)
             .await?)
-    }
-
-    /// A function of words, for vectors of them.
-    fn words(function: impl Fn(u64, u64) -> u64) -> impl Fn(&[u8], &mut [u8]) {
-        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("a word has 8 bytes"));
-        move |one, other| {
-            for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
-                let result = function(word(one), word(other));
-                other.copy_from_slice(&result.to_le_bytes());
-            }
-        }
     }
 }

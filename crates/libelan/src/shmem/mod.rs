@@ -22,7 +22,7 @@ mod collective;
 
 use crate::elan::Elan;
 use crate::elan3::AllocError;
-use elan::transaction::WORD;
+use elan::transaction::{WORD, word_of};
 use elan::{
     Answer, Comparison, DmaError, ElanAddr, Fault, MemoryError, Placement, ProcessId, Transaction,
 };
@@ -139,9 +139,7 @@ impl Shmem {
     /// # Errors
     /// If it is not mapped.
     pub fn word(&self, at: ElanAddr) -> std::result::Result<u64, Fault> {
-        let bytes = self.elan.elan3().load(at, WORD)?;
-        let bytes = bytes[..].try_into().expect("a word has 8 bytes");
-        Ok(u64::from_le_bytes(bytes))
+        Ok(word_of(&self.elan.elan3().load(at, WORD)?))
     }
 
     /// Stores a word in the own memory.

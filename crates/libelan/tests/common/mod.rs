@@ -2,8 +2,9 @@
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
 use elan::rails::{self, Kind};
-use elan::{Cluster, Config, ElanAddr, NodeId, ProcessId, Stop};
+use elan::{Cluster, Config, DmaError, ElanAddr, NodeId, ProcessId, Stop};
 use fabric::FatTree;
+use libelan::elan::group::Group;
 use libelan::{Job, Pe};
 use units::{Bytes, Time};
 
@@ -65,6 +66,31 @@ pub fn play(
     let end = cluster.run();
     cluster.check_conservation();
     (cluster, end)
+}
+
+/// A broadcast of either kind.
+pub async fn broadcast(
+    group: &Group,
+    hardware: bool,
+    at: ElanAddr,
+    size: Bytes,
+    root: u32,
+) -> Result<(), DmaError> {
+    if hardware {
+        group.hbcast(at, size, root).await
+    } else {
+        group.bcast(at, size, root).await
+    }
+}
+
+/// Memory of a process, allocated by itself.
+pub fn alloc(pe: &Pe, adapter: bool, size: Bytes) -> ElanAddr {
+    let allocated = if adapter {
+        pe.elan3().alloc_elan(64, size)
+    } else {
+        pe.elan3().alloc_main(64, size)
+    };
+    allocated.expect("there is room")
 }
 
 /// Stores bytes in memory of a process.

@@ -8,7 +8,7 @@ use crate::memory::{
     Address, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId, EventNumber, Placement,
     QueueNumber, Region,
 };
-use crate::transaction::WORD;
+use crate::transaction::{WORD, word_of};
 use typed_index_collections::TiVec;
 use units::Bytes;
 
@@ -244,10 +244,8 @@ impl Memory {
         let context = context.expect("the address was translated");
         let found = context.space.translate(at.elan, WORD, Access::Host);
         let (range, offset) = found.expect("the address was translated");
-        range.contents.as_ref().map_or(0, |contents| {
-            let bytes = contents.load(offset, WORD);
-            u64::from_le_bytes(bytes[..].try_into().expect("a word has 8 bytes"))
-        })
+        let contents = range.contents.as_ref();
+        contents.map_or(0, |contents| word_of(&contents.load(offset, WORD)))
     }
 
     /// Stores a word whose address has been translated.

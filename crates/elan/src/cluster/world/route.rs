@@ -1,5 +1,5 @@
-//! The router: what happens, to the network or at a time, is told to the part of the adapter that it concerns, and what that
-//! part wants of another one, to that one.
+//! The router. It tells each part of an adapter what happens to that part, in the network or at a time, and passes on what one
+//! part asks of another.
 
 use super::World;
 use crate::adapter::Due;

@@ -5,10 +5,10 @@
 //! A rail that fails before it answers is one that refuses.
 
 use super::turn::Turn;
-use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, no_rail, stripes};
+use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, free_rails, stripes};
 use crate::Rail;
 use crate::rails::host::{Host, RailAdapter};
-use crate::rails::nic::{Port, Reply};
+use crate::rails::nic::Reply;
 use kernel::Signal;
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -46,7 +46,7 @@ impl Dynamic {
             let number = host.number();
             let reply = &self.replies[rail];
             reply.granted.set(false);
-            port(host, rail).request(number, message.to, reply);
+            host.port(rail).request(number, message.to, reply);
             asked.push((rail, number));
         }
         for &rail in free {
@@ -57,11 +57,6 @@ impl Dynamic {
         asked.retain(|&(rail, _)| self.replies[rail].granted.get() && host.rails[rail].is_up());
         asked
     }
-}
-
-fn port(host: &Host, rail: Rail) -> &Port {
-    let port = host.rails[rail].port.as_deref();
-    port.expect("the policy reserves")
 }
 
 /// Waits until one of two is ready.
@@ -84,17 +79,7 @@ impl Policy for Dynamic {
     fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         Box::pin(async move {
             loop {
-                let free = host.rails_that(RailAdapter::is_free);
-                if free.is_empty() {
-                    if host.rails_that(RailAdapter::is_up).is_empty() {
-                        return no_rail(host, message);
-                    }
-                    host.rails[Rail::new(0)]
-                        .adapter
-                        .sleep(host.config.poll)
-                        .await;
-                    continue;
-                }
+                let free = free_rails(host, message).await?;
                 let granted = self.ask(host, &free, message).await;
                 let rails: Vec<Rail> = granted.iter().map(|&(rail, _)| rail).collect();
                 let count = stripes(&host.config, rails.len(), message.size);
@@ -106,7 +91,7 @@ impl Policy for Dynamic {
                         let hold = Hold::Granted { number, there };
                         picks.push(Pick { rail, hold });
                     } else {
-                        port(host, rail).abort(number);
+                        host.port(rail).abort(number);
                     }
                 }
                 if !picks.is_empty() {

@@ -12,7 +12,7 @@ impl Turn {
         Turn(rail)
     }
 
-    /// Takes so many of some rails, which are in ascending order: those whose turn it is.
+    /// Takes `count` of the rails, which are in ascending order, beginning with the rail whose turn it is.
     pub fn take(&mut self, rails: &[Rail], count: usize) -> Vec<Rail> {
         let next = rails.partition_point(|&rail| rail < self.0);
         let in_turn = rails[next..].iter().chain(&rails[..next]);
