@@ -17,7 +17,7 @@
 
 use super::mmu::{Access, Fault, Reason};
 use super::packets::{check_rail, check_range};
-use super::{Due, Part, Wires};
+use super::{Due, EngineNumber, Part, Wires};
 use crate::dma::DmaError;
 use crate::in_flight::{DmaId, Get, Kind, Landing, PacketNumber, Progress, Report, Stage, Token};
 use crate::memory::Address;
@@ -25,11 +25,6 @@ use fabric::{Ack, PacketId};
 use std::collections::{BTreeMap, VecDeque};
 use typed_index_collections::{TiVec, ti_vec};
 use units::Bytes;
-
-fabric::identifiers! {
-    /// Number of a DMA engine of an adapter.
-    EngineNumber;
-}
 
 /// One of the engines that share the queue.
 #[derive(Clone, Copy, Default)]

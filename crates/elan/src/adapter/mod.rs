@@ -38,13 +38,17 @@ use crate::{Place, Rail};
 use bus::Direction;
 use bus_interface::BusInterface;
 use command_processor::Command;
-use dma_engine::EngineNumber;
 use event_unit::Occurrence;
 use fabric::{Ack, Cycle, Fabric, PacketId, PacketSpec};
 use kernel::{EventQueue, Signal};
 use mmu::Fault;
 use mmu::shared::Memory;
 use units::Time;
+
+fabric::identifiers! {
+    /// Number of a DMA engine of an adapter.
+    EngineNumber;
+}
 
 /// A part in which adapters differ. One with none of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
