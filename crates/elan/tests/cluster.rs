@@ -18,11 +18,11 @@ fn load(cluster: &mut Cluster, seed: u64) {
     let inboxes: Vec<_> = (0..nodes)
         .map(|number| {
             [Placement::Adapter, Placement::Main]
-                .map(|place| node_of(&cluster, number).reserve(place, size))
+                .map(|place| node_of(cluster, number).reserve(place, size))
         })
         .collect();
     for number in 0..nodes {
-        let (node, inboxes) = (node_of(&cluster, number), inboxes.clone());
+        let (node, inboxes) = (node_of(cluster, number), inboxes.clone());
         let mut stream = Stream::new(seed, &format!("node {number}"));
         cluster.spawn(format!("node {number}"), async move {
             loop {
@@ -46,7 +46,7 @@ fn load_unawaited(cluster: &Cluster) {
     let size = Bytes::from_kb(4);
     let regions: Vec<_> = (0..nodes)
         .map(|number| {
-            node_of(&cluster, number)
+            node_of(cluster, number)
                 .reserve(Placement::Adapter, size)
                 .start()
         })
@@ -55,14 +55,14 @@ fn load_unawaited(cluster: &Cluster) {
         for step in 1..=3 {
             let to = regions[((number + 5 * step) % nodes) as usize];
             let dma = Dma::new(regions[number as usize], to, size);
-            drop(node_of(&cluster, number).dma(dma));
+            drop(node_of(cluster, number).dma(dma));
         }
     }
 }
 
 /// A process that never ends and is always about to do something.
 fn idle_away(cluster: &mut Cluster) {
-    let node = node_of(&cluster, 0);
+    let node = node_of(cluster, 0);
     cluster.spawn("idles", async move {
         loop {
             node.sleep(Time::from_us(1)).await;

@@ -27,7 +27,7 @@ fn put_between(
     length: Bytes,
     priority: Priority,
 ) -> common::Log<Time> {
-    let (a, b) = (node_of(&cluster, from), node_of(&cluster, to));
+    let (a, b) = (node_of(cluster, from), node_of(cluster, to));
     let (source, target) = (
         a.reserve(placements.0, length),
         b.reserve(placements.1, length),

@@ -17,7 +17,7 @@ fn send(
     to: Address,
     messages: Vec<Vec<Transaction>>,
 ) -> Vec<Result<Answer, DmaError>> {
-    let (node, answers) = (node_of(&cluster, from), log());
+    let (node, answers) = (node_of(cluster, from), log());
     let noted = answers.clone();
     let program = async move |thread: Thread| {
         for message in messages {

@@ -156,7 +156,7 @@ fn post(cluster: &mut Cluster, node: &Node, dmas: Vec<(Dma, bool)>, times: Log<(
 /// Nodes that do not accept for a while.
 fn refuse(cluster: &mut Cluster, program: &Program) {
     for &(number, at) in &program.refusals {
-        let node = node_of(&cluster, number);
+        let node = node_of(cluster, number);
         cluster.spawn("refuses", async move {
             node.sleep(Time::from_us(at)).await;
             node.accept(false);
@@ -244,7 +244,7 @@ fn run(program: &Program, real: bool) -> Outcome {
     refuse(&mut cluster, program);
     cluster.run().expect("all ends");
     cluster.check_conservation();
-    let stored: Bytes = nodes.iter().map(|node| node.stored()).sum();
+    let stored: Bytes = nodes.iter().map(elan::Node::stored).sum();
     assert_eq!(
         stored.as_u64(),
         program.puts.iter().map(|put| put.length).sum::<u64>()

@@ -34,7 +34,7 @@ fn scenes() -> impl Iterator<Item = (Config, Job)> {
 
 async fn send(pe: &Pe, to: u32, tag: u64, seed: u64, length: u64) {
     let (tport, from) = (pe.elan().tport(), filled(pe, seed, length));
-    let tx = tport.tx_start(Mode::Standard, pid(to), (me(&pe), tag), from, b(length));
+    let tx = tport.tx_start(Mode::Standard, pid(to), (me(pe), tag), from, b(length));
     tport.tx_wait(tx).await.unwrap();
 }
 

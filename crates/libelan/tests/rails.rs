@@ -47,7 +47,7 @@ fn all_bytes_arrive() {
             for (tag, length) in (0..).zip(lengths) {
                 for adapter in [false, true] {
                     let tag = 2 * tag + u64::from(adapter);
-                    let at = place(length, adapter && me(&pe) % 2 == 0);
+                    let at = place(length, adapter && me(&pe).is_multiple_of(2));
                     let bytes = common::pattern(u64::from(me(&pe)) + tag, length);
                     store(&pe, at, &bytes);
                     let label = (me(&pe), tag);
@@ -74,7 +74,7 @@ fn all_bytes_arrive() {
 
 /// Sends so many messages of a length at once to processes of a job, by process 0; when all have been received.
 fn time(config: &Config, places: &[u32], messages: &[u32], length: u64) -> (Time, Cluster) {
-    let job = job(&places);
+    let job = job(places);
     let messages: std::rc::Rc<[u32]> = messages.into();
     let [ends, noted] = logs();
     let program = async move |pe: Pe| {

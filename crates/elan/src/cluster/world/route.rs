@@ -54,7 +54,7 @@ impl World {
             match notice {
                 Notice::Injected(spec) => self.run_engine(spec.source),
                 Notice::Delivered(packet, node, spec) => {
-                    self.arrived(node, packet, spec.token.into())
+                    self.arrived(node, packet, spec.token.into());
                 }
                 Notice::Ended {
                     node, good, spec, ..
