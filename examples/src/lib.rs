@@ -16,7 +16,7 @@
 //! | `mpi` | MPI | the heat equation on a rod: halo exchange that overlaps with computation, and reductions |
 //! | `collectives` | Elanlib | barriers and broadcasts by hardware and by software, on 2 nodes, 4, and so on up to all |
 
-use elan::{Cluster, Watch};
+use elan::{Cluster, NodeId, Watch};
 use libelan::{Job, Pe};
 use machine::Machine;
 use std::cell::RefCell;
@@ -52,26 +52,24 @@ fn machine() -> Outcome<Machine> {
 /// If the job would have no process.
 pub fn job(machine: &Machine, name: &str, most: u32) -> Outcome<Job> {
     let nodes = machine.cluster_config().fabric.topology.nodes().min(most);
-    Ok(Job::new(name, &(0..nodes).collect::<Vec<_>>(), 1)?)
+    Ok(Job::new(name, NodeId::all(nodes), 1)?)
 }
 
 /// Runs a program on every process of a job, on a cluster of its own.
 ///
 /// # Errors
 /// The first error that a process returns; a cluster that lacks a node of the job; a deadlock.
-pub fn run<F: Future<Output = Outcome> + 'static>(
+pub fn run(
     machine: &Machine,
     job: &Job,
-    program: impl Fn(Pe) -> F,
+    program: impl AsyncFn(Pe) -> Outcome + 'static,
 ) -> Outcome {
     let mut cluster = Cluster::new(machine.cluster_config(), Watch::default());
     let failed = Rc::new(RefCell::new(None));
-    job.launch(&mut cluster, |pe| {
-        let (failed, ends) = (Rc::clone(&failed), program(pe));
-        async move {
-            if let Err(error) = ends.await {
-                failed.borrow_mut().get_or_insert(error);
-            }
+    let first = Rc::clone(&failed);
+    job.launch(&mut cluster, async move |pe| {
+        if let Err(error) = program(pe).await {
+            first.borrow_mut().get_or_insert(error);
         }
     })?;
     // A process that fails may leave others waiting for ever, so that its error comes before their deadlock.

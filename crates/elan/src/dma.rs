@@ -6,10 +6,10 @@
 //!
 //! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
 
-use crate::NodeId;
 use crate::adapter::mmu::{Fault, Reason};
-use crate::memory::{Address, ContextId, EventId};
+use crate::memory::{Address, ContextId, EventId, ProcessId};
 use crate::meter::Meter;
+use crate::{NodeId, Place};
 use fabric::{Destination, Priority};
 use kernel::{Signal, Wait};
 use std::cell::Cell;
@@ -25,7 +25,7 @@ pub struct Dma {
     pub(crate) from: Address,
     pub(crate) to: Address,
     /// Of a broadcast, the last of its nodes; the first is that of `to`.
-    pub(crate) last: Option<NodeId>,
+    pub(crate) last: Option<Place>,
     pub(crate) length: Bytes,
     pub(crate) priority: Priority,
     pub(crate) notify: Option<Notify>,
@@ -73,11 +73,16 @@ impl Dma {
 
     /// A transfer of `length` bytes to the same address, in contexts of the same number, on all nodes from that of `to` to
     /// `last`; see [`crate::adapter::inputter::broadcast`]. Its event, if it has one, is named by address.
-    pub fn broadcast(from: Address, to: Address, last: NodeId, length: Bytes) -> Self {
+    pub fn broadcast(from: Address, to: Address, last: Place, length: Bytes) -> Self {
         Dma {
             last: Some(last),
             ..Dma::new(from, to, length)
         }
+    }
+
+    /// Which of a broadcast's destinations an adapter is.
+    pub(crate) fn index(&self, node: Place) -> usize {
+        (node.get() - self.to.node.get()) as usize
     }
 
     /// Where it goes.
@@ -91,48 +96,38 @@ impl Dma {
 
     /// Names an event of the destination that occurs when all bytes are stored.
     #[must_use]
-    pub fn notify(self, event: EventId) -> Self {
-        Dma {
-            notify: Some(Notify::Event(event)),
-            ..self
-        }
+    pub fn notify(mut self, event: EventId) -> Self {
+        self.notify = Some(Notify::Event(event));
+        self
     }
 
     /// Names the event at an address of the destination's process, as [`notify`](Self::notify).
     #[must_use]
-    pub fn notify_at(self, event: Address) -> Self {
-        Dma {
-            notify: Some(Notify::At(event)),
-            ..self
-        }
+    pub fn notify_at(mut self, event: Address) -> Self {
+        self.notify = Some(Notify::At(event));
+        self
     }
 
     /// Names an event of the process that posts it, which occurs when it is complete, unless it fails.
     #[must_use]
-    pub fn done(self, event: EventId) -> Self {
-        Dma {
-            done: Some(event),
-            ..self
-        }
+    pub fn done(mut self, event: EventId) -> Self {
+        self.done = Some(event);
+        self
     }
 
     /// Counts its payload, as it is stored, on a meter.
     #[must_use]
-    pub fn metered(self, meter: Meter) -> Self {
-        Dma {
-            meter: Some(meter),
-            ..self
-        }
+    pub fn metered(mut self, meter: Meter) -> Self {
+        self.meter = Some(meter);
+        self
     }
 
-    /// Makes it one for the short transaction engine, where the adapter has one: it must fit in one packet, and lie in
-    /// adapter memory, which command queues do.
+    /// Has the short transaction engine send it, where the adapter has one. The message must fit in one packet, and lie in
+    /// adapter memory.
     #[must_use]
-    pub fn short(self) -> Self {
-        Dma {
-            short: true,
-            ..self
-        }
+    pub fn short(mut self) -> Self {
+        self.short = true;
+        self
     }
 
     /// Sets the priority of its packets.
@@ -149,7 +144,7 @@ pub enum DmaError {
     #[error("the DMA queue of node {node} is full ({queue} descriptors)")]
     QueueFull {
         /// The node that posted.
-        node: NodeId,
+        node: Place,
         /// The queue's bound.
         queue: u32,
     },
@@ -162,7 +157,7 @@ pub enum DmaError {
     )]
     Misdirected {
         /// The node that posted.
-        node: NodeId,
+        node: Place,
         /// The context that posted.
         context: ContextId,
     },
@@ -170,9 +165,9 @@ pub enum DmaError {
     #[error("no network joins the adapters {from} and {to}: they are on different rails")]
     Apart {
         /// The adapter that posted.
-        from: NodeId,
+        from: Place,
         /// The other one.
-        to: NodeId,
+        to: Place,
     },
     /// All rails between two nodes are down.
     #[error("no rail from node {from} to node {to} works")]
@@ -185,8 +180,8 @@ pub enum DmaError {
     /// The job has no such process.
     #[error("the job has no process {process}")]
     NoProcess {
-        /// The virtual process id.
-        process: u32,
+        /// Its number.
+        process: ProcessId,
     },
     /// A broadcast in a network that has none.
     #[error("hardware broadcasts need a tree of switches")]
@@ -195,9 +190,9 @@ pub enum DmaError {
     #[error("there are no nodes {first} to {last}; the machine has {nodes}")]
     NoRange {
         /// The first node.
-        first: NodeId,
+        first: Place,
         /// The last node.
-        last: NodeId,
+        last: Place,
         /// Nodes of the machine.
         nodes: u32,
     },

@@ -1,13 +1,13 @@
 //! # What is in flight: DMAs, packets, and their bytes
 //!
-//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. What each has
-//! still to do is told here, and whoever does the last of it forgets the DMA or the packet.
+//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. The tables here say
+//! what each end has still to do; the end that finishes last removes the DMA or the packet.
 
-use crate::NodeId;
+use crate::Place;
 use crate::adapter::mmu::Fault;
 use crate::adapter::mmu::context::Capability;
 use crate::dma::{Dma, DmaError, Transfer};
-use crate::memory::{Address, ContextId, PerNode};
+use crate::memory::{Address, ContextId};
 use crate::meter::Meter;
 use crate::transaction::{Answer, Transaction};
 use fabric::Priority;
@@ -15,6 +15,7 @@ use kernel::Signal;
 use slab::Slab;
 use std::cell::Cell;
 use std::rc::Rc;
+use typed_index_collections::{TiVec, ti_vec};
 use units::Bytes;
 
 /// Who is told of the end of a DMA.
@@ -49,7 +50,7 @@ pub(crate) enum Stage {
 pub(crate) struct Progress {
     pub dma: Dma,
     /// The node whose engine works on it, for one of its processes.
-    pub node: NodeId,
+    pub node: Place,
     pub context: ContextId,
     /// The right by which it reaches memory elsewhere.
     pub capability: Capability,
@@ -82,7 +83,7 @@ impl Progress {
     /// Nothing done yet.
     pub fn new(
         dma: Dma,
-        (node, context): (NodeId, ContextId),
+        (node, context): (Place, ContextId),
         capability: Capability,
         report: Report,
     ) -> Self {
@@ -164,8 +165,40 @@ pub(crate) struct Packet {
     pub landed: Box<[bool]>,
 }
 
-/// Number of a packet in the cluster's table: the fabric's token.
-pub(crate) type Token = u64;
+fabric::identifiers! {
+    /// Number of a packet of a DMA.
+    PacketNumber;
+    /// Number of a packet that a thread has made.
+    ThreadPacketNumber;
+}
+
+/// A packet, of either kind, as the fabric carries it for the adapters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    Dma(PacketNumber),
+    Thread(ThreadPacketNumber),
+}
+
+/// The fabric's number of a token has this bit if a thread has made the packet.
+const BY_THREAD: u64 = 1 << 63;
+
+impl From<u64> for Token {
+    fn from(number: u64) -> Self {
+        match number & BY_THREAD {
+            0 => Token::Dma(PacketNumber::new(number as u32)),
+            _ => Token::Thread(ThreadPacketNumber::new(number as u32)),
+        }
+    }
+}
+
+impl From<Token> for u64 {
+    fn from(token: Token) -> Self {
+        match token {
+            Token::Dma(number) => number.get().into(),
+            Token::Thread(number) => u64::from(number.get()) | BY_THREAD,
+        }
+    }
+}
 
 /// How far one destination of a broadcast DMA is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -187,10 +220,10 @@ pub(crate) enum Get {
 
 /// A packet of transactions that a thread has made.
 pub(crate) struct ThreadPacket {
-    pub source: NodeId,
+    pub source: Place,
     pub to: Address,
     /// Of a broadcast, the last of its nodes.
-    pub last: Option<NodeId>,
+    pub last: Option<Place>,
     pub capability: Capability,
     pub transactions: Box<[Transaction]>,
     pub priority: Priority,
@@ -206,21 +239,13 @@ pub(crate) struct ThreadPacket {
     pub done: Signal,
 }
 
-/// Tokens of packets that threads make are those of packets of DMAs with this bit.
-const BY_THREAD: Token = 1 << 63;
-
-/// Whether a thread has made a packet.
-pub(crate) fn is_by_thread(token: Token) -> bool {
-    token & BY_THREAD != 0
-}
-
 /// The tables of all that is in flight.
 pub(crate) struct InFlight {
     dmas: Slab<Progress>,
     packets: Slab<Packet>,
     thread_packets: Slab<ThreadPacket>,
     /// By node: DMAs of which something has arrived and something is missing.
-    landing: PerNode<u32>,
+    landing: TiVec<Place, u32>,
     meters: Vec<Bytes>,
 }
 
@@ -230,7 +255,7 @@ impl InFlight {
             dmas: Slab::new(),
             packets: Slab::new(),
             thread_packets: Slab::new(),
-            landing: (0..adapters).map(|_| 0).collect(),
+            landing: ti_vec![0; adapters as usize],
             meters: Vec::new(),
         }
     }
@@ -240,12 +265,12 @@ impl InFlight {
         DmaId(self.dmas.insert(progress) as u32)
     }
 
-    pub fn add_packet(&mut self, packet: Packet) -> Token {
-        self.packets.insert(packet) as Token
+    pub fn add_packet(&mut self, packet: Packet) -> PacketNumber {
+        self.packets.insert(packet).into()
     }
 
-    pub fn add_thread_packet(&mut self, packet: ThreadPacket) -> Token {
-        self.thread_packets.insert(packet) as Token | BY_THREAD
+    pub fn add_thread_packet(&mut self, packet: ThreadPacket) -> ThreadPacketNumber {
+        self.thread_packets.insert(packet).into()
     }
 
     #[inline]
@@ -259,28 +284,28 @@ impl InFlight {
     }
 
     #[inline]
-    pub fn packet(&self, token: Token) -> &Packet {
-        &self.packets[token as usize]
+    pub fn packet(&self, token: PacketNumber) -> &Packet {
+        &self.packets[token.into()]
     }
 
     #[inline]
-    pub fn packet_mut(&mut self, token: Token) -> &mut Packet {
-        &mut self.packets[token as usize]
+    pub fn packet_mut(&mut self, token: PacketNumber) -> &mut Packet {
+        &mut self.packets[token.into()]
     }
 
     /// The DMA that a packet belongs to.
-    pub fn dma_of(&self, token: Token) -> &Progress {
+    pub fn dma_of(&self, token: PacketNumber) -> &Progress {
         self.dma(self.packet(token).dma)
     }
 
     /// Whether a packet is the last of a DMA that notifies its destination.
-    pub fn notifies(&self, token: Token) -> bool {
+    pub fn notifies(&self, token: PacketNumber) -> bool {
         let (packet, dma) = (self.packet(token), &self.dma_of(token).dma);
         dma.notify.is_some() && packet.offset + packet.length == dma.length
     }
 
-    pub fn thread_packet(&mut self, token: Token) -> &mut ThreadPacket {
-        &mut self.thread_packets[(token & !BY_THREAD) as usize]
+    pub fn thread_packet(&mut self, token: ThreadPacketNumber) -> &mut ThreadPacket {
+        &mut self.thread_packets[token.into()]
     }
 
     /// Something of a DMA has arrived at its destination.
@@ -300,7 +325,7 @@ impl InFlight {
     }
 
     /// DMAs to a node of which something has arrived and something is missing.
-    pub fn landing_at(&self, node: NodeId) -> u32 {
+    pub fn landing_at(&self, node: Place) -> u32 {
         self.landing[node]
     }
 
@@ -318,10 +343,10 @@ impl InFlight {
     }
 
     /// Forgets a packet that neither end needs.
-    pub fn drop_packet_if_done(&mut self, token: Token) {
+    pub fn drop_packet_if_done(&mut self, token: PacketNumber) {
         let packet = self.packet(token);
         if packet.pending == 0 && packet.acknowledged {
-            let packet = self.packets.remove(token as usize);
+            let packet = self.packets.remove(token.into());
             if packet.kind == Kind::Broadcast {
                 self.dma_mut(packet.dma).unstored -= 1;
                 self.drop_dma_if_over(packet.dma);
@@ -330,15 +355,15 @@ impl InFlight {
     }
 
     /// Forgets a packet of a thread that neither end needs.
-    pub fn drop_thread_packet_if_done(&mut self, token: Token) {
+    pub fn drop_thread_packet_if_done(&mut self, token: ThreadPacketNumber) {
         let packet = self.thread_packet(token);
         if packet.taken && packet.ends == 0 {
-            self.thread_packets.remove((token & !BY_THREAD) as usize);
+            self.thread_packets.remove(token.into());
         }
     }
 
     /// The answer to a packet of a thread, which takes it.
-    pub fn take_answer(&mut self, token: Token) -> Result<Answer, DmaError> {
+    pub fn take_answer(&mut self, token: ThreadPacketNumber) -> Result<Answer, DmaError> {
         let packet = self.thread_packet(token);
         packet.taken = true;
         let result = packet.result.expect("it has been answered");

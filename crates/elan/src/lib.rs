@@ -4,10 +4,10 @@
 //! run on the nodes. Processes are async functions; they post remote DMAs, wait for events and sleep, in simulated time:
 //!
 //! ```
-//! # use elan::{Cluster, Dma, Placement, Stop};
+//! # use elan::{Cluster, Dma, NodeId, Placement, Stop};
 //! # use units::Bytes;
 //! fn ping(mut cluster: Cluster, size: Bytes) -> Result<(), Stop> {
-//!     let (a, b) = (cluster.node(0), cluster.node(63));
+//!     let (a, b) = (cluster.node(NodeId::new(0)), cluster.node(NodeId::new(63)));
 //!     let (from, to) = (a.reserve(Placement::Adapter, size), b.reserve(Placement::Adapter, size));
 //!     let arrived = b.event(1);
 //!     cluster.spawn("ping", async move {
@@ -78,11 +78,8 @@ pub use adapter::queue::QueueId;
 pub use cluster::{Cluster, Node, Stop, Watch};
 pub use config::{AdapterConfig, Config, GroupConfig, HostConfig, Matching, TportConfig};
 pub use dma::{Dma, DmaError, Transfer};
-/// Number of a node, and of the place of an adapter ([`fabric::Place`]).
-pub type NodeId = u32;
-
-pub use fabric::Priority;
-pub use memory::{Address, ContextId, ElanAddr, EventId, MainAddr, Placement, Region};
+pub use fabric::{NodeId, Place, Priority, Rail};
+pub use memory::{Address, ContextId, ElanAddr, EventId, MainAddr, Placement, ProcessId, Region};
 pub use meter::Meter;
 pub use noise::HostCpu;
 pub use packet::PacketFormat;

@@ -13,12 +13,11 @@
 //! generators of traffic need no data. Both take the same path through the model and the same time; bytes move where both
 //! ends of a DMA hold them, and what holds none reads as zeros.
 
-use crate::NodeId;
+use crate::Place;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::{Index, IndexMut};
 use units::Bytes;
 
 /// A page of the MMUs (the Alpha's; the Elan3 has pages of 4 or 8 KB: public headers).
@@ -116,65 +115,36 @@ impl fmt::Debug for MainAddr {
     }
 }
 
-/// Number of a context on its adapter; see [`crate::adapter::mmu`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContextId(pub(crate) u16);
-
-impl ContextId {
-    /// Its number.
-    pub fn as_u16(self) -> u16 {
-        self.0
-    }
-}
-
-impl fmt::Display for ContextId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+fabric::identifiers! {
+    /// Number of a context on its adapter; see [`crate::adapter::mmu`].
+    ContextId;
+    /// Virtual process id: the number of a process in its job.
+    ProcessId;
+    /// Number of an event on its adapter.
+    EventNumber;
+    /// Number of a queue on its adapter.
+    QueueNumber;
 }
 
 /// An event of one node; see [`crate::adapter::event_unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId {
-    pub(crate) node: NodeId,
-    pub(crate) index: u32,
+    pub(crate) node: Place,
+    pub(crate) index: EventNumber,
 }
 
 impl EventId {
-    /// The node whose adapter holds it.
-    pub fn node(self) -> NodeId {
+    /// The place of the adapter that holds it.
+    pub fn node(self) -> Place {
         self.node
-    }
-}
-
-/// One thing for each adapter, found by the adapter's number.
-pub(crate) struct PerNode<T>(Box<[T]>);
-
-impl<T> FromIterator<T> for PerNode<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        PerNode(all.into_iter().collect())
-    }
-}
-
-impl<T> Index<NodeId> for PerNode<T> {
-    type Output = T;
-
-    fn index(&self, node: NodeId) -> &T {
-        &self.0[node as usize]
-    }
-}
-
-impl<T> IndexMut<NodeId> for PerNode<T> {
-    fn index_mut(&mut self, node: NodeId) -> &mut T {
-        &mut self.0[node as usize]
     }
 }
 
 /// A byte of the distributed virtual shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    /// The node.
-    pub node: NodeId,
+    /// The place of the adapter.
+    pub node: Place,
     /// The process's context on it.
     pub context: ContextId,
     /// Where in its memory.
@@ -237,8 +207,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// The node that it belongs to.
-    pub fn node(self) -> NodeId {
+    /// The place of the adapter whose process has mapped it.
+    pub fn node(self) -> Place {
         self.start.node
     }
 

@@ -1,7 +1,7 @@
 //! Meters: how much payload has been stored, for whom.
 //!
-//! A DMA that names a meter ([`crate::Dma::metered`]) adds to it whatever of it is stored, packet by packet, wherever
-//! that is; the cluster tells what a meter shows ([`crate::Cluster::metered`]). They measure and cost nothing.
+//! A DMA that names a meter ([`crate::Dma::metered`]) adds the payload of each of its packets to the meter when the packet is
+//! stored. [`crate::Cluster::metered`] reads a meter. Meters take no simulated time.
 
 /// A count of payload stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! # Noise: what the operating system takes of a processor
 //!
 //! A process that computes is stopped now and then: by the timer's tick, by a daemon, by work of the kernel that is bound to
-//! one processor (garcia2005 s3.3). Each such cause is a [`Source`] of *detours*: one after another they start, after an interval, and
-//! take the processor for a duration; both may vary. A [`HostCpu`] answers the question that a simulated process has: this
-//! much work, beginning now, when is it done?
+//! one processor (garcia2005 s3.3). Each such cause is a [`Source`] of *detours*, which take the processor for a duration; the
+//! durations and the intervals between detours may vary. A [`HostCpu`] tells a simulated process when its work will be done.
 //!
 //! The rules:
 //!
@@ -70,8 +69,8 @@ impl Spread {
         }
     }
 
-    /// What is left of the interval that a moment falls into, if intervals that vary so follow each other for ever: of a
-    /// long one more than of a short one, since more moments fall into it.
+    /// The rest of the interval that a random moment falls into. Long intervals are more likely than short ones, since more
+    /// moments fall into them.
     fn residual(&self, stream: &mut Stream) -> Time {
         match self {
             Spread::Fixed(time) => Time::from_ps(stream.uniform_u64(0..time.as_ps().max(1))),

@@ -40,13 +40,13 @@
 mod memory;
 mod turn;
 
-use crate::NodeId;
+use crate::Place;
 use crate::adapter::mmu::{MemoryError, Permissions};
 use crate::adapter::packets::{check_rail, check_range};
 use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
-use crate::in_flight::{Report, ThreadPacket, Token};
+use crate::in_flight::{Report, ThreadPacket, ThreadPacketNumber};
 use crate::memory::{Address, ElanAddr, EventId, PAGE, Placement, Region};
 use crate::transaction::{Answer, MOST_TRANSACTIONS, Transaction};
 use fabric::{Destination, Priority};
@@ -69,14 +69,11 @@ impl Node {
     ///
     /// # Errors
     /// If the adapter has no memory for its stack.
-    pub fn run<F>(
+    pub fn run(
         &self,
         label: impl Into<Label>,
-        program: impl FnOnce(Thread) -> F + 'static,
-    ) -> Result<(), MemoryError>
-    where
-        F: Future<Output = ()> + 'static,
-    {
+        program: impl AsyncFnOnce(Thread) + 'static,
+    ) -> Result<(), MemoryError> {
         let stack = self.stack()?;
         self.run_on(stack, label, program);
         Ok(())
@@ -91,18 +88,20 @@ impl Node {
     }
 
     /// As [`run`](Self::run), with a stack that has been mapped before. It is unmapped when the thread ends.
-    pub fn run_on<F>(
+    pub fn run_on(
         &self,
         stack: Region,
         label: impl Into<Label>,
-        program: impl FnOnce(Thread) -> F + 'static,
-    ) where
-        F: Future<Output = ()> + 'static,
-    {
-        let (node, started) = (self.clone(), self.wake_thread());
+        program: impl AsyncFnOnce(Thread) + 'static,
+    ) {
+        let (thread, started) = (Thread::new(self), self.wake_thread());
+        let node = self.clone();
         self.serve(label, async move {
             started.wait().await;
-            live(node, stack, program).await;
+            thread.hold().await;
+            program(thread).await;
+            // The stack is gone already if the process is.
+            let _ = node.free(stack);
         });
     }
 
@@ -110,41 +109,27 @@ impl Node {
     ///
     /// # Errors
     /// As [`Node::run`].
-    pub fn run_resident<F>(
+    pub fn run_resident(
         &self,
         label: impl Into<Label>,
-        program: impl FnOnce(Thread) -> F + 'static,
-    ) -> Result<(), MemoryError>
-    where
-        F: Future<Output = ()> + 'static,
-    {
+        program: impl AsyncFnOnce(Thread) + 'static,
+    ) -> Result<(), MemoryError> {
         self.stack()?;
-        let thread = Thread {
-            node: self.clone(),
-            running: Cell::new(false),
-        };
+        let thread = Thread::new(self);
         self.serve(label, async move { program(thread).await });
         Ok(())
     }
 }
 
-/// The life of a thread.
-async fn live<F: Future<Output = ()>>(
-    node: Node,
-    stack: Region,
-    program: impl FnOnce(Thread) -> F,
-) {
-    let thread = Thread {
-        node: node.clone(),
-        running: Cell::new(false),
-    };
-    thread.hold().await;
-    program(thread).await;
-    // The stack is gone already if the process is.
-    let _ = node.free(stack);
-}
-
 impl Thread {
+    /// One that is not running.
+    fn new(node: &Node) -> Self {
+        Thread {
+            node: node.clone(),
+            running: Cell::new(false),
+        }
+    }
+
     async fn issue(&self) {
         let cycles = self.node.world.borrow().config().adapter.thread_issue;
         self.step(cycles.into()).await;
@@ -186,8 +171,8 @@ impl Thread {
         self.until(set.wait()).await;
     }
 
-    /// Waits until an event of the process has occurred once, or once more than was consumed: none is lost that comes between
-    /// two calls. The event is primed for one occurrence.
+    /// Waits for an occurrence of an event of the process, which is primed for one, and consumes it. Occurrences between two calls
+    /// are kept for the next calls.
     pub async fn consume(&self, event: EventId) {
         self.wait(event).await;
         self.node.world.borrow_mut().event(event).consume();
@@ -219,7 +204,7 @@ impl Thread {
         let transfer = progress.transfer();
         let mut world = self.node.world.borrow_mut();
         let id = world.flight().add_dma(progress);
-        world.enqueue(self.node.id(), id);
+        world.enqueue(self.node.place(), id);
         transfer
     }
 
@@ -244,14 +229,14 @@ impl Thread {
     pub async fn broadcast(
         &self,
         to: Address,
-        last: NodeId,
+        last: Place,
         transactions: &[Transaction],
         priority: Priority,
     ) -> Result<Answer, DmaError> {
         self.send_to((to, Some(last)), transactions, priority).await
     }
 
-    /// Sends a packet of transactions to a process, and waits for nothing: what cannot be is lost.
+    /// Sends a packet of transactions to a process, and does not wait. A packet that is refused is lost.
     pub async fn post(&self, to: Address, transactions: &[Transaction], priority: Priority) {
         assert!((1..=MOST_TRANSACTIONS).contains(&transactions.len()));
         self.issue().await;
@@ -266,7 +251,7 @@ impl Thread {
 
     async fn send_to(
         &self,
-        to: (Address, Option<NodeId>),
+        to: (Address, Option<Place>),
         transactions: &[Transaction],
         priority: Priority,
     ) -> Result<Answer, DmaError> {
@@ -293,18 +278,18 @@ impl Thread {
         self.node.world.borrow_mut().flight().take_answer(token)
     }
 
-    fn check_rail(&self, to: NodeId) -> Result<(), DmaError> {
-        check_rail(self.node.world.borrow().fabric(), self.node.id(), to)
+    fn check_rail(&self, to: Place) -> Result<(), DmaError> {
+        check_rail(self.node.world.borrow().fabric(), self.node.place(), to)
     }
 
     fn packet(
         &self,
-        (to, last): (Address, Option<NodeId>),
+        (to, last): (Address, Option<Place>),
         transactions: &[Transaction],
         priority: Priority,
     ) -> ThreadPacket {
         ThreadPacket {
-            source: self.node.id(),
+            source: self.node.place(),
             to,
             last,
             capability: self.node.capability(),
@@ -319,9 +304,9 @@ impl Thread {
         }
     }
 
-    fn hand_over(&self, packet: ThreadPacket) -> Token {
+    fn hand_over(&self, packet: ThreadPacket) -> ThreadPacketNumber {
         let mut world = self.node.world.borrow_mut();
-        world.wires(self.node.id()).send_thread_packet(packet)
+        world.wires(self.node.place()).send_thread_packet(packet)
     }
 
     /// Takes the first message of one of the process's queues, if there is one.
@@ -343,8 +328,8 @@ impl Thread {
         }
     }
 
-    /// What is fired when something comes into one of the process's queues, which is empty: for [`Thread::until`], where
-    /// a thread waits for one of several things.
+    /// A signal that is fired when a message comes into one of the process's queues, which is empty: for a thread that waits for
+    /// one of several things by [`Thread::until`].
     pub fn arrival(&self, queue: QueueId) -> Signal {
         self.node.world.borrow_mut().queue(queue).arrival()
     }

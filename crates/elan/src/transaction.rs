@@ -13,6 +13,14 @@ pub const MOST_TRANSACTIONS: usize = 5;
 /// A word of a transaction.
 pub const WORD: Bytes = Bytes::new(8);
 
+/// The word in 8 bytes.
+///
+/// # Panics
+/// If these are not 8 bytes.
+pub fn word_of(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("a word has 8 bytes"))
+}
+
 /// Words that a transaction puts into a queue.
 pub const INSERTED: usize = 3;
 

@@ -3,6 +3,7 @@
 use elan::rails::allocation::{
     Allocation, AllocationError, check, logarithmic_rails, most_nodes, optimal_rails,
 };
+use elan::{NodeId, Rail};
 use proptest::prelude::*;
 
 /// Figure 3: 6 rails and 8 nodes using algorithm 1.
@@ -25,7 +26,7 @@ const LAST_OF_FIGURE_4: [&str; 6] = ["0", "0", "0", "1", "1", "1"];
 
 fn rows(allocation: &Allocation) -> Vec<String> {
     let row = |rail| -> String {
-        let nodes = 0..allocation.nodes();
+        let nodes = NodeId::all(allocation.nodes());
         let digit = |node| {
             if allocation.transmits(rail, node) {
                 '1'
@@ -35,7 +36,7 @@ fn rows(allocation: &Allocation) -> Vec<String> {
         };
         nodes.map(digit).collect()
     };
-    (0..allocation.rails()).map(row).collect()
+    Rail::all(allocation.rails()).map(row).collect()
 }
 
 #[test]
@@ -89,9 +90,10 @@ fn smallest_allocations() {
         assert_eq!(Allocation::logarithmic(nodes).rails(), rails);
     }
     let two = Allocation::optimal(2);
-    assert_eq!(two.rails_between(0, 1).collect::<Vec<_>>(), [0]);
-    assert_eq!(two.rails_between(1, 0).collect::<Vec<_>>(), [1]);
-    assert_eq!(two.rails_between(1, 1).count(), 0);
+    let [zero, one] = [0, 1].map(NodeId::new);
+    assert!(two.rails_between(zero, one).eq([Rail::new(0)]));
+    assert!(two.rails_between(one, zero).eq([Rail::new(1)]));
+    assert_eq!(two.rails_between(one, one).count(), 0);
 }
 
 /// The bound against Pascal's triangle, and where it saturates.
@@ -208,10 +210,11 @@ fn a_rail_without_which_two_are_parted() {
     for rails in 2..=8 {
         for nodes in 1..=most_nodes(rails).min(40) as u32 {
             let allocation = Allocation::with_rails(nodes, rails).expect("there are enough rails");
-            for rail in 0..rails {
+            for rail in Rail::all(rails) {
                 let only = |from, to| allocation.rails_between(from, to).eq([rail]);
                 let found = allocation.parted_without(rail);
-                let mut pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
+                let all = || NodeId::all(nodes);
+                let mut pairs = all().flat_map(|from| all().map(move |to| (from, to)));
                 assert_eq!(
                     found.is_some(),
                     pairs.any(|(from, to)| only(from, to)),
@@ -230,10 +233,10 @@ proptest! {
     #[test]
     fn every_node_reaches_every_other(allocation in any_allocation(), ends in any::<(u32, u32)>()) {
         prop_assert!(allocation.is_connected());
-        let (from, to) = (ends.0 % allocation.nodes(), ends.1 % allocation.nodes());
-        let rails: Vec<u32> = allocation.rails_between(from, to).collect();
+        let [from, to] = [ends.0, ends.1].map(|end| NodeId::new(end % allocation.nodes()));
+        let rails: Vec<Rail> = allocation.rails_between(from, to).collect();
         prop_assert_eq!(rails.is_empty(), from == to);
-        for rail in 0..allocation.rails() {
+        for rail in Rail::all(allocation.rails()) {
             let leads = allocation.transmits(rail, from) && !allocation.transmits(rail, to);
             prop_assert_eq!(rails.contains(&rail), leads);
         }

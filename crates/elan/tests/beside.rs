@@ -3,15 +3,18 @@
 mod common;
 
 use common::four_nodes;
-use elan::{Cluster, Dma, DmaError, Node, Permissions, Placement, Reason, Watch};
+use elan::{Cluster, Dma, DmaError, Node, NodeId, Permissions, Placement, Rail, Reason, Watch};
 use units::Bytes;
 
 const SIZE: Bytes = Bytes::new(5000);
+const BESIDE: Rail = Rail::new(1);
 
 /// Two processes of a job on two nodes, on the second of two rails as well.
 fn two(cluster: &Cluster) -> [(Node, Node); 2] {
-    let places = cluster.attach(&[0, 3]).expect("there are contexts");
-    let beside = |one: &Node| (one.clone(), one.beside(1).expect("there are contexts"));
+    let places = cluster
+        .attach([0, 3].map(NodeId::new))
+        .expect("there are contexts");
+    let beside = |one: &Node| (one.clone(), one.beside(BESIDE).expect("there are contexts"));
     [beside(&places[0]), beside(&places[1])]
 }
 
@@ -33,7 +36,7 @@ fn reason(result: Result<(), DmaError>) -> Reason {
 fn main_memory_is_that_of_the_process() {
     let mut cluster = start();
     let [(from, from_beside), (to, to_beside)] = two(&cluster);
-    assert_eq!(from_beside.rail_and_node(), (1, 0));
+    assert_eq!(from_beside.rail_and_node(), (BESIDE, NodeId::new(0)));
     let source = from.allocate(Placement::Main, SIZE);
     let target = to.allocate(Placement::Main, SIZE);
     let back = from.allocate(Placement::Main, SIZE);
@@ -74,7 +77,7 @@ fn what_is_refused() {
         assert_eq!(put(at.0, to_beside.at(far)).await, Reason::Unmapped);
         to.protect(target, SIZE, Permissions::LOCAL).unwrap();
         assert_eq!(put(at.0, at.1).await, Reason::Forbidden);
-        let intruder = stranger.beside(1).unwrap();
+        let intruder = stranger.beside(BESIDE).unwrap();
         let memory = stranger.allocate(Placement::Main, SIZE).start().elan;
         let dma = Dma::new(intruder.at(memory), at.1, SIZE);
         assert_eq!(reason(intruder.dma(dma).await), Reason::Stranger);

@@ -2,17 +2,17 @@
 
 mod common;
 
-use common::{Log, cluster, log, machine, pattern, sixteen_nodes};
+use common::{Log, add_one, cluster, log, logs, machine, pattern, sixteen_nodes, write};
 use elan::{
-    Address, Cluster, Comparison, Dma, DmaError, ElanAddr, EventId, Node, Placement, Priority,
-    Stop, Transaction,
+    Address, Cluster, Comparison, Dma, DmaError, ElanAddr, EventId, Node, NodeId, Place, Placement,
+    Priority, Stop, Transaction,
 };
 use fabric::{Ascent, Broadcast, FatTree};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
 /// What each node of a test has, at the same addresses: a word, an event, a buffer.
-struct Place {
+struct Spot {
     node: Node,
     word: Address,
     event: EventId,
@@ -20,14 +20,14 @@ struct Place {
     buffer: elan::Region,
 }
 
-fn places(cluster: &Cluster, placement: Placement, length: u64) -> Vec<Place> {
+fn places(cluster: &Cluster, placement: Placement, length: u64) -> Vec<Spot> {
     let place = |id| {
         let node = cluster.node(id);
         let word = node.allocate(Placement::Adapter, Bytes::new(8)).start();
         let event = node.event(1);
         let at = node.event_address(event).expect("just made");
         let buffer = node.allocate(placement, Bytes::new(length));
-        Place {
+        Spot {
             node,
             word,
             event,
@@ -35,21 +35,25 @@ fn places(cluster: &Cluster, placement: Placement, length: u64) -> Vec<Place> {
             buffer,
         }
     };
-    (0..cluster.nodes()).map(place).collect()
+    NodeId::all(cluster.nodes()).map(place).collect()
 }
 
-fn word(place: &Place) -> u64 {
+fn word(place: &Spot) -> u64 {
     let bytes = place.node.load(place.word, Bytes::new(8)).expect("a word");
     u64::from_le_bytes(bytes[..].try_into().expect("8 bytes"))
 }
 
 /// Sends a conditional broadcast from node 5 to nodes 3 to 12, `tries` times; the words of these nodes are 7 but for
 /// `late`, and get 100 if all are.
-fn conditional(late: Option<u32>, tries: u32) -> (Vec<Place>, Log<bool>) {
+fn conditional(late: Option<u32>, tries: u32) -> (Vec<Spot>, Log<bool>) {
     let mut cluster = cluster(&sixteen_nodes());
     let places = places(&cluster, Placement::Adapter, 8);
     for place in &places {
-        let value: u64 = if Some(place.node.id()) == late { 6 } else { 7 };
+        let value: u64 = if Some(place.node.place().get()) == late {
+            6
+        } else {
+            7
+        };
         place
             .node
             .store(place.word, &value.to_le_bytes())
@@ -61,10 +65,7 @@ fn conditional(late: Option<u32>, tries: u32) -> (Vec<Place>, Log<bool>) {
             comparison: Comparison::NotLess,
             word: 7,
         },
-        Transaction::Write {
-            to: places[0].word.elan,
-            word: 100,
-        },
+        write(places[0].word, 100),
         Transaction::SetEvent {
             at: places[0].at.elan,
         },
@@ -74,7 +75,7 @@ fn conditional(late: Option<u32>, tries: u32) -> (Vec<Place>, Log<bool>) {
     let started = places[5].node.run("asks", async move |thread| {
         for _ in 0..tries {
             let answer = thread
-                .broadcast(first, 12, &transactions, Priority::High)
+                .broadcast(first, Place::new(12), &transactions, Priority::High)
                 .await;
             told.note(answer.expect("all have the word and the event").passed);
         }
@@ -90,7 +91,7 @@ fn a_condition_that_holds_everywhere_commits_everywhere() {
     let (places, answers) = conditional(None, 1);
     assert_eq!(*answers.borrow(), [true]);
     for place in &places {
-        let reached = (3..=12).contains(&place.node.id());
+        let reached = (3..=12).contains(&place.node.place().get());
         assert_eq!(word(place), if reached { 100 } else { 7 });
         assert_eq!(place.node.is_set(place.event), reached);
     }
@@ -102,7 +103,7 @@ fn one_no_aborts_everywhere() {
         let (places, answers) = conditional(Some(late), 2);
         assert_eq!(*answers.borrow(), [false, false]);
         for place in &places {
-            let id = place.node.id();
+            let id = place.node.place().get();
             assert_eq!(word(place), if id == late { 6 } else { 7 });
             assert!(!place.node.is_set(place.event));
         }
@@ -114,20 +115,17 @@ fn a_fault_is_told_and_changes_nothing() {
     let mut cluster = cluster(&sixteen_nodes());
     let places = places(&cluster, Placement::Adapter, 8);
     let (to, nowhere) = (places[0].word, ElanAddr::NOWHERE);
-    let transactions = [
-        Transaction::Write {
-            to: to.elan,
-            word: 1,
-        },
-        Transaction::SetEvent { at: nowhere },
-    ];
-    let errors = log();
-    let told = errors.clone();
+    let transactions = [write(to, 1), Transaction::SetEvent { at: nowhere }];
+    let [errors, told] = logs();
     let started = places[0].node.run("asks", async move |thread| {
-        told.note(thread.broadcast(to, 15, &transactions, Priority::Low).await);
         told.note(
             thread
-                .broadcast(to, 16, &transactions[..1], Priority::Low)
+                .broadcast(to, Place::new(15), &transactions, Priority::Low)
+                .await,
+        );
+        told.note(
+            thread
+                .broadcast(to, Place::new(16), &transactions[..1], Priority::Low)
                 .await,
         );
     });
@@ -135,8 +133,8 @@ fn a_fault_is_told_and_changes_nothing() {
     cluster.run_until(Time::from_us(100)).expect("no bounds");
     assert!(matches!(errors.borrow()[0], Err(DmaError::Fault(_))));
     let no_range = DmaError::NoRange {
-        first: 0,
-        last: 16,
+        first: Place::new(0),
+        last: Place::new(16),
         nodes: 16,
     };
     assert_eq!(errors.borrow()[1], Err(no_range));
@@ -148,12 +146,11 @@ fn a_message_that_one_node_discards_is_sent_again() {
     let mut cluster = cluster(&sixteen_nodes());
     let places = places(&cluster, Placement::Adapter, 8);
     let to = places[0].word;
-    let add = [Transaction::Add {
-        to: to.elan,
-        word: 1,
-    }];
+    let add = [add_one(to)];
     let started = places[2].node.run("adds", async move |thread| {
-        let answer = thread.broadcast(to, 15, &add, Priority::Low).await;
+        let answer = thread
+            .broadcast(to, Place::new(15), &add, Priority::Low)
+            .await;
         assert!(answer.expect("all have the word").passed);
     });
     started.expect("there is memory for a stack");
@@ -192,7 +189,7 @@ fn broadcast(
         Dma::broadcast(
             source.start(),
             places[first as usize].buffer.start(),
-            last,
+            Place::new(last),
             Bytes::new(length),
         )
         .notify_at(places[first as usize].at),
@@ -223,13 +220,13 @@ fn broadcast(
     run.unwrap_or_else(|stop| panic!("{stop}"));
     cluster.check_conservation();
     for place in &places {
-        let id = place.node.id();
+        let id = place.node.place().get();
         let expected = if (first..=last).contains(&id) {
             length
         } else {
             0
         };
-        assert_eq!(cluster.stored(id), Bytes::new(expected), "node {id}");
+        assert_eq!(place.node.stored(), Bytes::new(expected), "node {id}");
     }
     cluster.digest()
 }
@@ -257,14 +254,14 @@ fn a_broadcast_that_faults_at_one_node_fails_and_tells_nobody() {
     let places = places(&cluster, Placement::Adapter, 1000);
     places[7].node.free(places[7].buffer).expect("it is mapped");
     let (from, to) = (places[1].buffer.start(), places[0].buffer.start());
-    let dma = Dma::broadcast(from, to, 15, Bytes::new(1000)).notify_at(places[0].at);
+    let dma = Dma::broadcast(from, to, Place::new(15), Bytes::new(1000)).notify_at(places[0].at);
     let node = places[1].node.clone();
     cluster.spawn("root", async move {
         let error = node.dma(dma).await.expect_err("node 7 has no buffer");
         let DmaError::Fault(fault) = error else {
             panic!("{error}");
         };
-        assert_eq!(fault.address.node, 7);
+        assert_eq!(fault.address.node, Place::new(7));
     });
     cluster.run().expect("the root is told");
     cluster.run_until(Time::from_us(50)).expect("no bounds");
@@ -299,7 +296,7 @@ fn broadcasts_deadlock_unless_they_are_serialised() {
         });
         for root in [0, 1] {
             let node = places[root].node.clone();
-            let dma = Dma::broadcast(at(root), at(0), 31, Bytes::new(100));
+            let dma = Dma::broadcast(at(root), at(0), Place::new(31), Bytes::new(100));
             cluster.spawn(format!("root {root}"), async move {
                 node.sleep(Time::from_ns(500)).await;
                 let both = [node.dma(dma), node.dma(dma)];

@@ -30,49 +30,53 @@ struct Outcome {
 
 /// Runs requests, sorted by time, to the end. A burst that ends at the time of a request ends first.
 fn run(config: BusConfig, requests: &[Request]) -> Outcome {
+    let full = config.duplex == Duplex::Full;
     let mut bus = Bus::new(config);
     let mut done = vec![Time::MAX; requests.len()];
-    let (mut burst_ends, mut now, mut wanted) = (None, Time::ZERO, Time::ZERO);
-    let mut next = 0;
+    let mut ends: Vec<(Time, Direction)> = Vec::new();
+    let (mut now, mut wanted, mut next) = (Time::ZERO, Time::ZERO, 0);
     loop {
+        ends.sort_by_key(|end| end.0);
         let arrives = requests.get(next).map(|request| request.0);
-        match (burst_ends, arrives) {
+        match (ends.first().copied(), arrives) {
             (Some((end, way)), arrives) if arrives.is_none_or(|at| end <= at) => {
                 wanted += end - now;
                 now = end;
+                ends.remove(0);
                 let (purpose, burst) = bus.finish_burst(way);
                 if let Some(purpose) = purpose {
-                    assert_eq!(
-                        std::mem::replace(&mut done[purpose], now),
-                        Time::MAX,
-                        "done twice"
-                    );
+                    let before = std::mem::replace(&mut done[purpose], now);
+                    assert_eq!(before, Time::MAX, "done twice");
                 }
-                burst_ends = burst.map(|(way, duration)| (now + duration, way));
+                if let Some((next_way, duration)) = burst {
+                    assert!(!full || next_way == way, "each way goes on by itself");
+                    ends.push((now + duration, next_way));
+                }
             }
-            (_, Some(at)) => {
-                if burst_ends.is_some() {
+            (open, Some(at)) => {
+                if open.is_some() {
                     wanted += at - now;
                 }
                 now = at;
-                let (_, direction, size) = requests[next];
-                if let Some(duration) = bus.request(direction, Bytes::new(size), next) {
-                    assert_eq!(burst_ends, None, "a busy bus starts nothing");
-                    burst_ends = Some((now + duration, direction));
+                let (_, way, size) = requests[next];
+                if let Some(duration) = bus.request(way, Bytes::new(size), next) {
+                    ends.push((now + duration, way));
                 }
                 next += 1;
             }
             (None, None) => {
-                let busy = bus.busy();
+                let (end, busy) = (now, bus.busy());
                 return Outcome {
                     done,
-                    end: now,
+                    end,
                     wanted,
                     busy,
                 };
             }
             (Some(_), None) => unreachable!("the first arm takes it"),
         }
+        let ways: Vec<_> = ends.iter().map(|end| end.1).collect();
+        assert!(ways.len() <= 1 || full && ways.len() == 2 && ways[0] != ways[1]);
     }
 }
 
@@ -191,45 +195,11 @@ proptest! {
     }
 }
 
-/// Runs requests over a full-duplex bus, in which two bursts may be under way: when each was done, and the bus's busy time.
-fn run_full(requests: &[Request]) -> (Vec<Time>, Time) {
-    let config = BusConfig {
-        duplex: Duplex::Full,
-        ..BUS
-    };
-    let mut bus = Bus::new(config);
-    let mut done = vec![Time::MAX; requests.len()];
-    let mut ends: Vec<(Time, Direction)> = Vec::new();
-    let mut next = 0;
-    loop {
-        ends.sort_by_key(|end| end.0);
-        let arrives = requests.get(next).map(|request| request.0);
-        match (ends.first().copied(), arrives) {
-            (Some((now, way)), arrives) if arrives.is_none_or(|at| now <= at) => {
-                ends.remove(0);
-                let (purpose, burst) = bus.finish_burst(way);
-                if let Some(purpose) = purpose {
-                    done[purpose] = now;
-                }
-                if let Some((direction, duration)) = burst {
-                    assert_eq!(direction, way, "each way goes on by itself");
-                    ends.push((now + duration, way));
-                }
-            }
-            (_, Some(now)) => {
-                let (_, way, size) = requests[next];
-                if let Some(duration) = bus.request(way, Bytes::new(size), next) {
-                    ends.push((now + duration, way));
-                }
-                next += 1;
-            }
-            (None, None) => return (done, bus.busy()),
-            (Some(_), None) => unreachable!("the first arm takes it"),
-        }
-        let ways: Vec<_> = ends.iter().map(|end| end.1).collect();
-        assert!(ways.len() <= 2 && ways != [ToMain; 2] && ways != [ToAdapter; 2]);
-    }
-}
+/// The same bus in full duplex.
+const FULL: BusConfig = BusConfig {
+    duplex: Duplex::Full,
+    ..BUS
+};
 
 /// Full-duplex: both directions at the full rate, without turns.
 #[test]
@@ -238,7 +208,7 @@ fn a_two_way_stream_in_full_duplex() {
     let requests: Vec<_> = (0..200)
         .map(|number| (ns(0), ways[number % 2], 320))
         .collect();
-    let (done, busy) = run_full(&requests);
+    let Outcome { done, busy, .. } = run(FULL, &requests);
     let expected: Vec<_> = (1..=100)
         .flat_map(|number| [ns(number * 5 * 164); 2])
         .collect();
@@ -256,7 +226,7 @@ fn full_duplex_knows_no_turns() {
             (ns(1_000_000), ToMain, 64),
             (ns(2_000_000), ToAdapter, 64),
         ];
-        let (done, busy) = run_full(&requests);
+        let Outcome { done, busy, .. } = run(FULL, &requests);
         let expected = [100 * 164, other + 108, 1_000_164, 2_000_164].map(ns);
         assert_eq!(done, expected);
         assert_eq!(busy, ns(102 * 164 + 108));
@@ -267,7 +237,7 @@ proptest! {
     /// Each direction of a full-duplex bus does what a half-duplex bus does that has the requests of this direction only.
     #[test]
     fn full_duplex_is_two_buses(requests in requests()) {
-        let (done, busy) = run_full(&requests);
+        let Outcome { done, busy, .. } = run(FULL, &requests);
         let mut both = Time::ZERO;
         for way in [ToAdapter, ToMain] {
             let of_way: Vec<Request> = requests.iter().copied().filter(|request| request.1 == way).collect();

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, sixteen_nodes};
+use common::{cluster, four_nodes, log, node_of, run_to, sixteen_nodes, start};
 use elan::{Cluster, Dma, Placement, Stop, Watch};
+use fabric::{LinkCounters, LinkId};
 use kernel::random::Stream;
 use kernel::{Bound, Limits};
 use std::sync::Arc;
@@ -17,11 +18,11 @@ fn load(cluster: &mut Cluster, seed: u64) {
     let inboxes: Vec<_> = (0..nodes)
         .map(|number| {
             [Placement::Adapter, Placement::Main]
-                .map(|place| cluster.node(number).reserve(place, size))
+                .map(|place| node_of(cluster, number).reserve(place, size))
         })
         .collect();
     for number in 0..nodes {
-        let (node, inboxes) = (cluster.node(number), inboxes.clone());
+        let (node, inboxes) = (node_of(cluster, number), inboxes.clone());
         let mut stream = Stream::new(seed, &format!("node {number}"));
         cluster.spawn(format!("node {number}"), async move {
             loop {
@@ -45,8 +46,7 @@ fn load_unawaited(cluster: &Cluster) {
     let size = Bytes::from_kb(4);
     let regions: Vec<_> = (0..nodes)
         .map(|number| {
-            cluster
-                .node(number)
+            node_of(cluster, number)
                 .reserve(Placement::Adapter, size)
                 .start()
         })
@@ -55,14 +55,14 @@ fn load_unawaited(cluster: &Cluster) {
         for step in 1..=3 {
             let to = regions[((number + 5 * step) % nodes) as usize];
             let dma = Dma::new(regions[number as usize], to, size);
-            drop(cluster.node(number).dma(dma));
+            drop(node_of(cluster, number).dma(dma));
         }
     }
 }
 
 /// A process that never ends and is always about to do something.
 fn idle_away(cluster: &mut Cluster) {
-    let node = cluster.node(0);
+    let node = node_of(cluster, 0);
     cluster.spawn("idles", async move {
         loop {
             node.sleep(Time::from_us(1)).await;
@@ -74,13 +74,13 @@ fn idle_away(cluster: &mut Cluster) {
 fn a_deadlock_names_who_waits() {
     let mut cluster = cluster(&four_nodes());
     for number in [2, 0] {
-        let node = cluster.node(number);
+        let node = node_of(&cluster, number);
         cluster.spawn(format!("waits on {number}"), async move {
             node.sleep(Time::from_us(3)).await;
             node.wait(node.event(1)).await;
         });
     }
-    let node = cluster.node(1);
+    let node = node_of(&cluster, 1);
     cluster.spawn(
         "ends well",
         async move { node.sleep(Time::from_us(9)).await },
@@ -105,18 +105,14 @@ fn a_deadlock_names_who_waits() {
 /// Up to a moment, waiting for ever is no error; the clock goes on, and what is spawned later runs.
 #[test]
 fn a_run_to_a_moment_goes_on_after_a_deadlock() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let event = node.event(1);
     cluster.spawn("waits", async move { node.wait(event).await });
     cluster.run_until(Time::from_us(50)).expect("no error");
     assert_eq!(cluster.now(), Time::from_us(50));
-    let (a, b) = (cluster.node(1), cluster.node(0));
+    let (a, b) = (node_of(&cluster, 1), node_of(&cluster, 0));
     cluster.spawn("wakes it", async move {
-        let (from, to) = (
-            a.reserve(Placement::Adapter, Bytes::ZERO),
-            b.reserve(Placement::Adapter, Bytes::ZERO),
-        );
+        let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, Bytes::ZERO));
         a.dma(Dma::new(from.start(), to.start(), Bytes::ZERO).notify(event))
             .await
             .expect("it fits");
@@ -138,14 +134,19 @@ fn a_run_without_processes_is_over() {
     );
 }
 
-fn exceeded(limits: Limits) -> Bound {
-    let mut cluster = Cluster::new(
-        four_nodes(),
-        Watch {
-            limits,
-            cancel: None,
-        },
-    );
+/// An idle cluster with bounds.
+fn bounded(time: Option<Time>, events: Option<u64>) -> Cluster {
+    let limits = Limits {
+        time,
+        events,
+        ..Limits::default()
+    };
+    let cancel = None;
+    Cluster::new(four_nodes(), Watch { limits, cancel })
+}
+
+fn exceeded(time: Option<Time>, events: Option<u64>) -> Bound {
+    let mut cluster = bounded(time, events);
     idle_away(&mut cluster);
     load(&mut cluster, 1);
     match cluster.run() {
@@ -157,40 +158,16 @@ fn exceeded(limits: Limits) -> Bound {
 #[test]
 fn bounds_end_a_run() {
     let time = Time::from_ms(1);
-    assert_eq!(
-        exceeded(Limits {
-            time: Some(time),
-            ..Limits::default()
-        }),
-        Bound::Time(time)
-    );
-    assert_eq!(
-        exceeded(Limits {
-            events: Some(5000),
-            ..Limits::default()
-        }),
-        Bound::Events(5000)
-    );
+    assert_eq!(exceeded(Some(time), None), Bound::Time(time));
+    assert_eq!(exceeded(None, Some(5000)), Bound::Events(5000));
 }
 
 /// A bound holds for runs to a moment, too, and one that is not reached does nothing.
 #[test]
 fn bounds_of_a_run_to_a_moment() {
-    let limits = Limits {
-        time: Some(Time::from_ms(1)),
-        ..Limits::default()
-    };
-    let mut cluster = Cluster::new(
-        four_nodes(),
-        Watch {
-            limits,
-            cancel: None,
-        },
-    );
+    let mut cluster = bounded(Some(Time::from_ms(1)), None);
     idle_away(&mut cluster);
-    cluster
-        .run_until(Time::from_ms(1))
-        .expect("the bound is not passed");
+    run_to(&mut cluster, Time::from_ms(1));
     assert!(matches!(
         cluster.run_until(Time::from_ms(5)),
         Err(Stop::Exceeded(_))
@@ -206,7 +183,7 @@ fn cancelling_ends_a_run() {
     };
     let mut cluster = Cluster::new(four_nodes(), watch.clone());
     idle_away(&mut cluster);
-    let node = cluster.node(1);
+    let node = node_of(&cluster, 1);
     cluster.spawn("cancels", async move {
         node.sleep(Time::from_ms(2)).await;
         flag.store(true, Ordering::Relaxed);
@@ -233,7 +210,7 @@ fn sleep() {
         ("d", 3, 5),
         ("e", 0, 0),
     ] {
-        let (node, woken) = (cluster.node(number), woken.clone());
+        let (node, woken) = (node_of(&cluster, number), woken.clone());
         cluster.spawn(name, async move {
             node.sleep_until(Time::from_ns(at)).await;
             woken.note((name, node.now()));
@@ -260,7 +237,7 @@ fn sleep() {
 #[test]
 fn a_run_to_a_moment_includes_it() {
     let mut cluster = cluster(&four_nodes());
-    let (node, woken) = (cluster.node(0), log());
+    let (node, woken) = (node_of(&cluster, 0), log());
     let noted = woken.clone();
     cluster.spawn("sleeps", async move {
         for _ in 0..3 {
@@ -276,7 +253,7 @@ fn a_run_to_a_moment_includes_it() {
     assert_eq!(*woken.borrow(), [10, 20, 30].map(Time::from_ns));
 
     // 0 bytes to a neighbour, over two links, and the acknowledgement back.
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (a, b) = (node_of(&cluster, 0), node_of(&cluster, 1));
     let posted = cluster.now();
     cluster.spawn("puts", async move {
         let region = |node: &elan::Node| node.reserve(Placement::Adapter, Bytes::ZERO).start();
@@ -288,12 +265,20 @@ fn a_run_to_a_moment_includes_it() {
     let cycle = Time::from_ns(5);
     let turnaround = four_nodes().adapter.turnaround / cycle;
     let acknowledged = cycle * (ready.div_ceil(cycle) + 22 + 8 + turnaround + 22);
-    cluster
-        .run_until(acknowledged - Time::from_ps(1))
-        .expect("no error");
+    run_to(&mut cluster, acknowledged - Time::from_ps(1));
     assert_eq!(cluster.packets(), 0);
     cluster.run_until(acknowledged).expect("no error");
     assert_eq!(cluster.packets(), 1);
+}
+
+/// The counters of all links, and what each node has stored.
+fn counted(cluster: &Cluster) -> (Vec<LinkCounters>, Vec<Bytes>) {
+    let links = LinkId::all(cluster.config().fabric.topology.links());
+    let nodes = (0..cluster.nodes()).map(|node| node_of(cluster, node).stored());
+    (
+        links.map(|link| cluster.link(link)).collect(),
+        nodes.collect(),
+    )
 }
 
 /// Where a run is interrupted makes no difference to it; seeds do.
@@ -311,7 +296,9 @@ fn equal_runs_have_equal_digests() {
         cluster.run_until(end).expect("no error");
         let links = cluster.config().fabric.topology.links();
         let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
-        let stored: Vec<_> = (0..16).map(|node| cluster.stored(node)).collect();
+        let stored: Vec<_> = (0..16)
+            .map(|node| node_of(&cluster, node).stored())
+            .collect();
         (
             cluster.digest(),
             cluster.packets(),
@@ -338,7 +325,9 @@ fn engines_agree() {
         cluster.run_until(Time::from_us(300)).expect("no error");
         let links = config.fabric.topology.links();
         let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
-        let stored: Vec<_> = (0..16).map(|node| cluster.stored(node)).collect();
+        let stored: Vec<_> = (0..16)
+            .map(|node| node_of(&cluster, node).stored())
+            .collect();
         (cluster.digest(), cluster.packets(), counters, stored)
     };
     assert_eq!(run(fabric::Engine::Flit), run(fabric::Engine::Worm));
@@ -356,14 +345,12 @@ fn counters_are_exact_where_a_run_ends() {
         let mut moments = Vec::new();
         let mut stream = Stream::new(11, "moments");
         for number in 0..400 {
-            let node = cluster.node(number % 16);
+            let node = node_of(&cluster, number % 16);
             let pause = Time::from_ps(stream.uniform_u64(0..400_000));
             cluster.spawn("ends", async move { node.sleep(pause).await });
             cluster.run().expect("it ends");
             cluster.check_conservation();
-            let links = config.fabric.topology.links();
-            let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
-            moments.push((cluster.now(), counters));
+            moments.push((cluster.now(), counted(&cluster).0));
         }
         moments
     };
@@ -381,9 +368,7 @@ fn conservation_under_load() {
         load(&mut cluster, 3);
         let mut packets = 0;
         for number in 1..400 {
-            cluster
-                .run_until(Time::from_ps(number * 333_331))
-                .expect("no error");
+            run_to(&mut cluster, Time::from_ps(number * 333_331));
             cluster.check_conservation();
             assert!(cluster.packets() >= packets);
             packets = cluster.packets();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, pattern, sixteen_nodes};
+use common::{cluster, four_nodes, logs, node_of, pattern, run_to, sixteen_nodes};
 use elan::{Cluster, Config, Dma, Placement, Priority};
 use units::{Bytes, Time};
 
@@ -27,13 +27,12 @@ fn put_between(
     length: Bytes,
     priority: Priority,
 ) -> common::Log<Time> {
-    let (a, b) = (cluster.node(from), cluster.node(to));
+    let (a, b) = (node_of(cluster, from), node_of(cluster, to));
     let (source, target) = (
         a.reserve(placements.0, length),
         b.reserve(placements.1, length),
     );
-    let latency = log();
-    let noted = latency.clone();
+    let [latency, noted] = logs();
     cluster.spawn(format!("{from} to {to}"), async move {
         a.sleep_until(at).await;
         let dma = Dma::new(source.start(), target.start(), length).priority(priority);
@@ -112,25 +111,23 @@ fn a_refused_packet_is_sent_again() {
             Bytes::new(64),
             Priority::Low,
         );
-        let node = cluster.node(1);
+        let node = node_of(&cluster, 1);
         node.accept(false);
         cluster.spawn("accepts", async move {
             node.sleep_until(done - round).await;
             node.accept(true);
         });
         for (earlier, &at) in refused.iter().enumerate().take_while(|(_, at)| **at < done) {
-            cluster
-                .run_until(at - Time::from_ps(1))
-                .expect("nothing stops it");
+            run_to(&mut cluster, at - Time::from_ps(1));
             assert_eq!(cluster.packets(), earlier as u64);
             cluster.run_until(at).expect("nothing stops it");
             assert_eq!(cluster.packets(), earlier as u64 + 1);
-            assert_eq!(cluster.stored(1), Bytes::ZERO);
+            assert_eq!(node_of(&cluster, 1).stored(), Bytes::ZERO);
             cluster.check_conservation();
         }
         cluster.run().expect("all ends");
         assert_eq!(cluster.packets(), attempts);
-        assert_eq!(cluster.stored(1), Bytes::new(64));
+        assert_eq!(node_of(&cluster, 1).stored(), Bytes::new(64));
         // Event, turn, block copy, poll.
         let known = Time::from_ps(200_000 + 80_000 + 77_000 + 242_425 + 200_000);
         assert_eq!(*latency.borrow(), [done + known], "{attempts} attempts");
@@ -148,11 +145,11 @@ fn long_messages_survive_refusals() {
         config.adapter.trap_delay = Time::from_us(30);
         let mut cluster = cluster(&config);
         let size = Bytes::new(10_000);
-        let moody = cluster.node(0);
+        let moody = node_of(&cluster, 0);
         let mut messages = Vec::new();
         for number in 1..4 {
             for target in [0, number % 3 + 1] {
-                let (a, b) = (cluster.node(number), cluster.node(target));
+                let (a, b) = (node_of(&cluster, number), node_of(&cluster, target));
                 let (source, target) = (a.allocate(from, size), b.allocate(to, size));
                 let data = pattern(u64::from(number), 10_000);
                 a.write(source, &data);
@@ -179,7 +176,9 @@ fn long_messages_survive_refusals() {
             assert_eq!(node.read(region).expect("it holds bytes")[..], data);
         }
         assert_eq!(
-            (0..4).map(|node| cluster.stored(node)).sum::<Bytes>(),
+            (0..4)
+                .map(|node| node_of(&cluster, node).stored())
+                .sum::<Bytes>(),
             size * 6
         );
         assert!(cluster.packets() > 6 * 32, "some packets were refused");
@@ -195,7 +194,7 @@ fn a_message_to_oneself() {
         (Placement::Main, Placement::Main),
     ] {
         let mut cluster = cluster(&four_nodes());
-        let node = cluster.node(2);
+        let node = node_of(&cluster, 2);
         let size = Bytes::new(3000);
         let (source, target) = (node.allocate(from, size), node.allocate(to, size));
         node.write(source, &pattern(3, 3000));
@@ -228,13 +227,9 @@ fn many_at_once() {
     let mut cluster = cluster(&sixteen_nodes());
     let count = 100;
     for number in 0..16 {
-        let node = cluster.node(number);
+        let node = node_of(&cluster, number);
         let targets: Vec<_> = (0..16)
-            .map(|to| {
-                cluster
-                    .node(to)
-                    .reserve(Placement::Adapter, Bytes::from_kb(4))
-            })
+            .map(|to| node_of(&cluster, to).reserve(Placement::Adapter, Bytes::from_kb(4)))
             .collect();
         cluster.spawn(format!("node {number}"), async move {
             let source = node.reserve(Placement::Adapter, Bytes::from_kb(4));
@@ -249,9 +244,7 @@ fn many_at_once() {
         });
     }
     for step in 1..200 {
-        cluster
-            .run_until(Time::from_us(step * 3))
-            .expect("nothing stops it");
+        run_to(&mut cluster, Time::from_us(step * 3));
         cluster.check_conservation();
     }
     cluster.run().expect("all ends");
@@ -262,7 +255,9 @@ fn many_at_once() {
     assert_eq!(cluster.packets(), 16 * packets);
     let bytes: u64 = (0..count as u64).map(|index| index * 10).sum();
     assert_eq!(
-        (0..16).map(|node| cluster.stored(node)).sum::<Bytes>(),
+        (0..16)
+            .map(|node| node_of(&cluster, node).stored())
+            .sum::<Bytes>(),
         Bytes::new(16 * bytes)
     );
 }

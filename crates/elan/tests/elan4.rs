@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{bursts, cluster, four_nodes, log, pattern};
+use common::{bursts, four_nodes, log, logs, pattern, start};
 use elan::{Config, Dma, Node, Part, Placement, QueueId};
 use units::{Bytes, Time};
 
@@ -36,15 +36,10 @@ fn travel(config: &Config, ready: Time, flits: u32) -> Time {
 #[test]
 fn a_short_message() {
     let config = elan4();
-    let mut cluster = cluster(&config);
-    let (a, b) = (cluster.node(0), cluster.node(1));
-    let times = log();
-    let noted = times.clone();
+    let (mut cluster, [a, b]) = start(&config);
+    let [times, noted] = logs();
     cluster.spawn("sends", async move {
-        let (from, to) = (
-            a.reserve(Placement::Adapter, Bytes::new(64)),
-            b.reserve(Placement::Adapter, Bytes::new(64)),
-        );
+        let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, Bytes::new(64)));
         let arrived = b.event(1);
         let dma = Dma::new(from.start(), to.start(), Bytes::new(40)).notify(arrived);
         let sent = a.send_short(dma);
@@ -67,8 +62,7 @@ fn a_short_message() {
 fn a_split_read() {
     for length in [1, 64, 300] {
         let config = elan4();
-        let mut cluster = cluster(&config);
-        let (a, b) = (cluster.node(0), cluster.node(1));
+        let (mut cluster, [a, b]) = start(&config);
         let (sender, times) = (a.clone(), log());
         let noted = times.clone();
         cluster.spawn("sends", async move {
@@ -105,17 +99,12 @@ fn a_split_read() {
 
 /// How long a short DMA takes that is posted behind a long one.
 fn behind_a_long_one(engines: u32) -> Time {
-    let mut cluster = cluster(&with_engines(engines));
-    let (a, b) = (cluster.node(0), cluster.node(1));
-    let times = log();
-    let noted = times.clone();
+    let (mut cluster, [a, b]) = start(&with_engines(engines));
+    let [times, noted] = logs();
     cluster.spawn("sends", async move {
         let put = |kilobytes| {
             let size = Bytes::from_kb(kilobytes);
-            let (from, to) = (
-                a.reserve(Placement::Adapter, size),
-                b.reserve(Placement::Adapter, size),
-            );
+            let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, size));
             a.dma(Dma::new(from.start(), to.start(), size))
         };
         let long = put(256);
@@ -156,8 +145,7 @@ fn send(a: &Node, queue: QueueId, number: u64) -> elan::Transfer {
 fn short_messages_stay_in_order() {
     let mut config = elan4();
     config.adapter.trap_delay = Time::from_us(5);
-    let mut cluster = cluster(&config);
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&config);
     let queue = b.queue(2, Bytes::new(64), None).unwrap();
     let sender = a.clone();
     cluster.spawn("sends", async move {
@@ -166,8 +154,7 @@ fn short_messages_stay_in_order() {
             sent.await.expect("there is room in the end");
         }
     });
-    let found = log();
-    let noted = found.clone();
+    let [found, noted] = logs();
     cluster.spawn("takes", async move {
         while noted.borrow().len() < 9 {
             b.sleep(Time::from_us(7)).await;
@@ -188,8 +175,7 @@ fn short_messages_stay_in_order() {
 /// What nobody can store is a trap, and an error for who awaits it.
 #[test]
 fn a_short_message_to_nowhere() {
-    let mut cluster = cluster(&elan4());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&elan4());
     let queue = b.queue(2, Bytes::new(64), None).unwrap();
     b.free_queue(queue);
     let sender = a.clone();

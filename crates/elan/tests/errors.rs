@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Log, cluster, four_nodes, log, pattern};
+use common::{Log, PLACEMENTS, cluster, four_nodes, log, logs, node_of, pattern, settle, start};
 use elan::{
     Access, Address, Cluster, Dma, DmaError, EventId, Fault, Node, Placement, Reason, Region,
 };
@@ -25,8 +25,7 @@ struct Bench {
 const SIZE: u64 = 4096;
 
 fn bench(from: Placement, to: Placement) -> Bench {
-    let cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (cluster, [a, b]) = start(&four_nodes());
     let (source, target) = (
         a.allocate(from, Bytes::new(SIZE)),
         b.allocate(to, Bytes::new(SIZE)),
@@ -46,12 +45,7 @@ fn bench(from: Placement, to: Placement) -> Bench {
 
 /// An access to what is not mapped.
 fn unmapped(address: Address, length: u64, access: Access) -> DmaError {
-    DmaError::Fault(Fault {
-        address,
-        length: Bytes::new(length),
-        access,
-        reason: Reason::Unmapped,
-    })
+    Fault::new(address, Bytes::new(length), access, Reason::Unmapped).into()
 }
 
 impl Bench {
@@ -85,7 +79,7 @@ impl Bench {
             self.b.read(self.target).expect("it holds bytes")[..],
             pattern(1, SIZE)
         );
-        assert_eq!(self.cluster.stored(1), Bytes::new(SIZE + stray));
+        assert_eq!(self.b.stored(), Bytes::new(SIZE + stray));
         self.cluster.check_conservation();
     }
 }
@@ -105,13 +99,6 @@ fn outside(region: Region) -> Vec<(Address, u64)> {
     .collect()
 }
 
-const PLACEMENTS: [(Placement, Placement); 4] = [
-    (Placement::Adapter, Placement::Adapter),
-    (Placement::Adapter, Placement::Main),
-    (Placement::Main, Placement::Adapter),
-    (Placement::Main, Placement::Main),
-];
-
 /// Bytes beyond the end of the source, and sources of another node. No packet is sent.
 #[test]
 fn bad_source() {
@@ -125,7 +112,7 @@ fn bad_source() {
                 (dma, unmapped(address, length, Access::LocalRead))
             })
             .collect();
-        let (node, context) = (0, bench.a.context());
+        let (node, context) = (bench.a.place(), bench.a.context());
         let neither = Dma::new(target, target, Bytes::new(64));
         wrong.push((neither, DmaError::Misdirected { node, context }));
         let wrong = wrong
@@ -143,7 +130,7 @@ fn bad_destination() {
     for (from, to) in PLACEMENTS {
         let bench = bench(from, to);
         let long = bench.a.reserve(from, Bytes::from_mb(1));
-        let elsewhere = bench.cluster.node(2).event(1);
+        let elsewhere = node_of(&bench.cluster, 2).event(1);
         let end = bench.target.at(Bytes::new(SIZE)).elan.as_u32();
         let mut stray = 0;
         let mut wrong = Vec::new();
@@ -161,7 +148,7 @@ fn bad_destination() {
                 unmapped(address_of, offends, Access::RemoteWrite),
             ));
         }
-        let (node, context) = (0, bench.a.context());
+        let (node, context) = (bench.a.place(), bench.a.context());
         for length in [0, 64, SIZE] {
             let dma = Dma::new(long.start(), bench.target.start(), Bytes::new(length));
             wrong.push((
@@ -219,16 +206,15 @@ fn an_error_ends_a_long_dma() {
 fn the_queue_is_full() {
     let mut config = four_nodes();
     config.adapter.queue = 1;
-    let mut cluster = cluster(&config);
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&config);
     let size = Bytes::new(SIZE);
     let (source, target) = (
         a.allocate(Placement::Adapter, size),
         b.allocate(Placement::Adapter, size * 6),
     );
     a.write(source, &pattern(1, SIZE));
-    let outcomes = log();
-    let noted = outcomes.clone();
+    let [outcomes, noted] = logs();
+    let node = a.place();
     cluster.spawn("posts", async move {
         let dma = |number| Dma::new(source.start(), target.at(size * number), size);
         let transfers: Vec<_> = (0..5).map(|number| a.dma(dma(number))).collect();
@@ -238,7 +224,7 @@ fn the_queue_is_full() {
         noted.note(a.dma(dma(5)).await);
     });
     cluster.run().expect("all ends");
-    let full = Err(DmaError::QueueFull { node: 0, queue: 1 });
+    let full = Err(DmaError::QueueFull { node, queue: 1 });
     assert_eq!(
         *outcomes.borrow(),
         [Ok(()), Ok(()), full, full, full, Ok(())]
@@ -262,14 +248,12 @@ fn an_error_arrives_between_time_slices() {
             let mut config = four_nodes();
             config.adapter.time_slice = Bytes::new(slice);
             config.adapter.dma_start = Time::from_ns(dma_start);
-            let mut cluster = cluster(&config);
-            let (a, b) = (cluster.node(0), cluster.node(1));
+            let (mut cluster, [a, b]) = start(&config);
             let long = Bytes::from_kb(16);
             let source = a.reserve(Placement::Adapter, long);
             let short = b.reserve(Placement::Adapter, Bytes::new(100));
             let target = b.reserve(Placement::Adapter, long);
-            let outcomes = log();
-            let noted = outcomes.clone();
+            let [outcomes, noted] = logs();
             cluster.spawn("posts", async move {
                 for _ in 0..5 {
                     let transfers: Vec<_> = [short, target, short, target]
@@ -285,7 +269,7 @@ fn an_error_arrives_between_time_slices() {
             let bad = Err(unmapped(short.start(), 320, Access::RemoteWrite));
             assert_eq!(*outcomes.borrow(), [bad, Ok(()), bad, Ok(())].repeat(5));
             assert_eq!(
-                cluster.stored(1),
+                node_of(&cluster, 1).stored(),
                 long * 10,
                 "slice {slice}, start {dma_start}"
             );
@@ -343,9 +327,8 @@ proptest! {
         let mut good = 0;
         let mut results = Vec::new();
         for (number, posts) in posts.into_iter().enumerate() {
-            let (a, b) = (cluster.node(number as u32), cluster.node(2));
-            let outcomes = log();
-            let noted = outcomes.clone();
+            let (a, b) = (node_of(&cluster, number as u32), node_of(&cluster, 2));
+            let [outcomes, noted] = logs();
             let mut expected = Vec::new();
             let mut program = Vec::new();
             for post in posts {
@@ -388,12 +371,11 @@ proptest! {
         }
         prop_assert!(cluster.run().is_ok());
         // What was acknowledged before it was written to main memory is written soon.
-        let end = cluster.now() + Time::from_ms(1);
-        prop_assert!(cluster.run_until(end).is_ok());
+        settle(&mut cluster);
         for (outcomes, expected) in results {
             prop_assert_eq!(&*outcomes.borrow(), &expected);
         }
-        prop_assert_eq!(cluster.stored(2), Bytes::new(good));
+        prop_assert_eq!(node_of(&cluster, 2).stored(), Bytes::new(good));
         cluster.check_conservation();
     }
 }

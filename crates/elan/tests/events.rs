@@ -2,22 +2,18 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log};
+use common::{PLACEMENTS, cluster, four_nodes, log, logs, node_of, start};
 use elan::{Action, Cluster, Dma, ElanAddr, EventId, Node, Placement, Wait};
 use std::collections::BTreeSet;
 use units::{Bytes, Time};
 
 /// A process that sends a notification at each of some times, one after the other.
 fn notify_at(cluster: &mut Cluster, from: u32, event: EventId, times: &[Time]) {
-    let (a, b) = (cluster.node(from), cluster.node(event.node()));
-    let times = times.to_vec();
+    let (a, times) = (node_of(cluster, from), times.to_vec());
     cluster.spawn(format!("node {from} notifies"), async move {
-        let here = a.reserve(Placement::Adapter, Bytes::ZERO);
-        let there = b.reserve(Placement::Adapter, Bytes::ZERO);
         for at in times {
             a.sleep_until(at).await;
-            let dma = Dma::new(here.start(), there.start(), Bytes::ZERO).notify(event);
-            a.dma(dma).await.expect("nothing is wrong with it");
+            a.notify(event).await.expect("nothing is wrong with it");
         }
     });
 }
@@ -45,8 +41,7 @@ async fn note_when_set(node: Node, event: EventId, seen: common::Log<Time>) {
 /// The third of three, from whomever, sets an event of count 3.
 #[test]
 fn a_count_of_three() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let event = node.event(3);
     notify_at(&mut cluster, 1, event, &[us(10)]);
     notify_at(&mut cluster, 2, event, &[us(20), us(40)]);
@@ -61,11 +56,11 @@ fn a_count_of_three() {
 #[test]
 fn several_wait() {
     let mut cluster = cluster(&four_nodes());
-    let event = cluster.node(0).event(1);
+    let event = node_of(&cluster, 0).event(1);
     notify_at(&mut cluster, 1, event, &[us(10)]);
     let seen = log();
     for number in 0..4 {
-        let (node, seen) = (cluster.node(0), seen.clone());
+        let (node, seen) = (node_of(&cluster, 0), seen.clone());
         cluster.spawn(format!("waits {number}"), async move {
             // They begin to wait in the order 3, 2, 1; number 0 after it is set.
             node.sleep(us(if number == 0 { 50 } else { 8 - 2 * number }))
@@ -89,14 +84,14 @@ fn several_wait() {
 #[test]
 fn occurrences_beyond_the_count() {
     let mut cluster = cluster(&four_nodes());
-    let event = cluster.node(0).event(1);
+    let event = node_of(&cluster, 0).event(1);
     notify_at(
         &mut cluster,
         1,
         event,
         &[us(10), us(20), us(30), us(60), us(70)],
     );
-    let (node, seen) = (cluster.node(0), log());
+    let (node, seen) = (node_of(&cluster, 0), log());
     let noted = seen.clone();
     cluster.spawn("waits", async move {
         node.sleep_until(us(50)).await;
@@ -111,16 +106,19 @@ fn occurrences_beyond_the_count() {
     assert_soon_after(seen.borrow()[1], us(70));
     // Only what sets it is copied to main memory: a turn, the overhead and 64 bytes; then a copy without a turn.
     let copy = Time::from_ps(77_000 + 242_425);
-    assert_eq!(cluster.node(0).bus_busy(), Time::from_ns(80) + copy * 2);
+    assert_eq!(
+        node_of(&cluster, 0).bus_busy(),
+        Time::from_ns(80) + copy * 2
+    );
 }
 
 /// Priming an event that has counted down in part starts anew.
 #[test]
 fn priming_starts_anew() {
     let mut cluster = cluster(&four_nodes());
-    let event = cluster.node(0).event(2);
+    let event = node_of(&cluster, 0).event(2);
     notify_at(&mut cluster, 1, event, &[us(10), us(30), us(50)]);
-    let (node, seen) = (cluster.node(0), log());
+    let (node, seen) = (node_of(&cluster, 0), log());
     let noted = seen.clone();
     cluster.spawn("waits", async move {
         node.sleep_until(us(20)).await;
@@ -134,8 +132,7 @@ fn priming_starts_anew() {
 /// An event that waits for nothing is set.
 #[test]
 fn a_count_of_zero() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let event = node.event(0);
     cluster.spawn("waits", async move {
         node.wait(event).await;
@@ -148,17 +145,11 @@ fn a_count_of_zero() {
 /// A notification says that all bytes are stored, whatever the placement and however slow the bus of the destination.
 #[test]
 fn a_notification_follows_the_bytes() {
-    for (from, to) in [
-        (Placement::Adapter, Placement::Adapter),
-        (Placement::Adapter, Placement::Main),
-        (Placement::Main, Placement::Adapter),
-        (Placement::Main, Placement::Main),
-    ] {
+    for (from, to) in PLACEMENTS {
         for length in [1, 64, 320, 321, 5000] {
             let mut config = four_nodes();
             config.bus.burst_overhead = Time::from_ns(500);
-            let mut cluster = cluster(&config);
-            let (a, b) = (cluster.node(0), cluster.node(1));
+            let (mut cluster, [a, b]) = start(&config);
             let size = Bytes::new(length);
             let (source, target) = (a.allocate(from, size), b.allocate(to, size));
             let data = common::pattern(7, length);
@@ -168,8 +159,7 @@ fn a_notification_follows_the_bytes() {
                 let dma = Dma::new(source.start(), target.start(), size).notify(event);
                 a.dma(dma).await.expect("nothing is wrong with it");
             });
-            let seen = log();
-            let noted = seen.clone();
+            let [seen, noted] = logs();
             cluster.spawn("waits", async move {
                 b.wait(event).await;
                 noted.note(b.read(target).expect("it holds bytes"));
@@ -208,11 +198,9 @@ fn polling_and_blocking() {
         (Wait::Spin(6), polled),
         (Wait::Spin(u32::MAX), polled),
     ] {
-        let mut cluster = cluster(&four_nodes());
-        let node = cluster.node(0);
+        let (mut cluster, [node]) = start(&four_nodes());
         let event = node.event(1);
-        let seen = log();
-        let noted = seen.clone();
+        let [seen, noted] = logs();
         cluster.spawn("waits", async move {
             node.set(event);
             node.wait_by(event, how).await;
@@ -234,11 +222,9 @@ fn polling_and_blocking() {
 #[test]
 fn polling_and_blocking_for_a_transfer() {
     let seen = |how| {
-        let mut cluster = cluster(&four_nodes());
-        let (node, other) = (cluster.node(0), cluster.node(1));
+        let (mut cluster, [node, other]) = start(&four_nodes());
         let event = other.event(1);
-        let seen = log();
-        let noted = seen.clone();
+        let [seen, noted] = logs();
         cluster.spawn("waits", async move {
             let sent = node.notify(event);
             node.wait_for(sent, how).await.expect("it is there");
@@ -264,8 +250,7 @@ fn polling_and_blocking_for_a_transfer() {
 /// A look that does not succeed takes its time.
 #[test]
 fn looking_in_vain() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let event = node.event(1);
     cluster.spawn("looks", async move {
         for (looks, end) in [(0, 0), (1, 0), (2, 200), (5, 1000)] {
@@ -280,12 +265,10 @@ fn looking_in_vain() {
 #[test]
 fn a_chain_of_events() {
     for links in [0, 1, 5] {
-        let mut cluster = cluster(&four_nodes());
-        let node = cluster.node(0);
+        let (mut cluster, [node]) = start(&four_nodes());
         let last = node.event(1);
         let first = (0..links).fold(last, |next, _| node.event_with(1, Action::Set(next)));
-        let seen = log();
-        let noted = seen.clone();
+        let [seen, noted] = logs();
         cluster.spawn("waits", async move {
             node.set(first);
             note_when_set(node, last, noted).await;
@@ -299,8 +282,7 @@ fn a_chain_of_events() {
 /// A ring of chained events goes around once: an event that is set does not occur.
 #[test]
 fn a_ring_of_events_ends() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let place = node
         .allocate(Placement::Adapter, Bytes::new(128))
         .start()
@@ -320,7 +302,7 @@ fn a_ring_of_events_ends() {
 #[test]
 fn a_chain_of_dmas() {
     let mut cluster = cluster(&four_nodes());
-    let nodes: Vec<Node> = (0..4).map(|number| cluster.node(number)).collect();
+    let nodes: Vec<Node> = (0..4).map(|number| node_of(&cluster, number)).collect();
     let size = Bytes::new(1000);
     let regions = [0, 1, 2, 3].map(|number| nodes[number].allocate(Placement::Main, size));
     nodes[0].write(regions[0], &common::pattern(5, 1000));
@@ -340,14 +322,13 @@ fn a_chain_of_dmas() {
         assert_eq!(d.read(regions[3]).unwrap()[..], common::pattern(5, 1000));
     });
     cluster.run().expect("all ends");
-    assert_eq!(cluster.stored(2), size);
+    assert_eq!(node_of(&cluster, 2).stored(), size);
 }
 
 /// The error of a DMA that nobody awaits is a trap of its process.
 #[test]
 fn nobody_awaits_an_error() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let here = a.allocate(Placement::Adapter, Bytes::new(64)).start();
     let there = b.allocate(Placement::Adapter, Bytes::new(64)).start();
     let beyond = there.offset(Bytes::new(1));
@@ -373,11 +354,9 @@ fn nobody_awaits_an_error() {
 #[test]
 fn a_copy_of_an_earlier_round() {
     for how in [Wait::Poll, Wait::Block] {
-        let mut cluster = cluster(&four_nodes());
-        let node = cluster.node(0);
+        let (mut cluster, [node]) = start(&four_nodes());
         let event = node.event(1);
-        let seen = log();
-        let noted = seen.clone();
+        let [seen, noted] = logs();
         let process = node.clone();
         cluster.spawn("waits", async move {
             process.set(event);
@@ -400,8 +379,7 @@ fn a_copy_of_an_earlier_round() {
 /// Any process of the job sets an event of another; one that has been freed, or is of nobody's, is a fault.
 #[test]
 fn remote_events() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let event = b.event(2);
     let at = b.event_address(event).unwrap();
     let waits = b.clone();
@@ -428,8 +406,7 @@ fn remote_events() {
 /// More events than a page holds; each has an address of its own.
 #[test]
 fn many_events() {
-    let cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (_, [node]) = start(&four_nodes());
     let events: Vec<_> = (0..1000).map(|_| node.event(1)).collect();
     let places: BTreeSet<_> = events
         .iter()
@@ -459,8 +436,7 @@ fn many_events() {
 #[test]
 #[should_panic(expected = "the event belongs to another process")]
 fn events_of_another_process() {
-    let cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (cluster, [node]) = start(&four_nodes());
     let event = node.event(1);
     let other = node.attach(cluster.capability()).unwrap();
     other.set(event);

@@ -2,49 +2,29 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, machine, odd_machine, pattern};
-use elan::{Access, BusConfig, Config, Dma, DmaError, Fault, Placement, Reason};
+use common::{
+    PLACEMENTS, bursts, cluster, flits, four_nodes, log, logs, machine, node_of, odd_machine,
+    pattern, settle, start,
+};
+use elan::{Access, Config, Dma, DmaError, Fault, Placement, Reason};
 use fabric::FatTree;
 use proptest::prelude::*;
 use units::{Bytes, Time};
-
-const PLACEMENTS: [Placement; 2] = [Placement::Adapter, Placement::Main];
-
-/// Time on the bus without a turn.
-fn bursts(bus: &BusConfig, bytes: u64) -> Time {
-    let burst = bus.burst.as_u64();
-    let sizes = (0..bytes.div_ceil(burst)).map(|index| burst.min(bytes - index * burst));
-    sizes
-        .map(|size| bus.burst_overhead + bus.rate.time(Bytes::new(size)))
-        .sum()
-}
-
-/// Flits of a packet: header of 8 bytes, 10 for each transaction of up to 64, 2 bytes a flit.
-fn flits(payload: u64) -> u64 {
-    (8 + 10 * payload.div_ceil(64).max(1) + payload).div_ceil(2)
-}
 
 /// When a process that gets one packet at time 0 knows that it is there; both buses are idle.
 fn by_hand(config: &Config, travel: u64, (from, to): (Placement, Placement), length: u64) -> Time {
     let (adapter, bus) = (&config.adapter, &config.bus);
     let arrives = |leaves: Time, payload: u64| {
-        let injected = leaves.as_ps().div_ceil(config.cycle.as_ps());
+        let injected = leaves.div_ceil(config.cycle);
         config.cycle * (injected + travel + flits(payload) - 1)
     };
     let asked = arrives(bursts(bus, 8) + adapter.command + adapter.dma_start, 32);
-    let crosses = |placement| placement == Placement::Main && length > 0;
-    let read = if crosses(from) {
-        bursts(bus, length)
-    } else {
-        Time::ZERO
-    };
-    let arrival = arrives(asked + adapter.input + adapter.dma_start + read, length);
-    let write = if crosses(to) {
-        bursts(bus, length)
-    } else {
-        Time::ZERO
-    };
-    let stored = arrival + write + adapter.input + adapter.event;
+    let crosses = |memory| bursts(bus, if memory == Placement::Main { length } else { 0 });
+    let arrival = arrives(
+        asked + adapter.input + adapter.dma_start + crosses(from),
+        length,
+    );
+    let stored = arrival + crosses(to) + adapter.input + adapter.event;
     // The asker's bus has moved the command; whatever it moves next, it turns once.
     stored + bus.turnaround + bursts(bus, 64) + adapter.poll
 }
@@ -54,17 +34,13 @@ fn a_get_of_one_packet_alone() {
     for config in [machine(FatTree::quaternary(3).unwrap()), odd_machine()] {
         let hop = &config.fabric.hop_delay;
         for (other, travel) in [(1, 2 * hop[0]), (16, 2 * (hop[0] + hop[1] + hop[2]))] {
-            for (from, to) in PLACEMENTS
-                .map(|from| PLACEMENTS.map(|to| (from, to)))
-                .concat()
-            {
+            for (from, to) in PLACEMENTS {
                 for length in [0, 1, 64, 65, 320] {
                     let mut cluster = cluster(&config);
-                    let (asker, owner) = (cluster.node(0), cluster.node(other));
+                    let (asker, owner) = (node_of(&cluster, 0), node_of(&cluster, other));
                     let size = Bytes::new(length);
                     let (source, target) = (owner.reserve(from, size), asker.reserve(to, size));
-                    let done = log();
-                    let noted = done.clone();
+                    let [done, noted] = logs();
                     cluster.spawn("gets", async move {
                         let get = asker.dma(Dma::new(source.start(), target.start(), size));
                         get.await.expect("both ends are right");
@@ -83,13 +59,11 @@ fn a_get_of_one_packet_alone() {
 /// A long get uses the engine of the other node: the asker's is free for a put that is posted later.
 #[test]
 fn the_owner_does_the_work() {
-    let mut cluster = cluster(&four_nodes());
-    let (asker, owner) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [asker, owner]) = start(&four_nodes());
     let long = Bytes::from_mb(1);
     let bytes = owner.reserve(Placement::Adapter, long);
     let room = asker.reserve(Placement::Adapter, long);
-    let ends = log();
-    let noted = ends.clone();
+    let [ends, noted] = logs();
     cluster.spawn("gets and puts", async move {
         let get = asker.dma(Dma::new(bytes.start(), room.start(), long));
         asker.sleep(Time::from_us(10)).await;
@@ -107,7 +81,7 @@ fn the_owner_does_the_work() {
     let least = Time::from_ns(945) * (long.as_u64() / 320);
     assert!(ends[1].1 > least, "{ends:?}");
     assert_eq!(
-        (cluster.stored(0), cluster.stored(1)),
+        (node_of(&cluster, 0).stored(), node_of(&cluster, 1).stored()),
         (long, Bytes::new(64))
     );
 }
@@ -115,8 +89,7 @@ fn the_owner_does_the_work() {
 /// Gets of what is not there, or into what is not there, fail; nothing is stored, and the next one is served.
 #[test]
 fn bad_ends() {
-    let mut cluster = cluster(&four_nodes());
-    let (asker, owner, third) = (cluster.node(0), cluster.node(1), cluster.node(2));
+    let (mut cluster, [asker, owner, third]) = start(&four_nodes());
     let size = Bytes::from_kb(4);
     let bytes = owner.allocate(Placement::Adapter, size);
     owner.write(bytes, &pattern(1, size.as_u64()));
@@ -139,15 +112,8 @@ fn bad_ends() {
         posts.wait(ours).await;
     });
     cluster.run().expect("all ends");
-    let fault = |address, access| {
-        DmaError::Fault(Fault {
-            address,
-            length: size,
-            access,
-            reason: Reason::Unmapped,
-        })
-    };
-    let (node, context) = (0, asker.context());
+    let fault = |at, access| DmaError::from(Fault::new(at, size, access, Reason::Unmapped));
+    let (node, context) = (asker.place(), asker.context());
     let misdirected = DmaError::Misdirected { node, context };
     let wrong = [
         fault(bytes.at(one), Access::RemoteRead),
@@ -158,7 +124,7 @@ fn bad_ends() {
     assert_eq!(outcomes.borrow()[..4], wrong.map(Err));
     assert_eq!(outcomes.borrow()[4], Ok(()));
     assert_eq!(asker.read(room).unwrap()[..], pattern(1, size.as_u64()));
-    assert_eq!(cluster.stored(0), size);
+    assert_eq!(node_of(&cluster, 0).stored(), size);
     cluster.check_conservation();
 }
 
@@ -169,12 +135,12 @@ fn a_refused_request_is_sent_again() {
         let mut config = four_nodes();
         config.adapter.queue = queue;
         let mut cluster = cluster(&config);
-        let owner = cluster.node(3);
+        let owner = node_of(&cluster, 3);
         let size = Bytes::from_kb(16);
         let bytes = owner.reserve(Placement::Adapter, size);
         owner.accept(!refuses);
         for node in 0..3 {
-            let asker = cluster.node(node);
+            let asker = node_of(&cluster, node);
             let room = asker.reserve(Placement::Adapter, size);
             cluster.spawn(format!("asker {node}"), async move {
                 let get = asker.dma(Dma::new(bytes.start(), room.start(), size));
@@ -189,7 +155,9 @@ fn a_refused_request_is_sent_again() {
         // A request and 52 packets for each; what was refused comes on top.
         assert!(cluster.packets() > 3 * 53, "{}", cluster.packets());
         assert_eq!(
-            (0..3).map(|node| cluster.stored(node)).sum::<Bytes>(),
+            (0..3)
+                .map(|node| node_of(&cluster, node).stored())
+                .sum::<Bytes>(),
             size * 3
         );
     }
@@ -248,7 +216,7 @@ proptest! {
         let mut meters = Vec::new();
         for (number, step) in steps.iter().enumerate() {
             let length = Bytes::new(step.length);
-            let (here, there) = (cluster.node(step.node), cluster.node(step.other));
+            let (here, there) = (node_of(&cluster, step.node), node_of(&cluster, step.other));
             let (from, to) = if step.get { (&there, &here) } else { (&here, &there) };
             let source = from.allocate(step.placements.0, length);
             let target = to.allocate(step.placements.1, length);
@@ -262,7 +230,7 @@ proptest! {
         // A node has at most as many DMAs under way as its queue holds; requests of others may have to wait.
         let most = queue as usize / 4;
         for (node, program) in programs.into_iter().enumerate() {
-            let here = cluster.node(node as u32);
+            let here = node_of(&cluster, node as u32);
             cluster.spawn(format!("node {node}"), async move {
                 let mut open = Vec::new();
                 for (dma, waits, to, target, bytes) in program {
@@ -270,7 +238,7 @@ proptest! {
                     if waits || open.len() >= most {
                         for (transfer, to, target, bytes) in open.drain(..) {
                             transfer.await.expect("both ends are right");
-                            if to.id() == here.id() {
+                            if to.place() == here.place() {
                                 assert_eq!(to.read(target).unwrap()[..], bytes[..]);
                             }
                         }
@@ -283,8 +251,7 @@ proptest! {
         }
         prop_assert!(cluster.run().is_ok());
         // What was acknowledged before it was written to main memory is written soon.
-        let end = cluster.now() + Time::from_ms(1);
-        prop_assert!(cluster.run_until(end).is_ok());
+        settle(&mut cluster);
         for (meter, length) in meters {
             prop_assert_eq!(cluster.metered(meter), length);
         }

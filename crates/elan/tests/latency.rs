@@ -3,12 +3,10 @@
 
 mod common;
 
-use common::{bursts, cluster, log, machine, odd_machine};
+use common::{PLACEMENTS, bursts, cluster, flits, logs, machine, node_of, odd_machine, start};
 use elan::{Config, Dma, Node, Placement};
 use fabric::FatTree;
 use units::{Bytes, Time};
-
-const PLACEMENTS: [Placement; 2] = [Placement::Adapter, Placement::Main];
 
 /// The published machine and the odd one; both have three levels.
 fn machines() -> [Config; 2] {
@@ -28,21 +26,6 @@ fn paths(config: &Config) -> [(u32, Vec<u32>); 3] {
     ]
 }
 
-/// Flits of a packet: header of 8 bytes, 10 for each transaction of up to 64, 2 bytes a flit.
-fn flits(payload: u64) -> u64 {
-    let transactions = if payload == 0 {
-        1
-    } else {
-        payload.div_ceil(64)
-    };
-    (8 + 10 * transactions + payload).div_ceil(2)
-}
-
-/// The first cycle that does not start before a moment.
-fn cycle_from(config: &Config, at: Time) -> u64 {
-    at.as_ps().div_ceil(config.cycle.as_ps())
-}
-
 /// When the destination's process and the source's process know of a DMA of one packet. `first` is the first of the
 /// two nodes' buses: a bus starts in the direction of the adapter, later it has last served the main memory.
 fn by_hand(
@@ -58,26 +41,19 @@ fn by_hand(
     let travel: u64 = path.iter().map(|&hop| u64::from(hop)).sum();
 
     let command = turn_if(!first) + bursts(bus, 8) + adapter.command;
-    let read = if from == Placement::Main {
-        bursts(bus, length)
-    } else {
-        Time::ZERO
-    };
-    let injected = cycle_from(config, posted + command + adapter.dma_start + read);
+    let crosses = |memory, bytes| bursts(bus, if memory == Placement::Main { bytes } else { 0 });
+    let read = crosses(from, length);
+    let injected = (posted + command + adapter.dma_start + read).div_ceil(config.cycle);
     let delivered = injected + travel + flits(length) - 1;
     let arrival = config.cycle * delivered;
 
     let writes = to == Placement::Main && length > 0;
-    let write = if writes {
-        turn_if(first) + bursts(bus, length)
-    } else {
-        Time::ZERO
-    };
+    let write = turn_if(first && writes) + crosses(to, length);
     let copy = turn_if(first && !writes) + bursts(bus, 64);
     let seen = arrival + write + adapter.input + adapter.event + copy + adapter.poll;
 
     // The acknowledgement leaves when the packet has a buffer: it does not wait for the bus of the destination.
-    let acknowledged = cycle_from(config, arrival + adapter.turnaround) + travel;
+    let acknowledged = (arrival + adapter.turnaround).div_ceil(config.cycle) + travel;
     let copy = bus.turnaround + bursts(bus, 64);
     let completed = config.cycle * acknowledged + adapter.event + copy + adapter.poll;
     (seen, completed)
@@ -127,16 +103,12 @@ async fn put(a: &Node, b: &Node, placements: (Placement, Placement), length: u64
 fn a_packet_alone() {
     for config in machines() {
         for (destination, path) in paths(&config) {
-            for (from, to) in PLACEMENTS
-                .map(|from| PLACEMENTS.map(|to| (from, to)))
-                .concat()
-            {
+            for (from, to) in PLACEMENTS {
                 for length in [0, 1, 64, 65, 319, 320] {
                     for start in [0, 1, 4_999, 5_000, 12_345_678] {
                         let mut cluster = cluster(&config);
-                        let (a, b) = (cluster.node(0), cluster.node(destination));
-                        let results = log();
-                        let noted = results.clone();
+                        let (a, b) = (node_of(&cluster, 0), node_of(&cluster, destination));
+                        let [results, noted] = logs();
                         let starts = [Time::from_ps(start), Time::from_us(50)];
                         cluster.spawn("put", async move {
                             for posted in starts {
@@ -172,9 +144,8 @@ fn a_packet_alone() {
 fn the_published_latency_in_numbers() {
     let [config, _] = machines();
     let mut cluster = cluster(&config);
-    let (a, b) = (cluster.node(0), cluster.node(63));
-    let seen = log();
-    let noted = seen.clone();
+    let (a, b) = (node_of(&cluster, 0), node_of(&cluster, 63));
+    let [seen, noted] = logs();
     cluster.spawn("put", async move {
         let adapter = (Placement::Adapter, Placement::Adapter);
         noted.note(put(&a, &b, adapter, 0).await.0);
@@ -195,30 +166,21 @@ fn two_packets() {
         let (adapter, bus) = (config.adapter, config.bus);
         for (destination, path) in paths(&config) {
             let travel: u64 = path.iter().map(|&hop| u64::from(hop)).sum();
-            for (from, to) in PLACEMENTS
-                .map(|from| PLACEMENTS.map(|to| (from, to)))
-                .concat()
-            {
+            for (from, to) in PLACEMENTS {
                 for second in [1, 64, 320] {
                     let mut cluster = cluster(&config);
-                    let (a, b) = (cluster.node(0), cluster.node(destination));
-                    let results = log();
-                    let noted = results.clone();
+                    let (a, b) = (node_of(&cluster, 0), node_of(&cluster, destination));
+                    let [results, noted] = logs();
                     cluster.spawn("put", async move {
                         noted.note(put(&a, &b, (from, to), 320 + second).await.0);
                     });
                     cluster.run().expect("nothing stops it");
 
                     let ready = bursts(&bus, 8) + adapter.command + adapter.dma_start;
-                    let reading = |bytes| {
-                        if from == Placement::Main {
-                            bursts(&bus, bytes)
-                        } else {
-                            Time::ZERO
-                        }
-                    };
+                    let reads = u64::from(from == Placement::Main);
+                    let reading = |bytes| bursts(&bus, reads * bytes);
                     let data_here = [reading(320), reading(320) + reading(second)];
-                    let injected = data_here.map(|read| cycle_from(&config, ready + read));
+                    let injected = data_here.map(|read| (ready + read).div_ceil(config.cycle));
                     let link_free = injected[0] + flits(320);
                     let delivered = [
                         injected[0] + travel + flits(320) - 1,
@@ -263,10 +225,8 @@ fn a_slow_bus_holds_its_senders() {
         for input_buffers in [1, 2, 3, 5] {
             config.adapter.input_buffers = input_buffers;
             let packets = 20;
-            let mut cluster = cluster(&config);
-            let (a, b) = (cluster.node(0), cluster.node(1));
-            let results = log();
-            let noted = results.clone();
+            let (mut cluster, [a, b]) = start(&config);
+            let [results, noted] = logs();
             cluster.spawn("put", async move {
                 let placements = (Placement::Adapter, Placement::Main);
                 noted.note(put(&a, &b, placements, packets * 320).await);
@@ -276,13 +236,13 @@ fn a_slow_bus_holds_its_senders() {
             let (adapter, bus) = (config.adapter, config.bus);
             let start = bursts(&bus, 8) + adapter.command + adapter.dma_start;
             let travel = 2 * u64::from(config.fabric.hop_delay[0]);
-            let first = cycle_from(&config, start) + travel + flits(320) - 1;
+            let first = (start).div_ceil(config.cycle) + travel + flits(320) - 1;
             let written =
                 |count: u64| config.cycle * first + bus.turnaround + bursts(&bus, 320) * count;
             let copy = bursts(&bus, 64) + adapter.poll;
             let seen = written(packets) + adapter.input + adapter.event + copy;
             let accepted = written(packets - u64::from(input_buffers)) + adapter.turnaround;
-            let acknowledged = cycle_from(&config, accepted) + travel;
+            let acknowledged = (accepted).div_ceil(config.cycle) + travel;
             let completed = config.cycle * acknowledged + adapter.event + bus.turnaround + copy;
             assert_eq!(*results.borrow(), [(seen, completed)]);
         }
@@ -298,12 +258,11 @@ fn others_make_no_difference() {
     // 847.304 ns pass from the posting to the first packet.
     for start in [20_000_000, 20_002_695, 20_002_696, 20_002_697].map(Time::from_ps) {
         let mut cluster = cluster(&config);
-        let [a, b, c, d] = [0, 1, 2, 3].map(|number| cluster.node(number));
+        let [a, b, c, d] = [0, 1, 2, 3].map(|number| node_of(&cluster, number));
         cluster.spawn("others", async move {
             put(&c, &d, adapter, 65_536).await;
         });
-        let results = log();
-        let noted = results.clone();
+        let [results, noted] = logs();
         cluster.spawn("put", async move {
             a.sleep_until(start).await;
             noted.note(put(&a, &b, adapter, 64).await);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log};
+use common::{add_one, four_nodes, log, logs, node_of, settle, start, write};
 use elan::{
     Access, Action, Address, Answer, Cluster, Comparison, DmaError, ElanAddr, Fault, Node,
     Permissions, Placement, Priority, Reason, Thread, Transaction,
@@ -17,7 +17,7 @@ fn send(
     to: Address,
     messages: Vec<Vec<Transaction>>,
 ) -> Vec<Result<Answer, DmaError>> {
-    let (node, answers) = (cluster.node(from), log());
+    let (node, answers) = (node_of(cluster, from), log());
     let noted = answers.clone();
     let program = async move |thread: Thread| {
         for message in messages {
@@ -25,8 +25,7 @@ fn send(
         }
     };
     node.run("sends", program).unwrap();
-    let end = cluster.now() + Time::from_ms(1);
-    cluster.run_until(end).expect("no error");
+    settle(cluster);
     cluster.check_conservation();
     let answers = answers.borrow();
     answers.clone()
@@ -53,8 +52,7 @@ const FAILED: Result<Answer, DmaError> = Ok(Answer {
 /// A condition that fails anywhere in the packet stops all of it; one that holds lets it through, event included.
 #[test]
 fn conditions() {
-    let mut cluster = cluster(&four_nodes());
-    let b = cluster.node(1);
+    let (mut cluster, [_, b]) = start(&four_nodes());
     let at = b.allocate(Placement::Adapter, Bytes::new(64)).start();
     let event = b.event(1);
     let event_at = b.event_address(event).unwrap().elan;
@@ -115,21 +113,13 @@ fn conditions() {
 /// An address that faults, and the packet changes nothing.
 #[test]
 fn faults_change_nothing() {
-    let mut cluster = cluster(&four_nodes());
-    let b = cluster.node(1);
+    let (mut cluster, [_, b]) = start(&four_nodes());
     let at = b.allocate(Placement::Adapter, Bytes::new(64)).start();
     let main = b.allocate(Placement::Main, Bytes::new(64)).start();
     let hidden = b.allocate(Placement::Adapter, Bytes::new(64)).start();
     b.protect(hidden.elan, Bytes::new(64), Permissions::LOCAL)
         .unwrap();
-    let good = Transaction::Write {
-        to: at.elan,
-        word: 1,
-    };
-    let write = |to: Address| Transaction::Write {
-        to: to.elan,
-        word: 2,
-    };
+    let good = write(at, 1);
     let nothing = ElanAddr::new(0x100);
     let set = |at| Transaction::SetEvent { at };
     let test = Transaction::Test {
@@ -144,10 +134,10 @@ fn faults_change_nothing() {
     let short = b.queue(4, Bytes::new(23), None).expect("there is memory");
     let short = short.start();
     let bad = [
-        (write(main), Access::RemoteWrite, Reason::NotAdapter),
-        (write(hidden), Access::RemoteWrite, Reason::Forbidden),
+        (write(main, 2), Access::RemoteWrite, Reason::NotAdapter),
+        (write(hidden, 2), Access::RemoteWrite, Reason::Forbidden),
         (
-            write(at.offset(Bytes::new(57))),
+            write(at.offset(Bytes::new(57)), 2),
             Access::RemoteWrite,
             Reason::Unmapped,
         ),
@@ -172,13 +162,9 @@ fn faults_change_nothing() {
             Transaction::Insert { queue, .. } => (queue, 24),
             Transaction::Add { .. } => unreachable!("there is none"),
         };
-        let fault = Fault {
-            address: Address { elan, ..at },
-            length: Bytes::new(length),
-            access,
-            reason,
-        };
-        assert_eq!(answer, Err(DmaError::Fault(fault)));
+        let (at, length) = (Address { elan, ..at }, Bytes::new(length));
+        let fault = Fault::new(at, length, access, reason);
+        assert_eq!(answer, Err(fault.into()));
     }
     assert_eq!(words(&b, at, 1), [0]);
 }
@@ -186,14 +172,10 @@ fn faults_change_nothing() {
 /// A node that does not accept lets the message be sent again, until it does.
 #[test]
 fn a_refused_message_is_sent_again() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let at = b.allocate(Placement::Adapter, Bytes::new(8)).start();
     b.accept(false);
-    let add = Transaction::Add {
-        to: at.elan,
-        word: 1,
-    };
+    let add = add_one(at);
     let program = async move |thread: Thread| {
         let answer = thread.send(at, &[add], Priority::High).await;
         assert_eq!(answer, Ok(passed(Some(0))));
@@ -237,8 +219,7 @@ proptest! {
     /// Random messages of several threads and nodes: each is as if it were the only one, in the order of the answers' words.
     #[test]
     fn messages_are_atomic(messages in prop::collection::vec(prop::collection::vec(step(), 1..=5), 1..30)) {
-        let mut cluster = cluster(&four_nodes());
-        let b = cluster.node(1);
+        let (mut cluster, [_, b]) = start(&four_nodes());
         let at = b.allocate(Placement::Adapter, Bytes::new(32)).start();
         let events = [1000, 1000].map(|count| b.event_with(count, Action::None));
         let place = |word: u64| at.elan.offset(Bytes::new(8 * word));
@@ -276,20 +257,15 @@ proptest! {
 /// not wait for it.
 #[test]
 fn a_message_waits_for_room_in_a_queue() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let at = b.allocate(Placement::Adapter, Bytes::new(8)).start();
     let queue = b.queue(1, Bytes::new(24), None).expect("there is memory");
-    let count = Transaction::Add {
-        to: at.elan,
-        word: 1,
-    };
+    let count = add_one(at);
     let insert = move |word| Transaction::Insert {
         queue: queue.start().elan,
         words: [word, 7, u64::MAX],
     };
-    let posted = log();
-    let note = posted.clone();
+    let [posted, note] = logs();
     let program = async move |thread: Thread| {
         for word in 1..=3 {
             thread
@@ -307,8 +283,7 @@ fn a_message_waits_for_room_in_a_queue() {
     );
     // One slot, one message; the others are refused and come again.
     assert_eq!((b.queue_len(queue), words(&b, at, 1)), (1, vec![1]));
-    let taken = log();
-    let note = taken.clone();
+    let [taken, note] = logs();
     let reader = b.clone();
     cluster.spawn("reader", async move {
         for _ in 0..3 {

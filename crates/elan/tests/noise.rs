@@ -1,12 +1,13 @@
 //! What the operating system takes of a processor: closed forms, an oracle, and what is conserved.
 
-use elan::HostCpu;
 use elan::noise::{Detours, Source, Spread};
+use elan::{HostCpu, NodeId};
 use proptest::prelude::*;
 use std::sync::Arc;
 use units::Time;
 
 const SEED: u64 = 7;
+const NODE: NodeId = NodeId::new(3);
 
 fn source(name: &str, interval: Spread, duration: Spread) -> Source {
     Source {
@@ -24,7 +25,7 @@ fn ps(ps: u64) -> Time {
 /// The detours of all sources that are due before a moment, in the order in which they are due.
 fn all_detours(sources: &[Source], until: Time) -> Vec<(Time, Time)> {
     let of = |source: &Source| {
-        let detours = Detours::new(source, SEED, 3, 1);
+        let detours = Detours::new(source, SEED, NODE, 1);
         detours
             .take_while(|&(due, _)| due < until)
             .collect::<Vec<_>>()
@@ -93,7 +94,7 @@ proptest! {
     /// is its own.
     #[test]
     fn time_is_conserved(sources in sources(), steps in proptest::collection::vec((0..3000_u64, 0..5000_u64), 1..20)) {
-        let mut cpu = HostCpu::new(&sources, SEED, 3, 1);
+        let mut cpu = HostCpu::new(&sources, SEED, NODE, 1);
         let mut now = Time::ZERO;
         for (pause, work) in steps {
             let (begin, work) = (now + ps(pause), ps(work));
@@ -110,8 +111,8 @@ proptest! {
     /// Work in parts, one right after the other, is done when the whole is: with no detour due between the parts, or one.
     #[test]
     fn parts_make_the_whole(sources in sources(), begin in 0..3000_u64, parts in proptest::collection::vec(1..3000_u64, 1..8)) {
-        let mut whole = HostCpu::new(&sources, SEED, 3, 1);
-        let mut cpu = HostCpu::new(&sources, SEED, 3, 1);
+        let mut whole = HostCpu::new(&sources, SEED, NODE, 1);
+        let mut cpu = HostCpu::new(&sources, SEED, NODE, 1);
         let end = parts.iter().fold(ps(begin), |now, &part| cpu.work(now, ps(part)));
         prop_assert_eq!(end, whole.work(ps(begin), ps(parts.iter().sum())));
     }
@@ -121,11 +122,11 @@ proptest! {
     fn one_periodic_source(period in 2..5000_u64, share in 0.0..0.9_f64, work in 0..100_000_u64) {
         let duration = (period as f64 * share) as u64;
         let source = source("tick", Spread::Fixed(ps(period)), Spread::Fixed(ps(duration)));
-        let (first, _) = Detours::new(&source, SEED, 3, 1).next().unwrap();
+        let (first, _) = Detours::new(&source, SEED, NODE, 1).next().unwrap();
         prop_assert!(first < ps(period));
         // The n-th is met if it is due before the end that the ones before it make.
         let met = work.saturating_sub(first.as_ps()).div_ceil(period - duration);
-        let mut cpu = HostCpu::new(&[source], SEED, 3, 1);
+        let mut cpu = HostCpu::new(&[source], SEED, NODE, 1);
         prop_assert_eq!(cpu.work(Time::ZERO, ps(work)), ps(work + met * duration));
     }
 }
@@ -138,7 +139,7 @@ fn a_processor_without_sources_takes_the_time_of_the_work() {
         cpu: Some(0),
         ..source("tick", Spread::Fixed(ps(10)), Spread::Fixed(ps(5)))
     };
-    let mut other = HostCpu::new(&[elsewhere], SEED, 3, 1);
+    let mut other = HostCpu::new(&[elsewhere], SEED, NODE, 1);
     assert_eq!(other.work(ps(5), ps(1000)), ps(1005));
 }
 
@@ -149,7 +150,7 @@ fn streams_have_owners() {
     let one = source("a", interval.clone(), Spread::Fixed(Time::from_ns(100)));
     let other = source("b", interval, Spread::Fixed(Time::from_ns(100)));
     let dues = |source, seed, node, cpu| -> Vec<Time> {
-        let detours = Detours::new(source, seed, node, cpu);
+        let detours = Detours::new(source, seed, NodeId::new(node), cpu);
         detours.take(5).map(|(due, _)| due).collect()
     };
     let first = dues(&one, 1, 0, 0);
@@ -179,7 +180,7 @@ fn sources_began_long_before_the_run() {
         let tick = source("tick", interval.clone(), Spread::Fixed(Time::ZERO));
         let runs = 20_000;
         let early = |node| {
-            let detours = Detours::new(&tick, SEED, node, 0);
+            let detours = Detours::new(&tick, SEED, NodeId::new(node), 0);
             detours
                 .take_while(|&(due, _)| due < Time::from_us(2))
                 .count()

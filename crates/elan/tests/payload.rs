@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Log, cluster, log, machine, pattern};
+use common::{Log, cluster, log, machine, node_of, pattern, start};
 use elan::{Cluster, Config, Dma, EventId, Node, Placement, Priority, Region};
 use fabric::FatTree;
 use proptest::prelude::*;
@@ -23,6 +23,11 @@ struct Put {
     high: bool,
     /// Whether its process waits for it before it goes on.
     waits: bool,
+}
+
+/// The number of a node.
+fn number(node: &Node) -> u32 {
+    node.place().get()
 }
 
 /// Sizes of the source regions.
@@ -130,20 +135,20 @@ fn data(node: u32, placement: Placement) -> Vec<u8> {
 /// A process of a node that posts DMAs, waits for those that it must and in the end for the others.
 fn post(cluster: &mut Cluster, node: &Node, dmas: Vec<(Dma, bool)>, times: Log<(u32, Time)>) {
     let process = node.clone();
-    cluster.spawn(format!("posts {}", node.id()), async move {
+    cluster.spawn(format!("posts {}", number(node)), async move {
         let mut open = Vec::new();
         for (dma, waits) in dmas {
             let transfer = process.dma(dma);
             if waits {
                 transfer.await.expect("nothing is wrong with it");
-                times.note((process.id(), process.now()));
+                times.note((number(&process), process.now()));
             } else {
                 open.push(transfer);
             }
         }
         for transfer in open {
             transfer.await.expect("nothing is wrong with it");
-            times.note((process.id(), process.now()));
+            times.note((number(&process), process.now()));
         }
     });
 }
@@ -151,7 +156,7 @@ fn post(cluster: &mut Cluster, node: &Node, dmas: Vec<(Dma, bool)>, times: Log<(
 /// Nodes that do not accept for a while.
 fn refuse(cluster: &mut Cluster, program: &Program) {
     for &(number, at) in &program.refusals {
-        let node = cluster.node(number);
+        let node = node_of(cluster, number);
         cluster.spawn("refuses", async move {
             node.sleep(Time::from_us(at)).await;
             node.accept(false);
@@ -173,16 +178,20 @@ fn run(program: &Program, real: bool) -> Outcome {
         }
     };
     let nodes: Vec<Node> = (0..program.nodes)
-        .map(|number| cluster.node(number))
+        .map(|number| node_of(&cluster, number))
         .collect();
     let mut sources: Vec<Region> = Vec::new();
     let mut targets: Vec<Region> = Vec::new();
     for node in &nodes {
         for placement in BOTH {
             let source = region(node, placement, SOURCE);
-            node.write(source, &data(node.id(), placement));
+            node.write(source, &data(number(node), placement));
             sources.push(source);
-            targets.push(region(node, placement, lengths[slot(node.id(), placement)]));
+            targets.push(region(
+                node,
+                placement,
+                lengths[slot(number(node), placement)],
+            ));
         }
     }
     let times = log();
@@ -193,7 +202,7 @@ fn run(program: &Program, real: bool) -> Outcome {
             let count = program
                 .puts
                 .iter()
-                .filter(|put| put.to == node.id())
+                .filter(|put| put.to == number(node))
                 .count();
             node.event(count as u32)
         })
@@ -203,7 +212,7 @@ fn run(program: &Program, real: bool) -> Outcome {
             .puts
             .iter()
             .zip(&starts)
-            .filter(|(put, _)| put.from == node.id());
+            .filter(|(put, _)| put.from == number(node));
         let dmas: Vec<_> = mine
             .map(|(put, &start)| {
                 let from = sources[slot(put.from, put.placements.0)].at(Bytes::new(put.offset));
@@ -219,14 +228,14 @@ fn run(program: &Program, real: bool) -> Outcome {
             .collect();
         post(&mut cluster, node, dmas, times.clone());
         // Once the event is set all must be there: what lies in memory then is what is compared.
-        let (process, noted, event) = (node.clone(), times.clone(), events[node.id() as usize]);
+        let (process, noted, event) = (node.clone(), times.clone(), events[number(node) as usize]);
         let mine = BOTH
-            .map(|placement| slot(node.id(), placement))
+            .map(|placement| slot(number(node), placement))
             .map(|slot| (slot, targets[slot]));
         let found = memories.clone();
-        cluster.spawn(format!("waits {}", node.id()), async move {
+        cluster.spawn(format!("waits {}", number(node)), async move {
             process.wait(event).await;
-            noted.note((process.id() + 100, process.now()));
+            noted.note((number(&process) + 100, process.now()));
             for (slot, region) in mine {
                 found.borrow_mut()[slot] = process.read(region);
             }
@@ -235,7 +244,7 @@ fn run(program: &Program, real: bool) -> Outcome {
     refuse(&mut cluster, program);
     cluster.run().expect("all ends");
     cluster.check_conservation();
-    let stored: Bytes = nodes.iter().map(|node| cluster.stored(node.id())).sum();
+    let stored: Bytes = nodes.iter().map(elan::Node::stored).sum();
     assert_eq!(
         stored.as_u64(),
         program.puts.iter().map(|put| put.length).sum::<u64>()
@@ -312,7 +321,7 @@ proptest! {
         let mut config = common::four_nodes();
         config.bus.burst_overhead = Time::from_ns(overhead);
         let mut cluster = cluster(&config);
-        let nodes = [0, 1, 2, 3].map(|number| cluster.node(number));
+        let nodes = [0, 1, 2, 3].map(|number| node_of(&cluster, number));
         let region = nodes[0].allocate(target, Bytes::new(SOURCE));
         let done = nodes[0].event(puts.len() as u32);
         let mut expected = vec![0; SOURCE as usize];
@@ -342,8 +351,7 @@ proptest! {
 #[test]
 fn one_end_without_contents() {
     for (source_real, target_real) in [(true, false), (false, true)] {
-        let mut cluster = cluster(&common::four_nodes());
-        let (a, b) = (cluster.node(0), cluster.node(1));
+        let (mut cluster, [a, b]) = start(&common::four_nodes());
         let size = Bytes::new(1000);
         let region = |node: &Node, real| {
             if real {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, pattern};
+use common::{cluster, four_nodes, log, logs, node_of, pattern, settle, start};
 use elan::{
     Access, Address, Capability, Cluster, Dma, DmaError, ElanAddr, Fault, MainAddr, Node,
     Permissions, Placement, Reason, Region,
@@ -25,7 +25,7 @@ struct Pair {
 fn pair() -> Pair {
     let cluster = cluster(&four_nodes());
     let capability = cluster.capability();
-    let [a, b] = [0, 1].map(|node| cluster.node(node).attach(capability).unwrap());
+    let [a, b] = [0, 1].map(|node| node_of(&cluster, node).attach(capability).unwrap());
     let [ours, theirs] = [&a, &b].map(|node| node.allocate(Placement::Main, SIZE));
     a.write(ours, &pattern(1, SIZE.as_u64()));
     b.write(theirs, &pattern(2, SIZE.as_u64()));
@@ -60,12 +60,7 @@ fn outcomes(
 }
 
 fn fault(address: Address, length: Bytes, access: Access, reason: Reason) -> DmaError {
-    DmaError::Fault(Fault {
-        address,
-        length,
-        access,
-        reason,
-    })
+    Fault::new(address, length, access, reason).into()
 }
 
 fn nothing() -> Box<dyn Fn()> {
@@ -127,8 +122,7 @@ fn every_access_needs_its_right() {
         assert_eq!(ends, [local], "{held:?}");
         let near = pair.b.allocate(Placement::Adapter, SIZE).start();
         pair.b.protect(near.elan, SIZE, held).unwrap();
-        let seen = log();
-        let noted = seen.clone();
+        let [seen, noted] = logs();
         pair.b
             .run("reads and writes", async move |thread| {
                 noted.note(thread.load(near, short).map(|_| ()));
@@ -191,12 +185,12 @@ fn capabilities_keep_jobs_apart() {
     let mut pair = pair();
     let other = pair.cluster.capability();
     assert_ne!(other, pair.capability);
-    let stranger = pair.cluster.node(2).attach(other).unwrap();
-    let open = pair.cluster.node(2);
+    let stranger = node_of(&pair.cluster, 2).attach(other).unwrap();
+    let open = node_of(&pair.cluster, 2);
     let here = stranger.allocate(Placement::Adapter, SIZE).start();
     let there = pair.theirs.start();
     let event = pair.b.event(1);
-    let gone = pair.cluster.node(3).attach(other).unwrap();
+    let gone = node_of(&pair.cluster, 3).attach(other).unwrap();
     let left = gone.allocate(Placement::Main, SIZE).start();
     gone.detach();
     let one = Bytes::new(1);
@@ -240,20 +234,14 @@ fn capabilities_keep_jobs_apart() {
     // A process that has detached has no memory, either.
     assert_eq!(
         gone.store(left, &[1]),
-        Err(Fault {
-            address: left,
-            length: one,
-            access: Access::Host,
-            reason: Reason::NoContext
-        })
+        Err(Fault::new(left, one, Access::Host, Reason::NoContext))
     );
 }
 
 /// Processes of one node have separate memories at the same addresses.
 #[test]
 fn contexts_of_a_node_do_not_share() {
-    let cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (cluster, [node]) = start(&four_nodes());
     let all: Vec<Node> = (0..4)
         .map(|_| node.attach(cluster.capability()).unwrap())
         .collect();
@@ -279,8 +267,7 @@ fn freed_memory_is_unmapped() {
     let long = Bytes::from_kb(64);
     for (get, owner_frees) in [(false, false), (false, true), (true, false), (true, true)] {
         for placement in [Placement::Adapter, Placement::Main] {
-            let mut cluster = cluster(&four_nodes());
-            let (a, b) = (cluster.node(0), cluster.node(1));
+            let (mut cluster, [a, b]) = start(&four_nodes());
             let [ours, theirs] = [&a, &b].map(|node| node.allocate(placement, long));
             let (from, to) = if get { (theirs, ours) } else { (ours, theirs) };
             let ends = log();
@@ -317,8 +304,7 @@ fn freed_memory_is_unmapped() {
             };
             assert!(middle(&ends[0]) && !middle(&ends[1]), "{ends:?}");
             // What waits for the bus settles; then all is as if nothing had been.
-            let end = cluster.now() + Time::from_ms(1);
-            cluster.run_until(end).expect("no error");
+            settle(&mut cluster);
             cluster.check_conservation();
         }
     }
@@ -329,12 +315,10 @@ fn freed_memory_is_unmapped() {
 fn memory_that_goes_while_packets_wait_for_the_bus() {
     let mut config = four_nodes();
     config.bus.burst_overhead = Time::from_us(20);
-    let mut cluster = cluster(&config);
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&config);
     let from = a.allocate(Placement::Adapter, SIZE);
     let to = b.allocate(Placement::Main, SIZE);
-    let ends = log();
-    let noted = ends.clone();
+    let [ends, noted] = logs();
     cluster.spawn("puts", async move {
         let dma = Dma::new(from.start(), to.start(), Bytes::new(320));
         noted.note(a.dma(dma).await);
@@ -360,7 +344,7 @@ fn memory_that_goes_while_packets_wait_for_the_bus() {
 #[test]
 fn both_names_of_an_address() {
     let cluster = cluster(&four_nodes());
-    let region = cluster.node(0).allocate(Placement::Main, SIZE);
+    let region = node_of(&cluster, 0).allocate(Placement::Main, SIZE);
     let elan = region.start().elan;
     assert_eq!(elan, ElanAddr::new(0x0C80_8000));
     assert_eq!(elan.main(), Some(MainAddr::new(0x1FF_0C80_8000)));
@@ -388,8 +372,7 @@ fn both_names_of_an_address() {
 fn adapter_memory_has_an_end() {
     let mut config = four_nodes();
     config.adapter.memory = Bytes::from_kb(64);
-    let cluster = cluster(&config);
-    let node = cluster.node(0);
+    let (cluster, [node]) = start(&config);
     let other = node.attach(cluster.capability()).unwrap();
     let map = |process: &Node, placement, bytes, real| {
         process.map(placement, Bytes::new(bytes), Permissions::ALL, real)
@@ -420,8 +403,7 @@ fn adapter_memory_has_an_end() {
 /// The address space has an end, too; and a gap is used again.
 #[test]
 fn addresses_have_an_end() {
-    let cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (_, [node]) = start(&four_nodes());
     let map = |bytes| node.map(Placement::Main, Bytes::new(bytes), Permissions::ALL, false);
     let half = (1 << 31) - 1;
     let first = map(half).unwrap();
@@ -440,12 +422,12 @@ fn addresses_have_an_end() {
 #[test]
 fn contexts_have_an_end() {
     let cluster = cluster(&four_nodes());
-    let (node, capability) = (cluster.node(0), cluster.capability());
+    let (node, capability) = (node_of(&cluster, 0), cluster.capability());
     let all: Vec<Node> = (1..4096)
         .map(|_| node.attach(capability).unwrap())
         .collect();
     assert_eq!(
-        (all[0].context().as_u16(), all[4094].context().as_u16()),
+        (all[0].context().get(), all[4094].context().get()),
         (1, 4095)
     );
     assert_eq!(

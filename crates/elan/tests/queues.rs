@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, pattern};
+use common::{four_nodes, log, logs, node_of, pattern, start};
 use elan::{Dma, DmaError, Fault, Node, Permissions, Placement, QueueId, Reason, Thread};
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -27,8 +27,7 @@ fn post(node: &Node, queue: QueueId, bytes: &[u8], placement: Placement) -> elan
 /// room, and all come out in order.
 #[test]
 fn a_full_queue_loses_nothing() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let queue = b.queue(2, Bytes::new(64), None).unwrap();
     let sender = a.clone();
     cluster.spawn("sends", async move {
@@ -66,8 +65,7 @@ fn a_full_queue_loses_nothing() {
 fn taking_a_message() {
     let mut config = four_nodes();
     config.adapter.trap_delay = Time::from_us(2);
-    let mut cluster = cluster(&config);
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&config);
     let queue = b.queue(1, Bytes::new(64), None).unwrap();
     let sender = a.clone();
     cluster.spawn("sends", async move {
@@ -104,12 +102,10 @@ fn taking_a_message() {
 /// Who waits for a message: a thread is ready when it has arrived and its event been handled; a process sees the event.
 #[test]
 fn when_a_message_is_known() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let event = b.event(1);
     let queue = b.queue(4, Bytes::new(320), Some(event)).unwrap();
-    let times = log();
-    let noted = times.clone();
+    let [times, noted] = logs();
     let program = async move |thread: Thread| {
         thread.receive(queue).await;
         noted.note(("thread", thread.now()));
@@ -142,8 +138,7 @@ fn when_a_message_is_known() {
 /// What no queue takes: too long for a slot or a packet, no queue there, forbidden; and a queue that has been freed.
 #[test]
 fn what_a_queue_refuses() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let short = b.queue(2, Bytes::new(64), None).unwrap();
     let closed = b.queue(2, Bytes::new(64), None).unwrap();
     b.protect(closed.start().elan, Bytes::new(128), Permissions::LOCAL)
@@ -151,8 +146,7 @@ fn what_a_queue_refuses() {
     let freed = b.queue(2, Bytes::new(64), None).unwrap();
     b.free_queue(freed);
     let from = a.allocate(Placement::Main, Bytes::new(1000)).start();
-    let ends = log();
-    let noted = ends.clone();
+    let [ends, noted] = logs();
     cluster.spawn("sends", async move {
         let send = |queue: QueueId, length| Dma::queue(from, queue.start(), Bytes::new(length));
         for dma in [
@@ -218,15 +212,14 @@ proptest! {
     fn every_message_arrives_in_order(program in program()) {
         let mut config = four_nodes();
         config.adapter.trap_delay = Time::from_us(15);
-        let mut cluster = cluster(&config);
-        let b = cluster.node(1);
+        let (mut cluster, [_, b]) = start(&config);
         let queue = b.queue(program.slots, Bytes::new(320), None).unwrap();
         for (sender, lengths) in program.senders.iter().enumerate() {
-            let (node, lengths) = (cluster.node(sender as u32), lengths.clone());
+            let (node, lengths) = (node_of(&cluster, sender as u32), lengths.clone());
             cluster.spawn(format!("sender {sender}"), async move {
                 let send = |(number, length)| {
                     let placement = if number % 2 == 0 { Placement::Main } else { Placement::Adapter };
-                    post(&node, queue, &message(node.id(), number as u64, length), placement)
+                    post(&node, queue, &message(sender as u32, number as u64, length), placement)
                 };
                 let transfers: Vec<_> = lengths.into_iter().enumerate().map(send).collect();
                 for transfer in transfers {
@@ -276,8 +269,7 @@ proptest! {
 /// The host's own messages need no network: a command brings each into the queue, in order.
 #[test]
 fn the_host_inserts_in_order() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let queue = node.queue(3, Bytes::new(8), None).unwrap();
     for number in 0..3 {
         node.insert(queue, &message(0, number, 8));
@@ -285,8 +277,7 @@ fn the_host_inserts_in_order() {
     let end = cluster.run_until(Time::from_us(10));
     end.expect("nothing stops it");
     assert_eq!(node.queue_len(queue), 3);
-    let log = log();
-    let noted = log.clone();
+    let [log, noted] = logs();
     cluster.spawn("takes", async move {
         for _ in 0..3 {
             noted.note(node.take(queue).await.expect("it is there")[1]);
@@ -300,8 +291,7 @@ fn the_host_inserts_in_order() {
 #[test]
 #[should_panic(expected = "too few slots")]
 fn a_command_needs_a_slot() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let queue = node.queue(2, Bytes::new(8), None).unwrap();
     for number in 0..3 {
         node.insert(queue, &message(0, number, 8));

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log};
-use elan::{Action, Cluster, Dma, DmaError, Placement, Priority, Thread, Transaction};
+use common::{four_nodes, log, logs, node_of, settle, start, write};
+use elan::{Action, Dma, DmaError, Placement, Priority, Thread};
 use units::{Bytes, Time};
 
 /// A command on an idle bus: 8 bytes, then the command processor.
@@ -19,17 +19,10 @@ fn ns(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// Runs to the end of what happens, threads included.
-fn settle(cluster: &mut Cluster) {
-    let end = cluster.now() + Time::from_ms(1);
-    cluster.run_until(end).expect("no error");
-}
-
 /// Three threads that want to work at once do it one after the other, in the order in which they were started.
 #[test]
 fn one_thread_at_a_time() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let ends = log();
     for (name, cycles) in [("a", 100), ("b", 7), ("c", 0)] {
         let ends = ends.clone();
@@ -50,15 +43,14 @@ fn one_thread_at_a_time() {
     let c = b + SWITCH;
     assert_eq!(*ends.borrow(), [("a", a), ("b", b), ("c", c)]);
     assert_eq!(node.thread_busy(), SWITCH * 3 + ns(1070));
-    assert_eq!(cluster.node(1).thread_busy(), Time::ZERO);
+    assert_eq!(node_of(&cluster, 1).thread_busy(), Time::ZERO);
 }
 
 /// A thread that waits lets others run; those that become ready take turns in that order, not in that of their numbers;
 /// nobody is interrupted.
 #[test]
 fn ready_threads_take_turns() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let order = log();
     let events: Vec<_> = (0..3).map(|_| node.event_with(1, Action::None)).collect();
     for (number, &event) in events.iter().enumerate() {
@@ -100,11 +92,9 @@ fn ready_threads_take_turns() {
 /// What is there already costs no switch.
 #[test]
 fn no_wait_for_what_is_there() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let set = node.event_with(0, Action::None);
-    let ends = log();
-    let noted = ends.clone();
+    let [ends, noted] = logs();
     let program = async move |thread: Thread| {
         thread.wait(set).await;
         assert_eq!(thread.until(async { 5 }).await, 5);
@@ -118,12 +108,10 @@ fn no_wait_for_what_is_there() {
 /// A thread posts a DMA without command port and bus, and learns of its end without them.
 #[test]
 fn a_dma_of_a_thread() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let size = Bytes::new(64);
     let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, size).start());
-    let ends = log();
-    let noted = ends.clone();
+    let [ends, noted] = logs();
     let program = async move |thread: Thread| {
         let transfer = thread.dma(Dma::new(from, to, size)).await;
         noted.note(thread.now());
@@ -147,16 +135,11 @@ fn a_dma_of_a_thread() {
 /// A packet of one word there and its answer back.
 #[test]
 fn a_message_of_a_thread() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let to = b.allocate(Placement::Adapter, Bytes::new(8)).start();
-    let ends = log();
-    let noted = ends.clone();
+    let [ends, noted] = logs();
     let program = async move |thread: Thread| {
-        let write = Transaction::Write {
-            to: to.elan,
-            word: 77,
-        };
+        let write = write(to, 77);
         let answer = thread.send(to, &[write], Priority::Low).await.unwrap();
         noted.note((answer.found, thread.now()));
     };
@@ -174,14 +157,12 @@ fn a_message_of_a_thread() {
 /// Errors come to the thread that asked.
 #[test]
 fn errors_reach_the_thread() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let size = Bytes::new(64);
     let here = a.allocate(Placement::Adapter, size).start();
     let main = a.allocate(Placement::Main, size).start();
     let there = b.allocate(Placement::Adapter, size).start();
-    let done = log();
-    let noted = done.clone();
+    let [done, noted] = logs();
     let program = async move |thread: Thread| {
         let beyond = there.offset(size);
         let transfer = thread.dma(Dma::new(here, beyond, size)).await;
@@ -190,10 +171,7 @@ fn errors_reach_the_thread() {
             error.to_string().contains("a remote write of 64 B"),
             "{error}"
         );
-        let write = Transaction::Write {
-            to: beyond.elan,
-            word: 1,
-        };
+        let write = write(beyond, 1);
         let error = thread
             .send(there, &[write], Priority::Low)
             .await
@@ -238,8 +216,7 @@ fn errors_reach_the_thread() {
 /// A thread that never ends keeps no run from ending, and is no deadlock; a process that waits is.
 #[test]
 fn threads_end_with_the_processes() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let never = node.event(1);
     node.run("serves", async move |thread| thread.wait(never).await)
         .unwrap();
@@ -257,14 +234,12 @@ fn threads_end_with_the_processes() {
 /// A thread that gives up waiting for its turn, or is dropped with the processor, keeps nobody else from it.
 #[test]
 fn a_turn_that_is_given_up() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let (event, never) = (
         node.event_with(1, Action::None),
         node.event_with(1, Action::None),
     );
-    let order = log();
-    let noted = order.clone();
+    let [order, noted] = logs();
     // Waits for one of two: the event makes it ready while another runs, and it drops that wait after a while.
     let program = async move |thread: Thread| {
         let pause = thread.node().sleep(ns(3000));
@@ -306,11 +281,9 @@ fn a_turn_that_is_given_up() {
 /// Occurrences that come while a thread works are consumed one by one.
 #[test]
 fn occurrences_are_consumed_one_by_one() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let event = node.event_with(1, Action::None);
-    let consumed = log();
-    let told = consumed.clone();
+    let [consumed, told] = logs();
     let started = node.run("consumes", async move |thread| {
         for _ in 0..3 {
             thread.consume(event).await;
@@ -340,14 +313,12 @@ fn occurrences_are_consumed_one_by_one() {
 /// and it keeps the processor meanwhile.
 #[test]
 fn a_resident_thread_stores_in_main_memory() {
-    let mut cluster = cluster(&four_nodes());
-    let node = cluster.node(0);
+    let (mut cluster, [node]) = start(&four_nodes());
     let main = node.allocate(Placement::Main, Bytes::new(100)).start();
     let near = node.allocate(Placement::Adapter, Bytes::new(100)).start();
-    let far = cluster.node(1).allocate(Placement::Main, Bytes::new(8));
+    let far = node_of(&cluster, 1).allocate(Placement::Main, Bytes::new(8));
     let begin = node.event_with(1, Action::None);
-    let ends = log();
-    let noted = ends.clone();
+    let [ends, noted] = logs();
     let program = async move |thread: Thread| {
         thread.wait(begin).await;
         thread.copy_out(near, &[1; 100]).await.unwrap();
@@ -388,8 +359,7 @@ fn a_resident_thread_stores_in_main_memory() {
 /// What is fired by the next store to a range, whoever stores.
 #[test]
 fn the_next_store() {
-    let mut cluster = cluster(&four_nodes());
-    let (a, b) = (cluster.node(0), cluster.node(1));
+    let (mut cluster, [a, b]) = start(&four_nodes());
     let from = a.allocate(Placement::Adapter, Bytes::new(16)).start();
     let to = b.allocate(Placement::Main, Bytes::new(64)).start();
     let word = Bytes::new(8);

@@ -1,6 +1,7 @@
 //! Sets of nodes as people write them: `16`, the first sixteen; `"48-63"`; `"0-63:8"`, every eighth; `"0, 4-7"`;
 //! `"0-63 except 0-63:8"`, all but these.
 
+use elan::NodeId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -81,9 +82,10 @@ impl Nodes {
     }
 
     /// Their numbers in ascending order. There may be billions: look at [`highest`](Self::highest) before.
-    pub fn numbers(&self) -> Vec<u32> {
+    pub fn numbers(&self) -> Vec<NodeId> {
         let highest = self.highest().map_or(0..=0, |highest| 0..=highest);
-        highest.filter(|&node| self.contains(node)).collect()
+        let nodes = highest.filter(|&node| self.contains(node));
+        nodes.map(NodeId::new).collect()
     }
 }
 

@@ -75,7 +75,11 @@ impl Pattern {
     pub fn workload(&self) -> workload::Pattern {
         match self {
             Pattern::Named(rule) => rule.clone(),
-            Pattern::Pairs(pairs) => workload::Pattern::Pairs(pairs.pairs.clone()),
+            Pattern::Pairs(pairs) => {
+                let pairs = pairs.pairs.iter();
+                let pairs = pairs.map(|&(from, to)| (from.into(), to.into()));
+                workload::Pattern::Pairs(pairs.collect())
+            }
         }
     }
 }

@@ -26,7 +26,8 @@ fn sets_of_nodes() {
     let numbers = |written: Value| {
         let nodes: Nodes = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(json!(nodes), written);
-        nodes.numbers()
+        let numbers = nodes.numbers().into_iter();
+        numbers.map(elan::NodeId::get).collect::<Vec<u32>>()
     };
     let range = |first, last| (first..=last).collect::<Vec<u32>>();
     assert_eq!(numbers(json!(4)), range(0, 3));

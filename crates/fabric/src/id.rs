@@ -7,9 +7,8 @@
 //! [`Wiring::place`](crate::topology::Wiring::place) and [`Wiring::rail_and_node`](crate::topology::Wiring::rail_and_node)
 //! say which. On the only rail, or the first, the place has the number of the node.
 
-use std::fmt::{self, Display, Formatter};
-
 /// Defines identifiers: numbers from 0 that index a `TiVec`.
+#[macro_export]
 macro_rules! identifiers {
     ($($(#[$text:meta])* $name:ident;)*) => {$(
         $(#[$text])*
@@ -59,8 +58,8 @@ macro_rules! identifiers {
             }
         }
 
-        impl Display for $name {
-            fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
                 self.0.fmt(f)
             }
         }

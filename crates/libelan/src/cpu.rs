@@ -4,9 +4,9 @@
 //! instructions that it takes come first of all that the process does next. Waiting takes no processor. What the operating
 //! system takes of the processor ([`elan::noise`]) delays the work that it falls into.
 //!
-//! A program outside of the simulation may make its calls late ([`crate::Pe::given`]): the cluster has gone on since the
-//! moment at which it gave them. The first work of such a turn begins at that moment, or at the end of the turn before if
-//! that is later, and what follows from it comes when it would have, if the end of this work is not past.
+//! A program outside of the simulation may make its calls late ([`crate::Pe::given`]), when the cluster has passed the moment at
+//! which the program gave them. The first work of such a turn begins at that moment, or at the end of the turn before if
+//! that is later. All else happens as if the call had been in time, provided that the end of this work is not past.
 
 use elan::{HostCpu, Node};
 use kernel::Signal;
@@ -57,7 +57,7 @@ pub(crate) struct Turn {
     before: RefCell<Option<Rc<End>>>,
     /// When the program gave its call, until the turn has worked.
     given: Cell<Option<Time>>,
-    /// The end of its work, if that was past already.
+    /// The end of its work, if that was in the past.
     past: Cell<Option<Time>>,
     end: Rc<End>,
 }

@@ -5,19 +5,20 @@ use crate::elan::rails::Rails;
 use crate::elan3::{AllocError, Context};
 use crate::mpi::Mpi;
 use crate::shmem::Shmem;
-use elan::{Cluster, NoContext, Node, NodeId, Wait};
+use elan::{Cluster, NoContext, Node, NodeId, ProcessId, Wait};
 use kernel::Label;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use thiserror::Error;
+use typed_index_collections::TiVec;
 use units::Time;
 
-/// A program's name and where its processes run; process 0 is at the first place.
+/// A program's name and the nodes that its processes run on; process 0 runs on the first.
 #[derive(Clone, Debug)]
 pub struct Job {
     name: String,
-    places: Vec<NodeId>,
+    nodes: Vec<NodeId>,
     waits: Wait,
 }
 
@@ -60,24 +61,28 @@ impl Job {
     /// No processes.
     pub fn new(
         name: impl Into<String>,
-        nodes: &[NodeId],
+        nodes: impl IntoIterator<Item = NodeId>,
         pes_per_node: u32,
     ) -> Result<Self, JobError> {
-        let pes = |&node| (0..pes_per_node).map(move |_| node);
-        Job::at(name, nodes.iter().flat_map(pes).collect())
+        let pes = |node| (0..pes_per_node).map(move |_| node);
+        Job::at(name, nodes.into_iter().flat_map(pes))
     }
 
     /// A process at each of some nodes, in this order; a node may occur several times.
     ///
     /// # Errors
     /// As [`Job::new`].
-    pub fn at(name: impl Into<String>, places: Vec<NodeId>) -> Result<Self, JobError> {
-        if places.is_empty() {
+    pub fn at(
+        name: impl Into<String>,
+        nodes: impl IntoIterator<Item = NodeId>,
+    ) -> Result<Self, JobError> {
+        let nodes: Vec<NodeId> = nodes.into_iter().collect();
+        if nodes.is_empty() {
             return Err(JobError::Empty);
         }
         Ok(Job {
             name: name.into(),
-            places,
+            nodes,
             waits: Wait::Poll,
         })
     }
@@ -93,14 +98,15 @@ impl Job {
     ///
     /// # Errors
     /// If the cluster lacks a node, a node a processor for each of its processes, or an adapter a context or memory.
-    pub fn launch<F: Future<Output = ()> + 'static>(
+    pub fn launch(
         &self,
         cluster: &mut Cluster,
-        program: impl Fn(Pe) -> F,
+        program: impl AsyncFn(Pe) + 'static,
     ) -> Result<(), JobError> {
+        let program = Rc::new(program);
         for pe in self.attach(cluster)? {
-            let label = pe.label().clone();
-            cluster.spawn(label, program(pe));
+            let (label, program) = (pe.label().clone(), Rc::clone(&program));
+            cluster.spawn(label, async move { program(pe).await });
         }
         Ok(())
     }
@@ -111,14 +117,14 @@ impl Job {
     /// As [`Job::launch`].
     pub fn attach(&self, cluster: &Cluster) -> Result<Vec<Pe>, JobError> {
         let nodes = cluster.nodes();
-        if let Some(&node) = self.places.iter().find(|&&node| node >= nodes) {
+        if let Some(&node) = self.nodes.iter().find(|node| node.get() >= nodes) {
             return Err(JobError::NoNode { node, nodes });
         }
         let mut counts = BTreeMap::new();
-        for &node in &self.places {
+        for &node in &self.nodes {
             *counts.entry(node).or_insert(0) += 1;
         }
-        let cpus = cluster.node(0).host_config().cpus;
+        let cpus = cluster.node(NodeId::new(0)).host_config().cpus;
         if let Some((node, processes)) = counts.into_iter().find(|&(_, count)| count > cpus) {
             return Err(JobError::Crowded {
                 node,
@@ -126,9 +132,10 @@ impl Job {
                 cpus,
             });
         }
-        let processes: Rc<[Node]> = cluster.attach(&self.places)?.into();
+        let processes = cluster.attach(self.nodes.iter().copied())?;
         let rails = Rails::attach(&processes)?;
-        let processes = (0..processes.len() as u32).map(|vp| {
+        let processes: Rc<TiVec<ProcessId, Node>> = Rc::new(processes.into());
+        let processes = processes.keys().map(|vp| {
             let label = Label::new(format!("{} {vp}", self.name));
             (Context::new(Rc::clone(&processes), vp), label)
         });
@@ -165,7 +172,7 @@ impl Pe {
     }
 
     /// Its number in the job, from 0.
-    pub fn vp(&self) -> u32 {
+    pub fn vp(&self) -> ProcessId {
         self.elan3().process()
     }
 
@@ -191,12 +198,11 @@ impl Pe {
         async move { turn.work(&node, time).await }
     }
 
-    /// Makes calls for a program that gave them at a moment, which may be past: a real program, say, that runs beside the
-    /// simulation and tells it of its calls later. The instructions of each begin then, or after those of the call before.
-    /// Where they are not over yet, all of the network is as if the call had been made in time: calls may be late by the time of
-    /// a call, if the process polls, and if its processor has copied and matched no messages meanwhile (those of its own node,
-    /// and all where the host matches). Calls that start something and return at once are made in the closure; so are waits
-    /// for their end, to be awaited outside.
+    /// Makes calls that a program gave at a moment, which may be past: a real program, for example, runs beside the simulation and
+    /// reports its calls later. The instructions of each call begin at that moment, or after those of the call before. If they
+    /// have not ended yet, the network behaves as if the call had been made in time. So a call may be late by the time of a call,
+    /// provided that the process polls and its processor has copied or matched no messages meanwhile (messages of its own node,
+    /// and all messages where the host matches). The closure makes calls that return at once, and waits to be awaited outside.
     pub fn given<R>(&self, at: Time, calls: impl FnOnce() -> R) -> R {
         self.elan.cpu().giving(at, calls)
     }

@@ -4,11 +4,11 @@
 //! [`Cluster`](::elan::Cluster); each gets a [`Pe`], its processing element:
 //!
 //! ```
-//! # use elan::{Cluster, Stop};
+//! # use elan::{Cluster, NodeId, ProcessId, Stop};
 //! # use libelan::Job;
 //! # use units::{Bytes, Time};
 //! fn run(mut cluster: Cluster) -> Result<(), Stop> {
-//!     let job = Job::new("ring", &[0, 1, 2, 3], 1).expect("a process on each of four nodes");
+//!     let job = Job::new("ring", NodeId::all(4), 1).expect("a process on each of four nodes");
 //!     job.launch(&mut cluster, async |pe| {
 //!         let elan3 = pe.elan3();
 //!         // The same calls in every process, so the same addresses in every process.
@@ -17,7 +17,7 @@
 //!         let arrived = elan3.alloc_elan(64, size).unwrap();
 //!         let event = elan3.init_event(arrived, 1).unwrap();
 //!         pe.compute(Time::from_us(10)).await;
-//!         let right = (pe.vp() + 1) % pe.nvps();
+//!         let right = ProcessId::new((pe.vp().get() + 1) % pe.nvps());
 //!         elan3.put_notify(right, mine, theirs, size, arrived).await.expect("the neighbour has all of this");
 //!         elan3.wait_event(event).await;
 //!     })

@@ -2,29 +2,20 @@
 
 mod common;
 
-use common::{b, cluster, log, machine, pattern, run_on, sixteen_nodes};
-use elan::{DmaError, NodeId, Permissions, Placement};
+use common::{b, job, job_of, load, logs, machine, me, pattern, run_on, sixteen_nodes, store};
+use elan::{DmaError, Permissions, Placement};
 use fabric::FatTree;
-use libelan::{Job, Pe};
+use libelan::Pe;
 use units::{Bytes, Time};
 
-/// The same buffer in every process: in the global heap, or from the same calls where that is too short.
+/// The same buffer in every process, from the same calls.
 fn buffer(pe: &Pe, placement: Placement, size: Bytes) -> elan::ElanAddr {
-    let elan3 = pe.elan3();
-    let allocated = match placement {
-        Placement::Main => elan3.alloc_main(64, size),
-        Placement::Adapter => elan3.alloc_elan(64, size),
-    };
-    allocated.expect("there is room")
+    common::alloc(pe, placement == Placement::Adapter, size)
 }
 
 async fn broadcast(pe: &Pe, hardware: bool, at: elan::ElanAddr, size: Bytes, root: u32) {
     let group = pe.elan().all_group();
-    let done = if hardware {
-        group.hbcast(at, size, root).await
-    } else {
-        group.bcast(at, size, root).await
-    };
+    let done = common::broadcast(group, hardware, at, size, root).await;
     done.expect("all have the buffer");
 }
 
@@ -32,28 +23,22 @@ async fn broadcast(pe: &Pe, hardware: bool, at: elan::ElanAddr, size: Bytes, roo
 /// of node 32, which is in the middle of a chain, was taken meanwhile.
 fn alone(hardware: bool, placement: Placement, length: u64) -> (Time, Time) {
     let config = machine(FatTree::quaternary(3).expect("64 nodes"));
-    let nodes: Vec<NodeId> = (0..64).collect();
-    let job = Job::new("broadcast", &nodes, 1).expect("64 processes");
-    let (mut cluster, ends, busy) = (cluster(&config), log(), log());
-    let (told, taken) = (ends.clone(), busy.clone());
-    let program = |pe: Pe| {
-        let (told, taken) = (told.clone(), taken.clone());
-        async move {
-            let at = buffer(&pe, placement, b(length));
-            // The first one starts the threads.
-            broadcast(&pe, hardware, at, b(length), 0).await;
-            let start = Time::from_ms(50);
-            pe.node().sleep_until(start).await;
-            let before = pe.node().bus_busy();
-            broadcast(&pe, hardware, at, b(length), 0).await;
-            told.note(pe.now() - start);
-            if pe.vp() == 32 {
-                taken.note(pe.node().bus_busy() - before);
-            }
+    let nodes: Vec<u32> = (0..64).collect();
+    let job = job(&nodes);
+    let ([ends, told], [busy, taken]) = (logs(), logs());
+    run_on(&config, &job, async move |pe| {
+        let at = buffer(&pe, placement, b(length));
+        // The first one starts the threads.
+        broadcast(&pe, hardware, at, b(length), 0).await;
+        let start = Time::from_ms(50);
+        pe.node().sleep_until(start).await;
+        let before = pe.node().bus_busy();
+        broadcast(&pe, hardware, at, b(length), 0).await;
+        told.note(pe.now() - start);
+        if me(&pe) == 32 {
+            taken.note(pe.node().bus_busy() - before);
         }
-    };
-    job.launch(&mut cluster, program).expect("64 nodes");
-    cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
+    });
     let last = ends.borrow().iter().copied().max();
     (last.expect("all have ended"), busy.borrow()[0])
 }
@@ -120,28 +105,25 @@ fn all_lengths_arrive() {
     let edges = edges.flat_map(|count| [count * segment - 1, count * segment, count * segment + 1]);
     let lengths: Vec<u64> = lengths.chain(edges).collect();
     for (nodes, pes) in [(2, 1), (3, 2), (7, 4), (16, 1)] {
-        let nodes: Vec<NodeId> = (0..nodes).collect();
-        let job = Job::new("broadcast", &nodes, pes).expect("a few processes");
+        let nodes: Vec<u32> = (0..nodes).collect();
+        let job = job_of(&nodes, pes);
         for placement in [Placement::Adapter, Placement::Main] {
-            let ran = run_on(&sixteen_nodes(), &job, |pe| {
-                let lengths = lengths.clone();
-                async move {
-                    let longest = b(*lengths.last().expect("there are some"));
-                    let at = buffer(&pe, placement, longest);
-                    for (round, &length) in (0..).zip(&lengths) {
-                        let roots = [0, pe.nvps() / 2, pe.nvps() - 1];
-                        let root = roots[round as usize % 3];
-                        let (mine, size) = (pattern(round, length), b(length));
-                        let none = vec![0; length as usize];
-                        let fill = if pe.vp() == root { &mine } else { &none };
-                        pe.elan3().store(at, fill).expect("it is mapped");
-                        broadcast(&pe, false, at, size, root).await;
-                        let found = pe.elan3().load(at, size).expect("it is mapped");
-                        assert_eq!(found[..], mine[..], "{length} B from {root}");
-                    }
+            let lengths = lengths.clone();
+            run_on(&sixteen_nodes(), &job, async move |pe| {
+                let longest = b(*lengths.last().expect("there are some"));
+                let at = buffer(&pe, placement, longest);
+                for (round, &length) in (0..).zip(&lengths) {
+                    let roots = [0, pe.nvps() / 2, pe.nvps() - 1];
+                    let root = roots[round as usize % 3];
+                    let (mine, size) = (pattern(round, length), b(length));
+                    let none = vec![0; length as usize];
+                    let fill = if me(&pe) == root { &mine } else { &none };
+                    store(&pe, at, fill);
+                    broadcast(&pe, false, at, size, root).await;
+                    let found = load(&pe, at, size);
+                    assert_eq!(found[..], mine[..], "{length} B from {root}");
                 }
             });
-            ran.unwrap_or_else(|stop| panic!("{stop}"));
         }
     }
 }
@@ -150,29 +132,22 @@ fn all_lengths_arrive() {
 /// stage, and sends them on. All others have them.
 #[test]
 fn who_cannot_take_the_bytes_passes_them_on() {
-    let (length, ends) = (20_000, log());
-    let told = ends.clone();
-    let nodes: Vec<NodeId> = (0..6).collect();
-    let job = Job::new("broadcast", &nodes, 1).expect("6 processes");
-    let ran = run_on(&sixteen_nodes(), &job, |pe| {
-        let told = told.clone();
-        async move {
-            let at = buffer(&pe, Placement::Main, b(length));
-            if pe.vp() == 0 {
-                pe.elan3()
-                    .store(at, &pattern(1, length))
-                    .expect("it is mapped");
-            }
-            if pe.vp() == 3 {
-                let closed = pe.elan3().setperm(at, b(length), Permissions::NONE);
-                closed.expect("it is mapped");
-            }
-            let done = pe.elan().all_group().bcast(at, b(length), 0).await;
-            let found = pe.elan3().load(at, b(length)).expect("it is mapped");
-            told.note((pe.vp(), done, found[..] == pattern(1, length)));
+    let (length, [ends, told]) = (20_000, logs());
+    let nodes: Vec<u32> = (0..6).collect();
+    let job = job(&nodes);
+    run_on(&sixteen_nodes(), &job, async move |pe| {
+        let at = buffer(&pe, Placement::Main, b(length));
+        if me(&pe) == 0 {
+            store(&pe, at, &pattern(1, length));
         }
+        if me(&pe) == 3 {
+            let closed = pe.elan3().setperm(at, b(length), Permissions::NONE);
+            closed.expect("it is mapped");
+        }
+        let done = pe.elan().all_group().bcast(at, b(length), 0).await;
+        let found = load(&pe, at, b(length));
+        told.note((me(&pe), done, found[..] == pattern(1, length)));
     });
-    ran.unwrap_or_else(|stop| panic!("{stop}"));
     for (vp, done, has) in ends.borrow().iter() {
         assert_eq!(*has, *vp != 3, "process {vp}");
         match done {
@@ -189,37 +164,32 @@ fn who_cannot_take_the_bytes_passes_them_on() {
 /// nothing is lost, in several broadcasts in a row: senders keep segments back until there is room for them.
 #[test]
 fn a_slow_process_holds_the_others() {
-    let (length, ends) = (100_000, log());
-    let told = ends.clone();
-    let nodes: Vec<NodeId> = (0..16).collect();
-    let job = Job::new("broadcast", &nodes, 1).expect("16 processes");
-    let ran = run_on(&sixteen_nodes(), &job, |pe| {
-        let told = told.clone();
-        async move {
-            let at = buffer(&pe, Placement::Main, b(length));
-            if pe.vp() == 9 {
-                let busy = pe.node().run("busy", async |thread| {
-                    loop {
-                        thread.step(200_000).await;
-                        thread.until(thread.node().sleep(Time::from_us(1))).await;
-                    }
-                });
-                busy.expect("there is memory for a stack");
-            }
-            for round in 0..5 {
-                let bytes = pattern(round, length);
-                if pe.vp() == 0 {
-                    pe.elan3().store(at, &bytes).expect("it is mapped");
+    let (length, [ends, told]) = (100_000, logs());
+    let nodes: Vec<u32> = (0..16).collect();
+    let job = job(&nodes);
+    run_on(&sixteen_nodes(), &job, async move |pe| {
+        let at = buffer(&pe, Placement::Main, b(length));
+        if me(&pe) == 9 {
+            let busy = pe.node().run("busy", async |thread| {
+                loop {
+                    thread.step(200_000).await;
+                    thread.until(thread.node().sleep(Time::from_us(1))).await;
                 }
-                let start = pe.now();
-                broadcast(&pe, false, at, b(length), 0).await;
-                let found = pe.elan3().load(at, b(length)).expect("it is mapped");
-                assert_eq!(found[..], bytes[..], "round {round}");
-                told.note((pe.vp(), pe.now() - start));
+            });
+            busy.expect("there is memory for a stack");
+        }
+        for round in 0..5 {
+            let bytes = pattern(round, length);
+            if me(&pe) == 0 {
+                store(&pe, at, &bytes);
             }
+            let start = pe.now();
+            broadcast(&pe, false, at, b(length), 0).await;
+            let found = load(&pe, at, b(length));
+            assert_eq!(found[..], bytes[..], "round {round}");
+            told.note((me(&pe), pe.now() - start));
         }
     });
-    ran.unwrap_or_else(|stop| panic!("{stop}"));
     // The busy thread has the processor for 2 ms at a time. 36 of the 79 segments fit in the stages before it: so the root waits,
     // too.
     for &(vp, time) in ends.borrow().iter() {

@@ -2,51 +2,41 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, pattern, sixteen_nodes};
-use elan::{Access, Action, DmaError, ElanAddr, Fault, Permissions, Placement, Reason, Stop, Wait};
+use common::{
+    cluster, four_nodes, job, job_of, logs, me, node_of, pattern, pid, run, sixteen_nodes, start,
+};
+use elan::{
+    Access, Action, DmaError, ElanAddr, Fault, NodeId, Permissions, Placement, Reason, Stop, Wait,
+};
 use libelan::elan3::{AllocError, Heap, Location};
-use libelan::{Job, JobError, Pe};
+use libelan::{Job, JobError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
 const SIZE: Bytes = Bytes::new(1000);
 
-/// Runs a program on the processes of a job, to the end.
-fn run<F: Future<Output = ()> + 'static>(job: &Job, program: impl Fn(Pe) -> F) -> Result<(), Stop> {
-    let mut cluster = cluster(&sixteen_nodes());
-    job.launch(&mut cluster, program)
-        .expect("the nodes are there");
-    let end = cluster.run();
-    cluster.check_conservation();
-    end
-}
-
 fn four() -> Job {
-    Job::new("test", &[0, 1, 2, 3], 1).unwrap()
+    job(&[0, 1, 2, 3])
 }
 
 #[test]
 fn who_is_where() {
-    let seen = log();
-    let noted = seen.clone();
-    let job = Job::new("job", &[3, 0, 7], 2).unwrap();
-    run(&job, move |pe| {
-        let noted = noted.clone();
-        async move {
-            let elan3 = pe.elan3();
-            let location = elan3.vp2location(elan3.process()).unwrap();
-            assert_eq!(location.node, pe.node().id());
-            assert_eq!(elan3.location2vp(location), Some(pe.vp()));
-            assert_eq!((elan3.nvps(), elan3.nlocal()), (6, 2));
-            assert_eq!((elan3.nrails(), elan3.rails()), (1, 1));
-            assert_eq!(elan3.vp2location(6), None);
-            let elsewhere = Location { node: 1, local: 0 };
-            assert_eq!(elan3.location2vp(elsewhere), None);
-            noted.note((pe.vp(), location.node, location.local));
-        }
-    })
-    .unwrap();
+    let [seen, noted] = logs();
+    let job = job_of(&[3, 0, 7], 2);
+    run(&job, async move |pe| {
+        let elan3 = pe.elan3();
+        let location = elan3.vp2location(elan3.process()).unwrap();
+        assert_eq!(location.node, pe.node().rail_and_node().1);
+        assert_eq!(elan3.location2vp(location), Some(pe.vp()));
+        assert_eq!((elan3.nvps(), elan3.nlocal()), (6, 2));
+        assert_eq!((elan3.nrails(), elan3.rails()), (1, 1));
+        assert_eq!(elan3.vp2location(pid(6)), None);
+        let (node, local) = (NodeId::new(1), 0);
+        let elsewhere = Location { node, local };
+        assert_eq!(elan3.location2vp(elsewhere), None);
+        noted.note((me(&pe), location.node.get(), location.local));
+    });
     let expected = [
         (0, 3, 0),
         (1, 3, 1),
@@ -60,23 +50,20 @@ fn who_is_where() {
 
 #[test]
 fn jobs_that_cannot_run() {
-    assert_eq!(Job::at("none", vec![]).unwrap_err(), JobError::Empty);
+    assert_eq!(Job::at("none", []).unwrap_err(), JobError::Empty);
     let mut cluster = cluster(&four_nodes());
-    let job = Job::at("many", vec![1, 2, 2, 2, 2, 2]).unwrap();
-    let error = job.launch(&mut cluster, async |_| ()).unwrap_err();
+    let crowded = job(&[1, 2, 2, 2, 2, 2]);
+    let error = crowded.launch(&mut cluster, async |_| ()).unwrap_err();
     let text = "5 processes on node 2; it has 4 processors (host.cpus)";
     assert_eq!(error.to_string(), text);
-    let job = Job::new("far", &[0, 4], 1).unwrap();
-    let error = job.launch(&mut cluster, async |_| ()).unwrap_err();
+    let far = job(&[0, 4]);
+    let error = far.launch(&mut cluster, async |_| ()).unwrap_err();
     assert_eq!(error.to_string(), "there is no node 4; the cluster has 4");
     // Contexts that are in use: 4,095 processes of others.
-    let (node, capability) = (cluster.node(1), cluster.capability());
+    let (node, capability) = (node_of(&cluster, 1), cluster.capability());
     let others = (1..4096).map(|_| node.attach(capability).unwrap());
     let others: Vec<_> = others.collect();
-    let mut launch = |places: &[u32]| {
-        let job = Job::at("late", places.to_vec()).unwrap();
-        job.launch(&mut cluster, async |_| ())
-    };
+    let mut launch = |places: &[u32]| job(places).launch(&mut cluster, async |_| ());
     let error = launch(&[0, 1]).unwrap_err().to_string();
     let text =
         "no context is left on the adapter of node 1, which has 4095 for processes: start fewer";
@@ -96,47 +83,51 @@ fn puts_with_notification() {
         let to = elan3.alloc_elan(64, SIZE).unwrap();
         let place = elan3.alloc_elan(64, Bytes::new(64)).unwrap();
         let arrived = elan3.init_event(place, 1).unwrap();
-        let bytes = pattern(pe.vp().into(), SIZE.as_u64());
+        let bytes = pattern(me(&pe).into(), SIZE.as_u64());
         elan3.store(from, &bytes).unwrap();
-        let right = (pe.vp() + 1) % pe.nvps();
+        let right = (me(&pe) + 1) % pe.nvps();
         for _ in 0..3 {
             // Nobody's event occurs before all have primed it.
             pe.compute(Time::from_us(30)).await;
-            let put = elan3.put_notify(right, from, to, SIZE, place);
+            let put = elan3.put_notify(pid(right), from, to, SIZE, place);
             elan3.wait_event_by(arrived, Wait::Spin(10)).await;
-            let left = (pe.vp() + pe.nvps() - 1) % pe.nvps();
+            let left = (me(&pe) + pe.nvps() - 1) % pe.nvps();
             let expected = pattern(left.into(), SIZE.as_u64());
             assert_eq!(elan3.load(to, SIZE).unwrap()[..], expected);
             put.await.unwrap();
             elan3.prime_event(arrived, 1);
         }
-    })
-    .unwrap();
+    });
 }
 
 /// Gets, also from oneself and from a process of the same node, and of zero bytes.
 #[test]
 fn gets() {
-    let job = Job::new("job", &[0, 5], 2).unwrap();
+    let job = job_of(&[0, 5], 2);
     run(&job, async |pe| {
         let elan3 = pe.elan3();
         let from = elan3.alloc_main(8, SIZE).unwrap();
         let to = elan3.alloc_main(8, SIZE).unwrap();
         elan3
-            .store(from, &pattern(pe.vp().into(), SIZE.as_u64()))
+            .store(from, &pattern(me(&pe).into(), SIZE.as_u64()))
             .unwrap();
         pe.compute(Time::from_us(10)).await;
         for vp in 0..pe.nvps() {
             let (offset, size) = (Bytes::new(300), Bytes::new(700));
-            elan3.get(vp, from.offset(offset), to, size).await.unwrap();
+            elan3
+                .get(pid(vp), from.offset(offset), to, size)
+                .await
+                .unwrap();
             let expected = pattern(vp.into(), SIZE.as_u64());
             assert_eq!(elan3.load(to, size).unwrap()[..], expected[300..]);
-            elan3.get(vp, from, to, Bytes::ZERO).await.unwrap();
+            elan3.get(pid(vp), from, to, Bytes::ZERO).await.unwrap();
         }
-        assert_eq!(elan3.shared(pe.vp() ^ 1).unwrap().id(), pe.node().id());
-        assert!(elan3.shared(pe.vp() ^ 2).is_none() && elan3.shared(9).is_none());
-    })
-    .unwrap();
+        assert_eq!(
+            elan3.shared(pid(me(&pe) ^ 1)).unwrap().place(),
+            pe.node().place()
+        );
+        assert!(elan3.shared(pid(me(&pe) ^ 2)).is_none() && elan3.shared(pid(9)).is_none());
+    });
 }
 
 /// An event that waits for all: three others set it, by puts of nothing; and the process itself.
@@ -148,15 +139,14 @@ fn counted_events() {
         let all = elan3.init_event(place, pe.nvps()).unwrap();
         pe.compute(Time::from_us(20)).await;
         for vp in 0..pe.nvps() {
-            if vp == pe.vp() {
+            if vp == me(&pe) {
                 elan3.set_event(all);
             } else {
-                elan3.set_remote_event(vp, place).await.unwrap();
+                elan3.set_remote_event(pid(vp), place).await.unwrap();
             }
         }
         elan3.wait_event(all).await;
-    })
-    .unwrap();
+    });
 }
 
 /// A descriptor with events at both ends. What the one at the destination starts there is another DMA: the bytes come back
@@ -169,29 +159,30 @@ fn descriptors_and_chained_events() {
         let (from, to) = (elan3.alloc_main(64, SIZE), elan3.alloc_main(64, SIZE));
         let (from, to, sent, came) = (from.unwrap(), to.unwrap(), place(), place());
         let bytes = pattern(4, 1000);
-        if pe.vp() == 1 {
-            let back = elan3.descriptor(0, to, to, SIZE).unwrap();
-            let back = back.notify_at(elan3.address(0, came).unwrap());
+        if me(&pe) == 1 {
+            let back = elan3.descriptor(pid(0), to, to, SIZE).unwrap();
+            let back = back.notify_at(elan3.address(pid(0), came).unwrap());
             pe.node().event_at(came, 1, Action::Dma(back)).unwrap();
             return;
         }
-        if pe.vp() > 1 {
+        if me(&pe) > 1 {
             return;
         }
         let (done, back) = (elan3.init_event(sent, 1), elan3.init_event(came, 1));
         let (done, back) = (done.unwrap(), back.unwrap());
         elan3.store(from, &bytes).unwrap();
         pe.compute(Time::from_us(5)).await;
-        let put = elan3.descriptor(1, from, to, SIZE).unwrap();
-        let put = put.notify_at(elan3.address(1, came).unwrap()).done(done);
+        let put = elan3.descriptor(pid(1), from, to, SIZE).unwrap();
+        let put = put
+            .notify_at(elan3.address(pid(1), came).unwrap())
+            .done(done);
         elan3.put_dma(put).await.unwrap();
         elan3.wait_event(done).await;
         elan3.wait_event(back).await;
         assert_eq!(elan3.load(to, SIZE).unwrap()[..], bytes);
-        let none = elan3.descriptor(4, from, to, SIZE).err();
-        assert_eq!(none, Some(DmaError::NoProcess { process: 4 }));
-    })
-    .unwrap();
+        let none = elan3.descriptor(pid(4), from, to, SIZE).err();
+        assert_eq!(none, Some(DmaError::NoProcess { process: pid(4) }));
+    });
 }
 
 /// Processes of one job may run programs of their own.
@@ -226,36 +217,34 @@ fn mistakes() {
         elan3.setperm(closed, SIZE, Permissions::LOCAL).unwrap();
         elan3.store(from, &[1; 1000]).unwrap();
         pe.compute(Time::from_us(10)).await;
-        if pe.vp() == 0 {
+        if me(&pe) == 0 {
             let fault = |address, access, length, reason| {
-                Err(DmaError::Fault(Fault {
-                    address: elan3.address(1, address).unwrap(),
-                    length: Bytes::new(length),
-                    access,
-                    reason,
-                }))
+                let address = elan3.address(pid(1), address).unwrap();
+                Err(Fault::new(address, Bytes::new(length), access, reason).into())
             };
-            let put = elan3.put(1, from, closed, SIZE).await;
+            let put = elan3.put(pid(1), from, closed, SIZE).await;
             assert_eq!(
                 put,
                 fault(closed, Access::RemoteWrite, 320, Reason::Forbidden)
             );
-            let get = elan3.get(1, closed, from, SIZE).await;
+            let get = elan3.get(pid(1), closed, from, SIZE).await;
             assert_eq!(
                 get,
                 fault(closed, Access::RemoteRead, 1000, Reason::Forbidden)
             );
             // There is no event.
-            let put = elan3.put_notify(1, from, open, Bytes::new(10), place).await;
+            let put = elan3
+                .put_notify(pid(1), from, open, Bytes::new(10), place)
+                .await;
             assert_eq!(put, fault(place, Access::RemoteEvent, 64, Reason::Nothing));
-            let set = elan3.set_remote_event(1, place).await;
+            let set = elan3.set_remote_event(pid(1), place).await;
             assert_eq!(set, fault(place, Access::RemoteEvent, 64, Reason::Nothing));
-            let nobody = Err(DmaError::NoProcess { process: 4 });
-            assert_eq!(elan3.put(4, from, open, SIZE).await, nobody);
-            assert_eq!(elan3.get(4, from, open, SIZE).await, nobody);
-            assert_eq!(elan3.set_remote_event(4, place).await, nobody);
+            let nobody = Err(DmaError::NoProcess { process: pid(4) });
+            assert_eq!(elan3.put(pid(4), from, open, SIZE).await, nobody);
+            assert_eq!(elan3.get(pid(4), from, open, SIZE).await, nobody);
+            assert_eq!(elan3.set_remote_event(pid(4), place).await, nobody);
             let wild = ElanAddr::new(12);
-            let own = elan3.put(1, wild, open, SIZE).await.unwrap_err();
+            let own = elan3.put(pid(1), wild, open, SIZE).await.unwrap_err();
             assert!(
                 own.to_string()
                     .contains("a local read of 1000 B at 0xc of node 0"),
@@ -276,11 +265,10 @@ fn mistakes() {
         elan3.setperm(closed, SIZE, Permissions::ALL).unwrap();
         pe.compute(Time::from_ms(2)).await;
         elan3
-            .put((pe.vp() + 1) % 4, from, closed, SIZE)
+            .put(pid((me(&pe) + 1) % 4), from, closed, SIZE)
             .await
             .unwrap();
-    })
-    .unwrap();
+    });
 }
 
 /// Two jobs on the same nodes have the same addresses and do not meet.
@@ -288,18 +276,18 @@ fn mistakes() {
 fn jobs_do_not_meet() {
     let mut cluster = cluster(&sixteen_nodes());
     for number in 1..=3 {
-        let job = Job::new(format!("job {number}"), &[0, 1], 2).unwrap();
-        job.launch(&mut cluster, move |pe| async move {
+        let job = job_of(&[0, 1], 2);
+        let launched = job.launch(&mut cluster, async move |pe| {
             let elan3 = pe.elan3();
             let from = elan3.alloc_elan(64, SIZE).unwrap();
             let to = elan3.alloc_elan(64, SIZE * 4).unwrap();
             let seed = |vp: u32| u64::from(vp * 10 + number);
             elan3
-                .store(from, &pattern(seed(pe.vp()), SIZE.as_u64()))
+                .store(from, &pattern(seed(me(&pe)), SIZE.as_u64()))
                 .unwrap();
-            let mine = to.offset(SIZE * u64::from(pe.vp()));
+            let mine = to.offset(SIZE * u64::from(me(&pe)));
             for vp in 0..4 {
-                elan3.put(vp, from, mine, SIZE).await.unwrap();
+                elan3.put(pid(vp), from, mine, SIZE).await.unwrap();
             }
             pe.compute(Time::from_ms(1)).await;
             for vp in 0..4 {
@@ -307,8 +295,8 @@ fn jobs_do_not_meet() {
                 let expected = pattern(seed(vp), SIZE.as_u64());
                 assert_eq!(elan3.load(theirs, SIZE).unwrap()[..], expected);
             }
-        })
-        .unwrap();
+        });
+        launched.unwrap();
     }
     cluster.run().unwrap();
 }
@@ -317,8 +305,8 @@ fn jobs_do_not_meet() {
 #[test]
 fn a_deadlock_says_what_is_missing() {
     let mut cluster = cluster(&four_nodes());
-    let job = Job::new("ring", &[0, 1, 2], 1).unwrap();
-    job.launch(&mut cluster, async |pe| {
+    let job = job(&[0, 1, 2]);
+    let launched = job.launch(&mut cluster, async |pe| {
         let elan3 = pe.elan3();
         let place = elan3.alloc_elan(64, Bytes::new(64)).unwrap();
         let event = elan3.init_event(place, 1).unwrap();
@@ -328,20 +316,20 @@ fn a_deadlock_says_what_is_missing() {
         })
         .await;
         elan3.prime_event(event, 1);
-        if pe.vp() > 0 {
-            let what = format!("a word from {}", pe.vp() - 1);
+        if me(&pe) > 0 {
+            let what = format!("a word from {}", me(&pe) - 1);
             pe.waiting(what, elan3.wait_event(event)).await;
         }
-    })
-    .unwrap();
+    });
+    launched.unwrap();
     let Err(Stop::Deadlock { waiting, .. }) = cluster.run() else {
         panic!("nobody sends anything")
     };
     assert_eq!(
         waiting,
         [
-            "ring 1: waits for a word from 0",
-            "ring 2: waits for a word from 1"
+            "test 1: waits for a word from 0",
+            "test 2: waits for a word from 1"
         ]
     );
 }
@@ -350,27 +338,25 @@ fn a_deadlock_says_what_is_missing() {
 #[test]
 fn overlapping_puts_are_deterministic() {
     let once = || {
-        let found = log();
-        let noted = found.clone();
-        run(&four(), move |pe| {
-            let noted = noted.clone();
-            async move {
-                let elan3 = pe.elan3();
-                let from = elan3.alloc_main(8, SIZE).unwrap();
-                let to = elan3.alloc_main(8, SIZE).unwrap();
-                elan3.store(from, &[pe.vp() as u8 + 1; 1000]).unwrap();
-                for number in 0..8 {
-                    let offset = Bytes::new(u64::from(pe.vp()) * 100 + number * 50);
-                    let size = SIZE - offset;
-                    elan3.put(0, from, to.offset(offset), size).await.unwrap();
-                }
-                pe.compute(Time::from_us(100)).await;
-                if pe.vp() == 0 {
-                    noted.note(elan3.load(to, SIZE).unwrap());
-                }
+        let [found, noted] = logs();
+        run(&four(), async move |pe| {
+            let elan3 = pe.elan3();
+            let from = elan3.alloc_main(8, SIZE).unwrap();
+            let to = elan3.alloc_main(8, SIZE).unwrap();
+            elan3.store(from, &[me(&pe) as u8 + 1; 1000]).unwrap();
+            for number in 0..8 {
+                let offset = Bytes::new(u64::from(me(&pe)) * 100 + number * 50);
+                let size = SIZE - offset;
+                elan3
+                    .put(pid(0), from, to.offset(offset), size)
+                    .await
+                    .unwrap();
             }
-        })
-        .unwrap();
+            pe.compute(Time::from_us(100)).await;
+            if me(&pe) == 0 {
+                noted.note(elan3.load(to, SIZE).unwrap());
+            }
+        });
         let found = found.borrow();
         found[0].clone()
     };
@@ -381,7 +367,7 @@ fn overlapping_puts_are_deterministic() {
 
 #[test]
 fn memory_is_given_and_taken_back() {
-    let job = Job::new("one", &[0], 1).unwrap();
+    let job = job(&[0]);
     run(&job, async |pe| {
         let elan3 = pe.elan3();
         for align in [0, 1, 2, 64, 4096, 8192, 65_536, 1 << 20] {
@@ -413,15 +399,14 @@ fn memory_is_given_and_taken_back() {
         let huge = Bytes::from_mb(2000);
         elan3.alloc_main(8, huge).unwrap();
         assert!(elan3.alloc_main(8, huge).is_err());
-    })
-    .unwrap();
+    });
 }
 
 #[test]
 fn a_fixed_heap_does_not_grow() {
     let cluster = cluster(&four_nodes());
     let size = Bytes::from_kb(8);
-    let mut heap = Heap::fixed(cluster.node(0), Placement::Adapter, size).unwrap();
+    let mut heap = Heap::fixed(node_of(&cluster, 0), Placement::Adapter, size).unwrap();
     let all = heap.alloc(0, size).unwrap();
     let one = Bytes::new(1);
     assert_eq!(
@@ -441,8 +426,7 @@ proptest! {
     /// Allocations never overlap, are aligned, hold zeros at first and keep their bytes; freed room is used again.
     #[test]
     fn allocations_do_not_overlap(steps in prop::collection::vec((any::<bool>(), 0_u32..10, 0_u64..3000, 0_usize..20), 1..80)) {
-        let cluster = cluster(&four_nodes());
-        let node = cluster.node(0);
+        let (_, [node]) = start(&four_nodes());
         let mut heap = Heap::new(node.clone(), Placement::Main, Bytes::from_kb(8));
         let mut held: BTreeMap<ElanAddr, (u64, u8)> = BTreeMap::new();
         for (number, (allocates, align, length, which)) in steps.into_iter().enumerate() {

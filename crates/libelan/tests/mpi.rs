@@ -2,8 +2,11 @@
 
 mod common;
 
-use common::{assert_holds, b, filled, log, run, run_on};
+use common::{
+    assert_holds, b, filled, job, job_of, logs, machine, play, run, run_on, sixteen_nodes,
+};
 use elan::{ElanAddr, Stop};
+use fabric::FatTree;
 use libelan::elan::tport::TportError;
 use libelan::mpi::{ANY_SOURCE, ANY_TAG, Status};
 use libelan::{Job, Pe};
@@ -11,49 +14,48 @@ use units::{Bytes, Time};
 
 /// Processes on four nodes, one each.
 fn four() -> Job {
-    Job::new("test", &[0, 1, 2, 5], 1).unwrap()
+    job(&[0, 1, 2, 5])
 }
 
 /// Two nodes with two processes each: 0 and 1 are neighbours, 2 and 3.
 fn pairs() -> Job {
-    Job::new("test", &[0, 5], 2).unwrap()
+    job_of(&[0, 5], 2)
+}
+
+/// Runs a program on either.
+fn on_both(program: impl AsyncFn(Pe) + Copy + 'static) {
+    for job in [four(), pairs()] {
+        run(&job, program);
+    }
 }
 
 /// Half the time of a round trip, from the middle of many.
 fn half_round_trip(nodes: [u32; 2], size: Bytes) -> Time {
-    let times = log();
-    let noted = times.clone();
-    let file = include_str!(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../machines/es40-qsnet.toml"
-    ));
-    let machine = machine::Machine::parse("es40-qsnet.toml", file, &[]).unwrap();
-    let job = Job::at("ping", nodes.to_vec()).unwrap();
-    let program = move |pe: Pe| {
-        let noted = noted.clone();
-        async move {
-            let mpi = pe.mpi();
-            let buffer = pe.elan3().alloc_main(64, size).unwrap();
-            let other = 1 - mpi.rank();
-            let mut start = Time::ZERO;
-            for round in 0..6 {
-                if round == 2 {
-                    start = pe.now();
-                }
-                if mpi.rank() == 0 {
-                    mpi.send(other, 1, buffer, size).await.unwrap();
-                    mpi.recv(other, 1, buffer, size).await.unwrap();
-                } else {
-                    mpi.recv(other, 1, buffer, size).await.unwrap();
-                    mpi.send(other, 1, buffer, size).await.unwrap();
-                }
+    let [times, noted] = logs();
+    let config = machine(FatTree::quaternary(3).expect("64 nodes"));
+    let job = job(&nodes);
+    let program = async move |pe: Pe| {
+        let mpi = pe.mpi();
+        let buffer = pe.elan3().alloc_main(64, size).unwrap();
+        let other = 1 - mpi.rank();
+        let mut start = Time::ZERO;
+        for round in 0..6 {
+            if round == 2 {
+                start = pe.now();
             }
             if mpi.rank() == 0 {
-                noted.note((pe.now() - start) / 8);
+                mpi.send(other, 1, buffer, size).await.unwrap();
+                mpi.recv(other, 1, buffer, size).await.unwrap();
+            } else {
+                mpi.recv(other, 1, buffer, size).await.unwrap();
+                mpi.send(other, 1, buffer, size).await.unwrap();
             }
         }
+        if mpi.rank() == 0 {
+            noted.note((pe.now() - start) / 8);
+        }
     };
-    run_on(&machine.cluster_config(), &job, program).unwrap();
+    run_on(&config, &job, program);
     times.borrow()[0]
 }
 
@@ -79,26 +81,21 @@ fn latency_and_bandwidth() {
 /// petrini2003 s5.2: 80 MB/s each way at a time, between main memories.
 #[test]
 fn bandwidth_both_ways() {
-    let job = Job::at("ping", vec![0, 5]).unwrap();
-    let times = log();
-    let noted = times.clone();
-    run(&job, move |pe| {
-        let noted = noted.clone();
-        async move {
-            let (mpi, size) = (pe.mpi(), Bytes::from_mb(1));
-            let [out, back] = [(); 2].map(|()| pe.elan3().alloc_main(64, size).unwrap());
-            let other = 1 - mpi.rank();
-            for round in 0..3 {
-                if round == 1 {
-                    noted.note(pe.now());
-                }
-                let wanted = (Some(other), Some(1), back, size);
-                mpi.sendrecv((other, 1, out, size), wanted).await.unwrap();
+    let job = job(&[0, 5]);
+    let [times, noted] = logs();
+    run(&job, async move |pe| {
+        let (mpi, size) = (pe.mpi(), Bytes::from_mb(1));
+        let [out, back] = [(); 2].map(|()| pe.elan3().alloc_main(64, size).unwrap());
+        let other = 1 - mpi.rank();
+        for round in 0..3 {
+            if round == 1 {
+                noted.note(pe.now());
             }
-            noted.note(pe.now());
+            let wanted = (Some(other), Some(1), back, size);
+            mpi.sendrecv((other, 1, out, size), wanted).await.unwrap();
         }
-    })
-    .unwrap();
+        noted.note(pe.now());
+    });
     let (first, last) = (times.borrow()[0], times.borrow()[3]);
     let rate = units::Rate::of(Bytes::from_mb(2), last - first);
     assert!((rate - 80.0).abs() < 1.0, "{rate} MB/s");
@@ -117,135 +114,119 @@ fn latency_within_a_node() {
 /// Messages of all lengths, by both ways, into main and adapter memory.
 #[test]
 fn bytes_arrive() {
-    for job in [four(), pairs()] {
-        run(&job, async |pe| {
-            let mpi = pe.mpi();
-            let lengths = [0, 1, 63, 64, 288, 289, 320, 1000, 16_384, 16_385, 100_000];
-            for (tag, length) in lengths.into_iter().enumerate() {
-                let (to, from) = ((mpi.rank() + 1) % 4, (mpi.rank() + 3) % 4);
-                let seed = u64::from(mpi.rank()) * 100 + length;
-                let source = filled(&pe, seed, length);
-                let place = if tag % 2 == 0 {
-                    pe.elan3().alloc_main(64, b(length)).unwrap()
-                } else {
-                    pe.elan3().alloc_elan(64, b(length)).unwrap()
-                };
-                let tag = tag as u32;
-                let sent = (to, tag, source, b(length));
-                let wanted = (Some(from), Some(tag), place, b(length));
-                let status = mpi.sendrecv(sent, wanted).await.unwrap();
-                let expected = Status {
-                    source: from,
-                    tag,
-                    size: b(length),
-                };
-                assert_eq!(status, expected);
-                assert_holds(&pe, place, u64::from(from) * 100 + length, length);
-            }
-        })
-        .unwrap();
-    }
+    on_both(async |pe| {
+        let mpi = pe.mpi();
+        let lengths = [0, 1, 63, 64, 288, 289, 320, 1000, 16_384, 16_385, 100_000];
+        for (tag, length) in lengths.into_iter().enumerate() {
+            let (to, from) = ((mpi.rank() + 1) % 4, (mpi.rank() + 3) % 4);
+            let seed = u64::from(mpi.rank()) * 100 + length;
+            let source = filled(&pe, seed, length);
+            let place = common::alloc(&pe, tag % 2 == 1, b(length));
+            let tag = tag as u32;
+            let sent = (to, tag, source, b(length));
+            let wanted = (Some(from), Some(tag), place, b(length));
+            let status = mpi.sendrecv(sent, wanted).await.unwrap();
+            let expected = Status {
+                source: from,
+                tag,
+                size: b(length),
+            };
+            assert_eq!(status, expected);
+            assert_holds(&pe, place, u64::from(from) * 100 + length, length);
+        }
+    });
 }
 
 /// Messages of one process to another are received in the order of sending, whatever their lengths; so are they where a
 /// wild card receives those of several.
 #[test]
 fn order() {
-    for job in [four(), pairs()] {
-        run(&job, async |pe| {
-            let mpi = pe.mpi();
-            let lengths = [10, 40_000, 0, 300, 288, 17_000, 5];
-            if mpi.rank() > 0 {
-                let send = |(number, &length): (usize, &u64)| {
-                    let buffer = filled(&pe, number as u64, length);
-                    mpi.isend(0, number as u32, buffer, b(length))
-                };
-                let requests: Vec<_> = lengths.iter().enumerate().map(send).collect();
-                mpi.waitall(requests).await.unwrap();
-                return;
-            }
-            let room = b(40_000);
-            let buffer = pe.elan3().alloc_main(64, room).unwrap();
-            let mut next = [0; 4];
-            for _ in 0..3 * lengths.len() {
-                let status = mpi.recv(ANY_SOURCE, ANY_TAG, buffer, room).await.unwrap();
-                let expected = &mut next[status.source as usize];
-                assert_eq!(status.tag, *expected);
-                let length = lengths[*expected as usize];
-                assert_eq!(status.size, b(length));
-                assert_holds(&pe, buffer, u64::from(*expected), length);
-                *expected += 1;
-            }
-        })
-        .unwrap();
-    }
+    on_both(async |pe| {
+        let mpi = pe.mpi();
+        let lengths = [10, 40_000, 0, 300, 288, 17_000, 5];
+        if mpi.rank() > 0 {
+            let send = |(number, &length): (usize, &u64)| {
+                let buffer = filled(&pe, number as u64, length);
+                mpi.isend(0, number as u32, buffer, b(length))
+            };
+            let requests: Vec<_> = lengths.iter().enumerate().map(send).collect();
+            mpi.waitall(requests).await.unwrap();
+            return;
+        }
+        let room = b(40_000);
+        let buffer = pe.elan3().alloc_main(64, room).unwrap();
+        let mut next = [0; 4];
+        for _ in 0..3 * lengths.len() {
+            let status = mpi.recv(ANY_SOURCE, ANY_TAG, buffer, room).await.unwrap();
+            let expected = &mut next[status.source as usize];
+            assert_eq!(status.tag, *expected);
+            let length = lengths[*expected as usize];
+            assert_eq!(status.size, b(length));
+            assert_holds(&pe, buffer, u64::from(*expected), length);
+            *expected += 1;
+        }
+    });
 }
 
 /// A receive takes the first message that it matches, not the first that has come.
 #[test]
 fn tags_and_sources_select() {
-    for job in [four(), pairs()] {
-        run(&job, async |pe| {
-            let mpi = pe.mpi();
-            if mpi.rank() == 0 {
-                pe.compute(Time::from_us(100)).await;
-                let wanted = [
-                    (3, Some(2)),
-                    (1, Some(2)),
-                    (2, None),
-                    (2, Some(1)),
-                    (1, None),
-                    (3, None),
-                ];
-                let got = [(3, 2), (1, 2), (2, 1), (2, 1), (1, 1), (3, 1)];
-                let buffer = pe.elan3().alloc_main(64, b(8)).unwrap();
-                for ((source, tag), expected) in wanted.into_iter().zip(got) {
-                    // Rank 2 sends tag 1 twice.
-                    let status = mpi.recv(source, tag, buffer, b(8)).await.unwrap();
-                    assert_eq!((status.source, status.tag), expected);
-                    assert_holds(&pe, buffer, u64::from(10 * expected.0 + expected.1), 8);
-                }
-            } else {
-                let second = if mpi.rank() == 2 { 1 } else { 2 };
-                for tag in [1, second] {
-                    let bytes = filled(&pe, u64::from(10 * mpi.rank() + tag), 8);
-                    mpi.send(0, tag, bytes, b(8)).await.unwrap();
-                }
+    on_both(async |pe| {
+        let mpi = pe.mpi();
+        if mpi.rank() == 0 {
+            pe.compute(Time::from_us(100)).await;
+            let wanted = [
+                (3, Some(2)),
+                (1, Some(2)),
+                (2, None),
+                (2, Some(1)),
+                (1, None),
+                (3, None),
+            ];
+            let got = [(3, 2), (1, 2), (2, 1), (2, 1), (1, 1), (3, 1)];
+            let buffer = pe.elan3().alloc_main(64, b(8)).unwrap();
+            for ((source, tag), expected) in wanted.into_iter().zip(got) {
+                // Rank 2 sends tag 1 twice.
+                let status = mpi.recv(source, tag, buffer, b(8)).await.unwrap();
+                assert_eq!((status.source, status.tag), expected);
+                assert_holds(&pe, buffer, u64::from(10 * expected.0 + expected.1), 8);
             }
-        })
-        .unwrap();
-    }
+        } else {
+            let second = if mpi.rank() == 2 { 1 } else { 2 };
+            for tag in [1, second] {
+                let bytes = filled(&pe, u64::from(10 * mpi.rank() + tag), 8);
+                mpi.send(0, tag, bytes, b(8)).await.unwrap();
+            }
+        }
+    });
 }
 
 /// Posted receives are served in the order of posting, wild cards among them.
 #[test]
 fn posted_receives_are_served_in_order() {
-    for job in [four(), pairs()] {
-        run(&job, async |pe| {
-            let mpi = pe.mpi();
-            if mpi.rank() == 0 {
-                let room = |_| pe.elan3().alloc_main(64, b(8)).unwrap();
-                let buffers: Vec<_> = (0..3).map(room).collect();
-                let wild = mpi.irecv(ANY_SOURCE, 7, buffers[0], b(8));
-                let one = mpi.irecv(1, ANY_TAG, buffers[1], b(8));
-                let all = mpi.irecv(ANY_SOURCE, ANY_TAG, buffers[2], b(8));
-                let statuses = mpi.waitall([wild, one, all]).await.unwrap();
-                let got: Vec<_> = statuses.iter().map(|one| (one.source, one.tag)).collect();
-                assert_eq!(got, [(1, 7), (1, 7), (3, 9)]);
-                assert_holds(&pe, buffers[0], 1, 8);
-                assert_holds(&pe, buffers[1], 2, 8);
-                assert_holds(&pe, buffers[2], 3, 8);
-            } else if mpi.rank() == 1 {
-                pe.compute(Time::from_us(50)).await;
-                mpi.send(0, 7, filled(&pe, 1, 8), b(8)).await.unwrap();
-                mpi.send(0, 7, filled(&pe, 2, 8), b(8)).await.unwrap();
-            } else if mpi.rank() == 3 {
-                pe.compute(Time::from_us(20)).await;
-                mpi.send(0, 9, filled(&pe, 3, 8), b(8)).await.unwrap();
-            }
-        })
-        .unwrap();
-    }
+    on_both(async |pe| {
+        let mpi = pe.mpi();
+        if mpi.rank() == 0 {
+            let room = |_| pe.elan3().alloc_main(64, b(8)).unwrap();
+            let buffers: Vec<_> = (0..3).map(room).collect();
+            let wild = mpi.irecv(ANY_SOURCE, 7, buffers[0], b(8));
+            let one = mpi.irecv(1, ANY_TAG, buffers[1], b(8));
+            let all = mpi.irecv(ANY_SOURCE, ANY_TAG, buffers[2], b(8));
+            let statuses = mpi.waitall([wild, one, all]).await.unwrap();
+            let got: Vec<_> = statuses.iter().map(|one| (one.source, one.tag)).collect();
+            assert_eq!(got, [(1, 7), (1, 7), (3, 9)]);
+            assert_holds(&pe, buffers[0], 1, 8);
+            assert_holds(&pe, buffers[1], 2, 8);
+            assert_holds(&pe, buffers[2], 3, 8);
+        } else if mpi.rank() == 1 {
+            pe.compute(Time::from_us(50)).await;
+            mpi.send(0, 7, filled(&pe, 1, 8), b(8)).await.unwrap();
+            mpi.send(0, 7, filled(&pe, 2, 8), b(8)).await.unwrap();
+        } else if mpi.rank() == 3 {
+            pe.compute(Time::from_us(20)).await;
+            mpi.send(0, 9, filled(&pe, 3, 8), b(8)).await.unwrap();
+        }
+    });
 }
 
 /// A message that is too long is an error that names both lengths, changes nothing, and counts as received; its sender
@@ -254,7 +235,7 @@ fn posted_receives_are_served_in_order() {
 fn truncation() {
     for job in [four(), pairs()] {
         for early in [false, true] {
-            run(&job, move |pe| async move {
+            run(&job, async move |pe| {
                 let mpi = pe.mpi();
                 let lengths = [100, 1000, 20_000];
                 if mpi.rank() == 0 {
@@ -291,8 +272,7 @@ fn truncation() {
                             .unwrap();
                     }
                 }
-            })
-            .unwrap();
+            });
         }
     }
 }
@@ -300,7 +280,7 @@ fn truncation() {
 /// Four processes on each of two nodes: all send to all, through shared memory and the network, and wait for all of it.
 #[test]
 fn four_processes_on_a_node() {
-    run(&Job::new("test", &[0, 5], 4).unwrap(), async |pe| {
+    run(&job_of(&[0, 5], 4), async |pe| {
         let (mpi, all) = (pe.mpi(), pe.nvps());
         assert_eq!((mpi.size(), pe.elan3().nlocal()), (8, 4));
         for length in [0, 40, 2_000, 20_000] {
@@ -317,8 +297,7 @@ fn four_processes_on_a_node() {
                 assert_holds(&pe, at, other.into(), length);
             }
         }
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -336,8 +315,7 @@ fn self_sends() {
             mpi.send(me, 4, from, b(length)).await.unwrap();
             assert_eq!(mpi.wait(receive).await.unwrap().tag, 4);
         }
-    })
-    .unwrap();
+    });
 }
 
 /// Computing and messages overlap: the adapters go on alone.
@@ -358,95 +336,88 @@ fn messages_progress_without_the_host() {
         // The calls themselves, and nothing else: 500 us of transfer are over.
         let calls = Time::from_ns(250) * (1 + u64::from(mpi.rank()));
         assert_eq!(pe.now() - start, Time::from_ms(2) + calls);
-    })
-    .unwrap();
+    });
 }
 
 /// A synchronous send waits for its receive, short or long; others do not if they can be buffered.
 #[test]
 fn synchronous_sends() {
-    for job in [four(), pairs()] {
-        run(&job, async |pe| {
-            let mpi = pe.mpi();
-            for length in [0, 100, 5000, 50_000] {
-                let buffer = filled(&pe, 1, length);
-                let late = pe.now() + Time::from_us(300);
-                match mpi.rank() {
-                    0 => {
-                        mpi.send(1, 1, buffer, b(length)).await.unwrap();
-                        let buffered = length <= 16_384;
-                        assert_eq!(pe.now() < late, buffered, "{length} B");
-                        let request = mpi.issend(1, 4, buffer, b(length));
-                        mpi.ssend(1, 2, buffer, b(length)).await.unwrap();
-                        assert!(pe.now() > late);
-                        mpi.wait(request).await.unwrap();
-                        assert!(pe.now() > late + Time::from_us(300));
-                        mpi.recv(1, 3, buffer, b(0)).await.unwrap();
-                    }
-                    1 => {
-                        pe.compute(Time::from_us(300)).await;
-                        mpi.recv(0, 1, buffer, b(length)).await.unwrap();
-                        mpi.recv(0, 2, buffer, b(length)).await.unwrap();
-                        pe.compute(Time::from_us(300)).await;
-                        mpi.recv(0, 4, buffer, b(length)).await.unwrap();
-                        mpi.send(0, 3, buffer, b(0)).await.unwrap();
-                    }
-                    _ => {}
+    on_both(async |pe| {
+        let mpi = pe.mpi();
+        for length in [0, 100, 5000, 50_000] {
+            let buffer = filled(&pe, 1, length);
+            let late = pe.now() + Time::from_us(300);
+            match mpi.rank() {
+                0 => {
+                    mpi.send(1, 1, buffer, b(length)).await.unwrap();
+                    let buffered = length <= 16_384;
+                    assert_eq!(pe.now() < late, buffered, "{length} B");
+                    let request = mpi.issend(1, 4, buffer, b(length));
+                    mpi.ssend(1, 2, buffer, b(length)).await.unwrap();
+                    assert!(pe.now() > late);
+                    mpi.wait(request).await.unwrap();
+                    assert!(pe.now() > late + Time::from_us(300));
+                    mpi.recv(1, 3, buffer, b(0)).await.unwrap();
                 }
+                1 => {
+                    pe.compute(Time::from_us(300)).await;
+                    mpi.recv(0, 1, buffer, b(length)).await.unwrap();
+                    mpi.recv(0, 2, buffer, b(length)).await.unwrap();
+                    pe.compute(Time::from_us(300)).await;
+                    mpi.recv(0, 4, buffer, b(length)).await.unwrap();
+                    mpi.send(0, 3, buffer, b(0)).await.unwrap();
+                }
+                _ => {}
             }
-        })
-        .unwrap();
-    }
+        }
+    });
 }
 
 #[test]
 fn probes() {
-    for job in [four(), pairs()] {
-        run(&job, async |pe| {
-            let mpi = pe.mpi();
-            let buffer = filled(&pe, 9, 50_000);
-            for (length, late) in [
-                (0, 0),
-                (64, 0),
-                (500, 0),
-                (50_000, 0),
-                (64, 100),
-                (50_000, 100),
-            ] {
-                let late = Time::from_us(late);
-                match mpi.rank() {
-                    0 => {
-                        pe.compute(Time::from_us(100) - late).await;
-                        let expected = Status {
-                            source: 1,
-                            tag: 5,
-                            size: b(length),
-                        };
-                        for _ in 0..2 {
-                            let found = mpi.probe(ANY_SOURCE, 5).await.unwrap();
-                            assert_eq!(found, expected);
-                        }
-                        let got = mpi.recv(1, 5, buffer, b(length)).await.unwrap();
-                        assert_eq!(got, expected);
-                        mpi.send(1, 6, buffer, b(0)).await.unwrap();
+    on_both(async |pe| {
+        let mpi = pe.mpi();
+        let buffer = filled(&pe, 9, 50_000);
+        for (length, late) in [
+            (0, 0),
+            (64, 0),
+            (500, 0),
+            (50_000, 0),
+            (64, 100),
+            (50_000, 100),
+        ] {
+            let late = Time::from_us(late);
+            match mpi.rank() {
+                0 => {
+                    pe.compute(Time::from_us(100) - late).await;
+                    let expected = Status {
+                        source: 1,
+                        tag: 5,
+                        size: b(length),
+                    };
+                    for _ in 0..2 {
+                        let found = mpi.probe(ANY_SOURCE, 5).await.unwrap();
+                        assert_eq!(found, expected);
                     }
-                    1 => {
-                        pe.compute(late).await;
-                        mpi.send(0, 5, buffer, b(length)).await.unwrap();
-                        mpi.recv(0, 6, buffer, b(0)).await.unwrap();
-                    }
-                    _ => {}
+                    let got = mpi.recv(1, 5, buffer, b(length)).await.unwrap();
+                    assert_eq!(got, expected);
+                    mpi.send(1, 6, buffer, b(0)).await.unwrap();
                 }
+                1 => {
+                    pe.compute(late).await;
+                    mpi.send(0, 5, buffer, b(length)).await.unwrap();
+                    mpi.recv(0, 6, buffer, b(0)).await.unwrap();
+                }
+                _ => {}
             }
-        })
-        .unwrap();
-    }
+        }
+    });
 }
 
 /// What never comes is a deadlock that names those who wait, and for what.
 #[test]
 fn a_receive_that_never_matches() {
-    let end = run(&four(), async |pe| {
+    let (_, end) = play(&sixteen_nodes(), &four(), async |pe| {
         let mpi = pe.mpi();
         let buffer = pe.elan3().alloc_main(64, b(64)).unwrap();
         match mpi.rank() {
@@ -470,38 +441,35 @@ fn a_receive_that_never_matches() {
 /// Errors reach the process that has made the mistake, and the one at the other end.
 #[test]
 fn faults() {
-    for job in [four(), pairs()] {
-        run(&job, async |pe| {
-            let mpi = pe.mpi();
-            let nowhere = ElanAddr::new(64);
-            let good = filled(&pe, 1, 50_000);
-            match mpi.rank() {
-                0 => {
-                    let error = mpi.send(9, 1, good, b(8)).await.unwrap_err();
-                    assert_eq!(error.to_string(), "the job has no process 9");
-                    for length in [8, 50_000] {
-                        let error = mpi.send(1, 1, nowhere, b(length)).await.unwrap_err();
-                        let start = format!("an access by the process of {} at", b(length));
-                        assert!(error.to_string().starts_with(&start), "{error}");
-                    }
-                    // Nothing of that was sent.
-                    mpi.send(1, 1, good, b(8)).await.unwrap();
-                    // Good messages into bad buffers.
-                    let _ = mpi.send(1, 3, good, b(8)).await;
-                    let _ = mpi.send(1, 4, good, b(50_000)).await;
-                    mpi.send(1, 5, good, b(8)).await.unwrap();
+    on_both(async |pe| {
+        let mpi = pe.mpi();
+        let nowhere = ElanAddr::new(64);
+        let good = filled(&pe, 1, 50_000);
+        match mpi.rank() {
+            0 => {
+                let error = mpi.send(9, 1, good, b(8)).await.unwrap_err();
+                assert_eq!(error.to_string(), "the job has no process 9");
+                for length in [8, 50_000] {
+                    let error = mpi.send(1, 1, nowhere, b(length)).await.unwrap_err();
+                    let start = format!("an access by the process of {} at", b(length));
+                    assert!(error.to_string().starts_with(&start), "{error}");
                 }
-                1 => {
-                    mpi.recv(0, 1, good, b(8)).await.unwrap();
-                    let short = mpi.recv(0, 3, nowhere, b(8)).await.unwrap_err();
-                    assert!(short.to_string().contains("faults"), "{short}");
-                    let long = mpi.recv(0, 4, nowhere, b(50_000)).await.unwrap_err();
-                    assert!(long.to_string().contains("faults"), "{long}");
-                    mpi.recv(0, 5, good, b(8)).await.unwrap();
-                }
-                _ => {}
+                // Nothing of that was sent.
+                mpi.send(1, 1, good, b(8)).await.unwrap();
+                // Good messages into bad buffers.
+                let _ = mpi.send(1, 3, good, b(8)).await;
+                let _ = mpi.send(1, 4, good, b(50_000)).await;
+                mpi.send(1, 5, good, b(8)).await.unwrap();
             }
-        })
-        .unwrap();
-    }
+            1 => {
+                mpi.recv(0, 1, good, b(8)).await.unwrap();
+                let short = mpi.recv(0, 3, nowhere, b(8)).await.unwrap_err();
+                assert!(short.to_string().contains("faults"), "{short}");
+                let long = mpi.recv(0, 4, nowhere, b(50_000)).await.unwrap_err();
+                assert!(long.to_string().contains("faults"), "{long}");
+                mpi.recv(0, 5, good, b(8)).await.unwrap();
+            }
+            _ => {}
+        }
+    });
 }

@@ -4,8 +4,11 @@
 
 mod common;
 
-use common::{assert_holds, b, cluster, filled, four_nodes, log, pattern, run_on};
-use elan::{Config, Matching, Wait};
+use common::{
+    assert_holds, b, cluster, filled, four_nodes, job, job_of, logs, me, pattern, pid, run_on,
+    store,
+};
+use elan::{Config, Matching, NodeId, Wait};
 use fabric::FatTree;
 use libelan::elan::tport::{Mode, Received, Room, Rx, Select, TportError};
 use libelan::{Job, JobError, Pe};
@@ -26,14 +29,12 @@ fn machines() -> impl Iterator<Item = Config> {
 
 /// The same with two processes far apart, and near.
 fn scenes() -> impl Iterator<Item = (Config, Job)> {
-    machines().flat_map(|config| {
-        [[0, 3], [2, 2]].map(|places| (config.clone(), Job::at("test", places.to_vec()).unwrap()))
-    })
+    machines().flat_map(|config| [[0, 3], [2, 2]].map(|places| (config.clone(), job(&places))))
 }
 
 async fn send(pe: &Pe, to: u32, tag: u64, seed: u64, length: u64) {
     let (tport, from) = (pe.elan().tport(), filled(pe, seed, length));
-    let tx = tport.tx_start(Mode::Standard, to, (pe.vp(), tag), from, b(length));
+    let tx = tport.tx_start(Mode::Standard, pid(to), (me(pe), tag), from, b(length));
     tport.tx_wait(tx).await.unwrap();
 }
 
@@ -59,7 +60,7 @@ fn tags_of_64_bits() {
         tag: high(3),
         ..Select::ANY
     };
-    assert!(select.takes(0, 0, 3 << 32) && !select.takes(0, 0, 4 << 32));
+    assert!(select.takes(pid(0), 0, 3 << 32) && !select.takes(pid(0), 0, 4 << 32));
     assert_eq!(
         select.to_string(),
         "a message of any sender, tag 0x300000005 in bits 0xffffffff00000000"
@@ -68,9 +69,10 @@ fn tags_of_64_bits() {
         run_on(&config, &job, async |pe| {
             for length in [0, 100, 5_000, 100_000] {
                 let tags = [1, u64::from(u32::MAX), 2].map(high);
-                if pe.vp() == 0 {
+                if me(&pe) == 0 {
                     let (tport, from) = (pe.elan().tport(), filled(&pe, 3, length));
-                    let send = |tag| tport.tx_start(Mode::Standard, 1, (0, tag), from, b(length));
+                    let send =
+                        |tag| tport.tx_start(Mode::Standard, pid(1), (0, tag), from, b(length));
                     for tx in tags.map(send) {
                         tport.tx_wait(tx).await.unwrap();
                     }
@@ -80,8 +82,7 @@ fn tags_of_64_bits() {
                     }
                 }
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -89,22 +90,22 @@ fn tags_of_64_bits() {
 #[test]
 fn messages_of_a_process() {
     let select = Select {
-        process: Some(2),
+        process: Some(pid(2)),
         ..Select::exactly(None, Some(7))
     };
-    assert!(select.takes(2, 9, 7) && !select.takes(9, 2, 7));
+    assert!(select.takes(pid(2), 9, 7) && !select.takes(pid(9), 2, 7));
     let text = "a message of process 2, any sender, tag 7";
     assert_eq!(select.to_string(), text);
     for config in machines() {
         for places in [[0, 1, 2], [0, 0, 3]] {
-            let job = Job::at("test", places.to_vec()).unwrap();
+            let job = job(&places);
             run_on(&config, &job, async |pe| {
                 let tport = pe.elan().tport();
-                if pe.vp() > 0 {
+                if me(&pe) > 0 {
                     // All call themselves the same.
-                    let from = filled(&pe, pe.vp().into(), 50);
+                    let from = filled(&pe, me(&pe).into(), 50);
                     for _ in 0..2 {
-                        let tx = tport.tx_start(Mode::Standard, 0, (77, 1), from, b(50));
+                        let tx = tport.tx_start(Mode::Standard, pid(0), (77, 1), from, b(50));
                         tport.tx_wait(tx).await.unwrap();
                     }
                     return;
@@ -118,16 +119,15 @@ fn messages_of_a_process() {
                     let rx = tport.rx_start(select, Room::Buffer(buffer, b(50)));
                     let received = tport.rx_wait(rx).await.unwrap();
                     assert_eq!(received.sender, 77);
-                    assert_holds(&pe, buffer, received.process.into(), 50);
+                    assert_holds(&pe, buffer, received.process.get().into(), 50);
                     received.process
                 };
-                assert_eq!(take(Some(2)).await, 2);
+                assert_eq!(take(Some(pid(2))).await, pid(2));
                 pe.compute(Time::from_us(200)).await;
-                assert_eq!(take(Some(2)).await, 2);
-                assert_eq!(take(Some(1)).await, 1);
-                assert_eq!(take(None).await, 1);
-            })
-            .unwrap();
+                assert_eq!(take(Some(pid(2))).await, pid(2));
+                assert_eq!(take(Some(pid(1))).await, pid(1));
+                assert_eq!(take(None).await, pid(1));
+            });
         }
     }
 }
@@ -141,7 +141,7 @@ fn peeks() {
             for (round, length) in (0..).zip([0, 100, 5_000, 200_000]) {
                 let begin = Time::from_ms(10) * round;
                 pe.node().sleep_until(begin).await;
-                if pe.vp() == 0 {
+                if me(&pe) == 0 {
                     pe.node().sleep(Time::from_us(500)).await;
                     send(&pe, 1, 4, 8, length).await;
                     continue;
@@ -160,7 +160,7 @@ fn peeks() {
                 assert_eq!(pe.now() - peeked, peeked - began);
                 assert_eq!(probe, Ok(found));
                 let expected = Received {
-                    process: 0,
+                    process: pid(0),
                     sender: 0,
                     tag: 4,
                     size: b(length),
@@ -170,11 +170,10 @@ fn peeks() {
                 receive(&pe, 4, 8, length).await;
                 assert_eq!(tport.peek(select).await, Ok(None));
             }
-            if pe.vp() == 1 {
+            if me(&pe) == 1 {
                 assert_eq!(tport.stats().matched, 4);
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -186,7 +185,7 @@ fn cancelled_receives() {
         run_on(&config, &job, async |pe| {
             let tport = pe.elan().tport();
             let size = 50_000;
-            if pe.vp() == 0 {
+            if me(&pe) == 0 {
                 pe.compute(Time::from_us(300)).await;
                 for (tag, length) in [(1, 10), (2, 20), (3, size), (4, 40)] {
                     pe.compute(Time::from_us(200)).await;
@@ -210,7 +209,7 @@ fn cancelled_receives() {
                 assert_eq!(tport.rx_wait(rx).await, Err(TportError::Cancelled));
                 assert!(pe.now() < Time::from_us(300));
             }
-            assert_eq!(receive(&pe, 1, 1, 10).await.process, 0);
+            assert_eq!(receive(&pe, 1, 1, 10).await.process, pid(0));
             // Its message has been received.
             let late = start(2, 20);
             late.ended().await;
@@ -238,8 +237,7 @@ fn cancelled_receives() {
             assert_holds(&pe, received.at.unwrap(), 4, 40);
             let stats = tport.stats();
             assert_eq!((stats.matched, stats.unexpected), (4, 1));
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -251,11 +249,11 @@ fn cancelled_while_messages_come() {
         run_on(&config, &job, async |pe| {
             let tport = pe.elan().tport();
             let length = |tag: u64| [0, 30, 1000, 3000][tag as usize % 4];
-            if pe.vp() == 0 {
+            if me(&pe) == 0 {
                 let start = |tag| {
                     let size = length(tag);
                     let from = filled(&pe, tag, size);
-                    tport.tx_start(Mode::Standard, 1, (0, tag), from, b(size))
+                    tport.tx_start(Mode::Standard, pid(1), (0, tag), from, b(size))
                 };
                 pe.compute(Time::from_us(40)).await;
                 let mut sends = Vec::new();
@@ -299,8 +297,7 @@ fn cancelled_while_messages_come() {
             }
             let cancelled = cancelled.get();
             assert!((1..20).contains(&cancelled), "{cancelled}");
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -308,7 +305,7 @@ fn cancelled_while_messages_come() {
 #[test]
 fn no_event_is_lost() {
     let starts = |config: &Config| {
-        let job = Job::at("test", vec![0]).unwrap();
+        let job = job(&[0]);
         job.attach(&cluster(config)).is_ok()
     };
     for mut config in machines() {
@@ -318,7 +315,7 @@ fn no_event_is_lost() {
             config.adapter.memory += step;
         }
         config.adapter.memory += step;
-        let job = Job::at("test", vec![0]).unwrap();
+        let job = job(&[0]);
         run_on(&config, &job, async |pe| {
             let tport = pe.elan().tport();
             for _ in 0..3000 {
@@ -327,8 +324,7 @@ fn no_event_is_lost() {
                 tport.rx_cancel(&rx);
                 assert_eq!(tport.rx_wait(rx).await, Err(TportError::Cancelled));
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -343,79 +339,78 @@ async fn at<R>(pe: &Pe, at: Time, late: Option<Time>, calls: impl FnOnce() -> R)
 
 /// When all ends that a program of sends, receives, puts and gets starts in quick succession.
 fn ends(config: &Config, job: &Job, late: Option<Time>) -> Vec<(String, Time)> {
-    let times = log();
-    let noted = times.clone();
-    run_on(config, job, move |pe| {
-        let noted = noted.clone();
-        async move {
-            let note = |what: String| noted.note((what, pe.now()));
-            let (elan, tport, mpi) = (pe.elan(), pe.elan().tport(), pe.mpi());
-            let board = elan.galloc_main(64, b(100_000)).unwrap();
-            let ns = Time::from_ns;
-            let lengths = [0, 8, 100, 2_000, 60_000];
-            if pe.vp() == 0 {
-                let bytes = pattern(5, 60_000);
-                elan.elan3().store(board, &bytes).unwrap();
-                let begin = Time::from_us(50);
-                let (mut sends, mut time) = (Vec::new(), begin);
-                for (tag, length) in (0..).zip(lengths) {
-                    let mode = [Mode::Standard, Mode::Synchronous][tag as usize % 2];
-                    let tx = at(&pe, time, late, || {
-                        mpi.request();
-                        tport.tx_start(mode, 1, (0, tag), board, b(length))
-                    });
-                    sends.push((tag, tx.await));
-                    time += ns(90 * tag);
-                }
-                for (tag, tx) in sends {
-                    let end = tx.ended().await;
-                    noted.note((format!("send {tag}"), end));
-                    tport.tx_wait(tx).await.unwrap();
-                }
-                for length in lengths {
-                    let time = pe.now() + Time::from_us(50);
-                    let put = at(&pe, time, late, || elan.put(1, board, board, b(length)));
-                    elan.wait(put.await).await.unwrap();
-                    note(format!("put {length}"));
-                    let time = pe.now() + Time::from_us(50);
-                    let get = at(&pe, time, late, || elan.get(1, board, board, b(length)));
-                    elan.wait(get.await).await.unwrap();
-                    note(format!("get {length}"));
-                }
-                return;
-            }
-            let mut receives = Vec::new();
+    let [times, noted] = logs();
+    run_on(config, job, async move |pe| {
+        let note = |what: String| noted.note((what, pe.now()));
+        let (elan, tport, mpi) = (pe.elan(), pe.elan().tport(), pe.mpi());
+        let board = elan.galloc_main(64, b(100_000)).unwrap();
+        let ns = Time::from_ns;
+        let lengths = [0, 8, 100, 2_000, 60_000];
+        if me(&pe) == 0 {
+            let bytes = pattern(5, 60_000);
+            store(&pe, board, &bytes);
+            let begin = Time::from_us(50);
+            let (mut sends, mut time) = (Vec::new(), begin);
             for (tag, length) in (0..).zip(lengths) {
-                let post = || {
-                    let select = Select::exactly(None, Some(tag));
-                    tport.rx_start(select, Room::Buffer(board, b(length)))
-                };
-                receives.push(at(&pe, ns(700 * tag), late, post).await);
+                let mode = [Mode::Standard, Mode::Synchronous][tag as usize % 2];
+                let tx = at(&pe, time, late, || {
+                    mpi.request();
+                    tport.tx_start(mode, pid(1), (0, tag), board, b(length))
+                });
+                sends.push((tag, tx.await));
+                time += ns(90 * tag);
             }
-            // One of which nothing comes, taken back; one that is awaited from before its end on, and one after it.
-            let extra = at(&pe, Time::from_us(8), late, || {
-                tport.rx_start(Select::ANY, Room::Probe)
-            });
-            let extra = extra.await;
-            let cancel = at(&pe, Time::from_us(15), late, || {
-                tport.rx_cancel(&extra);
-                tport.peek(Select::ANY)
-            });
-            let peek = cancel.await;
-            assert_eq!(peek.await, Ok(None));
-            note("peek".into());
-            assert_eq!(tport.rx_wait(extra).await, Err(TportError::Cancelled));
-            note("cancel".into());
-            let mut time = Time::from_us(40);
-            for (tag, rx) in receives.into_iter().enumerate() {
-                let ended = at(&pe, time, late, || tport.rx_wait(rx)).await.await;
-                assert_eq!(ended.unwrap().size, b(lengths[tag]));
-                note(format!("receive {tag}"));
-                time = pe.now() + ns(100);
+            for (tag, tx) in sends {
+                let end = tx.ended().await;
+                noted.note((format!("send {tag}"), end));
+                tport.tx_wait(tx).await.unwrap();
             }
+            for length in lengths {
+                let time = pe.now() + Time::from_us(50);
+                let put = at(&pe, time, late, || {
+                    elan.put(pid(1), board, board, b(length))
+                });
+                elan.wait(put.await).await.unwrap();
+                note(format!("put {length}"));
+                let time = pe.now() + Time::from_us(50);
+                let get = at(&pe, time, late, || {
+                    elan.get(pid(1), board, board, b(length))
+                });
+                elan.wait(get.await).await.unwrap();
+                note(format!("get {length}"));
+            }
+            return;
         }
-    })
-    .unwrap();
+        let mut receives = Vec::new();
+        for (tag, length) in (0..).zip(lengths) {
+            let post = || {
+                let select = Select::exactly(None, Some(tag));
+                tport.rx_start(select, Room::Buffer(board, b(length)))
+            };
+            receives.push(at(&pe, ns(700 * tag), late, post).await);
+        }
+        // One of which nothing comes, taken back; one that is awaited from before its end on, and one after it.
+        let extra = at(&pe, Time::from_us(8), late, || {
+            tport.rx_start(Select::ANY, Room::Probe)
+        });
+        let extra = extra.await;
+        let cancel = at(&pe, Time::from_us(15), late, || {
+            tport.rx_cancel(&extra);
+            tport.peek(Select::ANY)
+        });
+        let peek = cancel.await;
+        assert_eq!(peek.await, Ok(None));
+        note("peek".into());
+        assert_eq!(tport.rx_wait(extra).await, Err(TportError::Cancelled));
+        note("cancel".into());
+        let mut time = Time::from_us(40);
+        for (tag, rx) in receives.into_iter().enumerate() {
+            let ended = at(&pe, time, late, || tport.rx_wait(rx)).await.await;
+            assert_eq!(ended.unwrap().size, b(lengths[tag]));
+            note(format!("receive {tag}"));
+            time = pe.now() + ns(100);
+        }
+    });
     let mut times = times.borrow().clone();
     times.sort();
     times
@@ -440,14 +435,14 @@ fn processes_of_a_node() {
     for config in machines() {
         let cpus = config.host.cpus;
         let attach = |pes| {
-            let job = Job::new("test", &[0, 1], pes).unwrap();
+            let job = job_of(&[0, 1], pes);
             job.waiting(Wait::Poll)
                 .attach(&cluster(&config))
                 .map(|pes| pes.len())
         };
         assert_eq!(attach(cpus), Ok(2 * cpus as usize));
         let crowded = JobError::Crowded {
-            node: 0,
+            node: NodeId::new(0),
             processes: cpus + 1,
             cpus,
         };

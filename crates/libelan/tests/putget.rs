@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{b, log, pattern, run, run_on};
+use common::{b, job, job_of, load, logs, me, pattern, pid, play, run, run_on, store};
 use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};
 use libelan::elan::queue::QueueError;
 use libelan::elan::{GLOBAL_ELAN, GLOBAL_MAIN};
@@ -13,7 +13,7 @@ use units::Time;
 
 /// Six processes on three nodes.
 fn six() -> Job {
-    Job::new("test", &[0, 1, 6], 2).unwrap()
+    job_of(&[0, 1, 6], 2)
 }
 
 /// Bytes go to the next process and come back from it, whether it is near or far.
@@ -21,28 +21,27 @@ fn six() -> Job {
 fn puts_and_gets() {
     run(&six(), async |pe| {
         let elan = pe.elan();
-        let next = (pe.vp() + 1) % pe.nvps();
-        let before = u64::from((pe.vp() + 5) % pe.nvps());
+        let next = (me(&pe) + 1) % pe.nvps();
+        let before = u64::from((me(&pe) + 5) % pe.nvps());
         for length in [0, 1, 64, 65, 320, 10_000] {
             let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(length)).unwrap());
-            let mine = pattern(u64::from(pe.vp()), length);
-            elan.elan3().store(from, &mine).unwrap();
-            let put = elan.put(next, from, to, b(length));
+            let mine = pattern(u64::from(me(&pe)), length);
+            store(&pe, from, &mine);
+            let put = elan.put(pid(next), from, to, b(length));
             if length <= 64 {
                 // It has been copied already.
-                elan.elan3().store(from, &vec![0; length as usize]).unwrap();
+                store(&pe, from, &vec![0; length as usize]);
             }
             elan.wait(put).await.unwrap();
-            let get = elan.get(next, to, back, b(length));
+            let get = elan.get(pid(next), to, back, b(length));
             assert!(!get.is_done());
             elan.wait(get).await.unwrap();
-            assert_eq!(elan.elan3().load(back, b(length)).unwrap()[..], mine);
+            assert_eq!(load(&pe, back, b(length))[..], mine);
             pe.compute(Time::from_us(500)).await;
-            let got = elan.elan3().load(to, b(length)).unwrap();
+            let got = load(&pe, to, b(length));
             assert_eq!(got[..], pattern(before, length));
         }
-    })
-    .unwrap();
+    });
 }
 
 /// Between processes of one node, and of a process to itself, the adapter does what it does for others: packets go to the
@@ -54,26 +53,21 @@ fn within_a_node() {
         if generation == 4 {
             config = common::opteron(fabric::FatTree::quaternary(2).expect("16 nodes"));
         }
-        let mut cluster = common::cluster(&config);
-        let job = Job::at("test", vec![6, 6]).unwrap();
+        let job = job(&[6, 6]);
         let length = 10_000;
-        let program = move |pe: Pe| async move {
+        let program = async move |pe: Pe| {
             let elan = pe.elan();
             let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(length)).unwrap());
-            if pe.vp() == 0 {
-                elan.elan3().store(from, &pattern(4, length)).unwrap();
-                let put = elan.put(process, from, to, b(length));
+            if me(&pe) == 0 {
+                store(&pe, from, &pattern(4, length));
+                let put = elan.put(pid(process), from, to, b(length));
                 elan.wait(put).await.unwrap();
-                let get = elan.get(process, to, back, b(length));
+                let get = elan.get(pid(process), to, back, b(length));
                 elan.wait(get).await.unwrap();
-                assert_eq!(
-                    elan.elan3().load(back, b(length)).unwrap()[..],
-                    pattern(4, length)
-                );
+                assert_eq!(load(&pe, back, b(length))[..], pattern(4, length));
             }
         };
-        job.launch(&mut cluster, program).unwrap();
-        cluster.run().unwrap();
+        let cluster = run_on(&config, &job, program);
         let tree = &config.fabric.topology;
         let node = fabric::Place::new(6);
         let used = fabric::LinkId::all(tree.links()).filter(|&link| cluster.link(link).packets > 0);
@@ -91,29 +85,28 @@ fn many_puts_and_gets() {
         let size = b(8 * 100);
         let table = elan.galloc_main(8, size * 6).unwrap();
         let mine = elan.galloc_main(8, size).unwrap();
-        let bytes = pattern(u64::from(pe.vp()), 800);
-        elan.elan3().store(mine, &bytes).unwrap();
+        let bytes = pattern(u64::from(me(&pe)), 800);
+        store(&pe, mine, &bytes);
         for to in 0..6 {
             for word in 0..100 {
-                let place = table.offset(size * u64::from(pe.vp()) + b(8 * word));
-                drop(elan.put(to, mine.offset(b(8 * word)), place, b(8)));
+                let place = table.offset(size * u64::from(me(&pe)) + b(8 * word));
+                drop(elan.put(pid(to), mine.offset(b(8 * word)), place, b(8)));
             }
         }
         elan.put_wait_all().await.unwrap();
         pe.compute(Time::from_ms(5)).await;
         for from in 0..6_u64 {
             let place = table.offset(size * from);
-            let found = elan.elan3().load(place, size).unwrap();
+            let found = load(&pe, place, size);
             assert_eq!(found[..], pattern(from, 800));
         }
         for word in 0..100 {
             let place = b(8 * word);
-            drop(elan.get(0, table.offset(place), mine.offset(place), b(8)));
+            drop(elan.get(pid(0), table.offset(place), mine.offset(place), b(8)));
         }
         elan.get_wait_all().await.unwrap();
-        assert_eq!(elan.elan3().load(mine, size).unwrap()[..], pattern(0, 800));
-    })
-    .unwrap();
+        assert_eq!(load(&pe, mine, size)[..], pattern(0, 800));
+    });
 }
 
 /// Puts that overlap: one after the other, the last one counts; at a time, each byte is one of theirs.
@@ -125,32 +118,31 @@ fn overlapping_puts() {
         let (from, to) = (elan.galloc_main(8, size * 2), elan.galloc_elan(8, size));
         let (from, to) = (from.unwrap(), to.unwrap());
         let other = from.offset(size);
-        elan.elan3().store(from, &[1; 1000]).unwrap();
-        elan.elan3().store(other, &[2; 1000]).unwrap();
-        if pe.vp() != 0 {
+        store(&pe, from, &[1; 1000]);
+        store(&pe, other, &[2; 1000]);
+        if me(&pe) != 0 {
             return;
         }
-        for target in [1, 4] {
+        for target in [1, 4].map(pid) {
             elan.wait(elan.put(target, from, to, size)).await.unwrap();
             let second = to.offset(b(300));
             elan.wait(elan.put(target, other, second, b(400)))
                 .await
                 .unwrap();
             elan.wait(elan.get(target, to, from, size)).await.unwrap();
-            let found = elan.elan3().load(from, size).unwrap();
+            let found = load(&pe, from, size);
             let expected = |index| if (300..700).contains(&index) { 2 } else { 1 };
             assert!((0..1000).all(|index| found[index] == expected(index)));
-            elan.elan3().store(from, &[3; 1000]).unwrap();
+            store(&pe, from, &[3; 1000]);
             drop(elan.put(target, from, to, size));
             drop(elan.put(target, other, to, size));
             elan.put_wait_all().await.unwrap();
             elan.wait(elan.get(target, to, from, size)).await.unwrap();
-            let found = elan.elan3().load(from, size).unwrap();
+            let found = load(&pe, from, size);
             assert!(found.iter().all(|byte| [2, 3].contains(byte)));
-            elan.elan3().store(from, &[1; 1000]).unwrap();
+            store(&pe, from, &[1; 1000]);
         }
-    })
-    .unwrap();
+    });
 }
 
 /// What is forbidden or not there is an error, and nothing changes.
@@ -160,73 +152,67 @@ fn faults() {
         Err(DmaError::Fault(fault)) => fault.reason,
         other => panic!("{other:?}"),
     };
-    run(&six(), move |pe| async move {
+    run(&six(), async move |pe| {
         let elan = pe.elan();
         let at = elan.galloc_main(64, b(1000)).unwrap();
-        if pe.vp() != 0 {
-            elan.elan3().store(at, &[7; 1000]).unwrap();
+        if me(&pe) != 0 {
+            store(&pe, at, &[7; 1000]);
             let rights = Permissions::LOCAL | Permissions::REMOTE_READ;
             elan.elan3().setperm(at, b(500), rights).unwrap();
             pe.compute(Time::from_us(300)).await;
-            assert_eq!(elan.elan3().load(at, b(1000)).unwrap()[..], [7; 1000]);
+            assert_eq!(load(&pe, at, b(1000))[..], [7; 1000]);
             return;
         }
         pe.compute(Time::from_us(20)).await;
         let nowhere = ElanAddr::new(64);
         for other in [1, 3] {
             for size in [8, 400] {
-                let put = elan.put(other, at, at, b(size));
+                let put = elan.put(pid(other), at, at, b(size));
                 assert_eq!(reason(elan.wait(put).await), Reason::Forbidden);
-                let put = elan.put(other, nowhere, at, b(size));
+                let put = elan.put(pid(other), nowhere, at, b(size));
                 assert_eq!(reason(elan.wait(put).await), Reason::Unmapped);
-                let put = elan.put(other, at, nowhere, b(size));
+                let put = elan.put(pid(other), at, nowhere, b(size));
                 assert_eq!(reason(elan.wait(put).await), Reason::Unmapped);
-                let get = elan.get(other, at, nowhere, b(size));
+                let get = elan.get(pid(other), at, nowhere, b(size));
                 assert_eq!(reason(elan.wait(get).await), Reason::Unmapped);
-                let get = elan.get(other, nowhere, at, b(size));
+                let get = elan.get(pid(other), nowhere, at, b(size));
                 assert_eq!(reason(elan.wait(get).await), Reason::Unmapped);
             }
         }
-        let gone = DmaError::NoProcess { process: 6 };
-        assert_eq!(elan.wait(elan.put(6, at, at, b(8))).await, Err(gone));
+        let gone = DmaError::NoProcess { process: pid(6) };
+        assert_eq!(elan.wait(elan.put(pid(6), at, at, b(8))).await, Err(gone));
         assert!(elan.put_wait_all().await.is_err());
         assert_eq!(elan.put_wait_all().await, Ok(()));
-    })
-    .unwrap();
+    });
 }
 
 /// Global memory is given and taken back, in both kinds, at the same addresses in all processes.
 #[test]
 fn global_memory() {
-    let places = log();
-    let noted = places.clone();
-    run(&six(), move |pe| {
-        let noted = noted.clone();
-        async move {
-            let elan = pe.elan();
-            assert_eq!(
-                (elan.vp(), elan.nvps(), elan.clock()),
-                (pe.vp(), 6, pe.now())
-            );
-            // What each has for itself alone does not matter.
-            pe.elan3()
-                .alloc_main(8, b(1 + 9 * u64::from(pe.vp())))
-                .unwrap();
-            let (main, adapter) = (elan.galloc_main(64, b(100)), elan.galloc_elan(64, b(100)));
-            let (main, adapter) = (main.unwrap(), adapter.unwrap());
-            assert!(elan.galloc_main(64, GLOBAL_MAIN).is_err());
-            assert!(elan.galloc_elan(64, GLOBAL_ELAN).is_err());
-            for at in [main, adapter] {
-                elan.elan3().store(at, &[1; 100]).unwrap();
-                elan.galloc_free(at).unwrap();
-                assert_eq!(elan.galloc_free(at), Err(AllocError::NotAllocated(at)));
-            }
-            assert_eq!(elan.galloc_main(64, b(100)), Ok(main));
-            assert_eq!(elan.elan3().load(main, b(100)).unwrap()[..], [0; 100]);
-            noted.note((main, adapter));
+    let [places, noted] = logs();
+    run(&six(), async move |pe| {
+        let elan = pe.elan();
+        assert_eq!(
+            (elan.vp(), elan.nvps(), elan.clock()),
+            (pe.vp(), 6, pe.now())
+        );
+        // What each has for itself alone does not matter.
+        pe.elan3()
+            .alloc_main(8, b(1 + 9 * u64::from(me(&pe))))
+            .unwrap();
+        let (main, adapter) = (elan.galloc_main(64, b(100)), elan.galloc_elan(64, b(100)));
+        let (main, adapter) = (main.unwrap(), adapter.unwrap());
+        assert!(elan.galloc_main(64, GLOBAL_MAIN).is_err());
+        assert!(elan.galloc_elan(64, GLOBAL_ELAN).is_err());
+        for at in [main, adapter] {
+            store(&pe, at, &[1; 100]);
+            elan.galloc_free(at).unwrap();
+            assert_eq!(elan.galloc_free(at), Err(AllocError::NotAllocated(at)));
         }
-    })
-    .unwrap();
+        assert_eq!(elan.galloc_main(64, b(100)), Ok(main));
+        assert_eq!(load(&pe, main, b(100))[..], [0; 100]);
+        noted.note((main, adapter));
+    });
     let places = places.borrow();
     assert!(places.len() == 6 && places.iter().all(|place| *place == places[0]));
 }
@@ -238,12 +224,12 @@ fn queues() {
         let elan = pe.elan();
         let queue = elan.queue_rx(4, b(320)).unwrap();
         let buffer = elan.galloc_main(8, b(320)).unwrap();
-        if pe.vp() > 0 {
+        if me(&pe) > 0 {
             for number in 0..20_u64 {
                 let length = 8 + 16 * number;
-                elan.elan3().store(buffer, &pattern(number, 320)).unwrap();
-                elan.elan3().store(buffer, &[pe.vp() as u8]).unwrap();
-                let sent = elan.queue_tx(0, queue.at(), buffer, b(length.min(320)));
+                store(&pe, buffer, &pattern(number, 320));
+                store(&pe, buffer, &[me(&pe) as u8]);
+                let sent = elan.queue_tx(pid(0), queue.at(), buffer, b(length.min(320)));
                 elan.wait(sent).await.unwrap();
             }
             return;
@@ -260,11 +246,11 @@ fn queues() {
         assert_eq!(queue.poll().await, None);
         // To itself, with and without bytes.
         for length in [5, 0] {
-            let sent = elan.queue_tx(0, queue.at(), buffer, b(length));
+            let sent = elan.queue_tx(pid(0), queue.at(), buffer, b(length));
             assert_eq!(queue.wait().await.len() as u64, length);
             elan.wait(sent).await.unwrap();
         }
-        let long = elan.queue_tx(0, queue.at(), buffer, b(321));
+        let long = elan.queue_tx(pid(0), queue.at(), buffer, b(321));
         let length = b(321);
         assert_eq!(elan.wait(long).await, Err(DmaError::TooLong { length }));
         assert_eq!(elan.queue_max_slot_size(), b(320));
@@ -277,27 +263,26 @@ fn queues() {
             error.to_string(),
             "a queue has slots, of 1 B to 320 B; not 9 of 321 B"
         );
-    })
-    .unwrap();
+    });
 }
 
 #[test]
 fn shmem_memory_and_words() {
     run(&six(), async |pe| {
         let shmem = pe.shmem();
-        assert_eq!((shmem.my_pe(), shmem.n_pes()), (pe.vp(), 6));
+        assert_eq!((shmem.my_pe(), shmem.n_pes()), (me(&pe), 6));
         let (word, flags) = (shmem.malloc(b(8)), shmem.malloc_elan(b(48)));
         let (word, flags) = (word.unwrap(), flags.unwrap());
-        let next = (pe.vp() + 1) % 6;
+        let next = (me(&pe) + 1) % 6;
         // The word before the flag; flags of all.
-        shmem.p(word, 1000 + u64::from(pe.vp()), next);
+        shmem.p(word, 1000 + u64::from(me(&pe)), next);
         shmem.fence().await.unwrap();
         shmem.p(flags, 1, next);
         let flag = shmem.wait(flags, 0).await.unwrap();
         assert_eq!(flag, 1);
         assert_eq!(
             shmem.g(word, next).await.unwrap(),
-            1000 + u64::from(pe.vp())
+            1000 + u64::from(me(&pe))
         );
         assert_eq!(shmem.g(flags, next).await.unwrap(), 1);
         shmem.quiet().await.unwrap();
@@ -305,77 +290,70 @@ fn shmem_memory_and_words() {
         assert!(matches!(error, ShmemError::Dma(DmaError::Fault(_))));
         shmem.free(flags).unwrap();
         shmem.free(word).unwrap();
-    })
-    .unwrap();
+    });
 }
 
 #[test]
 fn shmem_blocks() {
     run(&six(), async |pe| {
         let shmem = pe.shmem();
-        let next = (pe.vp() + 1) % 6;
+        let next = (me(&pe) + 1) % 6;
         for length in [8, 64, 65, 5000] {
             let [from, to, flag] = [length, length, 8].map(|size| shmem.malloc(b(size)).unwrap());
-            let bytes = pattern(u64::from(pe.vp()), length);
-            pe.elan3().store(from, &bytes).unwrap();
+            let bytes = pattern(u64::from(me(&pe)), length);
+            store(&pe, from, &bytes);
             shmem.put(to, from, b(length), next).await.unwrap();
             shmem.fence().await.unwrap();
             shmem.p(flag, 1, next);
             shmem.wait_until(flag, Comparison::Equal, 1).await.unwrap();
-            let before = u64::from((pe.vp() + 5) % 6);
-            let found = pe.elan3().load(to, b(length)).unwrap();
+            let before = u64::from((me(&pe) + 5) % 6);
+            let found = load(&pe, to, b(length));
             assert_eq!(found[..], pattern(before, length));
             shmem.get(from, to, b(length), next).await.unwrap();
-            assert_eq!(pe.elan3().load(from, b(length)).unwrap()[..], bytes);
+            assert_eq!(load(&pe, from, b(length))[..], bytes);
         }
-    })
-    .unwrap();
+    });
 }
 
 /// Atomics of all at one word: nothing is lost, and everyone finds another value.
 #[test]
 fn shmem_atomics() {
-    let found = log();
-    let noted = found.clone();
-    run(&six(), move |pe| {
-        let noted = noted.clone();
-        async move {
-            let shmem = pe.shmem();
-            let word = shmem.malloc_elan(b(32)).unwrap();
-            let [sum, swapped, lock, count] = [0, 8, 16, 24].map(|at| word.offset(b(at)));
-            for _ in 0..5 {
-                noted.note(shmem.finc(sum, 3).await.unwrap());
-            }
-            let before = shmem
-                .swap(swapped, u64::from(pe.vp()) + 1, 3)
-                .await
-                .unwrap();
-            noted.note(1000 + before);
-            // A lock; what it protects is read and written apart.
-            while shmem.cswap(lock, 0, 1, 3).await.unwrap() != 0 {}
-            let counted = shmem.g(count, 3).await.unwrap();
-            shmem.p(count, counted + 1, 3);
-            shmem.quiet().await.unwrap();
-            assert_eq!(shmem.swap(lock, 0, 3).await.unwrap(), 1);
-            if pe.vp() == 3 {
-                shmem.wait_until(count, Comparison::Equal, 6).await.unwrap();
-                assert_eq!(shmem.word(sum).unwrap(), 30);
-                noted.note(1000 + shmem.word(swapped).unwrap());
-                shmem.set_word(sum, 5).unwrap();
-                assert_eq!(shmem.fadd(sum, u64::MAX, 3).await.unwrap(), 5);
-                assert_eq!(shmem.word(sum).unwrap(), 4);
-            }
-            let main = shmem.malloc(b(8)).unwrap();
-            let Err(ShmemError::Dma(DmaError::Fault(fault))) = shmem.fadd(main, 1, 3).await else {
-                panic!("words of atomics lie in adapter memory")
-            };
-            assert_eq!(fault.reason, Reason::NotAdapter);
-            let gone = DmaError::NoProcess { process: 9 };
-            let error = shmem.swap(word, 1, 9).await.unwrap_err();
-            assert_eq!(error, ShmemError::Dma(gone));
+    let [found, noted] = logs();
+    run(&six(), async move |pe| {
+        let shmem = pe.shmem();
+        let word = shmem.malloc_elan(b(32)).unwrap();
+        let [sum, swapped, lock, count] = [0, 8, 16, 24].map(|at| word.offset(b(at)));
+        for _ in 0..5 {
+            noted.note(shmem.finc(sum, 3).await.unwrap());
         }
-    })
-    .unwrap();
+        let before = shmem
+            .swap(swapped, u64::from(me(&pe)) + 1, 3)
+            .await
+            .unwrap();
+        noted.note(1000 + before);
+        // A lock; what it protects is read and written apart.
+        while shmem.cswap(lock, 0, 1, 3).await.unwrap() != 0 {}
+        let counted = shmem.g(count, 3).await.unwrap();
+        shmem.p(count, counted + 1, 3);
+        shmem.quiet().await.unwrap();
+        assert_eq!(shmem.swap(lock, 0, 3).await.unwrap(), 1);
+        if me(&pe) == 3 {
+            shmem.wait_until(count, Comparison::Equal, 6).await.unwrap();
+            assert_eq!(shmem.word(sum).unwrap(), 30);
+            noted.note(1000 + shmem.word(swapped).unwrap());
+            shmem.set_word(sum, 5).unwrap();
+            assert_eq!(shmem.fadd(sum, u64::MAX, 3).await.unwrap(), 5);
+            assert_eq!(shmem.word(sum).unwrap(), 4);
+        }
+        let main = shmem.malloc(b(8)).unwrap();
+        let Err(ShmemError::Dma(DmaError::Fault(fault))) = shmem.fadd(main, 1, 3).await else {
+            panic!("words of atomics lie in adapter memory")
+        };
+        assert_eq!(fault.reason, Reason::NotAdapter);
+        let gone = DmaError::NoProcess { process: pid(9) };
+        let error = shmem.swap(word, 1, 9).await.unwrap_err();
+        assert_eq!(error, ShmemError::Dma(gone));
+    });
     let mut found = found.borrow().clone();
     found.sort_unstable();
     let expected: Vec<u64> = (0..30).chain(1000..1007).collect();
@@ -385,7 +363,7 @@ fn shmem_atomics() {
 /// A word that nobody stores is a deadlock that says so.
 #[test]
 fn shmem_waits_for_ever() {
-    let end = run(&Job::at("test", vec![4]).unwrap(), async |pe| {
+    let (_, end) = play(&common::sixteen_nodes(), &job(&[4]), async |pe| {
         let shmem = pe.shmem();
         let word = shmem.malloc(b(8)).unwrap();
         shmem.wait(word, 0).await.unwrap();
@@ -406,18 +384,18 @@ fn shmem_with_itself() {
         let shmem = pe.shmem();
         let (main, word) = (shmem.malloc(b(100)), shmem.malloc_elan(b(8)));
         let (main, word) = (main.unwrap(), word.unwrap());
-        pe.elan3().store(main, &pattern(3, 50)).unwrap();
+        store(&pe, main, &pattern(3, 50));
         let to = main.offset(b(50));
         shmem.put(to, main, b(50), 0).await.unwrap();
         shmem.quiet().await.unwrap();
         shmem.p(word, 7, 0);
         shmem.wait_until(word, Comparison::Equal, 7).await.unwrap();
-        assert_eq!(pe.elan3().load(to, b(50)).unwrap()[..], pattern(3, 50));
+        assert_eq!(load(&pe, to, b(50))[..], pattern(3, 50));
         assert_eq!(shmem.fadd(word, 2, 0).await.unwrap(), 7);
         assert_eq!(shmem.cswap(word, 9, 11, 0).await.unwrap(), 9);
         assert_eq!(shmem.g(word, 0).await.unwrap(), 11);
     };
-    run(&Job::at("test", vec![4]).unwrap(), alone).unwrap();
+    run(&job(&[4]), alone);
 }
 
 /// A get after a put that is over sees it, though the put's last packets are still on their way across a slow bus.
@@ -429,20 +407,21 @@ fn a_get_sees_what_was_put() {
     run_on(&config, &six(), async |pe| {
         let elan = pe.elan();
         let [from, to, back] = [(); 3].map(|()| elan.galloc_main(8, b(2000)).unwrap());
-        if pe.vp() != 0 {
+        if me(&pe) != 0 {
             return;
         }
         for (round, length) in (300..2000).step_by(100).enumerate() {
             let bytes = pattern(round as u64, length);
-            elan.elan3().store(from, &bytes).unwrap();
-            elan.wait(elan.put(3, from, to, b(length))).await.unwrap();
+            store(&pe, from, &bytes);
+            elan.wait(elan.put(pid(3), from, to, b(length)))
+                .await
+                .unwrap();
             // The last bytes alone.
             let last = b(length - 200);
-            let get = elan.get(3, to.offset(last), back, b(200));
+            let get = elan.get(pid(3), to.offset(last), back, b(200));
             elan.wait(get).await.unwrap();
-            let found = elan.elan3().load(back, b(200)).unwrap();
+            let found = load(&pe, back, b(200));
             assert_eq!(found[..], bytes[length as usize - 200..], "{length} B");
         }
-    })
-    .unwrap();
+    });
 }

@@ -2,12 +2,14 @@
 
 mod common;
 
-use common::{assert_holds, b, cluster, filled, four_nodes, log, run_on, with_rails};
+use common::{
+    assert_holds, b, cluster, filled, four_nodes, job, logs, me, pid, run_on, store, with_rails,
+};
 use elan::rails::Kind;
-use elan::{Cluster, Config, Matching};
+use elan::{Cluster, Config, Matching, Rail};
 use fabric::FatTree;
+use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
-use libelan::{Job, Pe};
 use units::Time;
 
 const POLICIES: [Kind; 5] = [
@@ -34,29 +36,23 @@ fn all_bytes_arrive() {
         if number % 2 == 0 {
             config.tport.matching = Matching::Host;
         }
-        let job = Job::at("test", vec![0, 1, 2, 1]).unwrap();
+        let job = job(&[0, 1, 2, 1]);
         run_on(&config, &job, async |pe| {
             let (tport, nvps) = (pe.elan().tport(), pe.nvps());
             assert_eq!((pe.elan3().nrails(), pe.elan3().rails()), (4, 0xf));
             let lengths = [0, 200, 700, 9_000, 9_001, 150_000];
             let (mut sends, mut receives) = (Vec::new(), Vec::new());
-            let (to, from) = ((pe.vp() + 1) % nvps, (pe.vp() + nvps - 1) % nvps);
-            let place = |length, adapter| {
-                if adapter {
-                    pe.elan3().alloc_elan(64, b(length)).unwrap()
-                } else {
-                    pe.elan3().alloc_main(64, b(length)).unwrap()
-                }
-            };
+            let (to, from) = ((me(&pe) + 1) % nvps, (me(&pe) + nvps - 1) % nvps);
+            let place = |length, adapter| common::alloc(&pe, adapter, b(length));
             for (tag, length) in (0..).zip(lengths) {
                 for adapter in [false, true] {
                     let tag = 2 * tag + u64::from(adapter);
-                    let at = place(length, adapter && pe.vp() % 2 == 0);
-                    let bytes = common::pattern(u64::from(pe.vp()) + tag, length);
-                    pe.elan3().store(at, &bytes).unwrap();
-                    let label = (pe.vp(), tag);
-                    sends.push(tport.tx_start(Mode::Standard, to, label, at, b(length)));
-                    let at = place(length, adapter && pe.vp() % 2 == 1);
+                    let at = place(length, adapter && me(&pe).is_multiple_of(2));
+                    let bytes = common::pattern(u64::from(me(&pe)) + tag, length);
+                    store(&pe, at, &bytes);
+                    let label = (me(&pe), tag);
+                    sends.push(tport.tx_start(Mode::Standard, pid(to), label, at, b(length)));
+                    let at = place(length, adapter && me(&pe) % 2 == 1);
                     receives.push((tag, length, at));
                 }
             }
@@ -72,52 +68,44 @@ fn all_bytes_arrive() {
             for tx in sends {
                 tport.tx_wait(tx).await.unwrap();
             }
-        })
-        .unwrap();
+        });
     }
 }
 
 /// Sends so many messages of a length at once to processes of a job, by process 0; when all have been received.
 fn time(config: &Config, places: &[u32], messages: &[u32], length: u64) -> (Time, Cluster) {
-    let mut cluster = cluster(config);
-    let job = Job::at("test", places.to_vec()).unwrap();
+    let job = job(places);
     let messages: std::rc::Rc<[u32]> = messages.into();
-    let ends = log();
-    let noted = ends.clone();
-    let program = move |pe: Pe| {
-        let (messages, noted) = (messages.clone(), noted.clone());
-        async move {
-            let tport = pe.elan().tport();
-            let start = Time::from_us(100);
-            if pe.vp() == 0 {
-                let from = filled(&pe, 7, length);
-                pe.node().sleep_until(start).await;
-                let mut sends = Vec::new();
-                for &to in &*messages {
-                    sends.push(tport.tx_start(Mode::Standard, to, (0, 0), from, b(length)));
-                    pe.node().sleep(Time::from_us(30)).await;
-                }
-                for tx in sends {
-                    tport.tx_wait(tx).await.unwrap();
-                }
-                return;
+    let [ends, noted] = logs();
+    let program = async move |pe: Pe| {
+        let tport = pe.elan().tport();
+        let start = Time::from_us(100);
+        if me(&pe) == 0 {
+            let from = filled(&pe, 7, length);
+            pe.node().sleep_until(start).await;
+            let mut sends = Vec::new();
+            for &to in &*messages {
+                sends.push(tport.tx_start(Mode::Standard, pid(to), (0, 0), from, b(length)));
+                pe.node().sleep(Time::from_us(30)).await;
             }
-            let own = messages.iter().filter(|&&to| to == pe.vp());
-            let start_receive = |_| {
-                let at = filled(&pe, 0, length);
-                (at, tport.rx_start(Select::ANY, Room::Buffer(at, b(length))))
-            };
-            let receives: Vec<_> = own.map(start_receive).collect();
-            for (at, rx) in receives {
-                tport.rx_wait(rx).await.unwrap();
-                assert_holds(&pe, at, 7, length);
-                noted.note(pe.now() - start);
+            for tx in sends {
+                tport.tx_wait(tx).await.unwrap();
             }
+            return;
+        }
+        let own = messages.iter().filter(|&&to| to == me(&pe));
+        let start_receive = |_| {
+            let at = filled(&pe, 0, length);
+            (at, tport.rx_start(Select::ANY, Room::Buffer(at, b(length))))
+        };
+        let receives: Vec<_> = own.map(start_receive).collect();
+        for (at, rx) in receives {
+            tport.rx_wait(rx).await.unwrap();
+            assert_holds(&pe, at, 7, length);
+            noted.note(pe.now() - start);
         }
     };
-    job.launch(&mut cluster, program).unwrap();
-    cluster.run().unwrap();
-    cluster.check_conservation();
+    let cluster = run_on(config, &job, program);
     let end = ends.borrow().iter().copied().max();
     (end.unwrap(), cluster)
 }
@@ -125,12 +113,8 @@ fn time(config: &Config, places: &[u32], messages: &[u32], length: u64) -> (Time
 /// Rails on which packets have come in at a node.
 fn rails_used(cluster: &Cluster, node: u32) -> Vec<u32> {
     let tree = cluster.config().fabric.topology;
-    let packets = |&rail: &u32| {
-        cluster
-            .link(tree.ejection(tree.place(rail.into(), node.into())))
-            .packets
-    };
-    let used = |rail: &u32| packets(rail) > 20;
+    let link = |rail: u32| tree.ejection(tree.place(rail.into(), node.into()));
+    let used = |&rail: &u32| cluster.link(link(rail)).packets > 20;
     (0..tree.rails()).filter(used).collect()
 }
 
@@ -195,9 +179,10 @@ fn what_the_sender_knows() {
 fn static_allocation() {
     let config = with_rails(&four_nodes(), 4, Kind::Static, 1.0);
     let allocation = elan::rails::Allocation::with_rails(4, 4).unwrap();
-    for (from, to) in [(0, 1), (1, 0), (0, 3), (3, 2)] {
+    for (from, to) in [(0_u32, 1_u32), (1, 0), (0, 3), (3, 2)] {
         let (_, cluster) = time(&config, &[from, to], &[1, 1, 1, 1], 50_000);
-        let expected: Vec<u32> = allocation.rails_between(from, to).collect();
+        let expected = allocation.rails_between(from.into(), to.into());
+        let expected: Vec<u32> = expected.map(Rail::get).collect();
         let used = rails_used(&cluster, to);
         assert_eq!(used, expected);
     }
@@ -211,28 +196,24 @@ fn a_rail_that_fails() {
             let mut config = with_rails(&four_nodes(), 2, Kind::LocalDynamic, 1.0);
             config.tport.matching = matching;
             let mut cluster = cluster(&config);
-            cluster.fail_rail(rail, Time::from_ms(2));
-            let job = Job::at("test", vec![0, 3]).unwrap();
-            let done = log();
-            let noted = done.clone();
-            let program = move |pe: Pe| {
-                let noted = noted.clone();
-                async move {
-                    let (tport, length) = (pe.elan().tport(), 1_000_000);
-                    for _ in 0..3 {
-                        if pe.vp() == 0 {
-                            let from = filled(&pe, 7, length);
-                            let tx = tport.tx_start(Mode::Standard, 1, (0, 0), from, b(length));
-                            noted.note(tport.tx_wait(tx).await);
-                        } else {
-                            let at = filled(&pe, 0, length);
-                            let room = Room::Buffer(at, b(length));
-                            tport
-                                .rx_wait(tport.rx_start(Select::ANY, room))
-                                .await
-                                .unwrap();
-                            assert_holds(&pe, at, 7, length);
-                        }
+            cluster.fail_rail(Rail::new(rail), Time::from_ms(2));
+            let job = job(&[0, 3]);
+            let [done, noted] = logs();
+            let program = async move |pe: Pe| {
+                let (tport, length) = (pe.elan().tport(), 1_000_000);
+                for _ in 0..3 {
+                    if me(&pe) == 0 {
+                        let from = filled(&pe, 7, length);
+                        let tx = tport.tx_start(Mode::Standard, pid(1), (0, 0), from, b(length));
+                        noted.note(tport.tx_wait(tx).await);
+                    } else {
+                        let at = filled(&pe, 0, length);
+                        let room = Room::Buffer(at, b(length));
+                        tport
+                            .rx_wait(tport.rx_start(Select::ANY, room))
+                            .await
+                            .unwrap();
+                        assert_holds(&pe, at, 7, length);
                     }
                 }
             };
@@ -244,7 +225,10 @@ fn a_rail_that_fails() {
                 assert_eq!(done[..], [Ok(()); 3]);
                 continue;
             }
-            assert_eq!(done[..], [Err(TportError::RailDown { rail: 0 }); 3]);
+            assert_eq!(
+                done[..],
+                [Err(TportError::RailDown { rail: Rail::new(0) }); 3]
+            );
         }
     }
 }

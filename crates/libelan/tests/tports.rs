@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_holds, b, filled, four_nodes, log, run, run_on};
+use common::{assert_holds, b, filled, four_nodes, job, logs, me, node_of, pid, run, run_on};
 use elan::{Config, Permissions, Placement};
 use libelan::Job;
 use libelan::elan::tport::{Mode, Received, Room, Select, Stats, TportError};
@@ -14,38 +14,29 @@ fn ns(ns: u64) -> Time {
 
 /// Two processes, on two nodes or on one.
 fn two() -> [Job; 2] {
-    [vec![0, 3], vec![2, 2]].map(|places| Job::at("test", places).unwrap())
+    [job(&[0, 3]), job(&[2, 2])]
 }
 
 /// The time of a message without bytes, or with few, to a receive that was posted before: the sum of its parts.
 #[test]
 fn where_the_time_goes() {
     for (length, adapter) in [(0, false), (64, true), (64, false), (288, false)] {
-        let ends = log();
-        let noted = ends.clone();
-        let job = Job::at("test", vec![0, 3]).unwrap();
+        let [ends, noted] = logs();
+        let job = job(&[0, 3]);
         let start = Time::from_us(50);
-        run_on(&four_nodes(), &job, move |pe| {
-            let noted = noted.clone();
-            async move {
-                let (tport, size) = (pe.elan().tport(), b(length));
-                let buffer = if adapter {
-                    pe.elan3().alloc_elan(64, size).unwrap()
-                } else {
-                    pe.elan3().alloc_main(64, size).unwrap()
-                };
-                if pe.vp() == 0 {
-                    pe.compute(start).await;
-                    let tx = tport.tx_start(Mode::Standard, 1, (0, 1), buffer, size);
-                    tport.tx_wait(tx).await.unwrap();
-                } else {
-                    let rx = tport.rx_start(Select::ANY, Room::Buffer(buffer, size));
-                    tport.rx_wait(rx).await.unwrap();
-                    noted.note(pe.now());
-                }
+        run_on(&four_nodes(), &job, async move |pe| {
+            let (tport, size) = (pe.elan().tport(), b(length));
+            let buffer = common::alloc(&pe, adapter, size);
+            if me(&pe) == 0 {
+                pe.compute(start).await;
+                let tx = tport.tx_start(Mode::Standard, pid(1), (0, 1), buffer, size);
+                tport.tx_wait(tx).await.unwrap();
+            } else {
+                let rx = tport.rx_start(Select::ANY, Room::Buffer(buffer, size));
+                tport.rx_wait(rx).await.unwrap();
+                noted.note(pe.now());
             }
-        })
-        .unwrap();
+        });
         // A burst of the bus is 77 ns and its bytes at 264 MB/s.
         let bus = |bytes: u64| {
             let bursts = (0..bytes.div_ceil(64)).map(|burst| (bytes - burst * 64).min(64));
@@ -81,9 +72,9 @@ fn masks() {
         tag_mask: 1,
         ..Select::ANY
     };
-    assert!(even.takes(1, 7, 4) && !even.takes(1, 7, 5));
-    assert!(Select::ANY.takes(9, u32::MAX, 0));
-    assert!(!Select::exactly(Some(3), None).takes(3, 2, 3));
+    assert!(even.takes(pid(1), 7, 4) && !even.takes(pid(1), 7, 5));
+    assert!(Select::ANY.takes(pid(9), u32::MAX, 0));
+    assert!(!Select::exactly(Some(3), None).takes(pid(3), 2, 3));
     let text = "a message of sender 3, tag 0x10 in bits 0xf0";
     let select = Select {
         tag_mask: 0xf0,
@@ -95,9 +86,9 @@ fn masks() {
         run(&job, async |pe| {
             let tport = pe.elan().tport();
             let buffer = filled(&pe, 1, 8);
-            if pe.vp() == 0 {
+            if me(&pe) == 0 {
                 for (sender, tag) in [(40, 0x11), (41, 0x21), (41, 0x12), (40, 0x20)] {
-                    let tx = tport.tx_start(Mode::Standard, 1, (sender, tag), buffer, b(8));
+                    let tx = tport.tx_start(Mode::Standard, pid(1), (sender, tag), buffer, b(8));
                     tport.tx_wait(tx).await.unwrap();
                 }
                 return;
@@ -122,8 +113,7 @@ fn masks() {
                 let received = tport.rx_wait(rx).await.unwrap();
                 assert_eq!((received.sender, received.tag), expected);
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -132,13 +122,13 @@ fn masks() {
 fn buffers_of_the_system() {
     for job in two() {
         for late in [false, true] {
-            run(&job, move |pe| async move {
+            run(&job, async move |pe| {
                 let tport = pe.elan().tport();
                 for length in [0, 1, 288, 5000, 100_000] {
                     let seed = length + 3;
-                    if pe.vp() == 0 {
+                    if me(&pe) == 0 {
                         let from = filled(&pe, seed, length);
-                        let tx = tport.tx_start(Mode::Standard, 1, (0, 9), from, b(length));
+                        let tx = tport.tx_start(Mode::Standard, pid(1), (0, 9), from, b(length));
                         tport.tx_wait(tx).await.unwrap();
                         continue;
                     }
@@ -149,7 +139,7 @@ fn buffers_of_the_system() {
                     let received = tport.rx_wait(rx).await.unwrap();
                     let at = received.at.expect("a buffer");
                     let expected = Received {
-                        process: 0,
+                        process: pid(0),
                         sender: 0,
                         tag: 9,
                         size: b(length),
@@ -160,8 +150,7 @@ fn buffers_of_the_system() {
                     tport.buf_free(at).unwrap();
                     assert!(tport.buf_free(at).is_err());
                 }
-            })
-            .unwrap();
+            });
         }
     }
 }
@@ -176,7 +165,7 @@ fn unexpected_messages_beyond_the_buffer() {
     config.tport.buffer = b(320 * 3 * 4);
     config.tport.system = b(0);
     for places in [[0, 1, 2], [0, 0, 0]] {
-        let job = Job::at("test", places.to_vec()).unwrap();
+        let job = job(&places);
         run_on(&config, &job, async |pe| {
             let tport = pe.elan().tport();
             let buffer = filled(&pe, 5, 100);
@@ -187,7 +176,7 @@ fn unexpected_messages_beyond_the_buffer() {
                 assert_eq!(received.size, b(100));
                 received.tag
             };
-            match pe.vp() {
+            match me(&pe) {
                 0 => {
                     pe.compute(Time::from_ms(1)).await;
                     // One that came after all the others, of someone else.
@@ -201,7 +190,8 @@ fn unexpected_messages_beyond_the_buffer() {
                     }
                 }
                 1 => {
-                    let send = |tag| tport.tx_start(Mode::Standard, 0, (1, tag), buffer, b(100));
+                    let send =
+                        |tag| tport.tx_start(Mode::Standard, pid(0), (1, tag), buffer, b(100));
                     let sends: Vec<_> = (0..MANY).map(send).collect();
                     pe.compute(Time::from_us(900)).await;
                     let done = sends.iter().filter(|tx| tx.is_done()).count();
@@ -218,12 +208,11 @@ fn unexpected_messages_beyond_the_buffer() {
                 }
                 _ => {
                     pe.compute(Time::from_us(500)).await;
-                    let tx = tport.tx_start(Mode::Standard, 0, (2, 77), buffer, b(100));
+                    let tx = tport.tx_start(Mode::Standard, pid(0), (2, 77), buffer, b(100));
                     tport.tx_wait(tx).await.unwrap();
                 }
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -233,13 +222,13 @@ fn a_queue_that_is_full() {
     let mut config = common::sixteen_nodes();
     config.tport.slots = 1;
     let nodes: Vec<u32> = (0..16).collect();
-    let job = Job::new("test", &nodes, 1).unwrap();
+    let job = job(&nodes);
     run_on(&config, &job, async |pe| {
         let tport = pe.elan().tport();
-        let buffer = filled(&pe, u64::from(pe.vp()), 8);
-        if pe.vp() > 0 {
+        let buffer = filled(&pe, u64::from(me(&pe)), 8);
+        if me(&pe) > 0 {
             for tag in 0..5 {
-                let tx = tport.tx_start(Mode::Standard, 0, (pe.vp(), tag), buffer, b(8));
+                let tx = tport.tx_start(Mode::Standard, pid(0), (me(&pe), tag), buffer, b(8));
                 tport.tx_wait(tx).await.unwrap();
             }
             return;
@@ -252,17 +241,16 @@ fn a_queue_that_is_full() {
             assert_eq!(received.tag, next[received.sender as usize]);
             next[received.sender as usize] += 1;
         }
-    })
-    .unwrap();
+    });
 }
 
 #[test]
 fn statistics() {
     for (job, buffered) in two().into_iter().zip([1, 0]) {
-        run(&job, move |pe| async move {
+        run(&job, async move |pe| {
             let tport = pe.elan().tport();
             let buffer = filled(&pe, 0, 5000);
-            if pe.vp() == 0 {
+            if me(&pe) == 0 {
                 for (length, pause) in [(8, 200), (5000, 700), (8, 0)] {
                     pe.compute(Time::from_us(pause)).await;
                     let room = Room::Buffer(buffer, b(length));
@@ -278,7 +266,7 @@ fn statistics() {
                 assert_eq!(tport.stats(), expected);
             } else {
                 for length in [8, 5000, 8] {
-                    let tx = tport.tx_start(Mode::Standard, 0, (1, 1), buffer, b(length));
+                    let tx = tport.tx_start(Mode::Standard, pid(0), (1, 1), buffer, b(length));
                     assert!(!tx.is_done());
                     tport.tx_wait(tx).await.unwrap();
                     pe.compute(Time::from_us(500)).await;
@@ -289,30 +277,29 @@ fn statistics() {
                 };
                 assert_eq!(tport.stats(), expected);
             }
-        })
-        .unwrap();
+        });
     }
 }
 
 /// What the network may not read cannot be got: both ends are told.
 #[test]
 fn permissions() {
-    let job = Job::at("test", vec![0, 3]).unwrap();
+    let job = job(&[0, 3]);
     run(&job, async |pe| {
         let tport = pe.elan().tport();
         let size = b(50_000);
         let buffer = pe.elan3().alloc_main(64, size).unwrap();
         let local = Permissions::LOCAL;
         for (tag, closed) in [(1, 0), (2, 1)] {
-            if pe.vp() == closed {
+            if me(&pe) == closed {
                 pe.elan3().setperm(buffer, size, local).unwrap();
             } else {
                 pe.elan3().setperm(buffer, size, Permissions::ALL).unwrap();
             }
-            if pe.vp() == 0 {
-                let tx = tport.tx_start(Mode::Standard, 1, (0, tag), buffer, size);
+            if me(&pe) == 0 {
+                let tx = tport.tx_start(Mode::Standard, pid(1), (0, tag), buffer, size);
                 let error = tport.tx_wait(tx).await.unwrap_err();
-                assert_eq!(error, TportError::Refused { by: 1 });
+                assert_eq!(error, TportError::Refused { by: pid(1) });
             } else {
                 let rx = tport.rx_start(Select::ANY, Room::Buffer(buffer, size));
                 let error = tport.rx_wait(rx).await.unwrap_err().to_string();
@@ -322,8 +309,7 @@ fn permissions() {
                 assert!(error.ends_with("its permissions forbid it"), "{error}");
             }
         }
-    })
-    .unwrap();
+    });
 }
 
 /// A system that has no memory left for a message says so, and goes on.
@@ -331,14 +317,13 @@ fn permissions() {
 fn no_buffer_of_the_system() {
     let mut config = four_nodes();
     config.tport.system = b(1000);
-    for places in [vec![0, 3], vec![2, 2]] {
-        let job = Job::at("test", places).unwrap();
+    for job in two() {
         run_on(&config, &job, async |pe| {
             let tport = pe.elan().tport();
             let buffer = filled(&pe, 0, 2000);
             for (tag, length) in [(1, 2000), (2, 100)] {
-                if pe.vp() == 0 {
-                    let tx = tport.tx_start(Mode::Standard, 1, (0, tag), buffer, b(length));
+                if me(&pe) == 0 {
+                    let tx = tport.tx_start(Mode::Standard, pid(1), (0, tag), buffer, b(length));
                     let _ = tport.tx_wait(tx).await;
                 } else {
                     let rx = tport.rx_start(Select::exactly(None, Some(tag)), Room::System);
@@ -350,8 +335,7 @@ fn no_buffer_of_the_system() {
                     }
                 }
             }
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -366,11 +350,11 @@ fn no_memory_for_the_library() {
         ..four_nodes()
     };
     let mut cluster = common::cluster(&config);
-    let job = Job::at("test", vec![0]).unwrap();
+    let job = job(&[0]);
     let error = job.launch(&mut cluster, async |_| ()).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("no memory for the libraries"), "{text}");
-    let node = cluster.node(0);
+    let node = node_of(&cluster, 0);
     assert!(
         node.map(Placement::Main, b(1), Permissions::ALL, true)
             .is_ok()

@@ -2,25 +2,16 @@
 
 mod common;
 
-use common::{b, cluster, four_nodes, pattern};
+use common::{b, four_nodes, job, load, me, pattern, pid, run_on, store};
 use elan::{Comparison, ElanAddr, Wait};
+use libelan::Pe;
 use libelan::elan::reduce::{Reduction, To};
 use libelan::elan::tport::{Mode, Room, Select};
-use libelan::{Job, Pe};
 use units::Time;
 
 /// When a program of a process on each of some nodes ends, whose libraries wait in some way.
-fn end<F: Future<Output = ()> + 'static>(
-    places: &[u32],
-    waits: Wait,
-    program: impl Fn(Pe) -> F,
-) -> Time {
-    let mut cluster = cluster(&four_nodes());
-    let job = Job::at("test", places.to_vec()).expect("a few processes");
-    let job = job.waiting(waits);
-    job.launch(&mut cluster, program).expect("four nodes");
-    cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
-    cluster.now()
+fn end(places: &[u32], waits: Wait, program: impl AsyncFn(Pe) + 'static) -> Time {
+    run_on(&four_nodes(), &job(places).waiting(waits), program).now()
 }
 
 /// By how much an interrupt is later than a poll.
@@ -39,50 +30,48 @@ fn board(pe: &Pe) -> ElanAddr {
 fn a_blocking_wait_costs_an_interrupt() {
     let put = async |pe: Pe| {
         let (elan, at) = (pe.elan(), board(&pe));
-        if pe.vp() == 0 {
-            elan.wait(elan.put(1, at, at, b(500))).await.unwrap();
+        if me(&pe) == 0 {
+            elan.wait(elan.put(pid(1), at, at, b(500))).await.unwrap();
         }
     };
     let all_puts = async |pe: Pe| {
         let (elan, at) = (pe.elan(), board(&pe));
-        if pe.vp() == 0 {
-            drop(elan.put(1, at, at, b(500)));
+        if me(&pe) == 0 {
+            drop(elan.put(pid(1), at, at, b(500)));
             elan.put_wait_all().await.unwrap();
         }
     };
     let get = async |pe: Pe| {
         let (elan, at) = (pe.elan(), board(&pe));
-        elan.elan3()
-            .store(at, &pattern(pe.vp().into(), 500))
-            .unwrap();
-        if pe.vp() == 0 {
-            elan.wait(elan.get(1, at, at, b(500))).await.unwrap();
-            assert_eq!(elan.elan3().load(at, b(500)).unwrap()[..], pattern(1, 500));
+        store(&pe, at, &pattern(me(&pe).into(), 500));
+        if me(&pe) == 0 {
+            elan.wait(elan.get(pid(1), at, at, b(500))).await.unwrap();
+            assert_eq!(load(&pe, at, b(500))[..], pattern(1, 500));
         }
     };
     let queue = async |pe: Pe| {
         let (elan, at) = (pe.elan(), board(&pe));
         let queue = elan.queue_rx(2, b(64)).unwrap();
-        if pe.vp() == 0 {
+        if me(&pe) == 0 {
             assert_eq!(queue.wait().await[..], pattern(7, 50));
         } else {
-            elan.elan3().store(at, &pattern(7, 50)).unwrap();
+            store(&pe, at, &pattern(7, 50));
             // Who sends does not wait.
-            drop(elan.queue_tx(0, queue.at(), at, b(50)));
+            drop(elan.queue_tx(pid(0), queue.at(), at, b(50)));
             pe.compute(Time::from_us(2)).await;
         }
     };
     let atomic = async |pe: Pe| {
         let shmem = pe.shmem();
         let word = shmem.malloc_elan(b(8)).unwrap();
-        if pe.vp() == 0 {
+        if me(&pe) == 0 {
             assert_eq!(shmem.fadd(word, 5, 1).await.unwrap(), 0);
         }
     };
     let word = async |pe: Pe| {
         let shmem = pe.shmem();
         let word = shmem.malloc_elan(b(8)).unwrap();
-        if pe.vp() == 0 {
+        if me(&pe) == 0 {
             assert_eq!(shmem.g(word, 1).await.unwrap(), 0);
         }
     };
@@ -108,13 +97,13 @@ fn a_blocking_wait_costs_an_interrupt() {
 fn messages() {
     for places in [[0, 2], [1, 1]] {
         for length in [0, 200, 5_000, 50_000] {
-            let ping = move |pe: Pe| async move {
+            let ping = async move |pe: Pe| {
                 let (tport, elan3) = (pe.elan().tport(), pe.elan3());
                 let at = elan3.alloc_main(64, b(length)).unwrap();
-                if pe.vp() == 0 {
+                if me(&pe) == 0 {
                     elan3.store(at, &pattern(3, length)).unwrap();
                     pe.compute(Time::from_us(100)).await;
-                    let tx = tport.tx_start(Mode::Standard, 1, (0, 9), at, b(length));
+                    let tx = tport.tx_start(Mode::Standard, pid(1), (0, 9), at, b(length));
                     // It has ended when it is waited for: no way of waiting costs anything.
                     pe.compute(Time::from_us(400)).await;
                     assert!(tx.is_done());
@@ -153,7 +142,7 @@ enum Call {
 /// A collective call of all processes, and its result.
 async fn call(pe: Pe, call: Call) {
     let (group, at, size) = (pe.elan().all_group(), board(&pe), b(1000));
-    pe.elan3().store(at, &[pe.vp() as u8 + 1; 1000]).unwrap();
+    store(&pe, at, &[me(&pe) as u8 + 1; 1000]);
     let add = |one: &[u8], other: &mut [u8]| {
         let pairs = one.iter().zip(other);
         pairs.for_each(|(one, other)| *other += *one);
@@ -165,7 +154,7 @@ async fn call(pe: Pe, call: Call) {
     let expected = match call {
         Call::Bcast | Call::Hbcast => 3,
         Call::Reduce => (1..=pe.nvps() as u8).sum(),
-        Call::Gsync | Call::Hgsync | Call::Hgsyncevent => pe.vp() as u8 + 1,
+        Call::Gsync | Call::Hgsync | Call::Hgsyncevent => me(&pe) as u8 + 1,
     };
     let done = match call {
         Call::Gsync => {
@@ -179,7 +168,7 @@ async fn call(pe: Pe, call: Call) {
         Call::Hgsyncevent => group.hgsyncevent().await,
     };
     done.unwrap();
-    assert_eq!(pe.elan3().load(at, size).unwrap()[..], [expected; 1000]);
+    assert_eq!(load(&pe, at, size)[..], [expected; 1000]);
 }
 
 /// A process that blocks in the waits of a collective call is later by at least one interrupt; two calls say by themselves how
@@ -187,7 +176,7 @@ async fn call(pe: Pe, call: Call) {
 #[test]
 fn collective_calls() {
     for places in [&[0, 1, 2, 3][..], &[0, 1, 3]] {
-        let of = |what, waits| end(places, waits, |pe| call(pe, what));
+        let of = |what, waits| end(places, waits, move |pe| call(pe, what));
         for what in [Call::Gsync, Call::Bcast, Call::Hbcast, Call::Reduce] {
             let (polls, blocks) = (of(what, Wait::Poll), of(what, Wait::Block));
             assert!(blocks >= polls + later(), "{what:?}: {polls} {blocks}");
@@ -207,7 +196,7 @@ fn a_word_of_memory_is_polled() {
     let wait = async |pe: Pe| {
         let shmem = pe.shmem();
         let word = shmem.malloc(b(8)).unwrap();
-        if pe.vp() == 0 {
+        if me(&pe) == 0 {
             shmem.wait_until(word, Comparison::Equal, 4).await.unwrap();
         } else {
             shmem.p(word, 4, 0);

@@ -1,5 +1,6 @@
 //! What a run is to be.
 
+use elan::NodeId;
 use libelan::{Job, JobError};
 use link::Compute;
 use machine::Machine;
@@ -126,7 +127,7 @@ impl Options {
                 (0..self.ranks).map(|rank| rank / per_node).collect()
             }
         };
-        Ok(Job::at("rank", places)?)
+        Ok(Job::at("rank", places.into_iter().map(NodeId::new))?)
     }
 
     /// What computation takes.

@@ -269,7 +269,8 @@ impl Run {
         let cluster = Cluster::new(config, watch).seeded(self.options.seed);
         let pes = self.job.attach(&cluster)?;
         let nodes: Vec<Node> = pes.iter().map(|pe| pe.node().clone()).collect();
-        let places: Vec<u32> = nodes.iter().map(Node::id).collect();
+        let places = nodes.iter().map(|node| node.place().get());
+        let places: Vec<u32> = places.collect();
         let apart = BTreeSet::from_iter(&places).len() == places.len();
         let (lookahead, endpoints): (Time, Vec<Box<dyn Endpoint>>) = match self.options.network {
             Network::Machine => {

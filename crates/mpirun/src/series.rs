@@ -81,7 +81,7 @@ impl Series {
     /// Ends a period now.
     pub fn cut(&mut self, cluster: &Cluster) {
         let (cycle, nodes) = (cluster.config().cycle, cluster.nodes());
-        let adapter = |id: u32| cluster.adapter(id / nodes, id % nodes);
+        let adapter = |id: u32| cluster.adapter((id / nodes).into(), (id % nodes).into());
         let busy = |&(thing, id): &(Thing, u32)| match thing {
             Thing::Link => {
                 let counters = cluster.link(id);

@@ -15,7 +15,7 @@ mod operations;
 
 use crate::endpoint::{Ended, Endpoint, NetworkOp, Outgoing, Wanted};
 use crate::memory::{Buffer, Buffers, Use};
-use elan::Placement;
+use elan::{Placement, ProcessId};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use operations::{Arrival, Copy, Receive, Send, refused};
@@ -59,7 +59,7 @@ impl Process {
 
     fn select(wanted: &Wanted) -> Select {
         Select {
-            process: wanted.from,
+            process: wanted.from.map(ProcessId::new),
             tag_mask: wanted.mask,
             tag: wanted.tag,
             ..Select::ANY
@@ -87,7 +87,7 @@ impl Endpoint for Process {
         let label = (message.number.0, message.tag);
         let tx = self.call(at, message.request, |pe| {
             let tport = pe.elan().tport();
-            tport.tx_start(mode, message.to, label, buffer.at(), size)
+            tport.tx_start(mode, message.to.into(), label, buffer.at(), size)
         });
         Rc::new(Send {
             tx: RefCell::new(Some(Rc::new(tx))),
@@ -129,7 +129,8 @@ impl Endpoint for Process {
             .expect("it has just been made");
         let remote = self.call(at, false, |own| {
             let (from, to_buffer) = (here.at(), there.at());
-            own.elan().put_notify(to, from, to_buffer, size, place.elan)
+            own.elan()
+                .put_notify(to.into(), from, to_buffer, size, place.elan)
         });
         let sent = Copy {
             remote,
@@ -188,11 +189,15 @@ impl Process {
         let remote = if get {
             theirs.store(there, bytes);
             let to = here.at();
-            self.call(at, false, |pe| pe.elan().get(other, there.at(), to, size))
+            self.call(at, false, |pe| {
+                pe.elan().get(other.into(), there.at(), to, size)
+            })
         } else {
             self.buffers.store(here, bytes);
             let from = here.at();
-            self.call(at, false, |pe| pe.elan().put(other, from, there.at(), size))
+            self.call(at, false, |pe| {
+                pe.elan().put(other.into(), from, there.at(), size)
+            })
         };
         Rc::new(Copy {
             remote,

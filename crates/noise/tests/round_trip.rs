@@ -11,7 +11,7 @@ const MACHINE: &str = include_str!("../../machine/tests/good.toml");
 
 /// What a machine with such causes would be measured to be: iterations of 1 ms.
 fn measured(sources: &[Source], iterations: usize) -> Measurement {
-    let mut cpu = HostCpu::new(sources, 11, 0, 0);
+    let mut cpu = HostCpu::new(sources, 11, 0_u32.into(), 0);
     let compute = Time::from_ms(1);
     let mut now = Time::ZERO;
     let elapsed = (0..iterations).map(|_| {
@@ -29,7 +29,7 @@ fn simulated(profile: &str, compute: Time, iterations: u32) -> Histogram {
     let machine = machine.unwrap_or_else(|problems| panic!("{problems}"));
     let cluster = Cluster::new(machine.cluster_config(), Watch::default()).seeded(3);
     let test = workload::Noise {
-        node: 0,
+        node: 0_u32.into(),
         cpu: 0,
         iterations,
         compute,

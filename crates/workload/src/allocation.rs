@@ -6,8 +6,8 @@
 use crate::records::{Baseline, Row, Tables};
 use crate::table::{Cell, Type, Value};
 use crate::{Records, table};
-use elan::Cluster;
 use elan::rails::Allocation;
+use elan::{Cluster, NodeId, Rail};
 
 /// What an adapter does on a rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +54,10 @@ pub fn run(allocation: &Allocation, matrix: bool, cluster: &Cluster) -> Records 
 
 /// Rail after rail, as the rows of the matrix.
 fn rows(allocation: &Allocation) -> Vec<AllocationRow> {
-    let entries = (0..allocation.rails()).flat_map(|rail| {
-        (0..allocation.nodes()).map(move |node| AllocationRow {
-            rail,
-            node,
+    let entries = Rail::all(allocation.rails()).flat_map(|rail| {
+        NodeId::all(allocation.nodes()).map(move |node| AllocationRow {
+            rail: rail.get(),
+            node: node.get(),
             role: if allocation.transmits(rail, node) {
                 Role::Transmit
             } else {

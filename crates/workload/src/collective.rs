@@ -249,7 +249,8 @@ impl Collective {
         cluster: &mut Cluster,
         calls: &Rc<RefCell<Calls>>,
     ) -> Result<(), Failure> {
-        let job = libelan::Job::new(format!("collective {group}"), &self.nodes, 1)?;
+        let nodes = self.nodes.iter().copied();
+        let job = libelan::Job::new(format!("collective {group}"), nodes, 1)?;
         let (operation, compute, root) = (self.operation, self.compute, group);
         let repeats = self.repeats as usize;
         let size = self.message.map_or(NUMBER, |message| message.size);

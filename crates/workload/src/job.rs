@@ -16,7 +16,7 @@ use crate::Failure;
 use crate::pattern::{Destinations, Pattern};
 use crate::source::{LARGEST_MESSAGE, Source};
 use elan::rails::{Attachment, Process, Rails};
-use elan::{Cluster, Dma, DmaError, Meter, NoContext, Node, NodeId, Placement, Region};
+use elan::{Cluster, Dma, DmaError, Meter, NoContext, Node, NodeId, Placement, Rail, Region};
 use itertools::Itertools;
 use kernel::random::Stream;
 use kernel::statistics::Histogram;
@@ -199,18 +199,18 @@ impl Places {
         nodes: &[(NodeId, Destinations)],
     ) -> Result<Self, NoContext> {
         let capability = cluster.capability();
-        let attach = |rail: u32, node: NodeId| {
+        let attach = |rail: Rail, node: NodeId| {
             let process = cluster.adapter(rail, node).attach(capability)?;
             let buffer = process.reserve(job.memory, LARGEST_MESSAGE);
             Ok((process, buffer))
         };
         let places = places(nodes).into_iter();
         let Some(rails) = rails else {
-            let place = |node| Ok((node, attach(0, node)?));
+            let place = |node| Ok((node, attach(Rail::new(0), node)?));
             return Ok(Places::One(places.map(place).collect::<Result<_, _>>()?));
         };
         let place = |node| {
-            let adapters = (0..cluster.rails()).map(|rail| attach(rail, node));
+            let adapters = Rail::all(cluster.rails()).map(|rail| attach(rail, node));
             let adapters: Vec<_> = adapters.collect::<Result<_, NoContext>>()?;
             let (processes, buffers) = adapters.into_iter().unzip();
             Ok((node, rails.attach(processes, buffers)))
@@ -224,7 +224,7 @@ impl Places {
     fn node(&self, node: NodeId) -> Node {
         match self {
             Places::One(places) => places[&node].0.clone(),
-            Places::Several(places) => places[&node].adapter(0).clone(),
+            Places::Several(places) => places[&node].adapter(Rail::new(0)).clone(),
         }
     }
 }

@@ -13,7 +13,7 @@
 
 use crate::Failure;
 use crate::records::{Baseline, Records, Row, Tables, bins};
-use elan::{Cluster, NodeId};
+use elan::Cluster;
 use kernel::statistics::{Histogram, Summary};
 use serde::{Deserialize, Serialize};
 use units::Time;
@@ -23,7 +23,7 @@ use units::Time;
 #[serde(deny_unknown_fields)]
 pub struct Noise {
     /// The node.
-    pub node: NodeId,
+    pub node: u32,
     /// Its processor.
     pub cpu: u32,
     /// How often it computes, at least as often as there are batches.
@@ -42,7 +42,7 @@ impl Noise {
     /// See [`Failure`].
     pub fn run(&self, mut cluster: Cluster, batches: u32) -> Result<Records, Failure> {
         let baseline = Baseline::take(&cluster);
-        let mut cpu = cluster.node(self.node).cpu(self.cpu);
+        let mut cpu = cluster.node(self.node.into()).cpu(self.cpu);
         let mut detours = Histogram::new();
         let mut means = vec![Summary::new(); batches as usize];
         let mut long = vec![0_u64; batches as usize];

@@ -16,7 +16,7 @@
 
 use crate::Failure;
 use crate::records::{Baseline, Records, Row};
-use elan::{Cluster, ElanAddr, Permissions, Placement};
+use elan::{Cluster, ElanAddr, NodeId, Permissions, Placement};
 use libelan::{Job, Pe};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -57,7 +57,7 @@ impl Overlap {
     pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
         let baseline = Baseline::take(&cluster);
         let phases = Rc::new(Cell::new(Phases::default()));
-        let job = Job::at("overlap", vec![self.from, self.to])?;
+        let job = Job::at("overlap", [self.from, self.to].map(NodeId::new))?;
         for pe in job.attach(&cluster)? {
             let map = || {
                 let node = pe.node();
@@ -94,8 +94,8 @@ impl Overlap {
 
     /// What each of the two processes does; the first is the worker.
     async fn rounds(self, pe: Pe, [from, to]: [ElanAddr; 2], phases: Rc<Cell<Phases>>) {
-        let (mpi, other, size) = (pe.mpi(), 1 - pe.vp(), self.message);
-        let worker = pe.vp() == 0;
+        let (mpi, other, size) = (pe.mpi(), 1 - pe.vp().get(), self.message);
+        let worker = mpi.rank() == 0;
         for round in 0..=self.repeats {
             let begin = pe.now();
             let send = mpi.isend(other, 0, from, size);

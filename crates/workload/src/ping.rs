@@ -10,7 +10,7 @@
 
 use crate::Failure;
 use crate::records::{Baseline, Records, Row};
-use elan::{Cluster, Dma, ElanAddr, Node, Permissions, Placement};
+use elan::{Cluster, Dma, ElanAddr, Node, NodeId, Permissions, Placement};
 use libelan::{Job, Pe};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ impl Ping {
             // Each direction is a job of its own, with its own address spaces.
             let capability = cluster.capability();
             let [a, b] = [from, to].map(|node| {
-                let process = cluster.node(node).attach(capability);
+                let process = cluster.node(node.into()).attach(capability);
                 process.expect("there are contexts for two")
             });
             cluster.spawn(
@@ -131,7 +131,7 @@ impl Ping {
     }
 
     fn launch_mpi(&self, cluster: &mut Cluster, latencies: &Latencies) -> Result<(), Failure> {
-        let job = Job::at("ping", vec![self.from, self.to])?;
+        let job = Job::at("ping", [self.from, self.to].map(NodeId::new))?;
         for pe in job.attach(cluster)? {
             let map = |placement| {
                 let buffer = pe
@@ -149,7 +149,7 @@ impl Ping {
     /// What each of the two processes does.
     async fn exchange(self, pe: Pe, buffers: [ElanAddr; 2], latencies: Latencies) {
         let ([from, to], size) = (buffers, self.message);
-        let (mpi, other) = (pe.mpi(), 1 - pe.vp());
+        let (mpi, other) = (pe.mpi(), 1 - pe.vp().get());
         let failed = "both buffers are of the message's length";
         for round in 0..=self.repeats {
             let begin = pe.now();
@@ -161,7 +161,7 @@ impl Ping {
                     mpi.wait(receive).await.expect(failed);
                     Some(pe.now() - begin)
                 }
-                Directions::One if pe.vp() == 0 => {
+                Directions::One if mpi.rank() == 0 => {
                     mpi.send(other, 0, from, size).await.expect(failed);
                     mpi.recv(other, 0, to, size).await.expect(failed);
                     Some((pe.now() - begin) / 2)

@@ -85,7 +85,7 @@ impl Traffic {
     /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
     pub fn run(&self, mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
         if let Some(failure) = self.failure {
-            cluster.fail_rail(failure.rail, failure.at);
+            cluster.fail_rail(failure.rail.into(), failure.at);
         }
         run(&self.jobs, cluster, window, seed)
     }
@@ -221,7 +221,7 @@ pub(crate) fn node_rows(
     let senders = job.senders.iter().enumerate();
     senders.map(move |(index, &(node, _))| NodeRow {
         job: job.job.name.clone(),
-        node,
+        node: node.get(),
         offered: Rate::of(end.arrived[index] - start.arrived[index], length),
         accepted: Rate::of(end.stored[index] - start.stored[index], length),
     })

@@ -1,7 +1,7 @@
 //! Collective operations: the figures of the libraries, what the records say of each other, background traffic, deadlocks.
 #![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
-use elan::{Cluster, Config, Placement, Stop, Watch};
+use elan::{Cluster, Config, NodeId, Placement, Stop, Watch};
 use fabric::Broadcast;
 use libelan::Pe;
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ fn collective(operation: Operation, nodes: u32) -> Collective {
     Collective {
         operation,
         message: None,
-        nodes: (0..nodes).collect(),
+        nodes: NodeId::all(nodes).collect(),
         repeats: 20,
         groups: 1,
         may_deadlock: false,
@@ -69,7 +69,7 @@ fn message(memory: Placement, bytes: u64) -> Message {
 fn background(pattern: Pattern) -> Job {
     Job {
         name: "background".into(),
-        nodes: (0..64).collect(),
+        nodes: NodeId::all(64).collect(),
         pattern,
         servers: Vec::new(),
         message: Bytes::from_kb(256),
@@ -83,26 +83,23 @@ fn background(pattern: Pattern) -> Job {
 }
 
 /// Time of a call in a row of them, in us: the loop of a benchmark that is written with the library alone.
-fn benchmark<F: Future<Output = ()> + 'static>(call: impl Fn(Pe) -> F + Copy + 'static) -> f64 {
+fn benchmark(call: impl AsyncFn(Pe) + 'static) -> f64 {
     let mut cluster = Cluster::new(config(), Watch::default());
-    let nodes: Vec<u32> = (0..64).collect();
-    let job = libelan::Job::new("test", &nodes, 1).expect("64 processes");
+    let job = libelan::Job::new("test", NodeId::all(64), 1).expect("64 processes");
     let start = Rc::new(RefCell::new(Time::ZERO));
     let told = Rc::clone(&start);
-    job.launch(&mut cluster, |pe| {
-        let start = Rc::clone(&told);
-        async move {
+    let launched = job.launch(&mut cluster, async move |pe| {
+        call(pe.clone()).await;
+        let last = pe.now().max(*told.borrow());
+        *told.borrow_mut() = last;
+        for _ in 0..20 {
             call(pe.clone()).await;
-            let last = pe.now().max(*start.borrow());
-            *start.borrow_mut() = last;
-            for _ in 0..20 {
-                call(pe.clone()).await;
-            }
         }
-    })
-    .expect("the nodes are there");
+    });
+    launched.expect("the nodes are there");
     cluster.run().expect("they all call");
-    (cluster.now() - *start.borrow()).as_us_f64() / 20.0
+    let start = *start.borrow();
+    (cluster.now() - start).as_us_f64() / 20.0
 }
 
 fn assert_near(found: f64, expected: f64, share: f64) {
@@ -197,7 +194,7 @@ fn all_calls_count() {
 fn nodes_with_gaps_are_served_by_software() {
     let gaps = |operation| {
         let collective = Collective {
-            nodes: (0..64).step_by(2).collect(),
+            nodes: NodeId::all(64).step_by(2).collect(),
             ..collective(operation, 0)
         };
         run(&collective, &[]).mean("latency")

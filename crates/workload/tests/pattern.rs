@@ -1,5 +1,6 @@
 //! Patterns against their definitions in digits, against published examples, and against what they promise.
 
+use elan::NodeId;
 use kernel::random::Stream;
 use proptest::prelude::*;
 use workload::Pattern;
@@ -105,10 +106,15 @@ fn inverses() {
     }
 }
 
+/// The only destination.
+fn one(node: u32) -> Destinations {
+    Destinations::One(NodeId::new(node))
+}
+
 /// How many of 64 nodes are their own partner: palindromes in bit reversal (petrini2003 s5.4), the diagonal in the transpose.
 #[test]
 fn silent_nodes() {
-    let nodes: Vec<u32> = (0..64).collect();
+    let nodes: Vec<NodeId> = NodeId::all(64).collect();
     for (pattern, silent) in PERMUTATIONS.iter().zip([0, 32, 0, 2, 8, 8]) {
         let destinations = pattern.destinations(&nodes, &[]);
         let none = destinations.iter().filter(|there| there.is_none()).count();
@@ -146,18 +152,20 @@ fn what_patterns_need() {
 /// A permutation works on the nodes of the job, whatever their numbers.
 #[test]
 fn permutations_of_any_nodes() {
-    let nodes = [3, 5, 20, 21];
+    let nodes = [3, 5, 20, 21].map(NodeId::new);
     let destinations = Pattern::Complement.destinations(&nodes, &[]);
-    assert_eq!(destinations, [21, 20, 5, 3].map(Destinations::One));
+    assert_eq!(destinations, [21, 20, 5, 3].map(one));
 }
 
 /// Eight servers of 64 nodes in both mappings of petrini2003 s4.6, shared: all 64 nodes send, and each server has eight clients,
 /// one more or less where a server that would be its own client takes the next one. Dedicated: seven clients each.
 #[test]
 fn servers_are_shared_evenly() {
-    let nodes: Vec<u32> = (0..64).collect();
-    for servers in [(56..64).collect::<Vec<_>>(), (0..64).step_by(8).collect()] {
-        let others: Vec<u32> = (0..64).filter(|node| !servers.contains(node)).collect();
+    let nodes: Vec<NodeId> = NodeId::all(64).collect();
+    let last: Vec<NodeId> = nodes[56..].to_vec();
+    for servers in [last.clone(), nodes.iter().copied().step_by(8).collect()] {
+        let others = nodes.iter().copied().filter(|node| !servers.contains(node));
+        let others: Vec<NodeId> = others.collect();
         for (pattern, nodes) in [
             (Pattern::Blocks, &nodes),
             (Pattern::Blocks, &others),
@@ -171,12 +179,12 @@ fn servers_are_shared_evenly() {
                     panic!("{name}: node {node} of {} is silent", nodes.len());
                 };
                 assert!(server != node && servers.contains(&server), "{name}");
-                clients[server as usize] += 1;
+                clients[usize::from(server)] += 1;
             }
             let even = i32::try_from(nodes.len()).expect("few nodes") / 8;
             let slack = i32::from(nodes.len() == 64);
             for &server in &servers {
-                let found = clients[server as usize];
+                let found = clients[usize::from(server)];
                 assert!(
                     (found - even).abs() <= slack,
                     "{name}: {server} has {found}"
@@ -184,29 +192,23 @@ fn servers_are_shared_evenly() {
             }
         }
     }
-    let blocks = Pattern::Blocks.destinations(&nodes, &(56..64).collect::<Vec<_>>());
-    assert_eq!(
-        (&blocks[7], &blocks[8]),
-        (&Destinations::One(56), &Destinations::One(57))
-    );
+    let blocks = Pattern::Blocks.destinations(&nodes, &last);
+    assert_eq!((&blocks[7], &blocks[8]), (&one(56), &one(57)));
     assert_eq!(
         (&blocks[62], &blocks[63]),
-        (&Destinations::One(63), &Destinations::One(56)),
+        (&one(63), &one(56)),
         "the last server would be its own client, and takes the first one"
     );
-    let cyclic = Pattern::Cyclic.destinations(&nodes, &(56..64).collect::<Vec<_>>());
-    assert_eq!(
-        (&cyclic[7], &cyclic[8]),
-        (&Destinations::One(63), &Destinations::One(56))
-    );
+    let cyclic = Pattern::Cyclic.destinations(&nodes, &last);
+    assert_eq!((&cyclic[7], &cyclic[8]), (&one(63), &one(56)));
 }
 
 /// The only server has no other one to turn to: it is silent.
 #[test]
 fn the_only_server_is_silent() {
     for pattern in [Pattern::Blocks, Pattern::Cyclic, Pattern::Uniform] {
-        let destinations = pattern.destinations(&[3, 4, 5], &[4]);
-        let four = Destinations::One(4);
+        let destinations = pattern.destinations(&[3, 4, 5].map(NodeId::new), &[NodeId::new(4)]);
+        let four = one(4);
         let expected = [four.clone(), Destinations::None, four];
         assert_eq!(destinations, expected, "{}", pattern.name());
     }
@@ -215,14 +217,10 @@ fn the_only_server_is_silent() {
 /// A hot-spot: all nodes but the hot one itself write there (petrini2003 s5.5).
 #[test]
 fn a_hot_spot() {
-    let nodes: Vec<u32> = (0..64).collect();
-    let destinations = Pattern::Uniform.destinations(&nodes, &[0]);
+    let nodes: Vec<NodeId> = NodeId::all(64).collect();
+    let destinations = Pattern::Uniform.destinations(&nodes, &[NodeId::new(0)]);
     assert!(destinations[0].is_none());
-    assert!(
-        destinations[1..]
-            .iter()
-            .all(|there| *there == Destinations::One(0))
-    );
+    assert!(destinations[1..].iter().all(|there| *there == one(0)));
 }
 
 /// What a node draws, and how often, of so many messages.
@@ -230,7 +228,7 @@ fn drawn(destinations: &Destinations, messages: u32) -> Vec<u32> {
     let mut stream = Stream::new(1, "test");
     let mut counts = vec![0; 64];
     for _ in 0..messages {
-        counts[destinations.draw(&mut stream) as usize] += 1;
+        counts[usize::from(destinations.draw(&mut stream))] += 1;
     }
     counts
 }
@@ -238,8 +236,8 @@ fn drawn(destinations: &Destinations, messages: u32) -> Vec<u32> {
 /// Every other node is as likely as any, whether the node is a candidate itself or not.
 #[test]
 fn draws_are_uniform() {
-    let nodes: Vec<u32> = (0..64).collect();
-    let servers: Vec<u32> = (0..64).step_by(8).collect();
+    let nodes: Vec<NodeId> = NodeId::all(64).collect();
+    let servers: Vec<NodeId> = nodes.iter().copied().step_by(8).collect();
     for (servers, node, others) in [(&[][..], 5, 63), (&servers, 5, 8), (&servers, 8, 7)] {
         let destinations = &Pattern::Uniform.destinations(&nodes, servers)[node];
         let counts = drawn(destinations, others * 1000);
@@ -256,15 +254,12 @@ fn draws_are_uniform() {
 
 #[test]
 fn pairs() {
-    let nodes: Vec<u32> = (0..64).collect();
-    let pairs = vec![(1, 9), (2, 3), (2, 4), (3, 3), (5, 5), (5, 6)];
-    let destinations = Pattern::Pairs(pairs).destinations(&nodes, &[]);
-    assert_eq!(destinations[1], Destinations::One(9));
-    assert_eq!(
-        destinations[5],
-        Destinations::One(6),
-        "to itself is no traffic"
-    );
+    let nodes: Vec<NodeId> = NodeId::all(64).collect();
+    let pairs = [(1, 9), (2, 3), (2, 4), (3, 3), (5, 5), (5, 6)];
+    let pairs = pairs.map(|(from, to)| (NodeId::new(from), NodeId::new(to)));
+    let destinations = Pattern::Pairs(pairs.to_vec()).destinations(&nodes, &[]);
+    assert_eq!(destinations[1], one(9));
+    assert_eq!(destinations[5], one(6), "to itself is no traffic");
     assert!(destinations[0].is_none() && destinations[3].is_none());
     let counts = drawn(&destinations[2], 2000);
     assert_eq!(counts[3] + counts[4], 2000);
@@ -284,7 +279,7 @@ proptest! {
         let mut reached = partners(&pattern, count);
         reached.sort_unstable();
         prop_assert!(reached.into_iter().eq(0..count));
-        let nodes: Vec<u32> = (0..count).map(|rank| 7 + rank * stride).collect();
+        let nodes: Vec<NodeId> = (0..count).map(|rank| NodeId::new(7 + rank * stride)).collect();
         for (node, there) in nodes.iter().zip(pattern.destinations(&nodes, &[])) {
             if let Destinations::One(there) = there {
                 prop_assert!(there != *node && nodes.binary_search(&there).is_ok());

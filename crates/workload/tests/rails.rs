@@ -7,7 +7,7 @@ mod common;
 use common::cluster;
 use common::multirail::{POLICIES, multirail};
 use elan::rails::Kind;
-use elan::{Config, Placement};
+use elan::{Config, NodeId, Placement};
 use fabric::Engine;
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
@@ -23,7 +23,7 @@ fn machine(policy: Kind) -> Config {
 fn uniform(load: u64, processes: u32) -> Job {
     Job {
         name: "uniform".into(),
-        nodes: (0..NODES).collect(),
+        nodes: NodeId::all(NODES).collect(),
         pattern: Pattern::Uniform,
         servers: Vec::new(),
         message: Bytes::from_kb(4),

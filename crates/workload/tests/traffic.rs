@@ -5,7 +5,7 @@
 mod common;
 
 use common::{cluster, sixteen_nodes};
-use elan::Placement;
+use elan::{NodeId, Placement};
 use kernel::statistics::Interval;
 use units::{Bytes, Rate, Time};
 use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Traffic, Window};
@@ -13,7 +13,7 @@ use workload::{Distribution, Job, LinkRow, Pattern, Records, SliceRow, Traffic, 
 fn uniform(load: u64) -> Job {
     Job {
         name: "uniform".into(),
-        nodes: (0..16).collect(),
+        nodes: (0..16).map(NodeId::new).collect(),
         pattern: Pattern::Uniform,
         servers: Vec::new(),
         message: Bytes::from_kb(4),
@@ -316,7 +316,7 @@ fn equal_runs_are_equal() {
 fn some_nodes_take_part() {
     let records = run(
         Job {
-            nodes: (0..4).collect(),
+            nodes: (0..4).map(NodeId::new).collect(),
             ..uniform(100)
         },
         WINDOW,
@@ -390,7 +390,7 @@ fn nodes_add_up() {
 #[test]
 fn a_hot_spot_fills_its_link() {
     let hot = Job {
-        servers: vec![0],
+        servers: [0].map(NodeId::new).into(),
         ..uniform(100)
     };
     let records = run(hot, WINDOW, 1);
@@ -410,8 +410,8 @@ fn reads_and_writes() {
     for writes in [0.0, 0.25, 1.0] {
         let io = Job {
             name: "io".into(),
-            nodes: (4..16).collect(),
-            servers: vec![0, 1],
+            nodes: (4..16).map(NodeId::new).collect(),
+            servers: [0, 1].map(NodeId::new).into(),
             writes,
             ..uniform(20)
         };
@@ -444,12 +444,12 @@ fn reads_and_writes() {
 fn jobs_are_measured_apart() {
     let light = Job {
         name: "light".into(),
-        nodes: (0..4).collect(),
+        nodes: (0..4).map(NodeId::new).collect(),
         ..uniform(20)
     };
     let heavy = Job {
         name: "heavy".into(),
-        nodes: (4..16).collect(),
+        nodes: (4..16).map(NodeId::new).collect(),
         ..uniform(350)
     };
     let both = run_all(&[light.clone(), heavy.clone()], WINDOW, 1);

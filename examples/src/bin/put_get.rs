@@ -4,6 +4,7 @@
 //! A put ends when its acknowledgement is back. A get asks the adapter of the other node for a put in the opposite
 //! direction, and so takes longer. The other process takes no part in either.
 
+use elan::ProcessId;
 use examples::{Outcome, job, run};
 use libelan::Pe;
 use std::process::ExitCode;
@@ -18,10 +19,10 @@ async fn program(pe: Pe) -> Outcome {
         elan3.alloc_main(64, LARGEST)?,
         elan3.alloc_main(64, LARGEST)?,
     );
-    let other = 1 - pe.vp();
-    let bytes = vec![pe.vp() as u8 + 1; LARGEST.as_u64() as usize];
+    let (me, other) = (pe.vp().get(), ProcessId::new(1 - pe.vp().get()));
+    let bytes = vec![me as u8 + 1; LARGEST.as_u64() as usize];
     elan3.store(own, &bytes)?;
-    if pe.vp() == 1 {
+    if me == 1 {
         return Ok(());
     }
     println!(

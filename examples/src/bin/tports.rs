@@ -3,7 +3,7 @@
 //! The request of a worker and the result of its last task are one message. Process 0 receives from any sender; the adapter
 //! matches messages and receives, so that a worker computes while its next request is matched.
 
-use elan::ElanAddr;
+use elan::{ElanAddr, ProcessId};
 use examples::{Outcome, job, run};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select, Tport, TportError};
@@ -12,6 +12,7 @@ use units::{Bytes, Time};
 
 const TASKS: u64 = 100;
 const WORD: Bytes = Bytes::new(8);
+const MASTER: ProcessId = ProcessId::new(0);
 const REQUEST: u64 = 1;
 const TASK: u64 = 2;
 /// The task that tells a worker to end, and the result of a worker that has none yet.
@@ -27,17 +28,17 @@ fn result(task: u64) -> u64 {
     task * task
 }
 
-async fn send(pe: &Pe, to: u32, tag: u64, word: u64, at: ElanAddr) -> Outcome {
+async fn send(pe: &Pe, to: ProcessId, tag: u64, word: u64, at: ElanAddr) -> Outcome {
     pe.elan3().store(at, &word.to_le_bytes())?;
     let tport = pe.elan().tport();
-    let send = tport.tx_start(Mode::Standard, to, (pe.vp(), tag), at, WORD);
+    let send = tport.tx_start(Mode::Standard, to, (pe.vp().get(), tag), at, WORD);
     Ok(tport.tx_wait(send).await?)
 }
 
-async fn receive(tport: &Tport, tag: u64, at: ElanAddr) -> Result<u32, TportError> {
+async fn receive(tport: &Tport, tag: u64, at: ElanAddr) -> Result<ProcessId, TportError> {
     let room = Room::Buffer(at, WORD);
     let receive = tport.rx_start(Select::exactly(None, Some(tag)), room);
-    Ok(tport.rx_wait(receive).await?.sender)
+    Ok(tport.rx_wait(receive).await?.sender.into())
 }
 
 fn word(pe: &Pe, at: ElanAddr) -> Outcome<u64> {
@@ -55,7 +56,7 @@ async fn master(pe: Pe, out: ElanAddr, into: ElanAddr) -> Outcome {
         let answer = word(&pe, into)?;
         if answer != NONE {
             sum += answer;
-            done[worker as usize] += 1;
+            done[usize::from(worker)] += 1;
         }
         let task = if next < TASKS { next } else { NONE };
         if task == NONE {
@@ -82,13 +83,13 @@ async fn program(pe: Pe) -> Outcome {
         pe.elan().galloc_main(8, WORD)?,
         pe.elan().galloc_main(8, WORD)?,
     );
-    if pe.vp() == 0 {
+    if pe.vp() == MASTER {
         return master(pe, out, into).await;
     }
     let tport = pe.elan().tport();
     let mut last = NONE;
     loop {
-        send(&pe, 0, REQUEST, last, out).await?;
+        send(&pe, MASTER, REQUEST, last, out).await?;
         receive(&tport, TASK, into).await?;
         let task = word(&pe, into)?;
         if task == NONE {

@@ -15,7 +15,7 @@
 use super::bus::{Bus, Direction};
 use super::{Due, Part, Wires};
 use crate::config::Config;
-use crate::in_flight::{InFlight, Token};
+use crate::in_flight::{InFlight, PacketNumber};
 use crate::memory::Address;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
@@ -31,7 +31,7 @@ pub(crate) struct BusInterface {
     /// Packets whose payload is being read.
     reading: u32,
     /// Packets whose payload waits in the input buffers for the bus, in order.
-    writing: VecDeque<Token>,
+    writing: VecDeque<PacketNumber>,
 }
 
 impl BusInterface {
@@ -103,7 +103,7 @@ impl Wires<'_> {
     }
 
     /// Reads the payload of a packet; then it is [`Due::Read`].
-    pub fn read_main(&mut self, token: Token) {
+    pub fn read_main(&mut self, token: PacketNumber) {
         self.interface.reading += 1;
         if self.interface.split.is_some() {
             let asked = Due::Asked(self.node, token);
@@ -114,14 +114,14 @@ impl Wires<'_> {
     }
 
     /// The request of a read has crossed the bus.
-    pub fn asked(&mut self, token: Token) {
+    pub fn asked(&mut self, token: PacketNumber) {
         let latency = self.interface.split.expect("it is read so");
         let found = Due::Found(self.node, token);
         self.schedule(self.now + latency, found);
     }
 
     /// The payload asks for the bus.
-    pub fn found(&mut self, token: Token) {
+    pub fn found(&mut self, token: PacketNumber) {
         let length = self.flight.packet(token).length;
         let read = Due::Read(self.node, token);
         self.transfer(Direction::ToAdapter, length, read);
@@ -133,7 +133,7 @@ impl Wires<'_> {
     }
 
     /// Writes the payload of a packet; then it is [`Due::Written`].
-    pub fn write_main(&mut self, token: Token) {
+    pub fn write_main(&mut self, token: PacketNumber) {
         self.interface.writing.push_back(token);
         let length = self.flight.packet(token).length;
         let written = Due::Written(self.node, token);
@@ -141,7 +141,7 @@ impl Wires<'_> {
     }
 
     /// The payload of a packet has been written.
-    pub fn end_write(&mut self, token: Token) {
+    pub fn end_write(&mut self, token: PacketNumber) {
         let first = self.interface.writing.pop_front();
         assert_eq!(first, Some(token), "the bus works in order");
     }

@@ -4,6 +4,7 @@
 //! Then the unit takes it that it is for. Threads on the adapter need no command port.
 
 use crate::in_flight::DmaId;
+use crate::memory::{EventNumber, QueueNumber};
 use kernel::Signal;
 use std::collections::VecDeque;
 use units::Bytes;
@@ -16,8 +17,8 @@ pub const COMMAND: Bytes = Bytes::new(8);
 pub(crate) enum Command {
     /// Execute a DMA.
     Dma(DmaId),
-    /// Let an event of the node occur, by its number there.
-    Set(u32),
+    /// Let an event of the node occur.
+    Set(EventNumber),
     /// Run the thread that was posted first: the port works in order.
     Run,
     /// Put the message that was posted first into its queue.
@@ -28,14 +29,14 @@ pub(crate) enum Command {
 #[derive(Default)]
 pub(crate) struct CommandProcessor {
     /// Messages of the host for queues, whose command is on its way.
-    messages: VecDeque<(u32, Box<[u8]>)>,
+    messages: VecDeque<(QueueNumber, Box<[u8]>)>,
     /// Threads whose command is on its way.
     threads: VecDeque<Signal>,
 }
 
 impl CommandProcessor {
     /// The host stores a message for a queue; the command follows.
-    pub fn message(&mut self, queue: u32, message: Box<[u8]>) -> Command {
+    pub fn message(&mut self, queue: QueueNumber, message: Box<[u8]>) -> Command {
         self.messages.push_back((queue, message));
         Command::Insert
     }
@@ -47,7 +48,7 @@ impl CommandProcessor {
     }
 
     /// Works on [`Command::Insert`]: the message, and its queue.
-    pub fn insert(&mut self) -> (u32, Box<[u8]>) {
+    pub fn insert(&mut self) -> (QueueNumber, Box<[u8]>) {
         let posted = self.messages.pop_front();
         posted.expect("it was posted with the command")
     }

@@ -17,12 +17,13 @@
 
 use super::mmu::{Access, Fault, Reason};
 use super::packets::{check_rail, check_range};
-use super::{Due, Part, Wires};
+use super::{Due, EngineNumber, Part, Wires};
 use crate::dma::DmaError;
-use crate::in_flight::{DmaId, Get, Kind, Landing, Progress, Report, Stage, Token};
+use crate::in_flight::{DmaId, Get, Kind, Landing, PacketNumber, Progress, Report, Stage, Token};
 use crate::memory::Address;
 use fabric::{Ack, PacketId};
 use std::collections::{BTreeMap, VecDeque};
+use typed_index_collections::{TiVec, ti_vec};
 use units::Bytes;
 
 /// One of the engines that share the queue.
@@ -49,9 +50,9 @@ enum Turn {
 /// The queue and the engines of one adapter.
 pub(crate) struct DmaEngine {
     queue: VecDeque<DmaId>,
-    lanes: Box<[Lane]>,
+    lanes: TiVec<EngineNumber, Lane>,
     /// The lane whose turn it is.
-    turn: usize,
+    turn: EngineNumber,
     /// Requests of gets that the inputter has accepted and still works on.
     announced: u32,
     /// For each queue to which a message is under way, those that wait for its end; and how many these are in all.
@@ -68,8 +69,8 @@ impl DmaEngine {
         });
         DmaEngine {
             queue: VecDeque::new(),
-            lanes: vec![Lane::default(); engines.unwrap_or(1) as usize].into(),
-            turn: 0,
+            lanes: ti_vec![Lane::default(); engines.unwrap_or(1) as usize],
+            turn: EngineNumber::default(),
             announced: 0,
             held: BTreeMap::new(),
             held_back: 0,
@@ -193,7 +194,13 @@ impl DmaEngine {
     }
 
     /// The request of a get has come from the network; `refusing` if the node accepts nothing.
-    pub fn requested(&mut self, wires: &mut Wires, refusing: bool, packet: PacketId, token: Token) {
+    pub fn requested(
+        &mut self,
+        wires: &mut Wires,
+        refusing: bool,
+        packet: PacketId,
+        token: PacketNumber,
+    ) {
         let get = wires.flight.packet(token).dma;
         let progress = wires.flight.dma(get);
         let (dma, capability) = (progress.dma, progress.capability);
@@ -230,8 +237,8 @@ impl DmaEngine {
     }
 
     /// An engine has taken up its descriptor.
-    pub fn started(&mut self, number: u32) {
-        self.lanes[number as usize].starting = false;
+    pub fn started(&mut self, number: EngineNumber) {
+        self.lanes[number].starting = false;
     }
 
     /// Lets the engines do what they can: take up a DMA, prepare packets, yield. It stops where a message to a queue has failed:
@@ -249,12 +256,12 @@ impl DmaEngine {
                 Turn::Failed(queue) => (idle, failed) = (0, queue),
                 Turn::Idle => idle += 1,
             }
-            self.turn = (self.turn + 1) % lanes;
+            self.turn = ((usize::from(self.turn) + 1) % lanes).into();
         }
         failed
     }
 
-    fn run_lane(&mut self, number: usize, wires: &mut Wires) -> Turn {
+    fn run_lane(&mut self, number: EngineNumber, wires: &mut Wires) -> Turn {
         let lane = &mut self.lanes[number];
         if lane.starting {
             return Turn::Idle;
@@ -263,7 +270,7 @@ impl DmaEngine {
             if let Some(id) = self.queue.pop_front() {
                 lane.current = Some((id, Bytes::ZERO));
                 lane.starting = true;
-                let started = Due::Started(wires.node, number as u32);
+                let started = Due::Started(wires.node, number);
                 wires.schedule(wires.now + wires.config.adapter.dma_start, started);
             }
             return Turn::Idle;
@@ -292,7 +299,12 @@ impl DmaEngine {
     }
 
     /// The destination's answer has arrived; as [`Wires::complete`].
-    pub fn answered(&mut self, wires: &mut Wires, token: Token, ack: Ack) -> Option<Address> {
+    pub fn answered(
+        &mut self,
+        wires: &mut Wires,
+        token: PacketNumber,
+        ack: Ack,
+    ) -> Option<Address> {
         let packet = wires.flight.packet_mut(token);
         let (id, refusals) = (packet.dma, packet.refusals);
         match ack {
@@ -301,7 +313,7 @@ impl DmaEngine {
                 packet.refusals += 1;
                 wires.flight.dma_mut(id).refused += 1;
                 let at = wires.now + wires.config.adapter.retry_after(refusals);
-                wires.schedule(at, Due::Retried(wires.node, token));
+                wires.schedule(at, Due::Retried(wires.node, Token::Dma(token)));
                 return None;
             }
             Ack::TestFailed => unreachable!("the packets of a DMA carry no test that could fail"),

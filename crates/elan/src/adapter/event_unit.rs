@@ -19,11 +19,12 @@
 //! * *polling*: it sees the block `poll` after it has arrived;
 //! * *blocking*: it gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
 
-use crate::NodeId;
+use crate::Place;
 use crate::dma::Dma;
 use crate::in_flight::DmaId;
-use crate::memory::EventId;
+use crate::memory::{EventId, EventNumber};
 use kernel::Signal;
+use typed_index_collections::TiVec;
 
 /// What an event does when it is set (public Elan3 headers: one action each). Threads that wait for it go on in any case.
 #[derive(Clone, Copy, Debug)]
@@ -146,12 +147,12 @@ pub(crate) enum Occurrence {
     /// The copy of an event's block, in some round of the event.
     Block(EventId, u16),
     /// The end of a DMA at its source.
-    Completed(NodeId, DmaId),
+    Completed(Place, DmaId),
 }
 
 impl Occurrence {
     /// Where.
-    pub fn node(self) -> NodeId {
+    pub fn node(self) -> Place {
         match self {
             Occurrence::Event(event) | Occurrence::Block(event, _) => event.node,
             Occurrence::Completed(node, _) => node,
@@ -162,19 +163,19 @@ impl Occurrence {
 /// The events of one adapter, by their numbers.
 #[derive(Default)]
 pub(crate) struct EventUnit {
-    events: Vec<Event>,
+    events: TiVec<EventNumber, Event>,
 }
 
 impl EventUnit {
-    pub fn event(&mut self, index: u32) -> &mut Event {
-        &mut self.events[index as usize]
+    pub fn event(&mut self, index: EventNumber) -> &mut Event {
+        &mut self.events[index]
     }
 
     /// Makes an event, in the place of an old one if there is one; `pooled` if the process keeps the place for events.
-    pub fn install(&mut self, index: u32, count: u32, action: Action, pooled: bool) {
+    pub fn install(&mut self, index: EventNumber, count: u32, action: Action, pooled: bool) {
         let mut event = Event::new(count, action);
         event.pooled = pooled;
-        if index as usize == self.events.len() {
+        if index == self.events.next_key() {
             self.events.push(event);
         } else {
             let place = self.event(index);
@@ -184,13 +185,13 @@ impl EventUnit {
     }
 
     /// Whether the place of an event is one that the process keeps for events.
-    pub fn is_pooled(&self, index: u32) -> bool {
-        self.events[index as usize].pooled
+    pub fn is_pooled(&self, index: EventNumber) -> bool {
+        self.events[index].pooled
     }
 
     /// An event occurs, which may have been freed. If it is set by that: its action, and the round of the event.
-    pub fn occur(&mut self, index: u32, freed: bool) -> Option<(&Action, u16)> {
-        let event = &mut self.events[index as usize];
+    pub fn occur(&mut self, index: EventNumber, freed: bool) -> Option<(&Action, u16)> {
+        let event = &mut self.events[index];
         let before = event.count;
         event.count = before.saturating_sub(1);
         event.extra += u32::from(before == 0);
@@ -202,7 +203,7 @@ impl EventUnit {
     }
 
     /// The block of an event is in main memory: the processes that the operating system wakes.
-    pub fn copied(&mut self, index: u32, round: u16) -> Vec<Signal> {
+    pub fn copied(&mut self, index: EventNumber, round: u16) -> Vec<Signal> {
         let event = self.event(index);
         if event.round != round {
             return Vec::new();
@@ -212,7 +213,7 @@ impl EventUnit {
     }
 
     /// The process has seen the block of an event.
-    pub fn seen(&mut self, index: u32, round: u16) {
+    pub fn seen(&mut self, index: EventNumber, round: u16) {
         let event = self.event(index);
         if event.round == round {
             event.seen.fire();

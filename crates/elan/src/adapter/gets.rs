@@ -21,7 +21,7 @@
 use super::event_unit::Occurrence;
 use super::mmu::Fault;
 use super::{Due, Wires};
-use crate::in_flight::{DmaId, Get, Stage, Token};
+use crate::in_flight::{DmaId, Get, PacketNumber, Stage};
 use fabric::{Ack, PacketId};
 use units::{Bytes, Time};
 
@@ -41,7 +41,7 @@ impl Wires<'_> {
     }
 
     /// The owner of the bytes says that it cannot read them.
-    pub fn trapped(&mut self, packet: PacketId, token: Token) {
+    pub fn trapped(&mut self, packet: PacketId, token: PacketNumber) {
         self.answer(packet, Ack::Accepted);
         let packet = self.flight.packet_mut(token);
         packet.pending -= 1;

@@ -31,10 +31,10 @@ pub mod sten;
 pub mod thread_packets;
 pub(crate) mod thread_processor;
 
-use crate::NodeId;
 use crate::config::Config;
-use crate::in_flight::{DmaId, InFlight, Token};
-use crate::memory::Address;
+use crate::in_flight::{DmaId, InFlight, PacketNumber, Token};
+use crate::memory::{Address, QueueNumber};
+use crate::{Place, Rail};
 use bus::Direction;
 use bus_interface::BusInterface;
 use command_processor::Command;
@@ -44,6 +44,11 @@ use kernel::{EventQueue, Signal};
 use mmu::Fault;
 use mmu::shared::Memory;
 use units::Time;
+
+fabric::identifiers! {
+    /// Number of a DMA engine of an adapter.
+    EngineNumber;
+}
 
 /// A part in which adapters differ. One with none of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,29 +74,29 @@ pub enum Part {
 #[derive(Clone, Debug)]
 pub(crate) enum Due {
     /// A burst on the adapter's bus ends.
-    BurstEnds(NodeId, Direction),
+    BurstEnds(Place, Direction),
     /// A command has crossed the bus.
-    Commanded(NodeId, Command),
+    Commanded(Place, Command),
     /// The command processor is done with it.
-    Executed(NodeId, Command),
+    Executed(Place, Command),
     /// The inputter is done with the request of a get.
-    Announced(NodeId, DmaId),
-    /// A DMA engine of the node, by its number, has taken up its next descriptor.
-    Started(NodeId, u32),
+    Announced(Place, DmaId),
+    /// A DMA engine has taken up its next descriptor.
+    Started(Place, EngineNumber),
     /// The short transaction engine has taken up a command.
-    Issued(NodeId, DmaId),
+    Issued(Place, DmaId),
     /// A request to read a packet's payload has crossed the bus.
-    Asked(NodeId, Token),
+    Asked(Place, PacketNumber),
     /// Main memory has the payload ready for the bus.
-    Found(NodeId, Token),
+    Found(Place, PacketNumber),
     /// A packet's payload has been read from main memory.
-    Read(NodeId, Token),
+    Read(Place, PacketNumber),
     /// A packet's payload has been written to main memory.
-    Written(NodeId, Token),
+    Written(Place, PacketNumber),
     /// A refused packet goes out again.
-    Retried(NodeId, Token),
-    /// A message is in a queue, by its number.
-    Queued(NodeId, u32),
+    Retried(Place, Token),
+    /// A message is in a queue.
+    Queued(Place, QueueNumber),
     /// See [`Occurrence`].
     Occurred(Occurrence),
     /// The event's block is in main memory.
@@ -99,7 +104,7 @@ pub(crate) enum Due {
     /// The process has seen it.
     Seen(Occurrence),
     /// A rail fails.
-    Fails(u32),
+    Fails(Rail),
     /// A process has slept enough.
     Wake(Signal),
 }
@@ -109,7 +114,7 @@ const _: () = assert!(size_of::<Due>() <= 16);
 
 /// What the parts of one adapter reach beyond themselves, while something happens to them.
 pub(crate) struct Wires<'a> {
-    pub node: NodeId,
+    pub node: Place,
     pub now: Time,
     pub config: &'a Config,
     pub memory: &'a mut Memory,
@@ -122,7 +127,7 @@ pub(crate) struct Wires<'a> {
 impl Wires<'_> {
     /// Something happens at a time.
     pub fn schedule(&mut self, at: Time, due: Due) {
-        self.agenda.schedule(at, self.node.into(), due);
+        self.agenda.schedule(at, self.node.get().into(), due);
     }
 
     /// Hands a packet to the network.

@@ -7,16 +7,16 @@
 use super::gets::DESCRIPTOR;
 use super::mmu::{Access, Fault};
 use super::{Due, Wires, event_unit::Occurrence};
-use crate::NodeId;
+use crate::Place;
 use crate::dma::DmaError;
-use crate::in_flight::{DmaId, Get, Kind, Packet, Stage, Token};
+use crate::in_flight::{DmaId, Get, Kind, Packet, PacketNumber, Stage, Token};
 use crate::memory::{Address, Placement};
 use fabric::{Destination, Fabric, PacketSpec};
 use units::Bytes;
 
 /// Whether two adapters are on one rail.
-pub(crate) fn check_rail(fabric: &Fabric, from: NodeId, to: NodeId) -> Result<(), DmaError> {
-    let rail = |place: NodeId| fabric.topology().rail_and_node(place.into()).0;
+pub(crate) fn check_rail(fabric: &Fabric, from: Place, to: Place) -> Result<(), DmaError> {
+    let rail = |place: Place| fabric.topology().rail_and_node(place).0;
     if rail(from) == rail(to) {
         Ok(())
     } else {
@@ -32,7 +32,7 @@ pub(crate) fn check_range(fabric: &Fabric, destination: Destination) -> Result<(
         return Err(DmaError::NoTree);
     }
     if destination.is_broadcast() && !topology.are_attached(first, last) {
-        let (first, last, nodes) = (first.get(), last.get(), topology.nodes());
+        let nodes = topology.nodes();
         return Err(DmaError::NoRange { first, last, nodes });
     }
     Ok(())
@@ -140,7 +140,7 @@ impl Wires<'_> {
     }
 
     /// Hands a packet to the network.
-    pub fn send(&mut self, token: Token) {
+    pub fn send(&mut self, token: PacketNumber) {
         let packet = self.flight.packet(token);
         let progress = self.flight.dma(packet.dma);
         let (dma, format) = (&progress.dma, &self.config.packet);
@@ -150,12 +150,12 @@ impl Wires<'_> {
             _ => (dma.destination(), format.flits(packet.length)),
         };
         let spec = PacketSpec {
-            source: progress.node.into(),
+            source: progress.node,
             destination,
             flits,
             priority: dma.priority,
             awaits_end: packet.kind == Kind::Broadcast && self.flight.notifies(token),
-            token,
+            token: Token::Dma(token).into(),
         };
         if spec.awaits_end {
             self.flight.packet_mut(token).pending += destination.count();
@@ -164,14 +164,14 @@ impl Wires<'_> {
     }
 
     /// A refused packet goes out again.
-    pub fn send_again(&mut self, token: Token) {
+    pub fn send_again(&mut self, token: PacketNumber) {
         let id = self.flight.packet(token).dma;
         self.flight.dma_mut(id).refused -= 1;
         self.send(token);
     }
 
     /// A packet of a DMA needs nothing more from the source; as [`Wires::complete`].
-    pub fn settle(&mut self, token: Token) -> Option<Address> {
+    pub fn settle(&mut self, token: PacketNumber) -> Option<Address> {
         let packet = self.flight.packet_mut(token);
         packet.acknowledged = true;
         let id = packet.dma;

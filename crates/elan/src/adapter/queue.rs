@@ -9,8 +9,8 @@
 //!
 //! On the wire such a message is its blocks and one more transaction, without payload, which claims the slot.
 
-use crate::NodeId;
-use crate::memory::{Address, EventId};
+use crate::Place;
+use crate::memory::{Address, EventId, QueueNumber};
 use kernel::Signal;
 use std::collections::VecDeque;
 use units::Bytes;
@@ -18,8 +18,8 @@ use units::Bytes;
 /// A queue of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueId {
-    pub(crate) node: NodeId,
-    pub(crate) index: u32,
+    pub(crate) node: Place,
+    pub(crate) index: QueueNumber,
     pub(crate) at: Address,
 }
 

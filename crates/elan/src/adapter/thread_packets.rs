@@ -12,13 +12,13 @@
 //! A packet to a range of nodes has its answers between 2 and 3, see [`super::inputter::broadcast`].
 
 use super::{Due, Wires};
-use crate::in_flight::{ThreadPacket, Token};
+use crate::in_flight::{ThreadPacket, ThreadPacketNumber, Token};
 use crate::transaction::Answer;
 use fabric::{Ack, Destination, PacketSpec};
 
 impl Wires<'_> {
     /// Hands a packet of a thread to the network.
-    pub fn offer_thread_packet(&mut self, token: Token) {
+    pub fn offer_thread_packet(&mut self, token: ThreadPacketNumber) {
         let packet = self.flight.thread_packet(token);
         let data = packet.transactions.iter().map(|one| one.data());
         let first = packet.to.node;
@@ -27,12 +27,12 @@ impl Wires<'_> {
             None => first.into(),
         };
         let spec = PacketSpec {
-            source: packet.source.into(),
+            source: packet.source,
             destination,
             flits: self.config.packet.flits_of(data),
             priority: packet.priority,
             awaits_end: destination.is_broadcast(),
-            token,
+            token: Token::Thread(token).into(),
         };
         if spec.awaits_end {
             packet.ends += destination.count();
@@ -42,20 +42,20 @@ impl Wires<'_> {
     }
 
     /// Sends a packet of a thread.
-    pub fn send_thread_packet(&mut self, packet: ThreadPacket) -> Token {
+    pub fn send_thread_packet(&mut self, packet: ThreadPacket) -> ThreadPacketNumber {
         let token = self.flight.add_thread_packet(packet);
         self.offer_thread_packet(token);
         token
     }
 
     /// The answer to a packet of a thread has arrived.
-    pub fn thread_packet_answered(&mut self, token: Token, ack: Ack) {
+    pub fn thread_packet_answered(&mut self, token: ThreadPacketNumber, ack: Ack) {
         let packet = self.flight.thread_packet(token);
         if ack == Ack::Discarded {
             let refusals = packet.refusals;
             packet.refusals += 1;
             let at = self.now + self.config.adapter.retry_after(refusals);
-            return self.schedule(at, Due::Retried(self.node, token));
+            return self.schedule(at, Due::Retried(self.node, Token::Thread(token)));
         }
         // Of a broadcast, those who object have said why.
         packet.result.get_or_insert(Ok(Answer {

@@ -14,7 +14,7 @@ use kernel::Signal;
 use units::{Bytes, Time};
 
 impl Node {
-    /// So many bytes cross the bus; what is fired when they have.
+    /// Bytes cross the bus; the signal is fired when they have.
     fn cross(&self, direction: Direction, bytes: Bytes) -> Signal {
         let crossed = Signal::new();
         if bytes.is_zero() {
@@ -22,7 +22,7 @@ impl Node {
         } else {
             let done = Due::Wake(crossed.clone());
             let mut world = self.world.borrow_mut();
-            world.wires(self.id()).transfer(direction, bytes, done);
+            world.wires(self.place()).transfer(direction, bytes, done);
         }
         crossed
     }
@@ -43,8 +43,8 @@ impl Node {
         self.cross(Direction::ToMain, bytes).wait().await;
     }
 
-    /// What is fired when a byte of a range of the process's memory is next stored, by whomever. Who polls a word waits for
-    /// this, and then looks at it.
+    /// A signal that is fired by the next store to a range of the process's memory. A process that polls a word waits for the
+    /// signal, and then looks at the word.
     pub fn next_store(&self, at: ElanAddr, length: Bytes) -> Signal {
         let stored = Signal::new();
         if let Ok(context) = self.memory().context_mut(self.at(at), self.capability()) {
@@ -72,19 +72,19 @@ impl Node {
     pub fn wake_thread(&self) -> Signal {
         let woken = Signal::new();
         let mut world = self.world.borrow_mut();
-        let commands = &mut world.adapter_mut(self.id()).commands;
+        let commands = &mut world.adapter_mut(self.place()).commands;
         let command = commands.thread(woken.clone());
-        world.post(self.id(), command);
+        world.post(self.place(), command);
         woken
     }
 
     /// Whether the adapter has a short transaction engine.
     pub fn has_sten(&self) -> bool {
-        self.world.borrow().adapter(self.id()).sten.is_some()
+        self.world.borrow().adapter(self.place()).sten.is_some()
     }
 
-    /// Stores a command for the short transaction engine, with its bytes. The process need not await it, and pays nothing
-    /// if it does; then it hears of an error.
+    /// Stores a command for the short transaction engine, with its bytes. To await the transfer costs nothing, and returns an
+    /// error if there was one.
     ///
     /// # Panics
     /// If the adapter has none.
@@ -94,7 +94,7 @@ impl Node {
         let transfer = progress.transfer();
         let mut world = self.world.borrow_mut();
         let command = Command::Dma(world.flight().add_dma(progress));
-        world.post_with(self.id(), command, dma.length);
+        world.post_with(self.place(), command, dma.length);
         transfer
     }
 
@@ -103,11 +103,12 @@ impl Node {
         self.world.borrow().config().host
     }
 
-    /// A processor of this node, by its number; of a number that is too large, as many less as the node has.
+    /// A processor of this node. The number counts modulo the processors of a node.
     pub fn cpu(&self, number: u32) -> HostCpu {
         let world = self.world.borrow();
         let cpu = number % world.config().host.cpus;
-        HostCpu::new(&world.config().noise, world.seed, self.id(), cpu)
+        let (_, node) = world.fabric().topology().rail_and_node(self.place());
+        HostCpu::new(&world.config().noise, world.seed, node, cpu)
     }
 
     /// What tagged messages cost.

@@ -2,10 +2,9 @@
 //!
 //! Two clocks meet here. Adapters, buses and processes live in events at any picosecond; the fabric lives in cycles.
 //! [`Cluster::run_until`] interleaves them: events that are due no later than a cycle come before it, and the fabric
-//! is told how far it may run before the next event. Whatever the fabric has to say, deliveries and acknowledgements,
-//! is handled at the time of its cycle, in the order that the fabric gives; whatever adapters then hand to it takes
-//! effect in the next cycle. Events at the same time are ordered by node, then by the order of scheduling. Nothing else
-//! decides.
+//! is told how far it may run before the next event. Deliveries and acknowledgements are handled at the time of the fabric's
+//! cycle, in the order that the fabric gives; what adapters then hand to the fabric takes effect in the next cycle. Events at
+//! the same time are ordered by the place of their adapter, then by the order of scheduling.
 
 mod host;
 mod node;
@@ -15,11 +14,11 @@ mod world;
 pub use node::Node;
 pub(crate) use world::World;
 
-use crate::NodeId;
 use crate::adapter::Due;
 use crate::adapter::mmu::context::{Capability, NoContext};
 use crate::config::Config;
 use crate::meter::Meter;
+use crate::{NodeId, Place, Rail};
 use fabric::{Broadcast, LinkCounters, LinkId};
 use kernel::{Executor, Label, Limits, Progress, memory};
 use std::cell::{Cell, RefCell};
@@ -114,28 +113,26 @@ impl Cluster {
     /// # Panics
     /// If the machine has no such node.
     pub fn node(&self, id: NodeId) -> Node {
-        self.adapter(0, id)
+        self.adapter(Rail::new(0), id)
     }
 
-    /// A node at its adapter on a rail, as [`Cluster::node`]. Its number there is that of the adapter: of the node's place on
-    /// the rail (see [`fabric::topology`]). Contexts, memory and events are those of one adapter.
+    /// A node at its adapter on a rail, as [`Cluster::node`]. Contexts, memory and events are those of one adapter.
     ///
     /// # Panics
     /// If the machine has no such node, or no such rail.
-    pub fn adapter(&self, rail: u32, node: NodeId) -> Node {
+    pub fn adapter(&self, rail: Rail, node: NodeId) -> Node {
         let world = self.world.borrow();
         let tree = world.fabric().topology();
         let (nodes, rails) = (tree.nodes(), tree.rails());
         assert!(
-            node < nodes && rail < rails,
+            node.get() < nodes && rail.get() < rails,
             "the machine has {nodes} nodes on {rails} rails, and no node {node} on rail {rail}"
         );
-        let place = tree.place(rail.into(), node.into());
-        Node::open(Rc::clone(&self.world), place.get())
+        Node::open(Rc::clone(&self.world), tree.place(rail, node))
     }
 
     /// Attached nodes.
-    pub fn nodes(&self) -> NodeId {
+    pub fn nodes(&self) -> u32 {
         self.world.borrow().fabric().topology().nodes()
     }
 
@@ -149,12 +146,12 @@ impl Cluster {
     ///
     /// # Panics
     /// If the machine has no such rail, or the moment is past.
-    pub fn fail_rail(&mut self, rail: u32, at: Time) {
+    pub fn fail_rail(&mut self, rail: Rail, at: Time) {
         assert!(
-            rail < self.rails() && at >= self.now(),
+            rail.get() < self.rails() && at >= self.now(),
             "no rail {rail} at {at}"
         );
-        let first = self.adapter(rail, 0).id();
+        let first = self.adapter(rail, NodeId::new(0)).place();
         let mut world = self.world.borrow_mut();
         world.schedule(at, first, Due::Fails(rail));
     }
@@ -173,32 +170,35 @@ impl Cluster {
     ///
     /// # Panics
     /// If the machine lacks one of the nodes.
-    pub fn attach(&self, places: &[NodeId]) -> Result<Vec<Node>, NoContext> {
+    pub fn attach(&self, nodes: impl IntoIterator<Item = NodeId>) -> Result<Vec<Node>, NoContext> {
         let capability = self.capability();
         let mut counts = BTreeMap::new();
-        let mut rounds: Vec<Vec<NodeId>> = Vec::new();
-        let place = |&node: &NodeId| {
-            let count: &mut usize = counts.entry(node).or_default();
+        let mut rounds: Vec<Vec<Place>> = Vec::new();
+        let open = nodes.into_iter().map(|node| {
+            let (node, count) = (self.node(node), counts.entry(node).or_insert(0));
             if *count == rounds.len() {
                 rounds.push(Vec::new());
             }
-            rounds[*count].push(node);
+            rounds[*count].push(node.place());
             *count += 1;
-            (*count - 1, rounds[*count - 1].len() - 1)
-        };
-        let placed: Vec<(usize, usize)> = places.iter().map(place).collect();
-        let mut attached: Vec<Vec<Node>> = Vec::new();
-        for nodes in &rounds {
-            match self.node(nodes[0]).attach_all(nodes, capability) {
-                Ok(processes) => attached.push(processes),
-                Err(error) => {
-                    attached.iter().flatten().for_each(Node::detach);
-                    return Err(error);
-                }
-            }
+            (*count - 1, node)
+        });
+        let open: Vec<(usize, Node)> = open.collect();
+        let mut contexts = Vec::new();
+        let outcome = rounds.iter().try_for_each(|places| {
+            let mut world = self.world.borrow_mut();
+            contexts.push(world.memory().attach(places, capability)?);
+            Ok(())
+        });
+        let attached = open.iter().filter_map(|(round, node)| {
+            let context = *contexts.get(*round)?;
+            Some(node.attached(context, capability))
+        });
+        let attached: Vec<Node> = attached.collect();
+        if outcome.is_err() {
+            attached.iter().for_each(Node::detach);
         }
-        let node = |(round, index): (usize, usize)| attached[round][index].clone();
-        Ok(placed.into_iter().map(node).collect())
+        outcome.map(|()| attached)
     }
 
     /// Starts a process. Its label appears in reports of deadlocks.
@@ -221,8 +221,9 @@ impl Cluster {
         Ok(())
     }
 
-    /// Runs while something says so of the present, which is asked after each step, and something is due by `end`; whether
-    /// something is: if not, `end` is the present, unless it is never. Processes that wait for ever are no error here.
+    /// Runs until `go_on`, which is asked after each step with the present time, says no, or until nothing more is due by `end`.
+    /// Returns whether anything is still due; if not, the clock stands at `end`, unless that is [`Time::MAX`]. Processes that wait
+    /// for ever are no error here.
     ///
     /// # Errors
     /// As [`Cluster::run_until`].
@@ -234,7 +235,7 @@ impl Cluster {
         Ok(due)
     }
 
-    /// The same, but that the present stays at what was the last to be due.
+    /// As [`Cluster::run_while`], but the clock stays at the last event.
     ///
     /// # Errors
     /// As [`Cluster::run_until`].
@@ -283,7 +284,7 @@ impl Cluster {
         Ok(self.world.borrow_mut().step(end, LONGEST_STRETCH))
     }
 
-    /// Nothing more will happen, to these packets at least, and to the processes that wait for them.
+    /// The error of a run in which these packets, and the processes that wait for them, cannot go on.
     fn deadlock(&self, packets: Option<fabric::Deadlock>) -> Stop {
         Stop::Deadlock {
             at: self.now(),
@@ -320,11 +321,6 @@ impl Cluster {
     /// Packets acknowledged so far.
     pub fn packets(&self) -> u64 {
         self.world.borrow().packets()
-    }
-
-    /// Payload stored in a node's memories so far.
-    pub fn stored(&self, node: NodeId) -> Bytes {
-        self.world.borrow().adapter(node).inputter.stored()
     }
 
     /// A meter for DMAs, at zero.

@@ -1,7 +1,6 @@
 //! A node as its processes see it.
 
 use super::World;
-use crate::NodeId;
 use crate::adapter::Due;
 use crate::adapter::command_processor::Command;
 use crate::adapter::mmu::context::{Capability, NoContext};
@@ -10,6 +9,7 @@ use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Progress, Report};
 use crate::memory::{Address, ContextId, ElanAddr, Placement, Region};
+use crate::{NodeId, Place, Rail};
 use kernel::{Label, Signal};
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
@@ -19,17 +19,17 @@ use units::{Bytes, Time};
 #[derive(Clone)]
 pub struct Node {
     pub(crate) world: Rc<RefCell<World>>,
-    id: NodeId,
+    place: Place,
     context: ContextId,
     capability: Capability,
 }
 
 impl Node {
     /// The processes of a node that need no protection: those of context 0.
-    pub(super) fn open(world: Rc<RefCell<World>>, id: NodeId) -> Self {
+    pub(super) fn open(world: Rc<RefCell<World>>, place: Place) -> Self {
         Node {
             world,
-            id,
+            place,
             context: ContextId::default(),
             capability: Capability::OPEN,
         }
@@ -45,31 +45,17 @@ impl Node {
     /// # Errors
     /// If all contexts are in use.
     pub fn attach(&self, capability: Capability) -> Result<Node, NoContext> {
-        let context = self.memory().attach(&[self.id], capability)?;
-        Ok(Node {
-            context,
-            capability,
-            ..self.clone()
-        })
+        let context = self.memory().attach(&[self.place], capability)?;
+        Ok(self.attached(context, capability))
     }
 
-    /// Attaches a process on each of some different nodes, all in contexts of one number, which broadcasts need.
-    ///
-    /// # Errors
-    /// If no number is free on all of them.
-    pub(super) fn attach_all(
-        &self,
-        nodes: &[NodeId],
-        capability: Capability,
-    ) -> Result<Vec<Node>, NoContext> {
-        let context = self.memory().attach(nodes, capability)?;
-        let node = |&id| Node {
-            id,
+    /// The process that has a context of this adapter.
+    pub(super) fn attached(&self, context: ContextId, capability: Capability) -> Node {
+        Node {
             context,
             capability,
             ..self.clone()
-        };
-        Ok(nodes.iter().map(node).collect())
+        }
     }
 
     /// The same process at its node's adapter on another rail: attaches it there, to a context of its own through which that
@@ -80,16 +66,17 @@ impl Node {
     ///
     /// # Panics
     /// If the machine has no such rail.
-    pub fn beside(&self, rail: u32) -> Result<Node, NoContext> {
+    pub fn beside(&self, rail: Rail) -> Result<Node, NoContext> {
         let (_, node) = self.rail_and_node();
         let mut world = self.world.borrow_mut();
-        let tree = world.fabric().topology();
-        assert!(rail < tree.rails(), "the machine has no rail {rail}");
-        let id = tree.place(rail.into(), node.into()).get();
-        let context = world.memory().attach(&[id], self.capability)?;
+        let topology = world.fabric().topology();
+        let known = rail.get() < topology.rails();
+        assert!(known, "the machine has no rail {rail}");
+        let place = topology.place(rail, node);
+        let context = world.memory().attach(&[place], self.capability)?;
         drop(world);
         let beside = Node {
-            id,
+            place,
             context,
             ..self.clone()
         };
@@ -105,9 +92,9 @@ impl Node {
         self.memory().detach(process, self.capability);
     }
 
-    /// Its number; of an adapter on a rail other than 0, that of the node's place there (see [`fabric::topology`]).
-    pub fn id(&self) -> NodeId {
-        self.id
+    /// The place of its adapter.
+    pub fn place(&self) -> Place {
+        self.place
     }
 
     /// Whether its network has hardware broadcasts: it is a tree.
@@ -116,10 +103,9 @@ impl Node {
     }
 
     /// The rail of this adapter, and the number of the node, which is the same on all rails.
-    pub fn rail_and_node(&self) -> (u32, NodeId) {
+    pub fn rail_and_node(&self) -> (Rail, NodeId) {
         let world = self.world.borrow();
-        let (rail, node) = world.fabric().topology().rail_and_node(self.id.into());
-        (rail.get(), node.get())
+        world.fabric().topology().rail_and_node(self.place)
     }
 
     /// Whether the rail of this adapter has failed.
@@ -129,17 +115,17 @@ impl Node {
 
     /// Set when the rail of this adapter fails.
     pub fn down(&self) -> Signal {
-        self.world.borrow().adapter(self.id).down.clone()
+        self.world.borrow().adapter(self.place).down.clone()
     }
 
     /// Whether the adapter receives a message: some of it has arrived, and some is missing; or a packet arrives.
     pub fn is_receiving(&self) -> bool {
-        self.world.borrow().is_receiving(self.id)
+        self.world.borrow().is_receiving(self.place)
     }
 
     /// Whether the adapter sends a message: its engines work on a DMA, or one waits for them.
     pub fn is_sending(&self) -> bool {
-        self.world.borrow().adapter(self.id).engine.is_busy()
+        self.world.borrow().adapter(self.place).engine.is_busy()
     }
 
     /// The process's context.
@@ -155,7 +141,7 @@ impl Node {
     /// An address of the process's memory.
     pub fn at(&self, elan: ElanAddr) -> Address {
         Address {
-            node: self.id,
+            node: self.place,
             context: self.context,
             elan,
         }
@@ -177,7 +163,7 @@ impl Node {
     pub(super) fn alarm(&self, at: Time) -> Signal {
         let signal = Signal::new();
         let wake = Due::Wake(signal.clone());
-        self.world.borrow_mut().schedule(at, self.id, wake);
+        self.world.borrow_mut().schedule(at, self.place, wake);
         signal
     }
 
@@ -333,7 +319,7 @@ impl Node {
         let progress = self.progress(dma, Report::Host);
         let transfer = progress.transfer();
         let id = world.flight().add_dma(progress);
-        world.post(self.id, Command::Dma(id));
+        world.post(self.place, Command::Dma(id));
         transfer
     }
 
@@ -341,7 +327,7 @@ impl Node {
     pub fn post(&self, dma: Dma) {
         let mut world = self.world.borrow_mut();
         let id = world.flight().add_dma(self.progress(dma, Report::Nobody));
-        world.post(self.id, Command::Dma(id));
+        world.post(self.place, Command::Dma(id));
     }
 
     /// Waits until the queue of the DMA engine has a place.
@@ -350,7 +336,7 @@ impl Node {
             let delay = {
                 let world = self.world.borrow();
                 let adapter = &world.config().adapter;
-                if world.adapter(self.id).engine.waiting() < adapter.queue {
+                if world.adapter(self.place).engine.waiting() < adapter.queue {
                     return;
                 }
                 adapter.retry_delay.max(world.config().cycle)
@@ -361,7 +347,7 @@ impl Node {
 
     /// A DMA of the process.
     pub(crate) fn progress(&self, dma: Dma, report: Report) -> Progress {
-        Progress::new(dma, (self.id, self.context), self.capability, report)
+        Progress::new(dma, (self.place, self.context), self.capability, report)
     }
 
     /// The oldest error of what nobody awaited: chained and posted DMAs, bytes for memory that was unmapped.
@@ -374,17 +360,22 @@ impl Node {
     /// Whether the inputter accepts packets; if not, it discards them and their senders try again.
     pub fn accept(&self, accepting: bool) {
         let mut world = self.world.borrow_mut();
-        let inputter = &mut world.adapter_mut(self.id).inputter;
+        let inputter = &mut world.adapter_mut(self.place).inputter;
         inputter.refuse_all(!accepting);
+    }
+
+    /// Payload stored by this adapter so far.
+    pub fn stored(&self) -> Bytes {
+        self.world.borrow().adapter(self.place).inputter.stored()
     }
 
     /// Time in which this node's bus has been taken so far.
     pub fn bus_busy(&self) -> Time {
-        self.world.borrow().bus_busy(self.id)
+        self.world.borrow().bus_busy(self.place)
     }
 
     /// Time in which this node's thread processor has worked so far.
     pub fn thread_busy(&self) -> Time {
-        self.world.borrow().adapter(self.id).processor.busy()
+        self.world.borrow().adapter(self.place).processor.busy()
     }
 }

@@ -70,12 +70,12 @@ impl Node {
         pooled: bool,
     ) -> Result<EventId, Fault> {
         if let Action::Set(other) = action {
-            let own = other.node == self.id();
+            let own = other.node == self.place();
             assert!(own, "an event sets others of its own node");
         }
         let event = self.memory().add_event(self.at(at), self.capability())?;
         let mut world = self.world.borrow_mut();
-        let events = &mut world.adapter_mut(self.id()).events;
+        let events = &mut world.adapter_mut(self.place()).events;
         events.install(event.index, count, action, pooled);
         Ok(event)
     }
@@ -110,7 +110,7 @@ impl Node {
         self.assert_owns_event(event);
         self.world
             .borrow_mut()
-            .post(self.id(), Command::Set(event.index));
+            .post(self.place(), Command::Set(event.index));
     }
 
     /// Lets an event of any node occur: a DMA of zero bytes.
@@ -150,8 +150,8 @@ impl Node {
         }
     }
 
-    /// Waits in a way of choice for what a process that polls sees when the future is ready, such as the end of a [`Transfer`].
-    /// Who blocks sees it as much later as `interrupt` is longer than `poll`, unless it is there already.
+    /// Waits, in a way of choice, for a future that is ready when a process that polls sees its end, such as a [`Transfer`]. A
+    /// process that blocks goes on later, by the difference of `interrupt` and `poll`, unless the future is ready at once.
     pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: Wait) -> F::Output {
         let mut seen = pin!(seen.into_future());
         let looks = match how {
@@ -194,8 +194,8 @@ impl Node {
         .await
     }
 
-    /// Gives the processor up until the operating system wakes the process for the event. Who finds the block in main
-    /// memory already does not.
+    /// Gives the processor up until the operating system wakes the process for the event, unless the block is in main memory
+    /// already.
     async fn block(&self, event: EventId) {
         let seen = self.seen_of(event);
         let woken = self.world.borrow_mut().event(event).wake_up();
@@ -204,7 +204,7 @@ impl Node {
 
     /// A process or thread has direct access to its own events only; all others are set with [`Node::notify`].
     pub(crate) fn assert_owns_event(&self, event: EventId) {
-        let own = event.node == self.id()
+        let own = event.node == self.place()
             && self
                 .event_address(event)
                 .is_none_or(|at| at.is_with(self.at(ElanAddr::NOWHERE)));
@@ -258,13 +258,13 @@ impl Node {
         if placement != Placement::Adapter {
             return Err(Fault::new(at, bytes, Access::Host, Reason::NotAdapter));
         }
-        let inputter = &mut world.adapter_mut(self.id()).inputter;
+        let inputter = &mut world.adapter_mut(self.place()).inputter;
         let index = inputter.add_queue(Queue::new(count, slot, event));
         let context = world.memory().context_mut(at, self.capability());
         let queues = &mut context.expect("its memory was translated").queues;
         queues.insert(at.elan, index);
         Ok(QueueId {
-            node: self.id(),
+            node: self.place(),
             index,
             at,
         })
@@ -292,9 +292,9 @@ impl Node {
         let mut world = self.world.borrow_mut();
         let slot = world.queue(queue).slot();
         assert!(message.len() as u64 <= slot.as_u64(), "a slot has {slot}");
-        let commands = &mut world.adapter_mut(self.id()).commands;
+        let commands = &mut world.adapter_mut(self.place()).commands;
         let command = commands.message(queue.index, message.into());
-        world.post(self.id(), command);
+        world.post(self.place(), command);
     }
 
     /// Messages in one of this process's queues.
@@ -312,7 +312,7 @@ impl Node {
             let message = world.queue(queue).start_read()?;
             let length = Bytes::new(message.len().max(1) as u64);
             let done = Due::Wake(read.clone());
-            let mut wires = world.wires(self.id());
+            let mut wires = world.wires(self.place());
             wires.transfer(Direction::ToMain, length, done);
             message
         };

@@ -2,7 +2,7 @@
 
 mod route;
 
-use crate::NodeId;
+use crate::Place;
 use crate::adapter::bus_interface::BusInterface;
 use crate::adapter::event_unit::Event;
 use crate::adapter::mmu::shared::Memory;
@@ -10,19 +10,20 @@ use crate::adapter::queue::{Queue, QueueId};
 use crate::adapter::{Due, Wires};
 use crate::config::Config;
 use crate::in_flight::InFlight;
-use crate::memory::{EventId, PerNode};
+use crate::memory::EventId;
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
 use kernel::{Digest, EventQueue, Spawner};
 use route::Adapter;
+use typed_index_collections::TiVec;
 use units::Time;
 
 /// Everything that is simulated but the processes.
 pub(crate) struct World {
     config: Config,
     fabric: Fabric,
-    adapters: PerNode<Adapter>,
+    adapters: TiVec<Place, Adapter>,
     /// Their bus interfaces, which all parts use.
-    interfaces: PerNode<BusInterface>,
+    interfaces: TiVec<Place, BusInterface>,
     memory: Memory,
     flight: InFlight,
     spawner: Spawner,
@@ -96,12 +97,12 @@ impl World {
     }
 
     /// The parts of an adapter.
-    pub fn adapter(&self, node: NodeId) -> &Adapter {
+    pub fn adapter(&self, node: Place) -> &Adapter {
         &self.adapters[node]
     }
 
     /// The same, to tell them something.
-    pub fn adapter_mut(&mut self, node: NodeId) -> &mut Adapter {
+    pub fn adapter_mut(&mut self, node: Place) -> &mut Adapter {
         &mut self.adapters[node]
     }
 
@@ -114,18 +115,18 @@ impl World {
     }
 
     /// Time in which an adapter's bus has been taken so far.
-    pub fn bus_busy(&self, node: NodeId) -> Time {
+    pub fn bus_busy(&self, node: Place) -> Time {
         self.interfaces[node].busy()
     }
 
     /// Whether an adapter receives something.
-    pub fn is_receiving(&self, node: NodeId) -> bool {
+    pub fn is_receiving(&self, node: Place) -> bool {
         self.flight.landing_at(node) > 0 || self.fabric.arriving(node) > 0
     }
 
     /// The parts of an adapter, and the wires from there.
     #[inline]
-    fn at(&mut self, node: NodeId) -> (&mut Adapter, Wires<'_>) {
+    fn at(&mut self, node: Place) -> (&mut Adapter, Wires<'_>) {
         let wires = Wires {
             node,
             now: self.now,
@@ -140,12 +141,12 @@ impl World {
     }
 
     /// The wires from an adapter.
-    pub fn wires(&mut self, node: NodeId) -> Wires<'_> {
+    pub fn wires(&mut self, node: Place) -> Wires<'_> {
         self.at(node).1
     }
 
-    pub fn schedule(&mut self, at: Time, node: NodeId, due: Due) {
-        self.agenda.schedule(at, node.into(), due);
+    pub fn schedule(&mut self, at: Time, node: Place, due: Due) {
+        self.agenda.schedule(at, node.get().into(), due);
     }
 
     /// Nothing happens before `end` any more.

@@ -1,25 +1,25 @@
 //! # Static allocation of rails (coll2003 s2)
 //!
-//! Each adapter is a transmitter or a receiver once and for all: a binary matrix with a row for each rail and a column for each
-//! node, 1 where the node transmits (s2.1, figure 1). Node *a* reaches node *b* if *a* transmits on a rail on which *b* receives,
-//! and all nodes are to reach each other without others in between. That is: of no two columns does one have all the ones of
-//! the other. The most columns of `r` entries for which this is so are C(r, r/2) (proposition 1; it is Sperner's theorem), and
-//! all columns with r/2 ones are so many.
+//! An allocation makes each adapter a transmitter or a receiver for the whole run. It is a binary matrix with a row for each rail
+//! and a column for each node: an entry is 1 where the node transmits on the rail (s2.1, figure 1). Node *a* reaches node *b* if
+//! there is a rail on which *a* transmits and *b* receives. All nodes reach each other if no column contains all the ones of
+//! another column. With `r` rails there are at most C(r, r/2) such columns (proposition 1; this is Sperner's theorem), and the
+//! columns with exactly r/2 ones attain this bound.
 //!
 //! | allocation | rails of n nodes | nodes of r rails |
 //! |---|---|---|
 //! | [`Allocation::logarithmic`], algorithm 1 | 2 log2 n | 2^(r/2) |
-//! | [`Allocation::optimal`], algorithm 2 | the least that there can be | C(r, r/2) |
+//! | [`Allocation::optimal`], algorithm 2 | the minimum | C(r, r/2) |
 //!
-//! Numbers of nodes in between have the first columns of the matrix of the next larger one.
-//!
-//! A column is a word with a bit for each rail, which bounds the rails at [`MOST_RAILS`]. The 2^32 nodes that a number can
-//! count need 64 rails with algorithm 1, and 35 with algorithm 2.
+//! For a number of nodes between these sizes, an allocation consists of the first columns of the next larger matrix. A column is a
+//! word with a bit for each rail, so there are at most [`MOST_RAILS`]. The 2^32 nodes that a number can count need 64 rails with
+//! algorithm 1 and 35 rails with algorithm 2.
 
-use crate::NodeId;
+use crate::{NodeId, Rail};
 use itertools::Itertools;
 use std::collections::BTreeMap;
 use thiserror::Error;
+use typed_index_collections::TiVec;
 
 /// Most rails of an allocation.
 pub const MOST_RAILS: u32 = u64::BITS;
@@ -27,7 +27,7 @@ pub const MOST_RAILS: u32 = u64::BITS;
 /// Why there is no such allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AllocationError {
-    /// Not all of the nodes would reach each other, however the rails are allocated.
+    /// No allocation of these rails lets all nodes reach each other.
     #[error("{nodes} nodes need {needed} rails; you have {rails}")]
     TooFewRails {
         /// Nodes to connect.
@@ -37,7 +37,7 @@ pub enum AllocationError {
         /// Rails that there are.
         rails: u32,
     },
-    /// More than there is room for.
+    /// A column has no bits for so many rails.
     #[error("{0} rails are more than the {MOST_RAILS} of an allocation")]
     TooManyRails(u32),
 }
@@ -47,12 +47,12 @@ pub enum AllocationError {
 pub struct Allocation {
     rails: u32,
     /// For each node the rails that it transmits on.
-    columns: Vec<u64>,
+    columns: TiVec<NodeId, u64>,
 }
 
 impl Allocation {
-    /// Algorithm 1: on half of the rails consecutive groups of 1, 2, 4 ... nodes are transmitters and receivers in turn; the other
-    /// half is its inverse. Two nodes that are in different groups of a rail are so on its inverse, too, the other way round.
+    /// Algorithm 1: on each rail of the first half, consecutive groups of 1, 2, 4 ... nodes transmit and receive in turn. Each rail
+    /// of the second half is the inverse of one of the first half, so that two nodes reach each other in both directions.
     ///
     /// Rails are numbered as figure 3 has its rows, in the order in which the algorithm's two loops come to them: transmitters
     /// first on all of the first half. (Its text calls these the rails 2i, and their inverses 2i + 1.)
@@ -62,7 +62,11 @@ impl Allocation {
         let column = |node| {
             let first = (0..half).filter(|group| node >> group & 1 == 0);
             let inverse = (0..half).filter(|group| node >> group & 1 == 1);
-            word(first.chain(inverse.map(|group| half + group)))
+            word(
+                first
+                    .chain(inverse.map(|group| half + group))
+                    .map(Rail::new),
+            )
         };
         Allocation {
             rails,
@@ -82,8 +86,8 @@ impl Allocation {
     /// If so many nodes need more rails, or there is no room for so many rails.
     pub fn with_rails(nodes: u32, rails: u32) -> Result<Self, AllocationError> {
         check(nodes, rails)?;
-        let halves = (0..rails).combinations(rails as usize / 2);
-        let columns: Vec<u64> = halves.map(word).take(nodes as usize).collect();
+        let halves = Rail::all(rails).combinations(rails as usize / 2);
+        let columns: TiVec<_, _> = halves.map(word).take(nodes as usize).collect();
         assert_eq!(columns.len(), nodes as usize, "there are enough halves");
         Ok(Allocation { rails, columns })
     }
@@ -99,40 +103,41 @@ impl Allocation {
     }
 
     /// Whether the adapter of `node` on `rail` transmits; it receives otherwise.
-    pub fn transmits(&self, rail: u32, node: NodeId) -> bool {
-        assert!(rail < self.rails, "there is no rail {rail}");
-        self.columns[node as usize] >> rail & 1 == 1
+    pub fn transmits(&self, rail: Rail, node: NodeId) -> bool {
+        assert!(rail.get() < self.rails, "there is no rail {rail}");
+        has(self.columns[node], rail)
     }
 
     /// The rails that lead from one node to another, in their order: `from` transmits on them, and `to` receives.
-    pub fn rails_between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = u32> {
+    pub fn rails_between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = Rail> {
         let between = self.between(from, to);
-        (0..self.rails).filter(move |rail| between >> rail & 1 == 1)
+        Rail::all(self.rails).filter(move |&rail| has(between, rail))
     }
 
     /// Whether every node reaches every other. Takes a time that is quadratic in the nodes.
     pub fn is_connected(&self) -> bool {
-        let mut pairs = (0..self.nodes()).tuple_combinations();
+        let mut pairs = self.columns.keys().tuple_combinations();
         pairs.all(|(one, other)| self.between(one, other) != 0 && self.between(other, one) != 0)
     }
 
-    /// Two nodes of which the first reaches the second on this rail only, if there are such: what its failure would part.
-    /// Algorithm 2, where every node transmits on as many rails, is taken for granted.
-    pub fn parted_without(&self, rail: u32) -> Option<(NodeId, NodeId)> {
-        assert!(rail < self.rails, "there is no rail {rail}");
-        let node: BTreeMap<u64, NodeId> = self.columns.iter().copied().zip(0..).collect();
-        let senders = (0..).zip(&self.columns);
-        let mut senders = senders.filter(|(_, column)| **column >> rail & 1 == 1);
-        // The other's column is the same but for this rail, and one that it has in its place.
+    /// Two nodes of which the first reaches the second on this rail only, if there are any: the failure of the rail would separate
+    /// them. The allocation must be one of algorithm 2, where every node transmits on the same number of rails.
+    pub fn parted_without(&self, rail: Rail) -> Option<(NodeId, NodeId)> {
+        assert!(rail.get() < self.rails, "there is no rail {rail}");
+        let columns = self.columns.iter_enumerated();
+        let node: BTreeMap<u64, NodeId> = columns.map(|(node, column)| (*column, node)).collect();
+        let senders = self.columns.iter_enumerated();
+        let mut senders = senders.filter(|(_, column)| has(**column, rail));
+        // The second node's column has another rail in place of this one, and is equal otherwise.
         senders.find_map(|(from, column)| {
-            let mut others = (0..self.rails).filter(|other| column >> other & 1 == 0);
-            let to = others.find_map(|other| node.get(&(column ^ 1 << rail | 1 << other)));
+            let mut others = Rail::all(self.rails).filter(|&other| !has(*column, other));
+            let to = others.find_map(|other| node.get(&(column ^ bit(rail) | bit(other))));
             to.map(|&to| (from, to))
         })
     }
 
     fn between(&self, from: NodeId, to: NodeId) -> u64 {
-        self.columns[from as usize] & !self.columns[to as usize]
+        self.columns[from] & !self.columns[to]
     }
 }
 
@@ -179,8 +184,16 @@ pub fn optimal_rails(nodes: u32) -> u32 {
     enough.expect("35 rails have more halves than a number can count")
 }
 
-fn word(rails: impl IntoIterator<Item = u32>) -> u64 {
-    rails.into_iter().fold(0, |word, rail| word | 1 << rail)
+fn word(rails: impl IntoIterator<Item = Rail>) -> u64 {
+    rails.into_iter().fold(0, |word, rail| word | bit(rail))
+}
+
+fn bit(rail: Rail) -> u64 {
+    1 << rail.get()
+}
+
+fn has(word: u64, rail: Rail) -> bool {
+    word & bit(rail) != 0
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use super::config::Config;
 use super::nic::{MOST_PROCESSES, Port};
-use crate::NodeId;
 use crate::cluster::Node;
+use crate::{NodeId, Rail};
 use std::cell::Cell;
 use std::rc::Rc;
+use typed_index_collections::TiVec;
 
 /// One rail at one node.
-pub(super) struct Rail {
+pub(super) struct RailAdapter {
     /// The node at its adapter, in the context of the system.
     pub adapter: Node,
     /// Whether a process of the node sends on it, if the policy keeps account of that.
@@ -17,11 +18,11 @@ pub(super) struct Rail {
     pub port: Option<Rc<Port>>,
 }
 
-impl Rail {
+impl RailAdapter {
     /// One on which nothing has been sent.
     pub fn new(adapter: Node, port: Option<Rc<Port>>) -> Self {
         let taken = Cell::new(false);
-        Rail {
+        RailAdapter {
             adapter,
             taken,
             port,
@@ -57,7 +58,7 @@ impl Rail {
 pub(super) struct Host {
     pub node: NodeId,
     pub config: Config,
-    pub rails: Vec<Rail>,
+    pub rails: TiVec<Rail, RailAdapter>,
     /// Requests made so far: no two have the same number.
     requests: Cell<u64>,
     /// Processes so far.
@@ -65,7 +66,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub fn new(node: NodeId, config: Config, rails: Vec<Rail>) -> Self {
+    pub fn new(node: NodeId, config: Config, rails: TiVec<Rail, RailAdapter>) -> Self {
         Host {
             node,
             config,
@@ -95,10 +96,19 @@ impl Host {
         number
     }
 
+    /// The adapter's process on a rail.
+    ///
+    /// # Panics
+    /// If the policy reserves nothing.
+    pub fn port(&self, rail: Rail) -> &Rc<Port> {
+        let port = self.rails[rail].port.as_ref();
+        port.expect("the policy reserves")
+    }
+
     /// The rails of which something holds, in ascending order.
-    pub fn rails_that(&self, holds: impl Fn(&Rail) -> bool) -> Vec<u32> {
-        let rails = (0..).zip(&self.rails);
-        let rails = rails.filter(|(_, rail)| holds(rail));
+    pub fn rails_that(&self, holds: impl Fn(&RailAdapter) -> bool) -> Vec<Rail> {
+        let rails = self.rails.iter_enumerated();
+        let rails = rails.filter(|(_, adapter)| holds(adapter));
         rails.map(|(rail, _)| rail).collect()
     }
 }

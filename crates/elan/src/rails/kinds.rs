@@ -10,6 +10,7 @@ use super::policy::hybrid::Hybrid;
 use super::policy::local_dynamic::LocalDynamic;
 use super::policy::turn::Turn;
 use super::policy::{Policy, PortOf};
+use crate::Rail;
 use std::rc::Rc;
 
 /// The policy of the machine, for a process of a node.
@@ -19,7 +20,7 @@ pub(super) fn new(
     index: u32,
     ports: PortOf,
 ) -> Box<dyn Policy> {
-    let turn = Turn::starting_at(index % host.rails.len() as u32);
+    let turn = Turn::starting_at(Rail::new(index % host.rails.len() as u32));
     match host.config.policy {
         Kind::Static => {
             let allocation = allocation.expect("the machine has been checked");

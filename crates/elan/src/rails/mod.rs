@@ -43,17 +43,18 @@ pub use policy::stripes;
 pub use policy::turn::Turn;
 pub use process::{Attachment, Process};
 
-use crate::NodeId;
 use crate::adapter::mmu::MemoryError;
 use crate::cluster::{Cluster, Node};
 use crate::memory::Region;
-use host::{Host, Rail};
+use crate::{NodeId, Rail};
+use host::{Host, RailAdapter};
 use nic::Port;
 use std::rc::Rc;
+use typed_index_collections::TiVec;
 
 /// The rails of a cluster.
 pub struct Rails {
-    hosts: Rc<[Rc<Host>]>,
+    hosts: Rc<TiVec<NodeId, Rc<Host>>>,
     /// Of the policy static.
     allocation: Option<Rc<Allocation>>,
 }
@@ -70,28 +71,27 @@ impl Rails {
     pub fn new(cluster: &Cluster) -> Result<Self, MemoryError> {
         let config = cluster.config().rails.expect("a machine with rails");
         let (nodes, rails) = (cluster.nodes(), cluster.rails());
-        let mut ports = Vec::new();
+        let mut ports: TiVec<Rail, TiVec<NodeId, Rc<Port>>> = TiVec::new();
         if config.policy.reserves() {
-            for rail in 0..rails {
-                let adapters = (0..nodes).map(|node| cluster.adapter(rail, node));
+            for rail in Rail::all(rails) {
+                let adapters = NodeId::all(nodes).map(|node| cluster.adapter(rail, node));
                 ports.push(nic::start(adapters.collect(), config)?);
             }
         }
-        let rail = |node: NodeId, rail: u32| {
-            let ports: Option<&Vec<Rc<Port>>> = ports.get(rail as usize);
-            let port = ports.map(|ports| Rc::clone(&ports[node as usize]));
-            Rail::new(cluster.adapter(rail, node), port)
+        let adapter = |rail: Rail, node: NodeId| {
+            let port = ports.get(rail).map(|ports| Rc::clone(&ports[node]));
+            RailAdapter::new(cluster.adapter(rail, node), port)
         };
         let host = |node| {
-            let rails = (0..rails).map(|number| rail(node, number));
-            Rc::new(Host::new(node, config, rails.collect()))
+            let adapters = Rail::all(rails).map(|rail| adapter(rail, node));
+            Rc::new(Host::new(node, config, adapters.collect()))
         };
         let allocation = (config.policy == Kind::Static).then(|| {
             let allocation = Allocation::with_rails(nodes, rails);
             Rc::new(allocation.expect("the machine has been checked"))
         });
         Ok(Rails {
-            hosts: (0..nodes).map(host).collect(),
+            hosts: Rc::new(NodeId::all(nodes).map(host).collect()),
             allocation,
         })
     }
@@ -100,11 +100,11 @@ impl Rails {
     ///
     /// # Panics
     /// If these are not the adapters of a node, in the order of the rails.
-    pub fn attach(&self, adapters: Vec<Node>, buffers: Vec<Region>) -> Attachment {
-        let (_, node) = adapters[0].rail_and_node();
-        let host = &self.hosts[node as usize];
-        let places = adapters.iter().map(Node::id);
-        let all = places.eq(host.rails.iter().map(|rail| rail.adapter.id()));
+    pub fn attach(&self, adapters: TiVec<Rail, Node>, buffers: TiVec<Rail, Region>) -> Attachment {
+        let (_, node) = adapters[Rail::new(0)].rail_and_node();
+        let host = &self.hosts[node];
+        let places = adapters.iter().map(Node::place);
+        let all = places.eq(host.rails.iter().map(|rail| rail.adapter.place()));
         assert!(
             all && buffers.len() == adapters.len(),
             "a program is at all adapters of its node, in the order of the rails, and has a buffer at each"
@@ -127,13 +127,10 @@ impl Rails {
     /// # Panics
     /// If an adapter has no memory left for its events, or the node has [`nic::MOST_PROCESSES`] already.
     pub fn process(&self, node: NodeId, index: u32) -> Process {
-        let host = Rc::clone(&self.hosts[node as usize]);
+        let host = Rc::clone(&self.hosts[node]);
         host.add_process();
         let hosts = Rc::clone(&self.hosts);
-        let port = move |node: NodeId, rail: u32| {
-            let port = &hosts[node as usize].rails[rail as usize].port;
-            Rc::clone(port.as_ref().expect("all adapters have one"))
-        };
+        let port = move |node: NodeId, rail| Rc::clone(hosts[node].port(rail));
         let policy = kinds::new(&host, self.allocation.as_ref(), index, Rc::new(port));
         Process::new(host, policy)
     }
@@ -146,10 +143,7 @@ impl Rails {
     pub fn check(&self) {
         let ports = self.hosts.iter().flat_map(|host| &host.rails);
         for port in ports.filter_map(|rail| rail.port.as_ref()) {
-            port.check(|node, rail| {
-                let port = &self.hosts[node as usize].rails[rail as usize].port;
-                Rc::clone(port.as_ref().expect("all adapters have one"))
-            });
+            port.check(|node, rail| self.hosts[node].port(rail));
         }
     }
 

@@ -12,17 +12,18 @@
 
 use super::config::Config;
 use super::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
-use crate::NodeId;
 use crate::adapter::mmu::MemoryError;
 use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
 use crate::memory::{Address, EventId};
 use crate::thread::Thread;
-use crate::transaction::{INSERTED, Transaction, WORD};
+use crate::transaction::{INSERTED, Transaction, WORD, word_of};
+use crate::{NodeId, Rail};
 use fabric::Priority;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use typed_index_collections::TiVec;
 
 /// Slots of the queue for each adapter of the rail, and for this one.
 const SLOTS: u32 = 4;
@@ -47,8 +48,14 @@ pub(super) struct Port {
     waiting: RefCell<BTreeMap<u64, Rc<Reply>>>,
 }
 
+/// Where the queues of a rail's adapters lie.
+type Queues = TiVec<NodeId, Address>;
+
 /// Starts the adapters of a rail.
-pub(super) fn start(adapters: Vec<Node>, config: Config) -> Result<Vec<Rc<Port>>, MemoryError> {
+pub(super) fn start(
+    adapters: Vec<Node>,
+    config: Config,
+) -> Result<TiVec<NodeId, Rc<Port>>, MemoryError> {
     let slots = SLOTS * (adapters.len() as u32 + MOST_PROCESSES);
     let port = |adapter: Node| {
         let queue = adapter.queue(slots, WORD * INSERTED as u64, None)?;
@@ -60,9 +67,9 @@ pub(super) fn start(adapters: Vec<Node>, config: Config) -> Result<Vec<Rc<Port>>
             waiting: RefCell::default(),
         }))
     };
-    let ports: Result<Vec<Rc<Port>>, MemoryError> = adapters.into_iter().map(port).collect();
-    let ports = ports?;
-    let queues: Rc<[Address]> = ports.iter().map(|port| port.queue.start()).collect();
+    let ports = adapters.into_iter().map(port);
+    let ports: TiVec<NodeId, Rc<Port>> = ports.collect::<Result<_, MemoryError>>()?;
+    let queues: Rc<Queues> = Rc::new(ports.iter().map(|port| port.queue.start()).collect());
     for port in &ports {
         let (rail, node) = port.adapter.rail_and_node();
         let (own, queues) = (Rc::clone(port), Rc::clone(&queues));
@@ -122,7 +129,7 @@ impl Port {
     }
 
     /// Asserts that whom it sends to receives from it.
-    pub fn check(&self, port: impl Fn(NodeId, u32) -> Rc<Port>) {
+    pub fn check<'a>(&self, port: impl Fn(NodeId, Rail) -> &'a Rc<Port>) {
         let nic = self.nic.borrow();
         if nic.status() != Status::Sending {
             return;
@@ -140,14 +147,14 @@ impl Port {
     }
 
     /// The thread.
-    async fn serve(&self, thread: &Thread, queues: &[Address], handle: u32) {
+    async fn serve(&self, thread: &Thread, queues: &Queues, handle: u32) {
         loop {
             let message = decode(&thread.receive(self.queue).await);
             thread.step(handle.into()).await;
             let replies = self.nic.borrow_mut().handle(message);
             if let Some((to, packet)) = replies.remote {
                 let from = self.nic.borrow().node();
-                let at = queues[to as usize];
+                let at = queues[to];
                 let insert = Transaction::Insert {
                     queue: at.elan,
                     words: words(ControlMessage::Remote { from, packet }),
@@ -166,8 +173,8 @@ impl Port {
     }
 }
 
-/// Tells the adapter's process of every message that has arrived for a process there, which learns of it as of any event. The
-/// event that its message's last packet is to name.
+/// Starts a receiver for a process, which reports every message that arrives there to the adapter's process. Returns the event that
+/// the last packet of such a message names.
 pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> EventId {
     let arrival = adapter.event(1);
     let (port, adapter) = (Rc::clone(port), adapter.clone());
@@ -201,19 +208,19 @@ const CODES: [Option<Control>; 8] = [
 /// A control message in words: its kind with the other end, the request's node with the counter, and its number.
 fn words(message: ControlMessage) -> [u64; INSERTED] {
     let (code, other, counter) = match message {
-        ControlMessage::LocalRts { to, .. } => (0, to, 0),
+        ControlMessage::LocalRts { to, .. } => (0, to.get(), 0),
         ControlMessage::LocalAck(_) => (1, 0, 0),
         ControlMessage::LocalAbort(_) => (2, 0, 0),
         ControlMessage::Remote { from, packet } => {
             let code = CODES.iter().position(|code| *code == Some(packet.control));
             let code = code.expect("every packet has a code");
-            (code as u64, from, packet.counter)
+            (code as u64, from.get(), packet.counter)
         }
     };
     let request = message.request();
     [
         code << 32 | u64::from(other),
-        u64::from(request.node) << 32 | u64::from(counter.cast_unsigned()),
+        u64::from(request.node.get()) << 32 | u64::from(counter.cast_unsigned()),
         request.number,
     ]
 }
@@ -224,14 +231,10 @@ fn encode(message: ControlMessage) -> Vec<u8> {
 }
 
 fn decode(bytes: &[u8]) -> ControlMessage {
-    let word = |index: usize| {
-        let word = bytes.get(8 * index..8 * (index + 1));
-        let word = word.expect("a control message has its words");
-        u64::from_le_bytes(word.try_into().expect("a word has 8 bytes"))
-    };
-    let (other, counter) = (word(0) as u32, (word(1) as u32).cast_signed());
+    let word = |index: usize| word_of(&bytes[8 * index..8 * (index + 1)]);
+    let (other, counter) = (NodeId::new(word(0) as u32), (word(1) as u32).cast_signed());
     let request = Request {
-        node: (word(1) >> 32) as u32,
+        node: NodeId::new((word(1) >> 32) as u32),
         number: word(2),
     };
     match word(0) >> 32 {

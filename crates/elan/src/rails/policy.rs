@@ -11,12 +11,13 @@ pub(super) mod local_dynamic;
 pub(super) mod turn;
 
 use super::config::Config;
-use super::host::Host;
+use super::host::{Host, RailAdapter};
 use super::nic::Port;
-use crate::NodeId;
 use crate::dma::DmaError;
+use crate::{NodeId, Rail};
 use std::pin::Pin;
 use std::rc::Rc;
+use turn::Turn;
 use units::Bytes;
 
 /// A message, or what is left of one, that is to go.
@@ -28,7 +29,7 @@ pub(super) struct RailMessage {
 
 /// A rail for a message, or for a stripe of it.
 pub(super) struct Pick {
-    pub rail: u32,
+    pub rail: Rail,
     pub hold: Hold,
 }
 
@@ -59,10 +60,10 @@ pub(super) trait Policy {
 }
 
 /// The adapter's process of a node on a rail.
-pub(super) type PortOf = Rc<dyn Fn(NodeId, u32) -> Rc<Port>>;
+pub(super) type PortOf = Rc<dyn Fn(NodeId, Rail) -> Rc<Port>>;
 
-/// How many of some rails a message is striped over: the part of them that the striping ratio says, but at least one, and no
-/// more than it has bytes (coll2003 s3).
+/// The number of rails that a message is striped over: the striping ratio times the rails, but at least one, and no more than the
+/// message has bytes (coll2003 s3).
 pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
     let wanted = (config.striping * rails as f64).round() as usize;
     let bytes = usize::try_from(size.as_u64()).unwrap_or(usize::MAX);
@@ -70,9 +71,34 @@ pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
 }
 
 /// No rail is left to the destination of a message.
-fn no_rail(host: &Host, message: RailMessage) -> DmaError {
-    DmaError::NoRail {
-        from: host.node,
-        to: message.to,
+fn no_rail<T>(host: &Host, message: RailMessage) -> Result<T, DmaError> {
+    let (from, to) = (host.node, message.to);
+    Err(DmaError::NoRail { from, to })
+}
+
+/// Waits until some rails are free at the node.
+async fn free_rails(host: &Host, message: RailMessage) -> Result<Vec<Rail>, DmaError> {
+    loop {
+        let free = host.rails_that(RailAdapter::is_free);
+        if !free.is_empty() {
+            return Ok(free);
+        }
+        if host.rails_that(RailAdapter::is_up).is_empty() {
+            return no_rail(host, message);
+        }
+        host.rails[Rail::new(0)]
+            .adapter
+            .sleep(host.config.poll)
+            .await;
     }
+}
+
+/// The next in turn of some rails, which is held for nobody.
+fn next_of<'a>(turn: &mut Turn, rails: &[Rail], host: &Host, message: RailMessage) -> Picking<'a> {
+    let hold = Hold::Nothing;
+    let pick = match turn.take(rails, 1)[..] {
+        [rail] => Ok(vec![Pick { rail, hold }]),
+        _ => no_rail(host, message),
+    };
+    Box::pin(std::future::ready(pick))
 }

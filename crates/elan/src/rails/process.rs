@@ -1,28 +1,28 @@
 //! A process that sends messages over the rails of its node, one at a time.
 
 use super::host::Host;
-use super::nic::Port;
 use super::policy::{Hold, Pick, Policy, RailMessage};
-use crate::NodeId;
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::memory::{EventId, Region};
 use crate::meter::Meter;
+use crate::{NodeId, Rail};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
+use typed_index_collections::TiVec;
 use units::Bytes;
 
 /// A program's place on all rails of a node; see [`super::Rails::attach`].
 pub struct Attachment {
     pub(super) node: NodeId,
     /// The same process at each adapter.
-    pub(super) adapters: Vec<Node>,
+    pub(super) adapters: TiVec<Rail, Node>,
     /// Its buffer at each.
-    pub(super) buffers: Vec<Region>,
+    pub(super) buffers: TiVec<Rail, Region>,
     /// Where the policy reserves: what occurs at each when a message has arrived there.
-    pub(super) arrivals: Vec<Option<EventId>>,
+    pub(super) arrivals: TiVec<Rail, Option<EventId>>,
 }
 
 impl Attachment {
@@ -32,8 +32,8 @@ impl Attachment {
     }
 
     /// The process at an adapter.
-    pub fn adapter(&self, rail: u32) -> &Node {
-        &self.adapters[rail as usize]
+    pub fn adapter(&self, rail: Rail) -> &Node {
+        &self.adapters[rail]
     }
 }
 
@@ -47,7 +47,7 @@ struct Stripe {
 /// A stripe under way.
 struct Sent {
     stripe: Stripe,
-    rail: u32,
+    rail: Rail,
     hold: Hold,
     /// None once it is over.
     transfer: Option<Transfer>,
@@ -123,12 +123,12 @@ impl Process {
             length: boundary(index + 1) - boundary(index),
         };
         let sent = (0..).zip(picks).map(|(index, pick)| {
-            let (stripe, rail) = (stripe(index), pick.rail as usize);
+            let (stripe, rail) = (stripe(index), pick.rail);
             let start = |buffer: &Region| buffer.start().offset(stripe.offset);
             let (source, destination) = (&from.buffers[rail], &to.buffers[rail]);
             let mut dma = Dma::new(start(source), start(destination), stripe.length);
             if let Hold::Granted { number, there } = &pick.hold {
-                self.port(pick.rail).assert_granted(*number, there);
+                self.host.port(rail).assert_granted(*number, there);
                 let arrival = to.arrivals[rail].expect("the policy reserves");
                 dma = dma.notify(arrival);
             }
@@ -137,7 +137,7 @@ impl Process {
             }
             Sent {
                 stripe,
-                rail: pick.rail,
+                rail,
                 hold: pick.hold,
                 transfer: Some(from.adapters[rail].dma(dma)),
             }
@@ -145,13 +145,8 @@ impl Process {
         sent.collect()
     }
 
-    fn port(&self, rail: u32) -> &Port {
-        let port = self.host.rails[rail as usize].port.as_deref();
-        port.expect("the policy reserves")
-    }
-
-    /// Waits for the next stripe that is over; none if all are. Its rail is free at once, whatever the others do: if both ends
-    /// were reserved, the receiver's report frees them, or else, where it failed and there will be none, its sender.
+    /// Waits until another stripe has ended; none if all have. The rail of the stripe is free at once. Where both ends were
+    /// reserved, the receiver's report frees them, or the sender if the stripe has failed and there will be no report.
     async fn next(&self, sent: &mut [Sent]) -> Option<(Stripe, Result<(), DmaError>)> {
         poll_fn(|context| {
             let mut waits = false;
@@ -162,9 +157,9 @@ impl Process {
                 if let Poll::Ready(result) = Pin::new(transfer).poll(context) {
                     one.transfer = None;
                     match &one.hold {
-                        Hold::Taken => self.host.rails[one.rail as usize].release(),
+                        Hold::Taken => self.host.rails[one.rail].release(),
                         Hold::Granted { number, .. } if result.is_err() => {
-                            self.port(one.rail).abort(*number);
+                            self.host.port(one.rail).abort(*number);
                         }
                         Hold::Nothing | Hold::Granted { .. } => {}
                     }

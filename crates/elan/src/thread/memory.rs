@@ -3,7 +3,7 @@
 use super::Thread;
 use crate::adapter::mmu::{Access, Fault, Reason};
 use crate::memory::{Address, Placement};
-use crate::transaction::WORD;
+use crate::transaction::{WORD, word_of};
 use units::Bytes;
 
 impl Thread {
@@ -62,10 +62,7 @@ impl Thread {
     /// # Errors
     /// As [`Thread::load`].
     pub fn load_word(&self, at: Address) -> Result<u64, Fault> {
-        let bytes = self.load(at, WORD)?;
-        Ok(u64::from_le_bytes(
-            bytes[..].try_into().expect("a word has 8 bytes"),
-        ))
+        Ok(word_of(&self.load(at, WORD)?))
     }
 
     /// Whether an access stays in adapter memory: threads reach main memory by DMA.

@@ -36,7 +36,7 @@ impl Drop for Turn<'_> {
 impl Thread {
     fn processor<R>(&self, act: impl FnOnce(&mut ThreadProcessor) -> R) -> R {
         let mut world = self.node.world.borrow_mut();
-        act(&mut world.adapter_mut(self.node.id()).processor)
+        act(&mut world.adapter_mut(self.node.place()).processor)
     }
 
     /// Waits for the processor, unless the thread has it.

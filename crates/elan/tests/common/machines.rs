@@ -1,10 +1,11 @@
 //! For the tests of the adapter and of what stands on it: the shipped machine, on trees of choice, and places where processes
 //! leave their results.
 
-use elan::{Cluster, Config, Watch};
+use elan::{Cluster, Config, Node, Watch};
 use fabric::{FatTree, Topology};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
+use units::Time;
 
 /// The shipped machine of the `QsNET` paper, on a tree of choice.
 pub fn machine(topology: impl Into<Topology>) -> Config {
@@ -32,11 +33,41 @@ pub fn cluster(config: &Config) -> Cluster {
     Cluster::new(config.clone(), Watch::default())
 }
 
+/// The same, and its first nodes.
+pub fn start<const NODES: usize>(config: &Config) -> (Cluster, [Node; NODES]) {
+    let cluster = cluster(config);
+    let nodes = std::array::from_fn(|number| cluster.node(number.into()));
+    (cluster, nodes)
+}
+
+/// A node, by its number.
+pub fn node_of(cluster: &Cluster, number: u32) -> Node {
+    cluster.node(number.into())
+}
+
+/// Runs to a moment, which no bound prevents.
+pub fn run_to(cluster: &mut Cluster, end: Time) {
+    let run = cluster.run_until(end);
+    run.unwrap_or_else(|stop| panic!("{stop}"));
+}
+
+/// Runs to the end of all that happens, threads and posted writes included.
+pub fn settle(cluster: &mut Cluster) {
+    let end = cluster.now() + Time::from_ms(1);
+    run_to(cluster, end);
+}
+
 /// What processes leave for the test; clones are the same log.
 pub struct Log<T>(Rc<RefCell<Vec<T>>>);
 
 pub fn log<T>() -> Log<T> {
     Log(Rc::new(RefCell::new(Vec::new())))
+}
+
+/// A log: for the test, and for a process.
+pub fn logs<T>() -> [Log<T>; 2] {
+    let log = log();
+    [log.clone(), log]
 }
 
 impl<T> Log<T> {

@@ -1,13 +1,13 @@
 //! What the tests of the adapter share: machines, and places where processes leave their results.
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
-use elan::{AdapterConfig, BusConfig, Config};
+use elan::{AdapterConfig, Address, BusConfig, Config, Placement, Transaction};
 use fabric::FatTree;
 use units::{Bytes, Rate, Time};
 
 mod machines;
 pub mod multirail;
-pub use machines::{Log, cluster, four_nodes, log, machine, pattern, sixteen_nodes};
+pub use machines::*;
 
 /// 64 nodes in three levels, and parameters of which none is a multiple of another.
 pub fn odd_machine() -> Config {
@@ -34,6 +34,31 @@ pub fn odd_machine() -> Config {
         ..config.bus
     };
     config
+}
+
+/// Stores a word at an address of the process that a packet goes to.
+pub fn write(to: Address, word: u64) -> Transaction {
+    let to = to.elan;
+    Transaction::Write { to, word }
+}
+
+/// Adds 1 to one.
+pub fn add_one(to: Address) -> Transaction {
+    let (to, word) = (to.elan, 1);
+    Transaction::Add { to, word }
+}
+
+/// Sources and destinations in all kinds of memory.
+pub const PLACEMENTS: [(Placement, Placement); 4] = [
+    (Placement::Adapter, Placement::Adapter),
+    (Placement::Adapter, Placement::Main),
+    (Placement::Main, Placement::Adapter),
+    (Placement::Main, Placement::Main),
+];
+
+/// Flits of a packet: header of 8 bytes, 10 for each transaction of up to 64, 2 bytes a flit.
+pub fn flits(payload: u64) -> u64 {
+    (8 + 10 * payload.div_ceil(64).max(1) + payload).div_ceil(2)
 }
 
 /// Time on the bus without a turn: each burst costs its overhead, and its bytes at the bus's rate.

@@ -1,11 +1,12 @@
 //! Machines with several rails, and messages on them.
 
-use super::{Log, log};
+use super::{Log, log, node_of};
 use elan::rails::{Attachment, Kind, Rails};
-use elan::{Cluster, Config, DmaError, Meter, Node, NodeId, Placement, Region, Watch};
+use elan::{Cluster, Config, DmaError, Meter, Node, NodeId, Placement, Rail, Region, Watch};
 use fabric::FatTree;
 use kernel::Limits;
 use std::rc::Rc;
+use typed_index_collections::{TiSlice, TiVec};
 use units::{Bytes, Time};
 
 pub const POLICIES: [Kind; 5] = [
@@ -17,7 +18,7 @@ pub const POLICIES: [Kind; 5] = [
 ];
 
 /// The shipped machine of the multirail paper with up to 16 nodes, on so many rails.
-pub fn multirail(nodes: NodeId, rails: u32, policy: Kind) -> Config {
+pub fn multirail(nodes: u32, rails: u32, policy: Kind) -> Config {
     let file = include_str!("../../../../machines/smart-multirail.toml");
     let machine = ::machine::Machine::parse("smart-multirail.toml", file, &[]);
     let mut config = machine.expect("it is shipped").cluster_config();
@@ -37,7 +38,7 @@ pub fn multirail(nodes: NodeId, rails: u32, policy: Kind) -> Config {
 /// A buffer of a node, on each rail.
 pub struct Place {
     pub attachment: Attachment,
-    pub regions: Vec<Region>,
+    pub regions: TiVec<Rail, Region>,
 }
 
 /// A message of a process: what it is to do, and when.
@@ -56,7 +57,7 @@ pub type Ends = Log<(Time, Result<(), DmaError>)>;
 pub struct Bench {
     pub cluster: Cluster,
     pub rails: Rails,
-    programs: Vec<Vec<Node>>,
+    programs: TiVec<NodeId, TiVec<Rail, Node>>,
 }
 
 impl Bench {
@@ -77,12 +78,13 @@ impl Bench {
             let process = cluster.adapter(rail, node).attach(capability);
             process.expect("it is the first program")
         };
+        let rails_of = |node| Rail::all(cluster.rails()).map(move |rail| (node, rail));
         let node = |node| {
-            (0..cluster.rails())
-                .map(|rail| attach(node, rail))
+            rails_of(node)
+                .map(|(node, rail)| attach(node, rail))
                 .collect()
         };
-        let programs = (0..cluster.nodes()).map(node).collect();
+        let programs = NodeId::all(cluster.nodes()).map(node).collect();
         Bench {
             cluster,
             rails,
@@ -91,15 +93,15 @@ impl Bench {
     }
 
     /// The program at each adapter of a node.
-    pub fn programs(&self, node: NodeId) -> &[Node] {
-        &self.programs[node as usize]
+    pub fn programs(&self, node: u32) -> &TiSlice<Rail, Node> {
+        &self.programs[NodeId::new(node)]
     }
 
     /// Buffers that hold bytes.
-    pub fn place(&self, node: NodeId, placement: Placement, bytes: u64) -> Rc<Place> {
-        let adapters = self.programs[node as usize].clone();
+    pub fn place(&self, node: u32, placement: Placement, bytes: u64) -> Rc<Place> {
+        let adapters = self.programs[NodeId::new(node)].clone();
         let region = |adapter: &Node| adapter.allocate(placement, Bytes::new(bytes));
-        let regions: Vec<Region> = adapters.iter().map(region).collect();
+        let regions: TiVec<_, _> = adapters.iter().map(region).collect();
         Rc::new(Place {
             attachment: self.rails.attach(adapters, regions.clone()),
             regions,
@@ -107,7 +109,7 @@ impl Bench {
     }
 
     /// A message between two nodes with buffers of its own.
-    pub fn put(&self, from: NodeId, to: NodeId, size: u64, at: Time) -> Put {
+    pub fn put(&self, from: u32, to: u32, size: u64, at: Time) -> Put {
         let place = |node| self.place(node, Placement::Adapter, size.max(1));
         let (from, to) = (place(from), place(to));
         Put {
@@ -120,9 +122,9 @@ impl Bench {
     }
 
     /// Starts a process of a node that sends messages one after another, none before its time.
-    pub fn spawn(&mut self, node: NodeId, index: u32, puts: Vec<Put>) -> Ends {
-        let mut process = self.rails.process(node, index);
-        let (ends, clock) = (log(), self.cluster.node(node));
+    pub fn spawn(&mut self, node: u32, index: u32, puts: Vec<Put>) -> Ends {
+        let mut process = self.rails.process(node.into(), index);
+        let (ends, clock) = (log(), node_of(&self.cluster, node));
         let noted = ends.clone();
         let label = format!("process {index} of node {node}");
         self.cluster.spawn(label, async move {
@@ -150,9 +152,8 @@ impl Bench {
     }
 
     /// Payload that a node has received so far, on each rail.
-    pub fn received(&self, node: NodeId) -> Vec<u64> {
-        let places = self.programs(node).iter().map(Node::id);
-        let stored = places.map(|place| self.cluster.stored(place).as_u64());
-        stored.collect()
+    pub fn received(&self, node: u32) -> Vec<u64> {
+        let stored = self.programs(node).iter().map(Node::stored);
+        stored.map(Bytes::as_u64).collect()
     }
 }

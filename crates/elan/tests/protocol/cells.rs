@@ -1,5 +1,6 @@
 //! Every cell of tables 1 and 2, against a transcript of the paper. The transcript is text; empty cells are those of the paper.
 
+use elan::NodeId;
 use elan::rails::protocol::tables::{Cell, TABLE_1, TABLE_2, late};
 use elan::rails::protocol::{
     Answer, Control, ControlMessage, Event, Nic, Packet, Replies, Request, Status,
@@ -78,19 +79,19 @@ fn in_table(table: &'static str, event: Event, status: Status) -> &'static str {
     row.map_or("", |row| row[column.expect("all statuses are columns")])
 }
 
-const SELF: u32 = 5;
-const PEER: u32 = 3;
-const OTHER: u32 = 9;
+const SELF: NodeId = NodeId::new(5);
+const PEER: NodeId = NodeId::new(3);
+const OTHER: NodeId = NodeId::new(9);
 
 fn own(number: u64) -> Request {
     Request { node: SELF, number }
 }
 
-fn of(node: u32) -> Request {
+fn of(node: NodeId) -> Request {
     Request { node, number: 70 }
 }
 
-fn remote(from: u32, control: Control, request: Request, counter: i32) -> ControlMessage {
+fn remote(from: NodeId, control: Control, request: Request, counter: i32) -> ControlMessage {
     let packet = Packet {
         control,
         request,

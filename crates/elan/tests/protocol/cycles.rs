@@ -1,13 +1,16 @@
 //! Adapters that ask each other in a circle (coll2003, figure 6), and what is true of the procedure beyond what coll2003 says of it.
 
 use crate::network::{Delays, Network, Process};
+use elan::NodeId;
 use elan::rails::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
 use std::collections::BTreeMap;
+use typed_index_collections::TiVec;
 
 /// Each of the nodes asks the next, over and over.
 fn circle(nodes: u32, avoidance: bool, delays: Delays, seed: u64) -> Network {
-    let process = |node| Process::new(node, vec![(node + 1) % nodes], true);
-    let processes = (0..nodes).map(process).collect();
+    let next = |node: NodeId| NodeId::new((node.get() + 1) % nodes);
+    let process = |node| Process::new(node, vec![next(node)], true);
+    let processes = NodeId::all(nodes).map(process).collect();
     Network::new(nodes, avoidance, processes, delays, seed)
 }
 
@@ -54,19 +57,20 @@ fn with_the_procedure_a_circle_is_granted() {
 /// Figure 6(b), packet by packet: k asks i, i asks j, j asks k, and nodes decide, k > i > j.
 #[test]
 fn figure_6_is_as_told() {
-    let (j, i, k) = (0, 1, 2);
+    let [j, i, k] = [0, 1, 2].map(NodeId::new);
     let asks = [(k, i), (i, j), (j, k)];
     let request = |node| Request { node, number: 0 };
-    let mut nics = [j, i, k].map(|node| Nic::new(node, true));
+    let nics = [j, i, k].map(|node| Nic::new(node, true));
+    let mut nics: TiVec<NodeId, Nic> = nics.into_iter().collect();
     let rts = asks.map(|(node, to)| {
         let request = request(node);
-        let replies = nics[node as usize].handle(ControlMessage::LocalRts { request, to });
+        let replies = nics[node].handle(ControlMessage::LocalRts { request, to });
         let (to, packet) = replies.remote.expect("it is free");
         (node, to, packet)
     });
-    let mut send = |from, to: u32, packet| {
+    let mut send = |from, to: NodeId, packet| {
         let message = ControlMessage::Remote { from, packet };
-        nics[to as usize].handle(message)
+        nics[to].handle(message)
     };
     let answers = rts.map(|(from, to, packet)| {
         let replies = send(from, to, packet);
@@ -92,7 +96,7 @@ fn figure_6_is_as_told() {
     assert_eq!(to_j.remote, None);
     // "Finally, NIC-j receives an ABORT from NIC-i and becomes free again."
     send(i, j, abort);
-    let [of_j, of_i, of_k] = nics.map(|nic| (nic.status(), nic.counter()));
+    let [of_j, of_i, of_k] = [j, i, k].map(|node| (nics[node].status(), nics[node].counter()));
     assert_eq!(of_j, (Status::Free, 1));
     assert_eq!(of_i, (Status::Receiving, 1));
     assert_eq!(of_k, (Status::Sending, -1));
@@ -167,6 +171,7 @@ fn in_step_an_even_circle_starves_every_other_adapter() {
 fn judging_by_the_present_counter_livelocks() {
     let run = |by_present_counter| {
         let asks = [(0, 2), (0, 1), (1, 2), (2, 1)];
+        let asks = asks.map(|(node, to)| (NodeId::new(node), NodeId::new(to)));
         let processes = asks.map(|(node, to)| Process::new(node, vec![to], true));
         let delays = Delays::in_step(2, 1, 9);
         let mut network = Network::new(3, true, processes.into(), delays, 0);

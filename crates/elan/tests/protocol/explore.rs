@@ -4,6 +4,7 @@
 //! back what it is granted. Between process and adapter, messages stay in order. Between two adapters they do, or do not: the
 //! protocol needs no order. A state is remembered by 128 bits of hash.
 
+use elan::NodeId;
 use elan::rails::protocol::tables::Cell;
 use elan::rails::protocol::tables::{TABLE_1, late};
 use elan::rails::protocol::{
@@ -13,6 +14,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use typed_index_collections::{TiVec, ti_vec};
 
 /// What is under way between two adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,7 +40,7 @@ impl Item {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Processes {
     /// To whom their requests go.
-    to: Vec<u32>,
+    to: Vec<NodeId>,
     /// Those that are not answered.
     waiting: Vec<u64>,
     /// Those of them that they have given up.
@@ -51,20 +53,20 @@ struct Processes {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
-    nics: Vec<Nic>,
-    processes: Vec<Processes>,
+    nics: TiVec<NodeId, Nic>,
+    processes: TiVec<NodeId, Processes>,
     /// What is under way, from a node to another: sorted by these, and then in the order in which it was sent. Without
     /// order on the wires, simply sorted.
-    wires: Vec<(usize, usize, Item)>,
+    wires: Vec<(NodeId, NodeId, Item)>,
 }
 
 /// What may happen next.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Ask { node: usize, to: u32 },
-    GiveUp { node: usize, number: u64 },
-    Order { node: usize },
-    Answer { node: usize, send: bool },
+    Ask { node: NodeId, to: NodeId },
+    GiveUp { node: NodeId, number: u64 },
+    Order { node: NodeId },
+    Answer { node: NodeId, send: bool },
     Arrive { index: usize },
 }
 
@@ -94,10 +96,12 @@ struct Found {
 }
 
 impl State {
-    fn new(nodes: usize) -> Self {
+    fn new(nodes: u32) -> Self {
         Self {
-            nics: (0..nodes).map(|node| Nic::new(node as u32, true)).collect(),
-            processes: vec![Processes::default(); nodes],
+            nics: NodeId::all(nodes)
+                .map(|node| Nic::new(node, true))
+                .collect(),
+            processes: ti_vec![Processes::default(); nodes as usize],
             wires: Vec::new(),
         }
     }
@@ -110,10 +114,9 @@ impl State {
 
     fn steps(&self, network: &Network) -> Vec<Step> {
         let mut steps = Vec::new();
-        let nodes = self.nics.len();
-        for (node, processes) in self.processes.iter().enumerate() {
-            if processes.to.len() < network.requests[node] {
-                let others = (0..nodes as u32).filter(|&to| to != node as u32);
+        for (node, processes) in self.processes.iter_enumerated() {
+            if processes.to.len() < network.requests[usize::from(node)] {
+                let others = self.nics.keys().filter(|&to| to != node);
                 steps.extend(others.map(|to| Step::Ask { node, to }));
             }
             if network.give_up {
@@ -148,7 +151,6 @@ impl State {
             Step::Ask { node, to } => {
                 let processes = &mut self.processes[node];
                 let number = processes.to.len() as u64;
-                let node = node as u32;
                 let request = Request { node, number };
                 processes.to.push(to);
                 processes.waiting.push(number);
@@ -159,7 +161,6 @@ impl State {
             Step::GiveUp { node, number } => {
                 let processes = &mut self.processes[node];
                 processes.given_up.push(number);
-                let node = node as u32;
                 let order = ControlMessage::LocalAbort(Request { node, number });
                 processes.orders.push(order);
             }
@@ -177,7 +178,7 @@ impl State {
                 processes.given_up.retain(|n| *n != request.number);
                 if send {
                     let to = processes.to[request.number as usize];
-                    self.send(node, to as usize, Item::Data(request), network);
+                    self.send(node, to, Item::Data(request), network);
                 } else if answer == Answer::Cts {
                     processes.orders.push(ControlMessage::LocalAbort(request));
                 }
@@ -186,7 +187,6 @@ impl State {
                 let (from, to, item) = self.wires.remove(index);
                 match item {
                     Item::Control(packet) => {
-                        let from = from as u32;
                         self.handle(to, ControlMessage::Remote { from, packet }, network, found)?;
                     }
                     Item::Data(request) => {
@@ -199,9 +199,9 @@ impl State {
         Ok(())
     }
 
-    fn send(&mut self, from: usize, to: usize, item: Item, network: &Network) {
+    fn send(&mut self, from: NodeId, to: NodeId, item: Item, network: &Network) {
         // In order, behind all of the same wire.
-        let before = |other: &(usize, usize, Item)| {
+        let before = |other: &(NodeId, NodeId, Item)| {
             let wires = (other.0, other.1).cmp(&(from, to));
             let packets = if network.ordered {
                 Ordering::Less
@@ -216,7 +216,7 @@ impl State {
 
     fn handle(
         &mut self,
-        node: usize,
+        node: NodeId,
         message: ControlMessage,
         network: &Network,
         found: &mut Found,
@@ -243,14 +243,14 @@ impl State {
             self.processes[node].answers.push(answer);
         }
         if let Some((to, packet)) = replies.remote {
-            self.send(node, to as usize, Item::Control(packet), network);
+            self.send(node, to, Item::Control(packet), network);
         }
         Ok(())
     }
 
     /// What holds in every state.
     fn check(&self) -> Result<(), String> {
-        for (node, nic) in self.nics.iter().enumerate() {
+        for (node, nic) in self.nics.iter_enumerated() {
             let held = (nic.outgoing().is_some(), nic.incoming().is_some());
             let expected = match nic.status() {
                 Status::Free => (false, false),
@@ -261,9 +261,9 @@ impl State {
             ensure(held == expected, "what is held is not what the status says")?;
             if let Some(request) = nic.incoming() {
                 // A grant is on its way, in use, or on its way back.
-                let from = request.node as usize;
+                let from = request.node;
                 let sender = &self.nics[from];
-                let to_here = |own: Outgoing| (own.request, own.to) == (request, node as u32);
+                let to_here = |own: Outgoing| (own.request, own.to) == (request, node);
                 let sends =
                     sender.status() == Status::Sending && sender.outgoing().is_some_and(to_here);
                 let granted = self.on_the_way(node, from, Control::Cts, request);
@@ -273,8 +273,8 @@ impl State {
             }
             if let (Status::Sending, Some(own)) = (nic.status(), nic.outgoing()) {
                 let (request, to) = (own.request, own.to);
-                let receives = self.nics[to as usize].incoming() == Some(request);
-                let done = self.on_the_way(to as usize, node, Control::Ack, request);
+                let receives = self.nics[to].incoming() == Some(request);
+                let done = self.on_the_way(to, node, Control::Ack, request);
                 ensure(receives != done, "it sends to who does not receive")?;
             }
         }
@@ -301,7 +301,7 @@ impl State {
         Ok(())
     }
 
-    fn on_the_way(&self, from: usize, to: usize, control: Control, of: Request) -> bool {
+    fn on_the_way(&self, from: NodeId, to: NodeId, control: Control, of: Request) -> bool {
         let mut wires = self.wires.iter();
         wires.any(|&(f, t, item)| (f, t) == (from, to) && item.is(control, of))
     }
@@ -362,7 +362,7 @@ fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
 
 /// Explores all states; the shortest way to one that is wrong, if there is one.
 fn explore(network: &Network) -> Result<Found, String> {
-    let start = State::new(network.requests.len());
+    let start = State::new(network.requests.len() as u32);
     let mut found = Found::default();
     let mut known = HashSet::from([start.fingerprint()]);
     // How each state came to be: from which, by what.

@@ -1,10 +1,12 @@
 //! A network of adapters and processes with delays: one rail, one process a list of requests, which it makes one after
 //! another and repeats until granted (coll2003, algorithm 4 with one rail). Time is in ticks.
 
+use elan::NodeId;
 use elan::rails::protocol::{Answer, ControlMessage, Nic, Request, Status};
 use kernel::random::Stream;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use typed_index_collections::TiVec;
 
 /// In ticks, each drawn whenever it is needed.
 #[derive(Clone, Debug)]
@@ -44,9 +46,9 @@ impl Delays {
 /// What a process wants.
 #[derive(Clone, Debug)]
 pub struct Process {
-    pub node: u32,
+    pub node: NodeId,
     /// Where its messages go, one after another.
-    pub to: Vec<u32>,
+    pub to: Vec<NodeId>,
     /// Whether it then begins again.
     pub forever: bool,
     /// How many of them have been sent.
@@ -58,7 +60,7 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn new(node: u32, to: Vec<u32>, forever: bool) -> Self {
+    pub fn new(node: NodeId, to: Vec<NodeId>, forever: bool) -> Self {
         Self {
             node,
             to,
@@ -69,7 +71,7 @@ impl Process {
         }
     }
 
-    fn target(&self) -> Option<u32> {
+    fn target(&self) -> Option<NodeId> {
         let next = self.granted as usize;
         let of_list = if self.forever {
             next % self.to.len()
@@ -85,7 +87,7 @@ impl Process {
 enum Due {
     /// A process looks at its adapter's status.
     Look(usize),
-    ToAdapter(u32, ControlMessage),
+    ToAdapter(NodeId, ControlMessage),
     ToProcess(Answer, Request),
     /// The last byte of a message.
     Data(Request),
@@ -93,7 +95,7 @@ enum Due {
 
 pub struct Network {
     pub now: u64,
-    pub nics: Vec<Nic>,
+    pub nics: TiVec<NodeId, Nic>,
     pub processes: Vec<Process>,
     /// The process of every request that was granted, in order.
     pub grants: Vec<usize>,
@@ -111,7 +113,7 @@ pub struct Network {
     /// Packets that were sent; the order among those of a tick.
     sequence: u64,
     /// When the last packet from a node to another arrives.
-    last: BTreeMap<(u32, u32), u64>,
+    last: BTreeMap<(NodeId, NodeId), u64>,
     /// The process of every request; its number is its place here.
     owners: Vec<usize>,
 }
@@ -126,7 +128,9 @@ impl Network {
     ) -> Self {
         let mut network = Self {
             now: 0,
-            nics: (0..nodes).map(|node| Nic::new(node, avoidance)).collect(),
+            nics: NodeId::all(nodes)
+                .map(|node| Nic::new(node, avoidance))
+                .collect(),
             grants: Vec::new(),
             transfers: 0,
             by_present_counter: false,
@@ -182,7 +186,7 @@ impl Network {
         match due {
             Due::Look(process) => self.look(process),
             Due::ToAdapter(node, mut message) => {
-                let nic = &mut self.nics[node as usize];
+                let nic = &mut self.nics[node];
                 if let (true, ControlMessage::Remote { packet, .. }, Some(own)) =
                     (self.by_present_counter, &mut message, nic.outgoing())
                 {
@@ -237,7 +241,7 @@ impl Network {
         };
         let node = state.node;
         let delay = draw(&mut self.stream, &self.delays.local);
-        if self.nics[node as usize].status() == Status::Free {
+        if self.nics[node].status() == Status::Free {
             state.attempts += 1;
             let number = self.owners.len() as u64;
             self.owners.push(process);
@@ -253,7 +257,7 @@ impl Network {
         draw(&mut self.stream, &self.delays.local)
     }
 
-    fn wire(&mut self, from: u32, to: u32) -> u64 {
+    fn wire(&mut self, from: NodeId, to: NodeId) -> u64 {
         let delay = draw(&mut self.stream, &self.delays.wire);
         let last = self.last.entry((from, to)).or_default();
         if self.delays.ordered {
@@ -283,22 +287,7 @@ impl Network {
         let due = self.due.iter().map(|((time, _), due)| {
             let due = match *due {
                 Due::ToAdapter(node, message) => {
-                    let message = match message {
-                        ControlMessage::LocalRts { request, to } => ControlMessage::LocalRts {
-                            request: name(request),
-                            to,
-                        },
-                        ControlMessage::LocalAck(request) => {
-                            ControlMessage::LocalAck(name(request))
-                        }
-                        ControlMessage::LocalAbort(request) => {
-                            ControlMessage::LocalAbort(name(request))
-                        }
-                        ControlMessage::Remote { from, mut packet } => {
-                            packet.request = name(packet.request);
-                            ControlMessage::Remote { from, packet }
-                        }
-                    };
+                    let message = message.about(name(message.request()));
                     Due::ToAdapter(node, message)
                 }
                 Due::ToProcess(answer, request) => Due::ToProcess(answer, name(request)),

@@ -7,6 +7,7 @@
 //! longer; an attempt takes two local delays at least, which bounds the number of attempts.
 
 use crate::network::{Delays, Network, Process};
+use elan::NodeId;
 use kernel::random::Stream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,16 +21,21 @@ fn variable(name: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
+/// The node so many after another, around the circle of all.
+fn after(node: NodeId, step: u32, nodes: u32) -> NodeId {
+    NodeId::new((node.get() + step) % nodes)
+}
+
 /// The network of a seed.
 fn drawn(seed: u64) -> (Network, Delays) {
     let stream = &mut Stream::new(seed, "network");
     let mut between = |low: u64, high: u64| stream.uniform_u64(low..high + 1);
     let nodes = between(2, 16) as u32;
     let mut processes = Vec::new();
-    for node in 0..nodes {
+    for node in NodeId::all(nodes) {
         for _ in 0..between(1, 3) {
             let others = (0..between(1, 4)).map(|_| between(1, u64::from(nodes) - 1) as u32);
-            let to = others.map(|step| (node + step) % nodes).collect();
+            let to = others.map(|step| after(node, step, nodes)).collect();
             processes.push(Process::new(node, to, false));
         }
     }
@@ -132,10 +138,10 @@ fn in_step_somebody_is_granted() {
         let mut between = |low: u64, high: u64| stream.uniform_u64(low..high + 1);
         let nodes = between(2, 10) as u32;
         let mut processes = Vec::new();
-        for node in 0..nodes {
+        for node in NodeId::all(nodes) {
             for _ in 0..between(1, 3) {
                 let step = between(1, u64::from(nodes) - 1) as u32;
-                processes.push(Process::new(node, vec![(node + step) % nodes], true));
+                processes.push(Process::new(node, vec![after(node, step, nodes)], true));
             }
         }
         let delays = Delays::in_step(between(1, 3), between(1, 6), between(0, 10));

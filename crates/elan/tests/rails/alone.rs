@@ -2,14 +2,13 @@
 //! before it, and when each end of each rail is free again.
 
 use crate::common::multirail::{Bench, multirail};
-use crate::common::odd_machine;
-use elan::NodeId;
+use crate::common::{bursts, odd_machine};
 use elan::rails::Kind;
 use elan::{AdapterConfig, Config};
 use units::{Bytes, Time};
 
 /// The shipped machine, and one of whose parameters none is a multiple of another.
-fn machines(nodes: NodeId, rails: u32, policy: Kind) -> [Config; 2] {
+fn machines(nodes: u32, rails: u32, policy: Kind) -> [Config; 2] {
     let shipped = multirail(nodes, rails, policy);
     let (mut odd, from) = (shipped.clone(), odd_machine());
     odd.cycle = from.cycle;
@@ -43,12 +42,7 @@ impl Paper<'_> {
         if std::mem::replace(&mut bus.to_main, to_main) != to_main {
             time += config.turnaround;
         }
-        let (burst, mut left) = (config.burst.as_u64(), bytes);
-        while left > 0 {
-            time += config.burst_overhead + config.rate.time(Bytes::new(left.min(burst)));
-            left -= left.min(burst);
-        }
-        time
+        time + bursts(config, bytes)
     }
 
     /// A command of the process has been executed.
@@ -75,7 +69,7 @@ impl Paper<'_> {
     }
 
     fn cycle_from(&self, at: Time) -> u64 {
-        at.as_ps().div_ceil(self.config.cycle.as_ps())
+        at.div_ceil(self.config.cycle)
     }
 
     /// The last flit of a packet has arrived: two bytes of header, and so many more.
@@ -159,7 +153,7 @@ fn a_reservation_in_all_its_steps() {
     }
 }
 
-fn alone(config: &Config, nodes: NodeId, size: u64, start: Time) {
+fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
     let paper = Paper {
         config,
         travel: distances(config),

@@ -1,9 +1,8 @@
 //! Which rails a message takes, and what it waits for.
 
 use crate::common::multirail::{Bench, multirail};
-use elan::Config;
-use elan::NodeId;
 use elan::rails::{Allocation, Kind};
+use elan::{Config, NodeId, Rail};
 use units::{Bytes, Time};
 
 fn striping(mut config: Config, ratio: f64) -> Config {
@@ -126,19 +125,23 @@ fn static_goes_one_way() {
         for from in 0..nodes {
             for to in (0..nodes).filter(|&to| to != from) {
                 let mut bench = Bench::new(&config);
-                let ways: Vec<u32> = allocation.rails_between(from, to).collect();
+                let ends = [from, to].map(NodeId::new);
+                let ways: Vec<Rail> = allocation.rails_between(ends[0], ends[1]).collect();
                 let puts = ways.iter().map(|_| bench.put(from, to, 400, Time::ZERO));
                 let puts = puts.collect();
-                let ends = bench.spawn(from, to, puts);
+                let told = bench.spawn(from, to, puts);
                 bench.finish();
-                assert_eq!(ends.borrow().len(), ways.len());
-                let expected = (0..rails).map(|rail| 400 * u64::from(ways.contains(&rail)));
+                assert_eq!(told.borrow().len(), ways.len());
+                let expected = Rail::all(rails).map(|rail| 400 * u64::from(ways.contains(&rail)));
                 assert!(
                     bench.received(to).into_iter().eq(expected),
                     "{from} to {to}"
                 );
                 for rail in ways {
-                    assert!(allocation.transmits(rail, from) && !allocation.transmits(rail, to));
+                    assert_eq!(
+                        ends.map(|end| allocation.transmits(rail, end)),
+                        [true, false]
+                    );
                 }
             }
         }
@@ -146,7 +149,7 @@ fn static_goes_one_way() {
 }
 
 /// The rail on which a message came from node 0 to node 1.
-fn rail_of(bench: &Bench, to: NodeId, size: u64) -> Vec<usize> {
+fn rail_of(bench: &Bench, to: u32, size: u64) -> Vec<usize> {
     let received = bench.received(to);
     let rails = received.iter().enumerate();
     let rails = rails.filter(|(_, bytes)| **bytes == size);

@@ -3,37 +3,43 @@
 use crate::common::multirail::{Bench, multirail};
 use crate::programs::{Program, Running, program};
 use elan::rails::{Allocation, Kind};
-use elan::{Dma, DmaError, NodeId};
+use elan::{Dma, DmaError, Rail};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
 /// Rails that fail, and when.
-type Failures = Vec<(u32, Time)>;
+type Failures = Vec<(Rail, Time)>;
 
 /// Of a program's rails some, perhaps all, at any moment up to the end of most messages, or at once.
 fn failures() -> impl Strategy<Value = (Program, Failures)> {
     let moment = prop_oneof![Just(0), 0..60_000_u64];
     let failures = prop::collection::vec((any::<u32>(), moment), 1..5);
     (program(), failures).prop_map(|(program, failures)| {
-        let rail = |(rail, at)| (rail % program.rails, Time::from_ns(at));
+        let rail = |(rail, at)| (Rail::new(rail % program.rails), Time::from_ns(at));
         let failures = failures.into_iter().map(rail).collect();
         (program, failures)
     })
 }
 
 /// Whether a rail is left in the end that leads from one node to another.
-fn joined(program: &Program, failures: &Failures, from: NodeId, to: NodeId) -> bool {
+fn joined(program: &Program, failures: &Failures, from: u32, to: u32) -> bool {
     let failed = |rail| failures.iter().any(|&(other, _)| other == rail);
     let allocation = (program.policy == Kind::Static).then(|| {
         let allocation = Allocation::with_rails(program.nodes, program.rails);
         allocation.expect("there are enough rails")
     });
-    (0..program.rails).any(|rail| {
+    let (from, to) = (from.into(), to.into());
+    Rail::all(program.rails).any(|rail| {
         let leads = allocation.as_ref().is_none_or(|allocation| {
             allocation.transmits(rail, from) && !allocation.transmits(rail, to)
         });
         leads && !failed(rail)
     })
+}
+
+fn no_rail(from: u32, to: u32) -> DmaError {
+    let (from, to) = (from.into(), to.into());
+    DmaError::NoRail { from, to }
 }
 
 /// Long after all rails have failed that do, every node sends to every other.
@@ -65,7 +71,7 @@ proptest! {
             match end {
                 Some(Ok(())) => running.check_payload(&program, message, false),
                 Some(Err(error)) => {
-                    prop_assert_eq!(error, DmaError::NoRail { from, to: send.to });
+                    prop_assert_eq!(error, no_rail(from, send.to));
                     prop_assert!(!joined(&program, &failures, from, send.to));
                 }
                 None => prop_assert!(false, "message {} has no end", message),
@@ -78,7 +84,7 @@ proptest! {
                 let expected = if joined(&program, &failures, from, to) {
                     Ok(())
                 } else {
-                    Err(DmaError::NoRail { from, to })
+                    Err(no_rail(from, to))
                 };
                 prop_assert_eq!(*end, expected, "from {} to {} later", from, to);
             }
@@ -93,7 +99,7 @@ const RESERVES: [Kind; 4] = [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kin
 fn a_rail_that_never_worked() {
     for policy in RESERVES {
         let mut bench = Bench::new(&multirail(2, 3, policy));
-        bench.cluster.fail_rail(1, Time::ZERO);
+        bench.cluster.fail_rail(Rail::new(1), Time::ZERO);
         let puts = [1, 2, 3, 4].map(|at| bench.put(0, 1, 3000, Time::from_us(50 * at)));
         let ends = bench.spawn(0, 0, puts.into());
         bench.finish();
@@ -118,7 +124,7 @@ fn at_every_moment_of_a_message() {
             let mut config = multirail(3, 2, policy);
             config.rails.as_mut().expect("it has rails").striping = 0.0;
             let mut bench = Bench::new(&config);
-            bench.cluster.fail_rail(0, at);
+            bench.cluster.fail_rail(Rail::new(0), at);
             let (one, other) = (
                 bench.put(0, 1, 3000, Time::ZERO),
                 bench.put(0, 2, 3000, Time::ZERO),
@@ -138,10 +144,11 @@ fn at_every_moment_of_a_message() {
 #[test]
 fn a_dead_adapter_refuses() {
     let mut bench = Bench::new(&multirail(2, 2, Kind::Basic));
-    bench.cluster.fail_rail(1, Time::ZERO);
+    bench.cluster.fail_rail(Rail::new(1), Time::ZERO);
     let put = bench.put(0, 1, 100, Time::ZERO);
-    let node = bench.programs(0)[1].clone();
-    let (from, to) = (put.from.regions[1], put.to.regions[1]);
+    let rail = Rail::new(1);
+    let node = bench.programs(0)[rail].clone();
+    let (from, to) = (put.from.regions[rail], put.to.regions[rail]);
     bench.cluster.spawn("dma", async move {
         node.sleep_until(Time::from_us(1)).await;
         let dma = Dma::new(from.start(), to.start(), Bytes::new(100));
@@ -158,14 +165,14 @@ fn a_dead_adapter_refuses() {
 fn no_rail_is_left() {
     for policy in RESERVES {
         let mut bench = Bench::new(&multirail(2, 2, policy));
-        bench.cluster.fail_rail(0, Time::from_us(10));
-        bench.cluster.fail_rail(1, Time::from_us(20));
+        bench.cluster.fail_rail(Rail::new(0), Time::from_us(10));
+        bench.cluster.fail_rail(Rail::new(1), Time::from_us(20));
         let long = bench.put(0, 1, 65_536, Time::ZERO);
         let next = bench.put(0, 1, 0, Time::ZERO);
         let ends = bench.spawn(0, 0, vec![long, next]);
         bench.finish();
         let ends = ends.borrow();
-        let gone = Err(DmaError::NoRail { from: 0, to: 1 });
+        let gone = Err(no_rail(0, 1));
         assert_eq!([ends[0].1, ends[1].1], [gone, gone], "{policy:?}");
         assert_eq!(ends[0].0, ends[1].0);
         assert!(ends[0].0 < Time::from_us(25), "{policy:?}: {}", ends[0].0);
@@ -177,14 +184,14 @@ fn no_rail_is_left() {
 fn static_loses_a_direction() {
     for failed in [0, 1] {
         let mut bench = Bench::new(&multirail(2, 2, Kind::Static));
-        bench.cluster.fail_rail(failed, Time::from_us(1));
+        bench.cluster.fail_rail(Rail::new(failed), Time::from_us(1));
         let ends = [0, 1].map(|node| {
             let put = bench.put(node, 1 - node, 5000, Time::ZERO);
             bench.spawn(node, 0, vec![put])
         });
         bench.finish();
         let ends = ends.map(|ends| ends.borrow()[0].1);
-        let gone = |from| Err(DmaError::NoRail { from, to: 1 - from });
+        let gone = |from| Err(no_rail(from, 1 - from));
         // Node 0 transmits on rail 0, node 1 on rail 1.
         let expected = if failed == 0 {
             [gone(0), Ok(())]

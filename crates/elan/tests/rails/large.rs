@@ -2,8 +2,9 @@
 
 use crate::common::multirail::multirail;
 use elan::rails::{Kind, Rails};
-use elan::{Cluster, Placement, Watch};
+use elan::{Cluster, NodeId, Placement, Rail, Watch};
 use fabric::FatTree;
+use typed_index_collections::TiVec;
 use units::{Bytes, Time};
 
 /// 128 nodes on all the rails that there can be, and 4,096 on two: ready, and a message from the first to the last of them,
@@ -23,16 +24,16 @@ fn many_nodes_and_many_rails() {
         let size = Bytes::new(31 * 100);
         let place = |node| {
             let attach = |rail| cluster.adapter(rail, node).attach(capability);
-            let adapters = (0..rails).map(|rail| attach(rail).expect("the first program"));
-            let adapters: Vec<_> = adapters.collect();
+            let adapters = Rail::all(rails).map(|rail| attach(rail).expect("the first program"));
+            let adapters: TiVec<_, _> = adapters.collect();
             let buffer = adapters
                 .iter()
                 .map(|adapter| adapter.reserve(Placement::Main, size));
             let buffers = buffer.collect();
             all.attach(adapters, buffers)
         };
-        let (from, to) = (place(0), place(nodes - 1));
-        let mut process = all.process(0, 0);
+        let (from, to) = (place(NodeId::new(0)), place(NodeId::new(nodes - 1)));
+        let mut process = all.process(NodeId::new(0), 0);
         let meter = cluster.meter();
         cluster.spawn("put", async move {
             let end = process.put(&from, &to, size, Some(meter)).await;

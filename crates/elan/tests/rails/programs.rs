@@ -3,7 +3,7 @@
 use crate::common::multirail::{Bench, Ends, POLICIES, Place, Put, multirail};
 use elan::rails::Kind;
 use elan::rails::allocation::optimal_rails;
-use elan::{Config, DmaError, NodeId, Placement};
+use elan::{Config, DmaError, Placement};
 use fabric::Engine;
 use proptest::prelude::*;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use units::{Bytes, Time};
 #[derive(Clone, Debug)]
 pub struct Send {
     pub process: usize,
-    pub to: NodeId,
+    pub to: u32,
     pub size: u64,
     pub at: Time,
 }
@@ -21,7 +21,7 @@ pub struct Send {
 /// Processes that send messages to each other's nodes.
 #[derive(Clone, Debug)]
 pub struct Program {
-    pub nodes: NodeId,
+    pub nodes: u32,
     pub rails: u32,
     pub policy: Kind,
     pub striping: f64,
@@ -41,8 +41,8 @@ impl Program {
         config
     }
 
-    pub fn source(&self, send: &Send) -> NodeId {
-        (send.process / self.processes) as NodeId
+    pub fn source(&self, send: &Send) -> u32 {
+        (send.process / self.processes) as u32
     }
 }
 
@@ -74,10 +74,10 @@ pub fn program() -> impl Strategy<Value = Program> {
         let all = nodes as usize * processes;
         let send = |(process, to, size, at): (u16, u16, u64, u64)| {
             let process = usize::from(process) % all;
-            let from = (process / processes) as NodeId;
+            let from = (process / processes) as u32;
             Send {
                 process,
-                to: (from + 1 + NodeId::from(to) % (nodes - 1)) % nodes,
+                to: (from + 1 + u32::from(to) % (nodes - 1)) % nodes,
                 size,
                 // All at once, or scattered over 40 us.
                 at: Time::from_ns(if burst { 0 } else { at }),
@@ -147,7 +147,7 @@ impl Running {
                 .filter(|&number| program.sends[number].process == process)
                 .collect();
             let puts = own.iter().map(|&number| puts[number].take().expect("once"));
-            let node = (process / program.processes) as NodeId;
+            let node = (process / program.processes) as u32;
             let index = (process % program.processes) as u32;
             let ends = bench.spawn(node, index, puts.collect());
             running.processes.push((own, ends));

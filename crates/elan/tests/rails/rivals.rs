@@ -142,6 +142,6 @@ fn as_many_processes_as_there_may_be() {
 fn one_process_more() {
     let bench = Bench::new(&multirail(2, 1, Kind::Basic));
     for index in 0..=256 {
-        bench.rails.process(1, index);
+        bench.rails.process(1_u32.into(), index);
     }
 }

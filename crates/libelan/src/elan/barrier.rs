@@ -11,7 +11,8 @@
 
 use super::block::Slot;
 use super::group::Group;
-use elan::{Address, Dma, ElanAddr, Wait};
+use super::layout::TeamId;
+use elan::{Address, Dma, ElanAddr, ProcessId, Wait};
 use units::Bytes;
 
 impl Group {
@@ -31,7 +32,7 @@ impl Group {
     }
 
     /// The descriptor that lets an event of the group's block occur in another process.
-    pub(super) fn signal(&self, vp: u32, slot: Slot) -> Dma {
+    pub(super) fn signal(&self, vp: ProcessId, slot: Slot) -> Dma {
         let nowhere = ElanAddr::NOWHERE;
         let (from, to) = (self.node().at(nowhere), self.there(vp, nowhere));
         let event: Address = self.there(vp, self.inner.block.at(slot));
@@ -47,9 +48,9 @@ impl Group {
         let (ready, released) = (self.event(Slot::Ready), self.event(Slot::Release));
         self.node().prime(released, 1);
         let up = self.inner.spot.parent;
-        let up = up.map(|(parent, _)| self.signal(leaders[parent as usize], Slot::Ready));
+        let up = up.map(|(parent, _)| self.signal(leaders[TeamId::new(parent)], Slot::Ready));
         let children = self.inner.spot.children.iter();
-        let down = children.map(|&child| self.signal(leaders[child as usize], Slot::Release));
+        let down = children.map(|&child| self.signal(leaders[TeamId::new(child)], Slot::Release));
         let down: Vec<Dma> = down.collect();
         match up {
             Some(up) if down.is_empty() => self.node().post(up),

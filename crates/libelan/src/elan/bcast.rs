@@ -7,27 +7,28 @@
 //! `branching` of them; a chain sends everything once, but the last process waits until the first segment has come through
 //! all. With a ratio `r`, the chain is taken if `(r - 1) size > leaders * segment`.
 //!
-//! What is only one segment, the root's host sends. Of more, a thread on the adapter of the root and of each process in
-//! between sends one segment after the other, once it has come; the host is told at the end. Segments that follow each other
-//! have events of their own, and a process has two of them under way to each child, so that no segment is mistaken for
-//! another however they overtake each other.
+//! The root's host sends a single segment itself. With several segments, threads on the adapters of the root and of the processes
+//! in between send each segment on as soon as it has come, and tell the host at the end. Even and odd segments have events of
+//! their own, and a process has at most two segments under way to each child, so that no segment is mistaken for another
+//! even if one overtakes the other.
 //!
 //! *Main memory.* A process in between that received into main memory would read everything back to send it on, over a bus
 //! that carries one direction at a time. So it receives into a *stage* of [`SLOTS`] segments in adapter memory, sends on from
-//! there, and its thread copies each segment out to main memory while it is sent on: all crosses the bus once. A slot is free
-//! when its segment has been copied and the children have it; the sender hears of that by a signal, a DMA of zero bytes, and
-//! keeps a segment back until it has. Where bytes go straight to their place, in adapter memory and at the leaves, no such
-//! signals are needed. So that senders know which it is, a buffer is in the same kind of memory everywhere.
+//! there, and its thread copies each segment out to main memory meanwhile: all bytes cross the bus once. A slot is free when its
+//! segment has been copied and the children have it. A signal, a DMA of zero bytes, tells the sender, which keeps the next
+//! segment for this slot until then. Bytes that go straight to their place, in adapter memory and at the leaves, need no such
+//! signals. A buffer is in the same kind of memory in all processes, so that senders know which case it is.
 //!
-//! *In a row.* The root leaves a broadcast long before the leaves, and may ask for the barrier of the next one before
-//! these have come to it. It asks again after `retry_delay` and the way there and back, 3 us: so the time of a broadcast in a
-//! row of them has steps of that height, which the time of one alone has not.
+//! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next barrier before the leaves have come
+//! to it. The root asks again after `retry_delay` and the round trip, which is 3 us. So the mean time of several broadcasts in a
+//! row rises in steps of 3 us, and the time of a single broadcast does not.
 
 use super::block::{SLOTS, Slot, segment};
 use super::group::Group;
+use super::layout::{Rank, TeamId};
 use super::relay::{Child, Stage, Work};
 use super::tree::{Spot, balanced, chain};
-use elan::{Action, Dma, DmaError, ElanAddr, Placement};
+use elan::{Action, Dma, DmaError, ElanAddr, Placement, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -54,8 +55,8 @@ impl Group {
     /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, in software (`elan_bcast`).
     ///
     /// # Errors
-    /// If a member has no such buffer. It is told itself, and passes the bytes on, where they went through its stage; else who
-    /// sends to it is told, and it and those below wait for ever.
+    /// If a member has no such buffer. A member that stages the bytes gets the error itself, and passes the bytes on. Otherwise
+    /// its sender gets the error, and the member and those below it wait for ever.
     pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
         self.bcast_from(Span::new(buffer, size), root).await
     }
@@ -73,17 +74,17 @@ impl Group {
         &self,
         span: Span,
         root: u32,
-        prepare: impl Fn(&Group, Bytes, u32),
-        spread: impl AsyncFn(&Group, Span, u32) -> Result<(), DmaError>,
+        prepare: impl Fn(&Group, Bytes, TeamId),
+        spread: impl AsyncFn(&Group, Span, TeamId) -> Result<(), DmaError>,
     ) -> Result<(), DmaError> {
-        let layout = &self.inner.layout;
-        let Some(&team) = layout.team_of.get(root as usize) else {
-            return Err(DmaError::NoProcess { process: root });
-        };
-        let rank = self.inner.rank;
+        let (layout, rank) = (&self.inner.layout, self.inner.rank);
+        let process = ProcessId::new(root);
+        let root = Rank::new(root);
+        let team = layout.team_of.get(root).copied();
+        let team = team.ok_or(DmaError::NoProcess { process })?;
         if !self.leads() {
             self.join().await?;
-            let leader = layout.teams[self.inner.team as usize][0];
+            let leader = layout.teams[self.inner.team][0];
             if rank != root {
                 let from = if leader == root { span.from } else { span.to };
                 self.take_from(leader, from, span).await?;
@@ -111,8 +112,8 @@ impl Group {
     }
 
     /// Copies bytes of another member on the node.
-    async fn take_from(&self, rank: u32, from: ElanAddr, span: Span) -> Result<(), DmaError> {
-        let vp = self.inner.layout.members[rank as usize];
+    async fn take_from(&self, rank: Rank, from: ElanAddr, span: Span) -> Result<(), DmaError> {
+        let vp = self.inner.layout.members[rank];
         let other = self.inner.context.shared(vp);
         let other = other.expect("a team is on one node");
         let bytes = other.load(other.at(from), span.size)?;
@@ -122,9 +123,9 @@ impl Group {
     }
 
     /// This leader's place in a broadcast of some size from a team.
-    fn place(&self, size: Bytes, root: u32) -> Spot {
+    fn place(&self, size: Bytes, root: TeamId) -> Spot {
         let count = self.inner.layout.leaders.len() as u32;
-        self.spot_of((self.inner.team + count - root) % count, size)
+        self.spot_of((self.inner.team.get() + count - root.get()) % count, size)
     }
 
     /// What is above and below a place in a broadcast of some size.
@@ -148,7 +149,7 @@ impl Group {
     }
 
     /// Before anything of a broadcast can come.
-    pub(super) fn prepare_spread(&self, size: Bytes, root: u32) {
+    pub(super) fn prepare_spread(&self, size: Bytes, root: TeamId) {
         let segments = self.segments(size) as u32;
         let spot = self.place(size, root);
         for parity in 0..2 {
@@ -179,7 +180,13 @@ impl Group {
     }
 
     /// One of the children, and the descriptors of all segments to it.
-    fn child(&self, span: Span, staged_here: bool, (index, place): (u32, u32), vp: u32) -> Child {
+    fn child(
+        &self,
+        span: Span,
+        staged_here: bool,
+        (index, place): (u32, u32),
+        vp: ProcessId,
+    ) -> Child {
         let staged_there = self.stages(span) && !self.spot_of(place, span.size).children.is_empty();
         let cut = |index: u64| {
             let (offset, length, slot) = self.part(index, span.size);
@@ -203,11 +210,11 @@ impl Group {
     }
 
     /// The bytes go from the root team's leader to all others.
-    pub(super) async fn spread(&self, mut span: Span, root: u32) -> Result<(), DmaError> {
+    pub(super) async fn spread(&self, mut span: Span, root: TeamId) -> Result<(), DmaError> {
         let leaders = &self.inner.layout.leaders;
         let spot = self.place(span.size, root);
         let segments = self.segments(span.size);
-        let vp = |place: u32| leaders[((place + root) as usize) % leaders.len()];
+        let vp = |place: u32| leaders[TeamId::new((place + root.get()) % leaders.len() as u32)];
         if spot.parent.is_some() {
             span.from = span.to;
         }

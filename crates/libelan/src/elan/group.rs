@@ -22,14 +22,14 @@
 //! of the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).
 
 use super::block::{Block, Slot};
-use super::layout::Layout;
+use super::layout::{Layout, Rank, TeamId};
 use super::team::{Local, Locals};
 use super::tree::{Spot, balanced};
 use crate::cpu::{Cpu, Turn};
 use crate::elan3::{AllocError, Context};
 use elan::{
-    Action, Address, Dma, DmaError, ElanAddr, EventId, HostCpu, MemoryError, Node, Region,
-    Transfer, Wait,
+    Action, Address, Dma, DmaError, ElanAddr, EventId, HostCpu, MemoryError, Node, ProcessId,
+    Region, Transfer, Wait,
 };
 use kernel::Label;
 use std::cell::{Cell, RefCell};
@@ -52,10 +52,10 @@ pub enum GroupError {
     Empty,
     /// The group that it should be a part of lacks a member.
     #[error("process {0} is not in the group that the new one should be a part of")]
-    NoMember(u32),
+    NoMember(ProcessId),
     /// A process is in it twice.
     #[error("process {0} is in the group twice")]
-    Twice(u32),
+    Twice(ProcessId),
     /// There is no memory for it.
     #[error(transparent)]
     NoMemory(#[from] AllocError),
@@ -71,9 +71,9 @@ pub(super) struct Inner {
     /// How calls wait that do not say it themselves.
     pub waits: Wait,
     pub layout: Rc<Layout>,
-    pub rank: u32,
-    /// The team of this process, by its number.
-    pub team: u32,
+    pub rank: Rank,
+    /// The team of this process.
+    pub team: TeamId,
     pub local: Rc<Local>,
     pub block: Block,
     /// By the index of their slots.
@@ -134,14 +134,13 @@ impl Group {
     ) -> Result<Self, AllocError> {
         let (context, node) = (&member.context, member.context.node());
         let vp = context.process();
-        let mut members = (0..).zip(&layout.members);
-        let rank = members.find(|&(_, &other)| other == vp);
-        let rank: u32 = rank.expect("a process knows only groups that it is in").0;
-        let team = layout.team_of[rank as usize];
-        let leader = layout.leaders[team as usize];
+        let rank = layout.members.position(|&other| other == vp);
+        let rank = rank.expect("a process knows only groups that it is in");
+        let team = layout.team_of[rank];
+        let leader = layout.leaders[team];
         let ratio = node.group_config().branching;
-        let spot = balanced(layout.leaders.len() as u32, ratio, team);
-        let others = layout.teams[team as usize].len() as u64 - 1;
+        let spot = balanced(layout.leaders.len() as u32, ratio, team.get());
+        let others = layout.teams[team].len() as u64 - 1;
         let local = {
             let mut locals = member.locals.borrow_mut();
             let local = locals.entry((block.elan, leader));
@@ -190,7 +189,7 @@ impl Group {
 
     /// This process's rank (`self`).
     pub fn rank(&self) -> u32 {
-        self.inner.rank
+        self.inner.rank.get()
     }
 
     /// How many members it has.
@@ -199,8 +198,8 @@ impl Group {
     }
 
     /// The virtual process id of a member (`lookupFn`); none if the group has no such rank.
-    pub fn lookup(&self, rank: u32) -> Option<u32> {
-        self.inner.layout.members.get(rank as usize).copied()
+    pub fn lookup(&self, rank: u32) -> Option<ProcessId> {
+        self.inner.layout.members.get(Rank::new(rank)).copied()
     }
 
     /// Whether hardware serves it: its nodes are next to each other.
@@ -236,7 +235,7 @@ impl Group {
     }
 
     /// An address of the group's block in another process.
-    pub(super) fn there(&self, vp: u32, at: ElanAddr) -> Address {
+    pub(super) fn there(&self, vp: ProcessId, at: ElanAddr) -> Address {
         let address = self.inner.context.address(vp, at);
         address.expect("members are processes of the job")
     }
@@ -267,11 +266,11 @@ impl Group {
     }
 
     /// Starts a thread of the group, unless it runs.
-    pub(super) fn thread<F: Future<Output = ()> + 'static>(
+    pub(super) fn thread(
         &self,
         stack: &Cell<Option<Region>>,
         name: &'static str,
-        program: impl FnOnce(elan::Thread) -> F + 'static,
+        program: impl AsyncFnOnce(elan::Thread) + 'static,
     ) {
         if let Some(stack) = stack.take() {
             self.node().run_on(stack, name, program);

@@ -4,9 +4,10 @@ use super::Elan;
 use super::block::Block;
 use super::group::{Group, GroupError};
 use super::layout::Layout;
-use super::reduce::{Reduction, To};
+use super::reduce::{Reduction, To, of_words};
 use crate::elan3::AllocError;
-use elan::ElanAddr;
+use elan::transaction::word_of;
+use elan::{ElanAddr, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -30,7 +31,7 @@ impl Elan {
     pub async fn group(
         &self,
         parent: &Group,
-        members: &[u32],
+        members: &[ProcessId],
     ) -> Result<Option<Group>, GroupError> {
         let mut sorted = members.to_vec();
         sorted.sort_unstable();
@@ -40,13 +41,13 @@ impl Elan {
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(GroupError::Twice(twice[0]));
         }
-        let known = |vp: u32| (0..parent.size()).any(|rank| parent.lookup(rank) == Some(vp));
+        let known = |vp| (0..parent.size()).any(|rank| parent.lookup(rank) == Some(vp));
         if let Some(&stranger) = members.iter().find(|&&vp| !known(vp)) {
             return Err(GroupError::NoMember(stranger));
         }
         let inside = members.contains(&self.vp());
         let block = self.agree(parent, inside).await?;
-        let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec()));
+        let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec().into()));
         let group = inside.then(|| Group::new(&self.inner.member, layout(), block));
         // Nobody uses it before all members have it.
         parent.gsync().await;
@@ -106,22 +107,16 @@ impl Elan {
     ) -> Result<[u64; WORDS], GroupError> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.elan3().store(at, &bytes).expect("just allocated");
-        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
         let operation = Reduction {
             size: Bytes::new(8),
-            combine: &|one, other| {
-                for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
-                    let greater = word(one).max(word(other));
-                    other.copy_from_slice(&greater.to_le_bytes());
-                }
-            },
+            combine: &of_words(u64::max),
         };
         parent
             .reduce(at, at, WORDS as u64, &operation, To::All)
             .await?;
         let bytes = self.elan3().load(at, Bytes::new(8 * WORDS as u64));
         let bytes = bytes.expect("just allocated");
-        let mut words = bytes.chunks(8).map(word);
+        let mut words = bytes.chunks(8).map(word_of);
         Ok(std::array::from_fn(|_| {
             words.next().expect("as many as were stored")
         }))

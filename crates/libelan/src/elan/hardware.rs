@@ -5,11 +5,11 @@
 //! combine on the way back, and the end-of-packet token commits, if all have said yes, an event in every process at once. The
 //! packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`] blocks.
 //!
-//! If somebody says no, the thread asks again `retry_delay` later, `retries` times. Nothing is published of what then
-//! happens; here it gives up and wants to be told. A broadcast stores that in every process; who comes later
-//! finds it there, and lets an event of the root occur, upon which that asks again. It asks once more after
-//! the broadcast as well: who has come before that is found by the question, who comes later finds the wish. So a
-//! process that is very late does not fill the network with questions, and one that never comes is a deadlock.
+//! If any process says no, the thread asks again `retry_delay` later, `retries` times. What happens then is not published; here the
+//! thread stops asking, and stores a *wish* in every process by a broadcast. A process that comes later finds the wish, and sets an
+//! event of the root, whose thread then asks again. The thread also asks once after the broadcast, for processes that came before
+//! the wish reached them. So a very late process does not fill the network with questions, and a process that never comes is a
+//! deadlock.
 //!
 //! **Broadcast.** After a barrier, which guarantees that all have the buffer, a thread of the root's adapter starts a
 //! DMA to all nodes at once. The root takes itself out of the range if it is at an end of it. Else its own packets come back
@@ -21,9 +21,10 @@
 use super::bcast::Span;
 use super::block::Slot;
 use super::group::Group;
+use super::layout::TeamId;
 use elan::{
-    Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Priority, Thread, Transaction,
-    Wait,
+    Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Place, Priority, ProcessId,
+    Thread, Transaction, Wait,
 };
 use std::rc::Rc;
 use units::Bytes;
@@ -33,7 +34,7 @@ use units::Bytes;
 struct Question {
     /// Any address of the first leader, and the last one's node.
     first: Address,
-    last: elan::NodeId,
+    last: Place,
     /// How many barriers a process has come to, and since which it shall tell that.
     words: [ElanAddr; 2],
     /// The event that says that all have come.
@@ -92,7 +93,7 @@ impl Group {
         node.cross_to_adapter(elan::transaction::WORD).await;
         let stored = node.store(node.at(words[0]), &epoch.to_le_bytes());
         stored.expect("the block lies in memory of the process");
-        if self.inner.team == 0 {
+        if self.inner.team == TeamId::FIRST {
             self.ask(nodes, words);
         } else {
             self.tell(words[1], epoch);
@@ -103,7 +104,10 @@ impl Group {
 
     /// Tells the root that this process has come, if that wants to be told; meanwhile the process waits.
     fn tell(&self, wish: ElanAddr, epoch: u64) {
-        let (node, root) = (self.node().clone(), self.inner.layout.leaders[0]);
+        let (node, root) = (
+            self.node().clone(),
+            self.inner.layout.leaders[TeamId::FIRST],
+        );
         let tell = self.signal(root, Slot::Told);
         self.node().serve("hgsync", async move {
             node.cross_to_main(elan::transaction::WORD).await;
@@ -115,7 +119,7 @@ impl Group {
     }
 
     /// Has the root's thread ask all leaders whether they have come.
-    fn ask(&self, nodes: &[u32], words: [ElanAddr; 2]) {
+    fn ask(&self, nodes: &[ProcessId], words: [ElanAddr; 2]) {
         let (ask, go) = (self.event(Slot::Ask), self.event(Slot::Go));
         let question = Question {
             first: self.there(nodes[0], ElanAddr::NOWHERE),
@@ -160,20 +164,20 @@ impl Group {
     }
 
     /// Before the barrier of a hardware broadcast.
-    fn prepare_hardware(&self, _size: Bytes, _root: u32) {
+    fn prepare_hardware(&self, _size: Bytes, _root: TeamId) {
         self.event_with(Slot::Arrived(0), 1, Action::Copy);
         self.node().prime(self.event(Slot::Sent), 1);
     }
 
     /// The root team's leader sends to all others.
-    async fn hardware_spread(&self, span: Span, root: u32) -> Result<(), DmaError> {
+    async fn hardware_spread(&self, span: Span, root: TeamId) -> Result<(), DmaError> {
         if self.inner.team != root {
             self.wait(Slot::Arrived(0)).await;
             return Ok(());
         }
         let layout = &self.inner.layout;
         let nodes = layout.contiguous.as_ref().expect("the group has hardware");
-        let me = layout.leaders[root as usize];
+        let me = layout.leaders[root];
         let place = nodes.iter().position(|&vp| vp == me);
         let place = place.expect("the root is one of them");
         let at_an_end = place == 0 || place + 1 == nodes.len();
@@ -182,7 +186,7 @@ impl Group {
         } else {
             vec![&nodes[..place], &nodes[place + 1..]]
         };
-        let dma = |range: &[u32]| {
+        let dma = |range: &[ProcessId]| {
             let (&first, &last) = (range.first()?, range.last()?);
             let last = self.there(last, span.to).node;
             let (from, to) = (self.node().at(span.from), self.there(first, span.to));

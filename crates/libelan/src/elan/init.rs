@@ -10,7 +10,7 @@ use super::tport::port::{Peers, Port};
 use super::{Elan, GLOBAL_ELAN, GLOBAL_MAIN, Inner, STAGE, putget};
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
-use elan::{Placement, Wait};
+use elan::{Placement, ProcessId, Wait};
 use kernel::Label;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -28,16 +28,16 @@ impl Elan {
         let mut ranks = BTreeMap::new();
         let port = |((elan3, _), rails): (&(Context, Label), Option<Rails>)| {
             let (node, vp) = (elan3.node(), elan3.process());
-            let rank: &mut u32 = ranks.entry(node.id()).or_default();
+            let rank: &mut u32 = ranks.entry(node.place()).or_default();
             let cpu = Cpu::new(node, node.cpu(*rank));
             *rank += 1;
             let port = Port::new(node, cpu, (vp, nvps), rails)?;
             Ok(Rc::new(port))
         };
-        let ports: Result<Vec<_>, AllocError> = processes.iter().zip(rails).map(port).collect();
-        let ports: Peers = ports?.into();
+        let ports = processes.iter().zip(rails).map(port);
+        let ports: Peers = Rc::new(ports.collect::<Result<_, AllocError>>()?);
         let layout = processes.first();
-        let layout = layout.map(|(elan3, _)| Layout::new(elan3, (0..nvps).collect()));
+        let layout = layout.map(|(elan3, _)| Layout::new(elan3, ProcessId::all(nvps).collect()));
         let layout = Rc::new(layout.expect("a job has processes"));
         let locals = Locals::default();
         let init = |(elan3, label): (Context, Label)| {
@@ -46,7 +46,7 @@ impl Elan {
             let global_elan = RefCell::new(heap(Placement::Adapter, GLOBAL_ELAN)?);
             let member = Member {
                 context: elan3.clone(),
-                cpu: ports[elan3.process() as usize].cpu.clone(),
+                cpu: ports[elan3.process()].cpu.clone(),
                 label: label.clone(),
                 locals: Rc::clone(&locals),
                 waits,

@@ -1,54 +1,62 @@
 //! Who is where in a group: its teams, and whether hardware serves it.
 
 use crate::elan3::Context;
-use elan::{ElanAddr, NodeId};
+use elan::{ElanAddr, Place, ProcessId};
 use std::collections::BTreeMap;
+use typed_index_collections::TiVec;
+
+fabric::identifiers! {
+    /// The number of a member in a group.
+    Rank;
+    /// The number of a team in a group.
+    TeamId;
+}
+
+impl TeamId {
+    /// The team of the first member.
+    pub const FIRST: TeamId = TeamId::new(0);
+}
 
 /// Who is where.
 pub(super) struct Layout {
-    /// By rank.
-    pub members: Vec<u32>,
-    /// Ranks of each team, in order; the teams are in the order of their first ranks.
-    pub teams: Vec<Vec<u32>>,
-    /// By rank.
-    pub team_of: Vec<u32>,
+    pub members: TiVec<Rank, ProcessId>,
+    /// Members of each team, in order; the teams are in the order of their first members.
+    pub teams: TiVec<TeamId, Vec<Rank>>,
+    pub team_of: TiVec<Rank, TeamId>,
     /// The leader of each team.
-    pub leaders: Vec<u32>,
+    pub leaders: TiVec<TeamId, ProcessId>,
     /// Whether the ranks of each team follow one on the other.
     pub in_order: bool,
     /// The leaders in the order of their nodes, if hardware serves the group.
-    pub contiguous: Option<Vec<u32>>,
+    pub contiguous: Option<Vec<ProcessId>>,
 }
 
 impl Layout {
-    pub fn new(context: &Context, members: Vec<u32>) -> Self {
-        let address = |vp: u32| {
+    pub fn new(context: &Context, members: TiVec<Rank, ProcessId>) -> Self {
+        let address = |vp| {
             let at = context.address(vp, ElanAddr::NOWHERE);
             at.expect("members are processes of the job")
         };
-        let (mut teams, mut team_of) = (Vec::<Vec<u32>>::new(), Vec::new());
-        let mut by_node = BTreeMap::<NodeId, u32>::new();
-        for (rank, &vp) in (0..).zip(&members) {
-            let team = *by_node
-                .entry(address(vp).node)
-                .or_insert(teams.len() as u32);
-            if team as usize == teams.len() {
-                teams.push(Vec::new());
-            }
-            teams[team as usize].push(rank);
+        let mut teams = TiVec::<TeamId, Vec<Rank>>::new();
+        let (mut team_of, mut by_node) = (TiVec::new(), BTreeMap::<Place, TeamId>::new());
+        for (rank, &vp) in members.iter_enumerated() {
+            let team = by_node.entry(address(vp).node);
+            let team = *team.or_insert_with(|| teams.push_and_get_key(Vec::new()));
+            teams[team].push(rank);
             team_of.push(team);
         }
-        let leaders: Vec<u32> = teams.iter().map(|team| members[team[0] as usize]).collect();
+        let leaders: TiVec<TeamId, ProcessId> = teams.iter().map(|team| members[team[0]]).collect();
         let in_order = teams.iter().all(|team| {
             let mut pairs = team.windows(2);
-            pairs.all(|pair| pair[0] + 1 == pair[1])
+            pairs.all(|pair| pair[0].get() + 1 == pair[1].get())
         });
         let nodes = by_node.len() as u32;
         let (first, last) = (by_node.keys().next(), by_node.keys().next_back());
-        let closed = first.is_some_and(|first| last.is_some_and(|last| last - first + 1 == nodes));
-        let number = address(leaders[0]).context;
+        let closed = first
+            .is_some_and(|first| last.is_some_and(|last| last.get() - first.get() + 1 == nodes));
+        let number = address(leaders[TeamId::FIRST]).context;
         let one = leaders.iter().all(|&vp| address(vp).context == number);
-        let sorted = by_node.values().map(|&team| leaders[team as usize]);
+        let sorted = by_node.values().map(|&team| leaders[team]);
         let contiguous =
             (closed && one && context.node().has_broadcasts()).then(|| sorted.collect());
         Layout {

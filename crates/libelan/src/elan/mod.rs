@@ -12,10 +12,10 @@
 //! | `elan_clock` | [`Elan::clock`] |
 //!
 //! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`Wait`], set for a job by
-//! [`crate::Job::waiting`]): what `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count are as a wait type. It sees the same in
-//! all ways, by polling earlier: who blocks is woken by an interrupt, which takes `interrupt` in place of `poll`. Who finds
-//! what it waits for there already pays neither. All waits for the network go that way, also those of Shmem and MPI and
-//! within collective calls, and so do waits for messages of processes of the node. Some have a way of their own:
+//! [`crate::Job::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see the same;
+//! a process that blocks sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that finds its event
+//! set pays neither. All waits for the network use this way, in Shmem, MPI and collective calls as well, and so do waits for
+//! messages of processes of the same node. These calls have a way of their own:
 //! `elan_hgsync`, and with it the barriers of Shmem and MPI, polls; `elan_hgsyncevent` blocks; `shmem_wait` polls; and the
 //! members of a group on one node wait for each other by polling. That a process which blocks leaves its processor to others
 //! has no effect here: processes do not take their processors from each other.
@@ -43,7 +43,7 @@ mod tree;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
-use elan::{ElanAddr, Node, Wait};
+use elan::{ElanAddr, Node, ProcessId, Wait};
 use group::{Group, Member};
 use kernel::Label;
 use std::cell::RefCell;
@@ -97,7 +97,7 @@ impl Elan {
     }
 
     /// This process's number.
-    pub fn vp(&self) -> u32 {
+    pub fn vp(&self) -> ProcessId {
         self.inner.elan3.process()
     }
 
@@ -116,8 +116,8 @@ impl Elan {
         self.peer(self.vp())
     }
 
-    pub(crate) fn peer(&self, vp: u32) -> &Rc<Port> {
-        &self.inner.ports[vp as usize]
+    pub(crate) fn peer(&self, vp: ProcessId) -> &Rc<Port> {
+        &self.inner.ports[vp]
     }
 
     pub(crate) fn peers(&self) -> Peers {

@@ -12,8 +12,8 @@
 //! A process of the same node, or the caller itself, is reached in the same way: the packets go up to the node's switch and
 //! down again, and the bytes cross the node's bus twice. No processor copies them.
 //!
-//! On a machine with several rails all of this takes rail 0: adapters of different rails do not see what is on the others' buses,
-//! and the order that follows would be lost.
+//! On a machine with several rails, puts and gets take rail 0. An adapter does not see what waits for the bus of another rail's
+//! adapter, so the order described next holds on one rail only.
 //!
 //! A put is over when the other adapter has accepted all of it. For main memory it may still be on the other node's bus;
 //! gets from there see it, and whatever that host is told of afterwards, by an event or a message, comes behind it on the
@@ -23,7 +23,7 @@ use super::Elan;
 use super::pool::Pool;
 use crate::cpu::Turn;
 use crate::elan3::{AllocError, Heap};
-use elan::{Dma, DmaError, ElanAddr, Node, Placement};
+use elan::{Dma, DmaError, ElanAddr, Node, Placement, ProcessId};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -113,7 +113,7 @@ impl Remote {
 
 impl Elan {
     /// Puts bytes into the memory of a process (`elan_put`).
-    pub fn put(&self, vp: u32, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
+    pub fn put(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
         if size > SMALL {
             let what = format!("its put to process {vp}");
             let dma = self.elan3().descriptor(vp, from, to, size);
@@ -132,21 +132,19 @@ impl Elan {
     /// process when they are there.
     pub fn put_notify(
         &self,
-        vp: u32,
+        vp: ProcessId,
         from: ElanAddr,
         to: ElanAddr,
         size: Bytes,
         event: ElanAddr,
     ) -> Remote {
-        let dma = self.elan3().descriptor(vp, from, to, size);
-        let event = self.elan3().address(vp, event);
-        let dma = dma.and_then(|dma| Ok(dma.notify_at(event?)));
+        let dma = self.elan3().notifying(vp, from, to, size, event);
         let what = format!("its put to process {vp}");
         self.start_put(what, async move |_, _| dma)
     }
 
     /// Puts up to [`SMALL`] that the program has at hand.
-    pub(crate) fn put_bytes(&self, vp: u32, bytes: &[u8], to: ElanAddr) -> Remote {
+    pub(crate) fn put_bytes(&self, vp: ProcessId, bytes: &[u8], to: ElanAddr) -> Remote {
         let what = format!("its put to process {vp}");
         let (bytes, elan3) = (bytes.to_vec(), self.elan3().clone());
         let size = Bytes::new(bytes.len() as u64);
@@ -158,7 +156,7 @@ impl Elan {
     }
 
     /// Gets bytes from the memory of a process (`elan_get`).
-    pub fn get(&self, vp: u32, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
+    pub fn get(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
         let what = format!("its get from process {vp}");
         let elan3 = self.elan3().clone();
         self.start(
@@ -218,7 +216,7 @@ impl Elan {
     }
 
     /// Gets a word that lies in any memory of a process.
-    pub(crate) async fn get_word(&self, vp: u32, from: ElanAddr) -> Result<u64, DmaError> {
+    pub(crate) async fn get_word(&self, vp: ProcessId, from: ElanAddr) -> Result<u64, DmaError> {
         let (node, slots) = (self.node(), &self.under_way().slots);
         let turn = self.cpu().turn();
         turn.work(node, node.host_config().call).await;
@@ -241,10 +239,7 @@ impl Elan {
             Err(error) => Err(error),
         };
         slots.give_back(slot);
-        let found = found?;
-        Ok(u64::from_le_bytes(
-            found[..].try_into().expect("a word has 8 bytes"),
-        ))
+        Ok(elan::transaction::word_of(&found?))
     }
 
     /// Waits until something is over (`elan_wait`).

@@ -12,7 +12,7 @@
 use super::Elan;
 use super::putget::Remote;
 use crate::elan3::AllocError;
-use elan::{Action, Dma, ElanAddr, EventId, QueueId};
+use elan::{Action, Dma, ElanAddr, EventId, ProcessId, QueueId};
 use thiserror::Error;
 use units::Bytes;
 
@@ -76,7 +76,7 @@ impl Elan {
     }
 
     /// Sends `size` bytes to the queue at an address of a process. Its end says that the queue has them.
-    pub fn queue_tx(&self, vp: u32, queue: ElanAddr, from: ElanAddr, size: Bytes) -> Remote {
+    pub fn queue_tx(&self, vp: ProcessId, queue: ElanAddr, from: ElanAddr, size: Bytes) -> Remote {
         let what = format!("its message to a queue of process {vp}");
         let to = self.elan3().address(vp, queue);
         self.start_put(what, async move |node, _| {

@@ -1,9 +1,9 @@
 //! Which rails carry the bytes of a longer message (coll2003), on a machine with several.
 //!
-//! A process is attached at the adapters of all rails; its main memory has the same addresses at each, adapter memory that of
-//! rail 0 only. Envelopes, small messages and all that threads tell each other go on rail 0, whose thread matches them: so
-//! messages are received in the order in which they were sent. The bytes of a longer message, when a thread gets them, take
-//! the rails that the machine's policy picks. coll2003 has a sender pick them; here the receiver does, since it starts the get:
+//! A process is attached at the adapters of all rails. Its main memory has the same addresses at all of them; its adapter memory is
+//! that of rail 0. Envelopes, small messages and the messages between threads take rail 0, whose thread matches them, so that
+//! messages are received in the order in which they were sent. The bytes of a longer message take the rails that the machine's
+//! policy picks. In coll2003 the sender picks them; here the receiver does, since it starts the get:
 //!
 //! | policy | a message takes | it waits |
 //! |---|---|---|
@@ -13,10 +13,10 @@
 //! | dynamic | of these, rails that were also free at the sender when it sent the envelope, which says so; if none was, as local-dynamic | until there is one |
 //! | hybrid | up to `rails.threshold`, the next in turn of those that are free here, or of all; else as dynamic | if it is long, as dynamic |
 //!
-//! Instead of the control messages by which dynamic allocation reserves both ends, the envelope carries what its sender knew:
-//! nothing more travels, and nothing is reserved there, so that two receivers may get from one adapter. Local-dynamic and
-//! dynamic allocation stripe a message over the part of these rails that `rails.striping` says. A rail that has been picked by
-//! either is taken, for all processes of the job on the node, until the get ends.
+//! Dynamic allocation reserves both ends by control messages. Here the envelope carries what its sender knew instead: no more
+//! packets travel, and nothing is reserved at the sender, so that two receivers may get from one adapter. Local-dynamic and
+//! dynamic allocation stripe a message over the part of these rails that `rails.striping` says. A rail that either has picked
+//! is taken, for all processes of the job on the node, until the get ends.
 //!
 //! *Costs.* The thread hands a descriptor to another adapter across its own bus and that one's, by a command there; of the end
 //! it learns through main memory (an event of that adapter, its block, a poll) and a word across its own bus. The host, where
@@ -27,10 +27,11 @@
 //! for ever.
 
 use elan::rails::{Allocation, Config, Kind, Turn, stripes};
-use elan::{DmaError, NoContext, Node, NodeId};
+use elan::{DmaError, NoContext, Node, NodeId, Rail};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use typed_index_collections::{TiVec, ti_vec};
 use units::Bytes;
 
 /// Rails that an envelope can tell of; more count as taken.
@@ -42,9 +43,9 @@ pub(crate) struct Rails {
     /// Of the policy static.
     allocation: Option<Rc<Allocation>>,
     /// The process at the adapter of each rail, its own first.
-    places: Vec<Node>,
+    places: TiVec<Rail, Node>,
     /// The rails that processes of the job on this node have taken.
-    taken: Rc<[Cell<bool>]>,
+    taken: Rc<TiVec<Rail, Cell<bool>>>,
     turn: RefCell<Turn>,
 }
 
@@ -60,7 +61,7 @@ pub(super) struct Wanted {
 
 /// The rails of a message, and whether they are taken for it.
 pub(super) struct Picked {
-    pub rails: Vec<u32>,
+    pub rails: Vec<Rail>,
     pub taken: bool,
 }
 
@@ -80,14 +81,14 @@ impl Rails {
         });
         let mut locals = BTreeMap::new();
         let attach = |process: &Node| {
-            let none = || (0..rails).map(|_| Cell::new(false)).collect();
-            let (before, taken): &mut (u32, Rc<[Cell<bool>]>) =
-                locals.entry(process.id()).or_insert_with(|| (0, none()));
-            let first = *before % rails;
+            let none = || Rc::new(ti_vec![Cell::new(false); rails as usize]);
+            let local = locals.entry(process.place());
+            let (before, taken) = local.or_insert_with(|| (0, none()));
+            let first = Rail::new(*before % rails);
             *before += 1;
-            let others = (1..rails).map(|rail| process.beside(rail));
-            let places: Result<Vec<Node>, NoContext> =
-                std::iter::once(Ok(process.clone())).chain(others).collect();
+            let others = Rail::all(rails).skip(1).map(|rail| process.beside(rail));
+            let places = std::iter::once(Ok(process.clone())).chain(others);
+            let places: Result<TiVec<Rail, Node>, NoContext> = places.collect();
             Ok(Some(Rails {
                 config,
                 allocation: allocation.clone(),
@@ -99,14 +100,9 @@ impl Rails {
         processes.iter().map(attach).collect()
     }
 
-    /// How many there are.
-    pub fn count(&self) -> u32 {
-        self.places.len() as u32
-    }
-
     /// The process at the adapter of a rail.
-    pub(super) fn place(&self, rail: u32) -> &Node {
-        &self.places[rail as usize]
+    pub(super) fn place(&self, rail: Rail) -> &Node {
+        &self.places[rail]
     }
 
     /// From one look at the rails to the next, if none is free.
@@ -115,26 +111,25 @@ impl Rails {
     }
 
     /// The rails of which something holds, in ascending order.
-    fn those(&self, holds: impl Fn(u32) -> bool) -> Vec<u32> {
-        (0..self.count()).filter(|&rail| holds(rail)).collect()
+    fn those(&self, holds: impl Fn(Rail) -> bool) -> Vec<Rail> {
+        self.places.keys().filter(|&rail| holds(rail)).collect()
     }
 
-    fn is_up(&self, rail: u32) -> bool {
+    fn is_up(&self, rail: Rail) -> bool {
         !self.place(rail).is_down()
     }
 
     /// Whether the adapter neither sends nor receives, as far as the processes of its node know.
-    fn is_free(&self, rail: u32) -> bool {
+    fn is_free(&self, rail: Rail) -> bool {
         let adapter = self.place(rail);
-        let busy = self.taken[rail as usize].get() || adapter.is_receiving();
+        let busy = self.taken[rail].get() || adapter.is_receiving();
         self.is_up(rail) && !busy && !adapter.is_sending()
     }
 
     /// The rails that are free now, as bits.
     pub(super) fn free(&self) -> u32 {
-        let told = 0..self.count().min(MOST_TOLD);
-        told.filter(|&rail| self.is_free(rail))
-            .fold(0, |bits, rail| bits | 1 << rail)
+        let told = self.those(|rail| rail.get() < MOST_TOLD && self.is_free(rail));
+        told.iter().fold(0, |bits, rail| bits | 1 << rail.get())
     }
 
     /// Picks the rails of a message by the machine's policy; none if it has to wait for one.
@@ -143,10 +138,10 @@ impl Rails {
     /// If no rail between the two nodes works.
     pub(super) fn pick(&self, wanted: Wanted) -> Result<Option<Picked>, DmaError> {
         let Wanted { from, size, .. } = wanted;
-        let (_, to) = self.place(0).rail_and_node();
+        let (_, to) = self.place(Rail::new(0)).rail_and_node();
         let mut up = self.those(|rail| self.is_up(rail));
         if let Some(allocation) = &self.allocation {
-            let between: Vec<u32> = allocation.rails_between(from, to).collect();
+            let between: Vec<Rail> = allocation.rails_between(from, to).collect();
             up.retain(|rail| between.contains(rail));
         }
         if up.is_empty() {
@@ -163,7 +158,8 @@ impl Rails {
             Kind::LocalDynamic => (free(), true),
             Kind::Dynamic | Kind::Hybrid => {
                 let (mut both, here) = (free(), free());
-                both.retain(|&rail| rail < MOST_TOLD && wanted.free >> rail & 1 == 1);
+                let told = |rail: u32| rail < MOST_TOLD && wanted.free >> rail & 1 == 1;
+                both.retain(|rail| told(rail.get()));
                 (if both.is_empty() { here } else { both }, true)
             }
         };
@@ -175,14 +171,14 @@ impl Rails {
         let rails = self.turn.borrow_mut().take(&rails, count);
         if taken {
             for &rail in &rails {
-                self.taken[rail as usize].set(true);
+                self.taken[rail].set(true);
             }
         }
         Ok((!rails.is_empty()).then_some(Picked { rails, taken }))
     }
 
     /// A rail that was taken is free again.
-    pub(super) fn release(&self, rail: u32) {
-        self.taken[rail as usize].set(false);
+    pub(super) fn release(&self, rail: Rail) {
+        self.taken[rail].set(false);
     }
 }

@@ -14,8 +14,10 @@
 use super::bcast::Span;
 use super::block::{CHUNK, Slot};
 use super::group::Group;
+use super::layout::{Rank, TeamId};
 use super::tree::{Spot, balanced};
-use elan::{DmaError, ElanAddr, Transfer};
+use elan::transaction::word_of;
+use elan::{DmaError, ElanAddr, ProcessId, Transfer};
 use units::Bytes;
 
 /// How vectors are combined: elements of `size` bytes by a function of two vectors, the second of which it replaces by the
@@ -25,6 +27,16 @@ pub struct Reduction<'a> {
     pub size: Bytes,
     /// The function; its arguments are whole elements, and equally many.
     pub combine: &'a dyn Fn(&[u8], &mut [u8]),
+}
+
+/// A function of words of 8 bytes, for vectors of them.
+pub fn of_words(function: impl Fn(u64, u64) -> u64) -> impl Fn(&[u8], &mut [u8]) {
+    move |one, other| {
+        for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
+            let result = function(word_of(one), word_of(other));
+            other.copy_from_slice(&result.to_le_bytes());
+        }
+    }
 }
 
 /// The longest element of a reduction.
@@ -40,9 +52,8 @@ pub enum To {
 }
 
 impl Group {
-    /// Combines the vectors of `count` elements at `source` of all members into one at `target` (`elan_reduce`): of the
-    /// smallest rank's and the next one's, then of that and the next, or as if so. The memory of both belongs to the call
-    /// until it ends; only who gets the result needs a `target`.
+    /// Combines the vectors of `count` elements at `source` of all members into one at `target` (`elan_reduce`), as if in the order
+    /// of the ranks. `source` and `target` belong to the call until it ends; only members that get the result need a `target`.
     ///
     /// # Errors
     /// If this process has no such vectors, there is no such root, or an element is too long.
@@ -55,40 +66,32 @@ impl Group {
         to: To,
     ) -> Result<(), DmaError> {
         let _turn = self.enter().await;
-        let call = self.reduction(source, target, count, operation, to);
-        self.during("reduce", call).await
-    }
-
-    async fn reduction(
-        &self,
-        source: ElanAddr,
-        target: ElanAddr,
-        count: u64,
-        operation: &Reduction<'_>,
-        to: To,
-    ) -> Result<(), DmaError> {
-        let element = operation.size;
-        if element.is_zero() || element > MOST_ELEMENT {
-            return Err(DmaError::TooLong { length: element });
-        }
-        if let To::Root(root) = to
-            && root >= self.size()
-        {
-            return Err(DmaError::NoProcess { process: root });
-        }
-        let wanted = to == To::All || to == To::Root(self.inner.rank);
-        let step = CHUNK / element;
-        for from in (0..count).step_by(step as usize) {
-            let offset = element * from;
-            let length = element * step.min(count - from);
-            let own = self.inner.context.load(source.offset(offset), length)?;
-            let result = self.reduce_chunk(own.into(), operation, to).await?;
-            if wanted {
-                self.copy(length).await;
-                self.inner.context.store(target.offset(offset), &result)?;
+        let call = async {
+            let element = operation.size;
+            if element.is_zero() || element > MOST_ELEMENT {
+                return Err(DmaError::TooLong { length: element });
             }
-        }
-        Ok(())
+            if let To::Root(root) = to
+                && root >= self.size()
+            {
+                let process = ProcessId::new(root);
+                return Err(DmaError::NoProcess { process });
+            }
+            let wanted = to == To::All || to == To::Root(self.rank());
+            let step = CHUNK / element;
+            for from in (0..count).step_by(step as usize) {
+                let offset = element * from;
+                let length = element * step.min(count - from);
+                let own = self.inner.context.load(source.offset(offset), length)?;
+                let result = self.reduce_chunk(own.into(), operation, to).await?;
+                if wanted {
+                    self.copy(length).await;
+                    self.inner.context.store(target.offset(offset), &result)?;
+                }
+            }
+            Ok(())
+        };
+        self.during("reduce", call).await
     }
 
     /// Combines one chunk. Returns the result to those who get it, anything to others.
@@ -117,12 +120,14 @@ impl Group {
                 own = next;
             }
             own = self
-                .climb(own, operation, &self.inner.spot, &layout.leaders)
+                .climb(own, operation, &self.inner.spot, &layout.leaders.raw)
                 .await?;
         } else {
             let ratio = self.node().group_config().branching;
-            let spot = balanced(self.size(), ratio, self.inner.rank);
-            own = self.climb(own, operation, &spot, &layout.members).await?;
+            let spot = balanced(self.size(), ratio, self.rank());
+            own = self
+                .climb(own, operation, &spot, &layout.members.raw)
+                .await?;
             if !leads {
                 self.join().await?;
                 return Ok(local.result.borrow().clone());
@@ -147,7 +152,7 @@ impl Group {
         mut own: Vec<u8>,
         operation: &Reduction<'_>,
         spot: &Spot,
-        vps: &[u32],
+        vps: &[ProcessId],
     ) -> Result<Vec<u8>, DmaError> {
         let (node, block, context) = (self.node(), self.inner.block, &self.inner.context);
         let length = Bytes::new(own.len() as u64);
@@ -171,9 +176,9 @@ impl Group {
     }
 
     /// The team that gets the result from the first one's leader, if it is one other team.
-    fn single(&self, to: To) -> Option<u32> {
+    fn single(&self, to: To) -> Option<TeamId> {
         match to {
-            To::Root(root) => Some(self.inner.layout.team_of[root as usize]),
+            To::Root(root) => Some(self.inner.layout.team_of[Rank::new(root)]),
             To::All => None,
         }
     }
@@ -182,11 +187,11 @@ impl Group {
     fn prepare_result(&self, length: Bytes, to: To) {
         match self.single(to) {
             Some(team) if team == self.inner.team => {
-                let count = u32::from(team != 0);
+                let count = u32::from(team != TeamId::FIRST);
                 self.event_with(Slot::Arrived(0), count, elan::Action::Copy);
             }
             Some(_) => {}
-            None => self.prepare_spread(length, 0),
+            None => self.prepare_spread(length, TeamId::FIRST),
         }
     }
 
@@ -194,13 +199,13 @@ impl Group {
     async fn deliver(&self, own: &mut Vec<u8>, to: To) -> Result<(), DmaError> {
         let (context, at) = (&self.inner.context, self.inner.block.result());
         let (team, length) = (self.inner.team, Bytes::new(own.len() as u64));
-        if team == 0 {
+        if team == TeamId::FIRST {
             context.store(at, own)?;
         }
         match self.single(to) {
-            None => self.spread(Span::new(at, length), 0).await?,
-            Some(single) if team == 0 && single != 0 => {
-                let vp = self.inner.layout.leaders[single as usize];
+            None => self.spread(Span::new(at, length), TeamId::FIRST).await?,
+            Some(single) if team == TeamId::FIRST && single != team => {
+                let vp = self.inner.layout.leaders[single];
                 let arrived = self.inner.block.at(Slot::Arrived(0));
                 let sent: Transfer = context.put_notify(vp, at, at, length, arrived);
                 self.over(sent).await?;

@@ -1,7 +1,8 @@
 //! Teams: the members of a group on one node, which meet in shared memory. The first of them, the leader, acts for all.
 
 use super::group::Group;
-use elan::{DmaError, ElanAddr};
+use super::layout::Rank;
+use elan::{DmaError, ElanAddr, ProcessId};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -16,12 +17,12 @@ pub(crate) struct Local {
     /// What went wrong, for all of them.
     pub failed: Cell<Option<DmaError>>,
     /// What members pass to the leader, by rank, and the leader to them.
-    pub passed: RefCell<BTreeMap<u32, Vec<u8>>>,
+    pub passed: RefCell<BTreeMap<Rank, Vec<u8>>>,
     pub result: RefCell<Vec<u8>>,
 }
 
 /// The meeting places of all groups of a job: by the group's block and the team's leader.
-pub(crate) type Locals = Rc<RefCell<BTreeMap<(ElanAddr, u32), Rc<Local>>>>;
+pub(crate) type Locals = Rc<RefCell<BTreeMap<(ElanAddr, ProcessId), Rc<Local>>>>;
 
 impl Local {
     /// A meeting place of the leader and so many others.
@@ -39,12 +40,12 @@ impl Local {
 impl Group {
     /// Whether this process acts for its node.
     pub(super) fn leads(&self) -> bool {
-        self.inner.layout.teams[self.inner.team as usize][0] == self.inner.rank
+        self.inner.layout.teams[self.inner.team][0] == self.inner.rank
     }
 
     /// Whether its node has other members.
     pub(super) fn has_team(&self) -> bool {
-        self.inner.layout.teams[self.inner.team as usize].len() > 1
+        self.inner.layout.teams[self.inner.team].len() > 1
     }
 
     /// The leader waits until the rest of the team has come.

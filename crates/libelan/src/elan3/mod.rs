@@ -22,10 +22,11 @@ pub use heap::{AllocError, Heap};
 
 use elan::{
     Action, Address, Dma, DmaError, ElanAddr, EventId, Fault, MainAddr, Node, NodeId, Permissions,
-    Placement, Transfer, Wait,
+    Placement, ProcessId, Transfer, Wait,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
+use typed_index_collections::TiVec;
 use units::Bytes;
 
 /// How much a heap maps at a time, of main memory and of the adapter's; longer allocations get ranges of their own.
@@ -49,16 +50,16 @@ pub struct Context {
 
 struct Inner {
     /// All processes of the job, by virtual process id.
-    processes: Rc<[Node]>,
-    vp: u32,
+    processes: Rc<TiVec<ProcessId, Node>>,
+    vp: ProcessId,
     main: RefCell<Heap>,
     elan: RefCell<Heap>,
 }
 
 impl Context {
     /// The context of process `vp` of those that share a capability.
-    pub(crate) fn new(processes: Rc<[Node]>, vp: u32) -> Self {
-        let node = &processes[vp as usize];
+    pub(crate) fn new(processes: Rc<TiVec<ProcessId, Node>>, vp: ProcessId) -> Self {
+        let node = &processes[vp];
         let main = Heap::new(node.clone(), Placement::Main, MAIN_ARENA);
         let elan = Heap::new(node.clone(), Placement::Adapter, ELAN_ARENA);
         Context {
@@ -73,11 +74,11 @@ impl Context {
 
     /// The process as its adapter knows it: time, threads, queues, and all else that this library does not wrap.
     pub fn node(&self) -> &Node {
-        &self.inner.processes[self.inner.vp as usize]
+        &self.inner.processes[self.inner.vp]
     }
 
     /// This process's number (`elan3_process`).
-    pub fn process(&self) -> u32 {
+    pub fn process(&self) -> ProcessId {
         self.inner.vp
     }
 
@@ -88,9 +89,9 @@ impl Context {
 
     /// Processes of the job on this node (`elan3_nlocal`).
     pub fn nlocal(&self) -> u32 {
-        let here = self.node().id();
+        let here = self.node().place();
         let local = self.inner.processes.iter();
-        local.filter(|other| other.id() == here).count() as u32
+        local.filter(|other| other.place() == here).count() as u32
     }
 
     /// Rails of the job (`elan3_nrails`).
@@ -109,33 +110,35 @@ impl Context {
     }
 
     /// Where a process runs (`elan3_vp2location`); none if there is no such process.
-    pub fn vp2location(&self, vp: u32) -> Option<Location> {
+    pub fn vp2location(&self, vp: ProcessId) -> Option<Location> {
         let processes = &self.inner.processes;
-        let node = processes.get(vp as usize)?.id();
-        let before = processes[..vp as usize].iter();
-        let local = before.filter(|other| other.id() == node).count() as u32;
+        let process = processes.get(vp)?;
+        let before = processes[..vp].iter();
+        let local = before.filter(|other| other.place() == process.place());
+        let (local, (_, node)) = (local.count() as u32, process.rail_and_node());
         Some(Location { node, local })
     }
 
     /// Which process runs somewhere (`elan3_location2vp`).
-    pub fn location2vp(&self, location: Location) -> Option<u32> {
-        (0..self.nvps()).find(|&vp| self.vp2location(vp) == Some(location))
+    pub fn location2vp(&self, location: Location) -> Option<ProcessId> {
+        let mut processes = self.inner.processes.keys();
+        processes.find(|&vp| self.vp2location(vp) == Some(location))
     }
 
     /// An address in the memory of a process.
     ///
     /// # Errors
     /// [`DmaError::NoProcess`].
-    pub fn address(&self, vp: u32, at: ElanAddr) -> Result<Address, DmaError> {
-        let process = self.inner.processes.get(vp as usize);
+    pub fn address(&self, vp: ProcessId, at: ElanAddr) -> Result<Address, DmaError> {
+        let process = self.inner.processes.get(vp);
         let process = process.ok_or(DmaError::NoProcess { process: vp })?;
         Ok(process.at(at))
     }
 
     /// A process of the same node: its memory is in reach of the host, as shared memory is.
-    pub fn shared(&self, vp: u32) -> Option<&Node> {
-        let process = self.inner.processes.get(vp as usize)?;
-        (process.id() == self.node().id()).then_some(process)
+    pub fn shared(&self, vp: ProcessId) -> Option<&Node> {
+        let process = self.inner.processes.get(vp)?;
+        (process.place() == self.node().place()).then_some(process)
     }
 
     /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. An alignment of 0 is any.
@@ -225,12 +228,9 @@ impl Context {
     }
 
     /// Lets the event at an address of any process occur.
-    pub fn set_remote_event(&self, vp: u32, at: ElanAddr) -> Transfer {
-        let dma = self.descriptor(vp, ElanAddr::NOWHERE, ElanAddr::NOWHERE, Bytes::ZERO);
-        match dma.and_then(|dma| Ok(dma.notify_at(self.address(vp, at)?))) {
-            Ok(dma) => self.put_dma(dma),
-            Err(error) => Transfer::failed(error),
-        }
+    pub fn set_remote_event(&self, vp: ProcessId, at: ElanAddr) -> Transfer {
+        let nowhere = ElanAddr::NOWHERE;
+        self.put_notify(vp, nowhere, nowhere, Bytes::ZERO, at)
     }
 
     /// Waits, polling, until an event is set (`elan3_waitevent`).
@@ -249,7 +249,7 @@ impl Context {
     /// [`DmaError::NoProcess`].
     pub fn descriptor(
         &self,
-        vp: u32,
+        vp: ProcessId,
         from: ElanAddr,
         to: ElanAddr,
         size: Bytes,
@@ -258,40 +258,52 @@ impl Context {
         Ok(Dma::new(self.node().at(from), to, size))
     }
 
+    /// The descriptor of a put after which the event at an address of the other process occurs.
+    ///
+    /// # Errors
+    /// [`DmaError::NoProcess`].
+    pub fn notifying(
+        &self,
+        vp: ProcessId,
+        from: ElanAddr,
+        to: ElanAddr,
+        size: Bytes,
+        event: ElanAddr,
+    ) -> Result<Dma, DmaError> {
+        let dma = self.descriptor(vp, from, to, size)?;
+        Ok(dma.notify_at(self.address(vp, event)?))
+    }
+
     /// Posts a DMA (`elan3_putdma`); to await the transfer is `elan3_waitdmaevent`.
     pub fn put_dma(&self, dma: Dma) -> Transfer {
         self.node().dma(dma)
     }
 
+    /// Posts a DMA if there is one.
+    fn post(&self, dma: Result<Dma, DmaError>) -> Transfer {
+        dma.map_or_else(Transfer::failed, |dma| self.put_dma(dma))
+    }
+
     /// Puts bytes into the memory of another process.
-    pub fn put(&self, vp: u32, from: ElanAddr, to: ElanAddr, size: Bytes) -> Transfer {
-        match self.descriptor(vp, from, to, size) {
-            Ok(dma) => self.put_dma(dma),
-            Err(error) => Transfer::failed(error),
-        }
+    pub fn put(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Transfer {
+        self.post(self.descriptor(vp, from, to, size))
     }
 
     /// The same; then the event at an address of the other process occurs.
     pub fn put_notify(
         &self,
-        vp: u32,
+        vp: ProcessId,
         from: ElanAddr,
         to: ElanAddr,
         size: Bytes,
         event: ElanAddr,
     ) -> Transfer {
-        let dma = self.descriptor(vp, from, to, size);
-        match dma.and_then(|dma| Ok(dma.notify_at(self.address(vp, event)?))) {
-            Ok(dma) => self.put_dma(dma),
-            Err(error) => Transfer::failed(error),
-        }
+        self.post(self.notifying(vp, from, to, size, event))
     }
 
     /// Gets bytes from the memory of another process.
-    pub fn get(&self, vp: u32, from: ElanAddr, to: ElanAddr, size: Bytes) -> Transfer {
-        match self.address(vp, from) {
-            Ok(from) => self.put_dma(Dma::new(from, self.node().at(to), size)),
-            Err(error) => Transfer::failed(error),
-        }
+    pub fn get(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Transfer {
+        let from = self.address(vp, from);
+        self.post(from.map(|from| Dma::new(from, self.node().at(to), size)))
     }
 }

@@ -4,11 +4,10 @@
 //! addresses in different ranks; so a broadcast goes through a global buffer of [`STAGE`], part by part, into which the
 //! root copies and from which the others do.
 
-use super::Mpi;
+use super::{Mpi, Result};
 use crate::elan::STAGE;
 use crate::elan::reduce::{Reduction, To};
-use crate::elan::tport::TportError;
-use elan::{DmaError, ElanAddr};
+use elan::{DmaError, ElanAddr, ProcessId};
 use units::Bytes;
 
 impl Mpi {
@@ -16,7 +15,7 @@ impl Mpi {
     ///
     /// # Errors
     /// If a rank's memory is gone.
-    pub async fn barrier(&self) -> Result<(), TportError> {
+    pub async fn barrier(&self) -> Result<()> {
         Ok(self.tport.elan.all_group().hgsync().await?)
     }
 
@@ -24,10 +23,11 @@ impl Mpi {
     ///
     /// # Errors
     /// If the buffer is not mapped, or there is no such root.
-    pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), TportError> {
+    pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<()> {
         let elan = &self.tport.elan;
         if root >= self.size() {
-            return Err(DmaError::NoProcess { process: root }.into());
+            let process = ProcessId::new(root);
+            return Err(DmaError::NoProcess { process }.into());
         }
         let (stage, group) = (elan.stage(), elan.all_group());
         for part in 0..size.as_u64().div_ceil(STAGE.as_u64()) {
@@ -46,7 +46,7 @@ impl Mpi {
         Ok(())
     }
 
-    async fn copy(&self, from: ElanAddr, to: ElanAddr, size: Bytes) -> Result<(), TportError> {
+    async fn copy(&self, from: ElanAddr, to: ElanAddr, size: Bytes) -> Result<()> {
         let (elan, elan3) = (&self.tport.elan, self.tport.elan.elan3());
         let bytes = elan3.load(from, size).map_err(DmaError::from)?;
         let time = elan.node().host_config().copy.time(size);
@@ -65,7 +65,7 @@ impl Mpi {
         count: u64,
         operation: &Reduction<'_>,
         root: u32,
-    ) -> Result<(), TportError> {
+    ) -> Result<()> {
         let (group, to) = (self.tport.elan.all_group(), To::Root(root));
         Ok(group.reduce(source, target, count, operation, to).await?)
     }
@@ -80,7 +80,7 @@ impl Mpi {
         target: ElanAddr,
         count: u64,
         operation: &Reduction<'_>,
-    ) -> Result<(), TportError> {
+    ) -> Result<()> {
         let (group, to) = (self.tport.elan.all_group(), To::All);
         Ok(group.reduce(source, target, count, operation, to).await?)
     }

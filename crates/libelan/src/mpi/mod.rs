@@ -24,7 +24,7 @@
 pub mod collective;
 
 use crate::elan::tport::{Mode, Received, Room, Rx, Select, Tport, TportError, Tx};
-use elan::ElanAddr;
+use elan::{ElanAddr, ProcessId};
 use units::Bytes;
 
 /// Receives from any rank.
@@ -63,21 +63,22 @@ impl From<Received> for Status {
 
 /// A send or receive that was started.
 #[must_use = "it is over only when it has been waited for"]
-pub struct Request {
-    kind: Kind,
-}
-
-enum Kind {
+pub enum Request {
+    /// A send, and what it will say.
     Send(Tx, Status),
+    /// A receive.
     Receive(Rx),
 }
+
+/// What a call brings, or why it failed.
+pub type Result<T> = std::result::Result<T, TportError>;
 
 impl Request {
     /// Whether it has ended; looking takes no time, and nothing goes on by it.
     pub fn is_done(&self) -> bool {
-        match &self.kind {
-            Kind::Send(tx, _) => tx.is_done(),
-            Kind::Receive(rx) => rx.is_done(),
+        match self {
+            Request::Send(tx, _) => tx.is_done(),
+            Request::Receive(rx) => rx.is_done(),
         }
     }
 }
@@ -89,7 +90,7 @@ impl Mpi {
 
     /// This process's rank (`MPI_Comm_rank`).
     pub fn rank(&self) -> u32 {
-        self.tport.elan.vp()
+        self.tport.elan.vp().get()
     }
 
     /// Ranks of the world (`MPI_Comm_size`).
@@ -119,18 +120,15 @@ impl Mpi {
         room: Bytes,
     ) -> Request {
         let select = Select::exactly(source, tag.map(u64::from));
-        let kind = Kind::Receive(self.tport.rx_start(select, Room::Buffer(to, room)));
-        Request { kind }
+        Request::Receive(self.tport.rx_start(select, Room::Buffer(to, room)))
     }
 
     fn start(&self, mode: Mode, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
-        let source = self.rank();
-        let tx = self
-            .tport
-            .tx_start(mode, to, (source, tag.into()), from, size);
+        let (source, to) = (self.rank(), ProcessId::new(to));
+        let label = (source, tag.into());
+        let tx = self.tport.tx_start(mode, to, label, from, size);
         let status = Status { source, tag, size };
-        let kind = Kind::Send(tx, status);
-        Request { kind }
+        Request::Send(tx, status)
     }
 
     /// Starts to send (`MPI_Isend`).
@@ -149,13 +147,7 @@ impl Mpi {
     ///
     /// # Errors
     /// If there is no such rank, or one of the buffers faults.
-    pub async fn send(
-        &self,
-        to: u32,
-        tag: u32,
-        from: ElanAddr,
-        size: Bytes,
-    ) -> Result<(), TportError> {
+    pub async fn send(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Result<()> {
         let send = self.start(Mode::Standard, to, tag, from, size);
         self.wait(send).await.map(drop)
     }
@@ -164,13 +156,7 @@ impl Mpi {
     ///
     /// # Errors
     /// As [`send`](Self::send).
-    pub async fn ssend(
-        &self,
-        to: u32,
-        tag: u32,
-        from: ElanAddr,
-        size: Bytes,
-    ) -> Result<(), TportError> {
+    pub async fn ssend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Result<()> {
         let send = self.start(Mode::Synchronous, to, tag, from, size);
         self.wait(send).await.map(drop)
     }
@@ -197,7 +183,7 @@ impl Mpi {
         tag: impl Into<Option<u32>>,
         to: ElanAddr,
         room: Bytes,
-    ) -> Result<Status, TportError> {
+    ) -> Result<Status> {
         let receive = self.start_receive(source.into(), tag.into(), to, room);
         self.wait(receive).await
     }
@@ -206,10 +192,10 @@ impl Mpi {
     ///
     /// # Errors
     /// If it failed.
-    pub async fn wait(&self, request: Request) -> Result<Status, TportError> {
-        match request.kind {
-            Kind::Send(tx, status) => self.tport.tx_wait(tx).await.map(|()| status),
-            Kind::Receive(rx) => self.tport.rx_wait(rx).await.map(Status::from),
+    pub async fn wait(&self, request: Request) -> Result<Status> {
+        match request {
+            Request::Send(tx, status) => self.tport.tx_wait(tx).await.map(|()| status),
+            Request::Receive(rx) => self.tport.rx_wait(rx).await.map(Status::from),
         }
     }
 
@@ -220,7 +206,7 @@ impl Mpi {
     pub async fn waitall(
         &self,
         requests: impl IntoIterator<Item = Request>,
-    ) -> Result<Vec<Status>, TportError> {
+    ) -> Result<Vec<Status>> {
         let mut ends = Vec::new();
         for request in requests {
             ends.push(self.wait(request).await);
@@ -236,7 +222,7 @@ impl Mpi {
         &self,
         (to, send_tag, from, size): (u32, u32, ElanAddr, Bytes),
         (source, recv_tag, at, room): (Option<u32>, Option<u32>, ElanAddr, Bytes),
-    ) -> Result<Status, TportError> {
+    ) -> Result<Status> {
         let receive = self.start_receive(source, recv_tag, at, room);
         let send = self.start(Mode::Standard, to, send_tag, from, size);
         let sent = self.wait(send).await;
@@ -253,7 +239,7 @@ impl Mpi {
         &self,
         source: impl Into<Option<u32>>,
         tag: impl Into<Option<u32>>,
-    ) -> Result<Status, TportError> {
+    ) -> Result<Status> {
         let select = Select::exactly(source.into(), tag.into().map(u64::from));
         let probe = self.tport.rx_start(select, Room::Probe);
         self.tport.rx_wait(probe).await.map(Status::from)

@@ -10,12 +10,12 @@
 //! The set of processing elements that a call is for is a [`Group`]: that of all, or one that [`crate::elan::Elan::group`]
 //! has made. Sources and targets are symmetric memory. Hardware does what it can.
 
-use super::{Shmem, ShmemError};
+use super::{Result, Shmem, ShmemError};
 use crate::elan::bcast::Span;
 use crate::elan::group::Group;
-use crate::elan::reduce::{Reduction, To};
+use crate::elan::reduce::{Reduction, To, of_words};
 use elan::ElanAddr;
-use elan::transaction::WORD;
+use elan::transaction::{WORD, word_of};
 use units::Bytes;
 
 impl Shmem {
@@ -23,7 +23,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`Shmem::quiet`], once all have come.
-    pub async fn barrier(&self, group: &Group) -> Result<(), ShmemError> {
+    pub async fn barrier(&self, group: &Group) -> Result<()> {
         let quiet = self.quiet().await;
         group.hgsync().await?;
         quiet
@@ -40,7 +40,7 @@ impl Shmem {
         size: Bytes,
         root: u32,
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         let span = Span {
             from: source,
             to: target,
@@ -59,7 +59,7 @@ impl Shmem {
         source: ElanAddr,
         size: Bytes,
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         let offset = size * u64::from(group.rank());
         let total = size * u64::from(group.size());
         self.gather(target, source, (offset, size, total), group)
@@ -76,7 +76,7 @@ impl Shmem {
         source: ElanAddr,
         size: Bytes,
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         // All lengths, by rank: each says its own.
         let elan3 = self.elan.elan3();
         let (ranks, rank) = (u64::from(group.size()), u64::from(group.rank()));
@@ -84,7 +84,7 @@ impl Shmem {
         let mine = words.offset(WORD * rank);
         let lengths = async {
             elan3.store(mine, &size.as_u64().to_le_bytes())?;
-            let sum = Shmem::words(|one, other| one + other);
+            let sum = of_words(|one, other| one + other);
             let operation = Reduction {
                 size: WORD,
                 combine: &sum,
@@ -97,10 +97,7 @@ impl Shmem {
         let lengths = lengths.await;
         elan3.free(words)?;
         let lengths = lengths?;
-        let lengths = lengths.chunks(8).map(|word| {
-            let word = word.try_into().expect("a word has 8 bytes");
-            Bytes::new(u64::from_le_bytes(word))
-        });
+        let lengths = lengths.chunks(8).map(|word| Bytes::new(word_of(word)));
         let lengths: Vec<Bytes> = lengths.collect();
         let offset = lengths[..rank as usize].iter().copied().sum();
         let total = lengths.iter().copied().sum();
@@ -115,11 +112,12 @@ impl Shmem {
         source: ElanAddr,
         (offset, size, total): (Bytes, Bytes, Bytes),
         group: &Group,
-    ) -> Result<(), ShmemError> {
+    ) -> Result<()> {
         let first = group.lookup(0).expect("a group has a first member");
         // The target of the first is its own until it calls.
         self.barrier(group).await?;
-        self.put(target.offset(offset), source, size, first).await?;
+        let part = target.offset(offset);
+        self.put(part, source, size, first.get()).await?;
         self.barrier(group).await?;
         group.hbcast(target, total, 0).await?;
         Ok(())
@@ -136,8 +134,8 @@ impl Shmem {
         count: u64,
         function: impl Fn(u64, u64) -> u64,
         group: &Group,
-    ) -> Result<(), ShmemError> {
-        let combine = Shmem::words(function);
+    ) -> Result<()> {
+        let combine = of_words(function);
         let operation = Reduction {
             size: WORD,
             combine: &combine,
@@ -145,16 +143,5 @@ impl Shmem {
         Ok(group
             .reduce(source, target, count, &operation, To::All)
             .await?)
-    }
-
-    /// A function of words, for vectors of them.
-    fn words(function: impl Fn(u64, u64) -> u64) -> impl Fn(&[u8], &mut [u8]) {
-        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("a word has 8 bytes"));
-        move |one, other| {
-            for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
-                let result = function(word(one), word(other));
-                other.copy_from_slice(&result.to_le_bytes());
-            }
-        }
     }
 }

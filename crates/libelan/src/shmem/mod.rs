@@ -22,8 +22,10 @@ mod collective;
 
 use crate::elan::Elan;
 use crate::elan3::AllocError;
-use elan::transaction::WORD;
-use elan::{Answer, Comparison, DmaError, ElanAddr, Fault, MemoryError, Placement, Transaction};
+use elan::transaction::{WORD, word_of};
+use elan::{
+    Answer, Comparison, DmaError, ElanAddr, Fault, MemoryError, Placement, ProcessId, Transaction,
+};
 use std::cell::Cell;
 use std::rc::Rc;
 use thiserror::Error;
@@ -49,6 +51,9 @@ pub enum ShmemError {
     Event(#[from] AllocError),
 }
 
+/// What a call brings, or why it failed.
+pub type Result<T> = std::result::Result<T, ShmemError>;
+
 impl From<Fault> for ShmemError {
     fn from(fault: Fault) -> Self {
         ShmemError::Dma(fault.into())
@@ -62,7 +67,7 @@ impl Shmem {
 
     /// This processing element's number.
     pub fn my_pe(&self) -> u32 {
-        self.elan.vp()
+        self.elan.vp().get()
     }
 
     /// Processing elements of the job.
@@ -74,7 +79,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If the heap is full.
-    pub fn malloc(&self, size: Bytes) -> Result<ElanAddr, AllocError> {
+    pub fn malloc(&self, size: Bytes) -> std::result::Result<ElanAddr, AllocError> {
         self.elan.galloc_main(64, size)
     }
 
@@ -82,7 +87,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If the heap is full.
-    pub fn malloc_elan(&self, size: Bytes) -> Result<ElanAddr, AllocError> {
+    pub fn malloc_elan(&self, size: Bytes) -> std::result::Result<ElanAddr, AllocError> {
         self.elan.galloc_elan(64, size)
     }
 
@@ -90,7 +95,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If nothing was allocated there.
-    pub fn free(&self, at: ElanAddr) -> Result<(), AllocError> {
+    pub fn free(&self, at: ElanAddr) -> std::result::Result<(), AllocError> {
         self.elan.galloc_free(at)
     }
 
@@ -98,14 +103,8 @@ impl Shmem {
     ///
     /// # Errors
     /// Of more than a few bytes: if an access is refused. Of fewer, [`quiet`](Self::quiet) tells.
-    pub async fn put(
-        &self,
-        to: ElanAddr,
-        from: ElanAddr,
-        size: Bytes,
-        pe: u32,
-    ) -> Result<(), ShmemError> {
-        let put = self.elan.put(pe, from, to, size);
+    pub async fn put(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> Result<()> {
+        let put = self.elan.put(ProcessId::new(pe), from, to, size);
         if size > crate::elan::putget::SMALL {
             self.elan.wait(put).await?;
         }
@@ -116,45 +115,38 @@ impl Shmem {
     ///
     /// # Errors
     /// If an access is refused.
-    pub async fn get(
-        &self,
-        to: ElanAddr,
-        from: ElanAddr,
-        size: Bytes,
-        pe: u32,
-    ) -> Result<(), ShmemError> {
-        let get = self.elan.get(pe, from, to, size);
+    pub async fn get(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> Result<()> {
+        let get = self.elan.get(ProcessId::new(pe), from, to, size);
         Ok(self.elan.wait(get).await?)
     }
 
     /// Puts a word; its error is told by [`quiet`](Self::quiet).
     pub fn p(&self, to: ElanAddr, word: u64, pe: u32) {
-        drop(self.elan.put_bytes(pe, &word.to_le_bytes(), to));
+        let process = ProcessId::new(pe);
+        drop(self.elan.put_bytes(process, &word.to_le_bytes(), to));
     }
 
     /// Gets a word.
     ///
     /// # Errors
     /// If an access is refused.
-    pub async fn g(&self, from: ElanAddr, pe: u32) -> Result<u64, ShmemError> {
-        Ok(self.elan.get_word(pe, from).await?)
+    pub async fn g(&self, from: ElanAddr, pe: u32) -> Result<u64> {
+        Ok(self.elan.get_word(ProcessId::new(pe), from).await?)
     }
 
     /// A word of the own memory.
     ///
     /// # Errors
     /// If it is not mapped.
-    pub fn word(&self, at: ElanAddr) -> Result<u64, Fault> {
-        let bytes = self.elan.elan3().load(at, WORD)?;
-        let bytes = bytes[..].try_into().expect("a word has 8 bytes");
-        Ok(u64::from_le_bytes(bytes))
+    pub fn word(&self, at: ElanAddr) -> std::result::Result<u64, Fault> {
+        Ok(word_of(&self.elan.elan3().load(at, WORD)?))
     }
 
     /// Stores a word in the own memory.
     ///
     /// # Errors
     /// If it is not mapped.
-    pub fn set_word(&self, at: ElanAddr, word: u64) -> Result<(), Fault> {
+    pub fn set_word(&self, at: ElanAddr, word: u64) -> std::result::Result<(), Fault> {
         self.elan.elan3().store(at, &word.to_le_bytes())
     }
 
@@ -162,7 +154,7 @@ impl Shmem {
     ///
     /// # Errors
     /// The first put that failed since the last call.
-    pub async fn quiet(&self) -> Result<(), ShmemError> {
+    pub async fn quiet(&self) -> Result<()> {
         Ok(self.elan.put_wait_all().await?)
     }
 
@@ -170,7 +162,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As those of `quiet`.
-    pub async fn fence(&self) -> Result<(), ShmemError> {
+    pub async fn fence(&self) -> Result<()> {
         self.quiet().await
     }
 
@@ -178,7 +170,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If it is not mapped.
-    pub async fn wait(&self, at: ElanAddr, value: u64) -> Result<u64, ShmemError> {
+    pub async fn wait(&self, at: ElanAddr, value: u64) -> Result<u64> {
         self.wait_until(at, Comparison::NotEqual, value).await
     }
 
@@ -192,7 +184,7 @@ impl Shmem {
         at: ElanAddr,
         comparison: Comparison,
         value: u64,
-    ) -> Result<u64, ShmemError> {
+    ) -> Result<u64> {
         let node = self.elan.node();
         let across = node.placement(at, WORD)? == Placement::Adapter;
         loop {
@@ -214,7 +206,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If an access is refused, or the word is not in adapter memory.
-    pub async fn fadd(&self, at: ElanAddr, word: u64, pe: u32) -> Result<u64, ShmemError> {
+    pub async fn fadd(&self, at: ElanAddr, word: u64, pe: u32) -> Result<u64> {
         let answer = self.send(pe, &[Transaction::Add { to: at, word }]).await?;
         Ok(answer.found.expect("it has found a word"))
     }
@@ -223,7 +215,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
-    pub async fn finc(&self, at: ElanAddr, pe: u32) -> Result<u64, ShmemError> {
+    pub async fn finc(&self, at: ElanAddr, pe: u32) -> Result<u64> {
         self.fadd(at, 1, pe).await
     }
 
@@ -231,7 +223,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
-    pub async fn swap(&self, at: ElanAddr, word: u64, pe: u32) -> Result<u64, ShmemError> {
+    pub async fn swap(&self, at: ElanAddr, word: u64, pe: u32) -> Result<u64> {
         let answer = self
             .send(pe, &[Transaction::Write { to: at, word }])
             .await?;
@@ -245,13 +237,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
-    pub async fn cswap(
-        &self,
-        at: ElanAddr,
-        expected: u64,
-        word: u64,
-        pe: u32,
-    ) -> Result<u64, ShmemError> {
+    pub async fn cswap(&self, at: ElanAddr, expected: u64, word: u64, pe: u32) -> Result<u64> {
         let test = Transaction::Test {
             at,
             comparison: Comparison::Equal,
@@ -270,10 +256,12 @@ impl Shmem {
     }
 
     /// Sends a packet of transactions, and waits for its answer.
-    async fn send(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer, ShmemError> {
+    async fn send(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer> {
         let (elan, node) = (&self.elan, self.elan.node());
         elan.cpu().work(node, node.host_config().call).await;
-        let to = elan.elan3().address(pe, ElanAddr::NOWHERE)?;
+        let to = elan
+            .elan3()
+            .address(ProcessId::new(pe), ElanAddr::NOWHERE)?;
         let event = elan.port().event()?;
         let answer = Rc::new(Cell::new(None));
         let (transactions, answered) = (transactions.to_vec(), Rc::clone(&answer));

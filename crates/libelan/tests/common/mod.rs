@@ -2,14 +2,15 @@
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
 use elan::rails::{self, Kind};
-use elan::{Config, ElanAddr, Stop};
+use elan::{Cluster, Config, DmaError, ElanAddr, NodeId, ProcessId, Stop};
 use fabric::FatTree;
+use libelan::elan::group::Group;
 use libelan::{Job, Pe};
 use units::{Bytes, Time};
 
 #[path = "../../../elan/tests/common/machines.rs"]
 mod machines;
-pub use machines::{Log, cluster, four_nodes, log, machine, pattern, sixteen_nodes};
+pub use machines::*;
 
 /// The shipped machine of the second generation, on a tree of choice.
 pub fn opteron(tree: FatTree) -> Config {
@@ -42,25 +43,85 @@ pub fn with_rails(config: &Config, rails: u32, policy: Kind, striping: f64) -> C
 }
 
 /// Runs a program on the processes of a job on 16 nodes, to the end.
-pub fn run<F: Future<Output = ()> + 'static>(
-    job: &Job,
-    program: impl Fn(Pe) -> F,
-) -> Result<(), Stop> {
-    run_on(&sixteen_nodes(), job, program)
+pub fn run(job: &Job, program: impl AsyncFn(Pe) + 'static) {
+    run_on(&sixteen_nodes(), job, program);
 }
 
-/// The same on a machine of choice.
-pub fn run_on<F: Future<Output = ()> + 'static>(
+/// The same on a machine of choice; the cluster after it.
+pub fn run_on(config: &Config, job: &Job, program: impl AsyncFn(Pe) + 'static) -> Cluster {
+    let (cluster, end) = play(config, job, program);
+    end.unwrap_or_else(|stop| panic!("{stop}"));
+    cluster
+}
+
+/// The same for a program that may come to no end.
+pub fn play(
     config: &Config,
     job: &Job,
-    program: impl Fn(Pe) -> F,
-) -> Result<(), Stop> {
+    program: impl AsyncFn(Pe) + 'static,
+) -> (Cluster, Result<(), Stop>) {
     let mut cluster = cluster(config);
-    job.launch(&mut cluster, program)
-        .expect("the nodes are there");
+    let launched = job.launch(&mut cluster, program);
+    launched.expect("the nodes are there");
     let end = cluster.run();
     cluster.check_conservation();
-    end
+    (cluster, end)
+}
+
+/// A broadcast of either kind.
+pub async fn broadcast(
+    group: &Group,
+    hardware: bool,
+    at: ElanAddr,
+    size: Bytes,
+    root: u32,
+) -> Result<(), DmaError> {
+    if hardware {
+        group.hbcast(at, size, root).await
+    } else {
+        group.bcast(at, size, root).await
+    }
+}
+
+/// Memory of a process, allocated by itself.
+pub fn alloc(pe: &Pe, adapter: bool, size: Bytes) -> ElanAddr {
+    let allocated = if adapter {
+        pe.elan3().alloc_elan(64, size)
+    } else {
+        pe.elan3().alloc_main(64, size)
+    };
+    allocated.expect("there is room")
+}
+
+/// Stores bytes in memory of a process.
+pub fn store(pe: &Pe, at: ElanAddr, bytes: &[u8]) {
+    pe.elan3().store(at, bytes).expect("it is mapped");
+}
+
+/// Bytes of a process's memory.
+pub fn load(pe: &Pe, at: ElanAddr, size: Bytes) -> Box<[u8]> {
+    pe.elan3().load(at, size).expect("it is mapped")
+}
+
+/// Processes at some nodes, by their numbers.
+pub fn job(nodes: &[u32]) -> Job {
+    job_of(nodes, 1)
+}
+
+/// So many processes at each of some nodes.
+pub fn job_of(nodes: &[u32], pes: u32) -> Job {
+    let nodes = nodes.iter().copied().map(NodeId::new);
+    Job::new("test", nodes, pes).expect("there are nodes")
+}
+
+/// The number of a process.
+pub fn me(pe: &Pe) -> u32 {
+    pe.vp().get()
+}
+
+/// A process, by its number.
+pub fn pid(number: u32) -> ProcessId {
+    ProcessId::new(number)
 }
 
 /// So many bytes.
@@ -71,13 +132,12 @@ pub fn b(bytes: u64) -> Bytes {
 /// Some main memory with bytes that tell who has it.
 pub fn filled(pe: &Pe, seed: u64, length: u64) -> ElanAddr {
     let at = pe.elan3().alloc_main(64, b(length)).unwrap();
-    pe.elan3().store(at, &pattern(seed, length)).unwrap();
+    store(pe, at, &pattern(seed, length));
     at
 }
 
 pub fn assert_holds(pe: &Pe, at: ElanAddr, seed: u64, length: u64) {
-    let found = pe.elan3().load(at, b(length)).unwrap();
-    assert_eq!(found[..], pattern(seed, length));
+    assert_eq!(load(pe, at, b(length))[..], pattern(seed, length));
 }
 
 /// Of vectors of maps `x -> a x + b` of numbers of 32 bits, the one after the other: associative, and it does not commute.

@@ -1,6 +1,6 @@
 //! What a program should do, with plain vectors.
 
-use crate::common::pattern;
+use crate::common::{pattern, pid};
 use crate::draw::{BOARDS, Program, Range, Step};
 use crate::play::{Found, Note};
 use std::collections::BTreeMap;
@@ -50,12 +50,12 @@ pub fn check(program: &Program, notes: &[Note]) -> Result<(), String> {
                 let note = found.remove(&(number, process, index));
                 match (*step, note) {
                     (Step::Receive { select, .. }, Some(Found::Message { sender, tag, bytes })) => {
-                        if !select.takes(*sender, *sender, *tag) {
+                        if !select.takes(pid(*sender), *sender, *tag) {
                             return Err(format!("{where_}: {select} took {sender}, {tag}"));
                         }
                         let mail = mail.entry((*sender, process as u32)).or_default();
                         // The first that this sender has sent and the receive takes.
-                        let wanted = |sent: &Sent| select.takes(*sender, *sender, sent.tag);
+                        let wanted = |sent: &Sent| select.takes(pid(*sender), *sender, sent.tag);
                         let Some(place) = mail.iter().position(wanted) else {
                             return Err(format!("{where_}: {sender} has sent nothing like it"));
                         };

@@ -1,13 +1,13 @@
 //! Runs a program on a simulated cluster.
 
 use crate::collective::{Outcome, SPANS, area};
-use crate::common::{cluster, log, pattern};
+use crate::common::{cluster, job, logs, me, pattern, pid, store};
 use crate::draw::{BOARDS, PHASE, Phase, Program, Step};
-use elan::ElanAddr;
+use elan::{ElanAddr, ProcessId};
+use libelan::Pe;
 use libelan::elan::group::Group;
 use libelan::elan::putget::Remote;
 use libelan::elan::tport::{Mode, Room, Rx, Select, Tx};
-use libelan::{Job, Pe};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -41,26 +41,24 @@ pub fn play(program: &Program) -> Result<Vec<Note>, String> {
 /// The same, and the digest of all packets.
 pub fn play_closely(program: &Program) -> Result<(Vec<Note>, String), String> {
     let mut cluster = cluster(&program.config);
-    let job = Job::at("random", program.places.clone()).map_err(|error| error.to_string())?;
-    let notes = log();
+    let job = job(&program.places);
+    let [notes, told] = logs();
     // The processes outlive the borrow, not the run.
     let phases: Rc<[Phase]> = program.phases.clone().into();
     let rounds: Rc<[Vec<Vec<u32>>]> = program.rounds.clone().into();
-    let launched = job.waiting(program.waits).launch(&mut cluster, |pe| {
-        let (phases, rounds) = (Rc::clone(&phases), Rc::clone(&rounds));
-        let notes = notes.clone();
-        async move {
+    let launched = job
+        .waiting(program.waits)
+        .launch(&mut cluster, async move |pe| {
             let player = Player::new(pe, &rounds).await;
             for (number, phase) in phases.iter().enumerate() {
                 for (step, found) in player.play(phase).await {
-                    notes.note(player.note(number, step, found));
+                    told.note(player.note(number, step, found));
                 }
                 player.meet(number as u32).await;
             }
             let boards = [0, 1].map(|board| player.load(player.boards[board], BOARDS[board]));
-            notes.note(player.note(phases.len(), 0, Found::Boards(boards)));
-        }
-    });
+            told.note(player.note(phases.len(), 0, Found::Boards(boards)));
+        });
     launched.map_err(|error| error.to_string())?;
     cluster.run().map_err(|error| error.to_string())?;
     cluster.check_conservation();
@@ -95,10 +93,10 @@ impl Player {
         let mut groups = vec![Some(elan.all_group().clone())];
         for round in rounds {
             // Who is in none names any.
-            let mine = round.iter().find(|members| members.contains(&pe.vp()));
-            let made = elan
-                .group(elan.all_group(), mine.unwrap_or(&round[0]))
-                .await;
+            let mine = round.iter().find(|members| members.contains(&me(&pe)));
+            let members = mine.unwrap_or(&round[0]).iter().copied().map(pid);
+            let members: Vec<ProcessId> = members.collect();
+            let made = elan.group(elan.all_group(), &members).await;
             let made = made.unwrap();
             let own = |members| made.clone().filter(|_| Some(members) == mine);
             groups.extend(round.iter().map(own));
@@ -113,7 +111,7 @@ impl Player {
 
     fn note(&self, phase: usize, step: usize, found: Found) -> Note {
         Note {
-            process: self.pe.vp() as usize,
+            process: me(&self.pe) as usize,
             phase,
             step,
             found,
@@ -138,13 +136,13 @@ impl Player {
     fn filled(&self, seed: u64, length: u64, adapter: bool) -> ElanAddr {
         let at = self.buffer(length, adapter);
         let bytes = pattern(seed >> 8, length);
-        self.pe.elan3().store(at, &bytes).unwrap();
+        store(&self.pe, at, &bytes);
         at
     }
 
     async fn play(&self, phase: &Phase) -> Vec<(usize, Found)> {
         let (mut begun, mut found) = (Vec::new(), Vec::new());
-        for (number, step) in phase.steps[self.pe.vp() as usize].iter().enumerate() {
+        for (number, step) in phase.steps[me(&self.pe) as usize].iter().enumerate() {
             if let Step::Collective(call) = step {
                 let group = self.groups[call.group].as_ref();
                 let group = group.expect("it is in the group");
@@ -184,9 +182,9 @@ impl Player {
                 } else {
                     Mode::Standard
                 };
-                let label = (self.pe.vp(), tag);
+                let label = (me(&self.pe), tag);
                 let length = Bytes::new(length);
-                let tx = elan.tport().tx_start(mode, to, label, from, length);
+                let tx = elan.tport().tx_start(mode, pid(to), label, from, length);
                 Begun::Send(tx, from)
             }
             Step::Receive {
@@ -204,13 +202,13 @@ impl Player {
             Step::Put { to, seed } => {
                 let from = self.filled(seed, to.length, false);
                 let place = self.boards[to.board].offset(Bytes::new(to.at));
-                let put = elan.put(to.process, from, place, Bytes::new(to.length));
+                let put = elan.put(pid(to.process), from, place, Bytes::new(to.length));
                 Begun::Put(put, from)
             }
             Step::Get { from } => {
                 let to = self.buffer(from.length, false);
                 let place = self.boards[from.board].offset(Bytes::new(from.at));
-                let get = elan.get(from.process, place, to, Bytes::new(from.length));
+                let get = elan.get(pid(from.process), place, to, Bytes::new(from.length));
                 Begun::Get(get, to, from.length)
             }
             Step::Compute(time) => {
@@ -231,7 +229,7 @@ impl Player {
             }
             Begun::Receive(rx, buffer) => {
                 let received = elan.tport().rx_wait(rx).await.unwrap();
-                assert_eq!(received.process, received.sender);
+                assert_eq!(received.process, pid(received.sender));
                 let at = received.at.expect("it is there");
                 let bytes = self.load(at, received.size.as_u64());
                 match buffer {
@@ -260,7 +258,7 @@ impl Player {
 
     /// Waits for all others: in each round for one twice as far away.
     async fn meet(&self, phase: u32) {
-        let (tport, me, all) = (self.pe.elan().tport(), self.pe.vp(), self.pe.nvps());
+        let (tport, me, all) = (self.pe.elan().tport(), me(&self.pe), self.pe.nvps());
         let nowhere = self.boards[0];
         for round in (0..32_u32).take_while(|&round| 1 << round < all) {
             let far = 1 << round;
@@ -268,7 +266,7 @@ impl Player {
             let from = Select::exactly(Some((me + all - far) % all), Some(tag));
             let rx = tport.rx_start(from, Room::Buffer(nowhere, Bytes::ZERO));
             let to = (me + far) % all;
-            let tx = tport.tx_start(Mode::Standard, to, (me, tag), nowhere, Bytes::ZERO);
+            let tx = tport.tx_start(Mode::Standard, pid(to), (me, tag), nowhere, Bytes::ZERO);
             tport.rx_wait(rx).await.unwrap();
             tport.tx_wait(tx).await.unwrap();
         }

@@ -113,7 +113,7 @@ fn message(buffers: &Buffers, received: &Received, buffer: Option<Buffer>) -> In
     let bytes = buffer.map(|buffer| buffers.load(buffer, received.size));
     Incoming {
         status: Status::Done,
-        from: received.process,
+        from: received.process.get(),
         tag: received.tag,
         number: Some(Number(received.sender)),
         size: received.size,

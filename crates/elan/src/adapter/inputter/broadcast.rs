@@ -23,14 +23,19 @@ use crate::adapter::event_unit::Occurrence;
 use crate::adapter::mmu::{Access, Fault};
 use crate::adapter::{Due, Wires};
 use crate::dma::Notify;
-use crate::in_flight::{DmaId, Token, is_by_thread};
+use crate::in_flight::{DmaId, PacketNumber, ThreadPacketNumber, Token};
 use crate::memory::{Address, Placement};
 use crate::transaction::Answer;
 use fabric::{Ack, PacketId};
 
 impl Inputter {
     /// A packet of a broadcast DMA has arrived at one of its destinations.
-    pub(super) fn broadcast_arrived(&mut self, wires: &mut Wires, packet: PacketId, token: Token) {
+    pub(super) fn broadcast_arrived(
+        &mut self,
+        wires: &mut Wires,
+        packet: PacketId,
+        token: PacketNumber,
+    ) {
         match admit(wires, token) {
             Err(fault) => {
                 let first = &mut wires.flight.packet_mut(token).fault;
@@ -51,7 +56,7 @@ impl Inputter {
     }
 
     /// One destination has the payload of a packet in its place.
-    pub(super) fn store_broadcast(&mut self, wires: &mut Wires, token: Token) {
+    pub(super) fn store_broadcast(&mut self, wires: &mut Wires, token: PacketNumber) {
         let node = wires.node;
         let packet = wires.flight.packet_mut(token);
         packet.pending -= 1;
@@ -60,7 +65,7 @@ impl Inputter {
         let progress = wires.flight.dma_mut(id);
         let (dma, capability) = (progress.dma, progress.capability);
         let to = Address { node, ..dma.to }.offset(offset);
-        let place = (node - dma.to.node) as usize;
+        let place = dma.index(node);
         let landed = &mut wires.flight.packet_mut(token).landed[place];
         let again = std::mem::replace(landed, true);
         wires.flight.dma_mut(id).landings[place].packets += u64::from(!again);
@@ -81,15 +86,16 @@ impl Inputter {
 
     /// The end of a packet has reached one of its destinations.
     pub fn ended(&mut self, wires: &mut Wires, token: Token, good: bool) {
-        if is_by_thread(token) {
-            return self.thread_packet_ended(wires, token, good);
-        }
+        let token = match token {
+            Token::Dma(token) => token,
+            Token::Thread(token) => return self.thread_packet_ended(wires, token, good),
+        };
         let packet = wires.flight.packet_mut(token);
         packet.pending -= 1;
         let id = packet.dma;
         if good {
             let progress = wires.flight.dma_mut(id);
-            let place = (wires.node - progress.dma.to.node) as usize;
+            let place = progress.dma.index(wires.node);
             progress.landings[place].ended = true;
             land(wires, id);
         }
@@ -97,7 +103,12 @@ impl Inputter {
     }
 
     /// A packet of a thread to a range has arrived at one of its nodes.
-    pub(super) fn examine_broadcast(&mut self, wires: &mut Wires, packet: PacketId, token: Token) {
+    pub(super) fn examine_broadcast(
+        &mut self,
+        wires: &mut Wires,
+        packet: PacketId,
+        token: ThreadPacketNumber,
+    ) {
         let sent = wires.flight.thread_packet(token);
         let (to, capability) = (sent.to, sent.capability);
         let to = Address {
@@ -130,7 +141,7 @@ impl Inputter {
     }
 
     /// The end of a packet of a thread has reached one of its nodes.
-    fn thread_packet_ended(&mut self, wires: &mut Wires, token: Token, good: bool) {
+    fn thread_packet_ended(&mut self, wires: &mut Wires, token: ThreadPacketNumber, good: bool) {
         let node = wires.node;
         let sent = wires.flight.thread_packet(token);
         sent.ends -= 1;
@@ -150,7 +161,7 @@ impl Inputter {
 }
 
 /// Where the payload of a packet belongs, and whether there is the event that it may carry.
-fn admit(wires: &Wires, token: Token) -> Result<Placement, Fault> {
+fn admit(wires: &Wires, token: PacketNumber) -> Result<Placement, Fault> {
     let node = wires.node;
     let packet = wires.flight.packet(token);
     let progress = wires.flight.dma(packet.dma);
@@ -172,7 +183,7 @@ fn land(wires: &mut Wires, id: DmaId) {
     let node = wires.node;
     let progress = wires.flight.dma(id);
     let (dma, capability) = (&progress.dma, progress.capability);
-    let landing = progress.landings[(node - dma.to.node) as usize];
+    let landing = progress.landings[dma.index(node)];
     let all = wires.config.packet.packets(dma.length);
     if !landing.ended || landing.packets < all || progress.failed.get().is_some() {
         return;

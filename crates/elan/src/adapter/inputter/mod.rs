@@ -27,31 +27,32 @@ use super::mmu::{Access, Fault, Reason};
 use super::queue::Queue;
 use super::{Due, Wires};
 use crate::dma::Notify;
-use crate::in_flight::{Get, Kind, Token, is_by_thread};
-use crate::memory::{Address, EVENT_BLOCK, EventId, Placement};
+use crate::in_flight::{Get, Kind, PacketNumber, Token};
+use crate::memory::{Address, EVENT_BLOCK, EventId, Placement, QueueNumber};
 use fabric::{Ack, PacketId};
 use std::collections::VecDeque;
+use typed_index_collections::TiVec;
 use units::Bytes;
 
 /// The inputter of one adapter.
 #[derive(Default)]
 pub(crate) struct Inputter {
     /// Packets that wait for an input buffer; at most one for each ejection channel, whose circuit they hold.
-    stalled: VecDeque<(PacketId, Token)>,
+    stalled: VecDeque<(PacketId, PacketNumber)>,
     /// Whether the node accepts nothing.
     refusing: bool,
     /// Payload stored so far.
     bytes: Bytes,
     /// The queues of all contexts, by their numbers.
-    queues: Vec<Queue>,
+    queues: TiVec<QueueNumber, Queue>,
 }
 
 /// Where the payload of a packet belongs.
 enum Room {
     /// In memory.
     Place(Placement),
-    /// In a slot of a queue, by its number.
-    Slot(u32),
+    /// In a slot of a queue.
+    Slot(QueueNumber),
     /// In a queue without a free slot.
     Full,
 }
@@ -73,21 +74,16 @@ impl Inputter {
     }
 
     /// A new queue's number.
-    pub fn add_queue(&mut self, queue: Queue) -> u32 {
-        self.queues.push(queue);
-        self.queues.len() as u32 - 1
+    pub fn add_queue(&mut self, queue: Queue) -> QueueNumber {
+        self.queues.push_and_get_key(queue)
     }
 
-    pub fn queue(&mut self, index: u32) -> &mut Queue {
-        &mut self.queues[index as usize]
+    pub fn queue(&mut self, index: QueueNumber) -> &mut Queue {
+        &mut self.queues[index]
     }
 
-    /// The last flit of a packet has arrived. Whether it is the request of a get, which the DMA engine takes.
-    pub fn arrived(&mut self, wires: &mut Wires, packet: PacketId, token: Token) -> bool {
-        if is_by_thread(token) {
-            self.thread_packet_arrived(wires, packet, token);
-            return false;
-        }
+    /// The last flit of a DMA's packet has arrived. Whether it is the request of a get, which the DMA engine takes.
+    pub fn arrived(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) -> bool {
         match wires.flight.packet(token).kind {
             Kind::Request => return true,
             Kind::Trap => wires.trapped(packet, token),
@@ -98,7 +94,7 @@ impl Inputter {
     }
 
     /// Payload has arrived.
-    fn data_arrived(&mut self, wires: &mut Wires, packet: PacketId, token: Token) {
+    fn data_arrived(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) {
         let id = wires.flight.packet(token).dma;
         wires.flight.landing(id);
         match self.admit(wires, token) {
@@ -125,11 +121,14 @@ impl Inputter {
     /// A packet has arrived on a rail that is down: its sender learns so, and nothing else happens.
     pub fn lost(wires: &mut Wires, packet: PacketId, token: Token) {
         let fault = |to, length| Fault::new(to, length, Access::RemoteWrite, Reason::Down);
-        if is_by_thread(token) {
-            let lost = wires.flight.thread_packet(token);
-            lost.result = Some(Err(fault(lost.to, Bytes::ZERO).into()));
-            return wires.answer(packet, Ack::Error);
-        }
+        let token = match token {
+            Token::Dma(token) => token,
+            Token::Thread(token) => {
+                let lost = wires.flight.thread_packet(token);
+                lost.result = Some(Err(fault(lost.to, Bytes::ZERO).into()));
+                return wires.answer(packet, Ack::Error);
+            }
+        };
         let to = wires.flight.dma_of(token).dma.to;
         let lost = wires.flight.packet_mut(token);
         let fault = fault(to.offset(lost.offset), lost.length);
@@ -142,7 +141,7 @@ impl Inputter {
     }
 
     /// Where the payload of a packet belongs, and whether its event is one.
-    fn admit(&self, wires: &Wires, token: Token) -> Result<Room, Box<Fault>> {
+    fn admit(&self, wires: &Wires, token: PacketNumber) -> Result<Room, Box<Fault>> {
         let packet = wires.flight.packet(token);
         let progress = wires.flight.dma(packet.dma);
         let (dma, capability, length) = (&progress.dma, progress.capability, packet.length);
@@ -153,7 +152,7 @@ impl Inputter {
         }
         if dma.queue {
             let queue = self.queue_at(wires, to, length, capability)?;
-            let room = self.queues[queue as usize].has_room();
+            let room = self.queues[queue].has_room();
             return Ok(if room { Room::Slot(queue) } else { Room::Full });
         }
         let place = wires
@@ -169,9 +168,9 @@ impl Inputter {
         at: Address,
         length: Bytes,
         capability: Capability,
-    ) -> Result<u32, Fault> {
+    ) -> Result<QueueNumber, Fault> {
         let index = wires.memory.queue_at(at, length, capability)?;
-        if length > self.queues[index as usize].slot() {
+        if length > self.queues[index].slot() {
             let (access, reason) = (Access::RemoteWrite, Reason::SlotTooShort);
             return Err(Fault::new(at, length, access, reason));
         }
@@ -179,7 +178,7 @@ impl Inputter {
     }
 
     /// A message comes into a queue.
-    pub fn enqueue(&mut self, wires: &mut Wires, index: u32, message: Box<[u8]>) {
+    pub fn enqueue(&mut self, wires: &mut Wires, index: QueueNumber, message: Box<[u8]>) {
         self.queue(index).push(message);
         let adapter = &wires.config.adapter;
         let at = wires.now + adapter.input + adapter.event;
@@ -187,7 +186,7 @@ impl Inputter {
     }
 
     /// Takes a packet for main memory into an input buffer, when there is one free.
-    fn write_soon(&mut self, wires: &mut Wires, packet: PacketId, token: Token) {
+    fn write_soon(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) {
         if wires.interface.writing() < wires.config.adapter.input_buffers {
             write(wires, packet, token);
         } else {
@@ -196,7 +195,7 @@ impl Inputter {
     }
 
     /// The bus has taken a packet's payload to main memory.
-    pub fn written(&mut self, wires: &mut Wires, token: Token) {
+    pub fn written(&mut self, wires: &mut Wires, token: PacketNumber) {
         wires.end_write(token);
         if let Some((packet, next)) = self.stalled.pop_front() {
             write(wires, packet, next);
@@ -208,7 +207,7 @@ impl Inputter {
     }
 
     /// A packet's payload is in its place; with the last one of a DMA, the destination's event occurs.
-    fn store(&mut self, wires: &mut Wires, token: Token) {
+    fn store(&mut self, wires: &mut Wires, token: PacketNumber) {
         let packet = wires.flight.packet_mut(token);
         packet.pending -= 1;
         let (id, offset, length) = (packet.dma, packet.offset, packet.length);
@@ -249,7 +248,7 @@ impl Inputter {
 }
 
 /// Answers a packet that is refused for good.
-fn refuse(wires: &mut Wires, packet: PacketId, token: Token, fault: Fault) {
+fn refuse(wires: &mut Wires, packet: PacketId, token: PacketNumber, fault: Fault) {
     wires.flight.packet_mut(token).fault = Some(Box::new(fault));
     wires.answer(packet, Ack::Error);
     if let Some(Get::Serving(get)) = wires.flight.dma_of(token).get {
@@ -258,7 +257,7 @@ fn refuse(wires: &mut Wires, packet: PacketId, token: Token, fault: Fault) {
 }
 
 /// Takes a packet into an input buffer and asks for the bus.
-fn write(wires: &mut Wires, packet: PacketId, token: Token) {
+fn write(wires: &mut Wires, packet: PacketId, token: PacketNumber) {
     wires.answer(packet, Ack::Accepted);
     wires.write_main(token);
 }

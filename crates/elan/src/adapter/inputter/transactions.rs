@@ -5,18 +5,18 @@ use crate::adapter::event_unit::Occurrence;
 use crate::adapter::mmu::context::Capability;
 use crate::adapter::mmu::{Access, Fault, Reason};
 use crate::adapter::{Due, Wires};
-use crate::in_flight::Token;
+use crate::in_flight::ThreadPacketNumber;
 use crate::memory::{Address, ElanAddr, Placement};
 use crate::transaction::{Answer, Transaction, WORD};
 use fabric::{Ack, PacketId};
 
 impl Inputter {
     /// A packet of a thread has arrived.
-    pub(super) fn thread_packet_arrived(
+    pub fn thread_packet_arrived(
         &mut self,
         wires: &mut Wires,
         packet: PacketId,
-        token: Token,
+        token: ThreadPacketNumber,
     ) {
         if self.refusing {
             return wires.answer(packet, Ack::Discarded);
@@ -63,7 +63,7 @@ impl Inputter {
             Transaction::Insert { queue, .. } => {
                 let found =
                     self.queue_at(wires, at(process, queue), transaction.data(), capability);
-                found.is_ok_and(|queue| !self.queues[queue as usize].has_room())
+                found.is_ok_and(|queue| !self.queues[queue].has_room())
             }
             _ => false,
         })

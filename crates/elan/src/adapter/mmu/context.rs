@@ -11,16 +11,16 @@
 //! adapter is reached by this one only.
 
 use super::AddressSpace;
-use crate::NodeId;
+use crate::Place;
 use crate::dma::DmaError;
-use crate::memory::{Address, ElanAddr};
+use crate::memory::{Address, ElanAddr, EventNumber, QueueNumber};
 use kernel::Signal;
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
 use units::Bytes;
 
 /// Contexts of an adapter (public Elan3 headers).
-pub const MOST_CONTEXTS: usize = 4096;
+pub const MOST_CONTEXTS: u32 = 4096;
 
 /// The right to address the processes of one job; [`crate::Cluster::capability`] makes new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ impl Capability {
     MOST_CONTEXTS - 1
 )]
 pub struct NoContext {
-    /// The adapter's node.
-    pub node: NodeId,
+    /// The place of the adapter.
+    pub node: Place,
 }
 
 /// What an adapter keeps of a process.
@@ -49,10 +49,10 @@ pub(crate) struct Context {
     /// Of a process's further contexts, on other rails: any address of its first, whose main memory they reach.
     pub home: Option<Address>,
     pub space: AddressSpace,
-    /// Its events, by address: their numbers in the adapter's table.
-    pub events: BTreeMap<ElanAddr, u32>,
+    /// Its events, by address.
+    pub events: BTreeMap<ElanAddr, EventNumber>,
     /// Its queues, the same.
-    pub queues: BTreeMap<ElanAddr, u32>,
+    pub queues: BTreeMap<ElanAddr, QueueNumber>,
     /// Places for events of which the process does not choose the address.
     pub event_places: Vec<ElanAddr>,
     /// Who waits for a byte of a range to be stored.

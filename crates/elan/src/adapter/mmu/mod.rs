@@ -24,7 +24,7 @@
 pub(crate) mod context;
 pub(crate) mod shared;
 
-use crate::NodeId;
+use crate::Place;
 use crate::memory::{Address, Contents, ContextId, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
 use bitflags::bitflags;
 use std::fmt;
@@ -144,7 +144,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn new(address: Address, length: Bytes, access: Access, reason: Reason) -> Self {
+    /// A fault from its parts.
+    pub fn new(address: Address, length: Bytes, access: Access, reason: Reason) -> Self {
         Fault {
             address,
             length,
@@ -160,8 +161,8 @@ impl Fault {
     "node {node}, context {context}: no room for {bytes} of {placement} memory; {left} are left"
 )]
 pub struct MemoryError {
-    /// The node.
-    pub node: NodeId,
+    /// The place of the adapter.
+    pub node: Place,
     /// The context.
     pub context: ContextId,
     /// What was wanted.

@@ -2,12 +2,14 @@
 
 use super::context::{Capability, Context, MOST_CONTEXTS, NoContext};
 use super::{Access, Fault, MemoryError, Permissions, Range, Reason, pages};
-use crate::NodeId;
+use crate::Place;
 use crate::dma::{DmaError, Notify};
 use crate::memory::{
-    Address, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId, PerNode, Placement, Region,
+    Address, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId, EventNumber, Placement,
+    QueueNumber, Region,
 };
-use crate::transaction::WORD;
+use crate::transaction::{WORD, word_of};
+use typed_index_collections::TiVec;
 use units::Bytes;
 
 /// What lies behind an access, and the bytes if there are any.
@@ -16,20 +18,20 @@ type Found = (Placement, Option<Box<[u8]>>);
 /// The MMU of one adapter: the contexts of its processes, and what lies in its memory.
 #[derive(Default)]
 pub(crate) struct Mmu {
-    contexts: Vec<Option<Box<Context>>>,
+    contexts: TiVec<ContextId, Option<Box<Context>>>,
     /// Adapter memory that is taken, in whole pages.
     used: Bytes,
-    /// Where the events of all contexts lie, by their numbers; unless they have been freed.
-    events: Vec<Option<Address>>,
-    /// The numbers of those that have been freed.
-    free_events: Vec<u32>,
+    /// Where the events of all contexts lie, unless they have been freed.
+    events: TiVec<EventNumber, Option<Address>>,
+    /// Those that have been freed.
+    free_events: Vec<EventNumber>,
 }
 
 impl Mmu {
     /// Takes some of a context's events away.
-    fn free_events(&mut self, gone: impl IntoIterator<Item = u32>) {
+    fn free_events(&mut self, gone: impl IntoIterator<Item = EventNumber>) {
         for index in gone {
-            self.events[index as usize] = None;
+            self.events[index] = None;
             self.free_events.push(index);
         }
     }
@@ -37,7 +39,7 @@ impl Mmu {
 
 /// The MMUs of all adapters.
 pub(crate) struct Memory {
-    mmus: PerNode<Mmu>,
+    mmus: TiVec<Place, Mmu>,
     /// Memory of each adapter.
     size: Bytes,
 }
@@ -54,31 +56,31 @@ impl Memory {
     /// Context 0 is that of the open processes, made when it is first used.
     pub fn attach(
         &mut self,
-        nodes: &[NodeId],
+        nodes: &[Place],
         capability: Capability,
     ) -> Result<ContextId, NoContext> {
         if capability == Capability::OPEN {
             return Ok(ContextId::default());
         }
-        let taken = |&&node: &&NodeId, place: usize| {
+        let taken = |node: Place, number| {
             let contexts = &self.mmus[node].contexts;
-            contexts.get(place).is_some_and(Option::is_some)
+            contexts.get(number).is_some_and(Option::is_some)
         };
-        let mut place = 1;
-        while let Some(&node) = nodes.iter().find(|node| taken(node, place)) {
-            place += 1;
-            if place == MOST_CONTEXTS {
+        let mut number = ContextId::new(1);
+        while let Some(&node) = nodes.iter().find(|&&node| taken(node, number)) {
+            number = ContextId::new(number.get() + 1);
+            if number.get() == MOST_CONTEXTS {
                 return Err(NoContext { node });
             }
         }
         for &node in nodes {
             let contexts = &mut self.mmus[node].contexts;
-            if place >= contexts.len() {
-                contexts.resize_with(place + 1, || None);
+            if number >= contexts.next_key() {
+                contexts.resize_with(usize::from(number) + 1, || None);
             }
-            contexts[place] = Some(Box::new(Context::new(capability)));
+            contexts[number] = Some(Box::new(Context::new(capability)));
         }
-        Ok(ContextId(place as u16))
+        Ok(number)
     }
 
     /// Ends a context: its ranges, events and queues are gone.
@@ -87,7 +89,7 @@ impl Memory {
             return;
         }
         let mmu = &mut self.mmus[process.node];
-        let context = mmu.contexts[process.context.0 as usize].take();
+        let context = mmu.contexts[process.context].take();
         let context = context.expect("it is attached");
         mmu.free_events(context.events.values().copied());
         let held = context.space.ranges().iter();
@@ -98,7 +100,7 @@ impl Memory {
     #[inline]
     pub fn context(&self, at: Address, capability: Capability) -> Result<&Context, Reason> {
         let contexts = &self.mmus[at.node].contexts;
-        let context = contexts.get(at.context.0 as usize);
+        let context = contexts.get(at.context);
         let context = context
             .and_then(Option::as_deref)
             .ok_or(Reason::NoContext)?;
@@ -135,13 +137,11 @@ impl Memory {
             if contexts.is_empty() {
                 contexts.push(None);
             }
-            contexts[0].get_or_insert_with(|| Box::new(Context::new(capability)));
+            contexts[at.context].get_or_insert_with(|| Box::new(Context::new(capability)));
         }
         self.context(at, capability)?;
         let contexts = &mut self.mmus[at.node].contexts;
-        contexts[at.context.0 as usize]
-            .as_deref_mut()
-            .ok_or(Reason::NoContext)
+        contexts[at.context].as_deref_mut().ok_or(Reason::NoContext)
     }
 
     /// What lies behind an access, if it is right. Zero bytes touch nothing.
@@ -234,20 +234,18 @@ impl Memory {
 
     /// A context of which something has been translated.
     fn known(&mut self, at: Address) -> &mut Context {
-        let context = self.mmus[at.node].contexts[at.context.0 as usize].as_deref_mut();
+        let context = self.mmus[at.node].contexts[at.context].as_deref_mut();
         context.expect("the address was translated")
     }
 
     /// A word whose address has been translated.
     pub fn load_word(&self, at: Address) -> u64 {
-        let context = self.mmus[at.node].contexts[at.context.0 as usize].as_deref();
+        let context = self.mmus[at.node].contexts[at.context].as_deref();
         let context = context.expect("the address was translated");
         let found = context.space.translate(at.elan, WORD, Access::Host);
         let (range, offset) = found.expect("the address was translated");
-        range.contents.as_ref().map_or(0, |contents| {
-            let bytes = contents.load(offset, WORD);
-            u64::from_le_bytes(bytes[..].try_into().expect("a word has 8 bytes"))
-        })
+        let contents = range.contents.as_ref();
+        contents.map_or(0, |contents| word_of(&contents.load(offset, WORD)))
     }
 
     /// Stores a word whose address has been translated.
@@ -315,7 +313,7 @@ impl Memory {
 
     /// Where an event lies; nowhere if it has been freed.
     pub fn event_address(&self, event: EventId) -> Option<Address> {
-        self.mmus[event.node].events[event.index as usize]
+        self.mmus[event.node].events[event.index]
     }
 
     /// Where the event that a descriptor names lies.
@@ -355,15 +353,13 @@ impl Memory {
             free_events,
             ..
         } = &mut self.mmus[at.node];
-        let context = contexts[at.context.0 as usize].as_mut();
+        let context = contexts[at.context].as_mut();
         let known = &mut context.expect("the address was translated").events;
         let index = *known.entry(at.elan).or_insert_with(|| {
-            free_events.pop().unwrap_or_else(|| {
-                events.push(None);
-                events.len() as u32 - 1
-            })
+            let place = free_events.pop();
+            place.unwrap_or_else(|| events.push_and_get_key(None))
         });
-        events[index as usize] = Some(at);
+        events[index] = Some(at);
         let node = at.node;
         Ok(EventId { node, index })
     }
@@ -371,23 +367,23 @@ impl Memory {
     /// Takes the events of an address range away.
     pub fn remove_events(&mut self, from: Address, bytes: Bytes) {
         let mmu = &mut self.mmus[from.node];
-        let Some(context) = mmu.contexts[from.context.0 as usize].as_mut() else {
+        let Some(context) = mmu.contexts[from.context].as_mut() else {
             return;
         };
         let range = from.elan..from.elan.offset(bytes);
         let gone: Vec<ElanAddr> = context.events.range(range).map(|(&at, _)| at).collect();
         let gone = gone.iter().filter_map(|at| context.events.remove(at));
-        let gone: Vec<u32> = gone.collect();
+        let gone: Vec<EventNumber> = gone.collect();
         mmu.free_events(gone);
     }
 
-    /// The number of the queue at an address, if a message of some length may be put there.
+    /// The queue at an address, if a message of some length may be put there.
     pub fn queue_at(
         &self,
         at: Address,
         length: Bytes,
         capability: Capability,
-    ) -> Result<u32, Fault> {
+    ) -> Result<QueueNumber, Fault> {
         let access = Access::RemoteWrite;
         let fault = |reason| Fault::new(at, length, access, reason);
         self.translate(at, length.max(Bytes::new(1)), access, capability)?;
@@ -396,26 +392,26 @@ impl Memory {
         index.copied().ok_or_else(|| fault(Reason::Nothing))
     }
 
-    /// The number of an event, and of a queue, whose address has been examined.
+    /// An event, and a queue, whose address has been examined.
     pub fn known_event(&mut self, at: Address) -> EventId {
         let (node, index) = (at.node, self.known(at).events[&at.elan]);
         EventId { node, index }
     }
 
-    pub fn known_queue(&mut self, at: Address) -> u32 {
+    pub fn known_queue(&mut self, at: Address) -> QueueNumber {
         self.known(at).queues[&at.elan]
     }
 
     /// The capability of a process, if its context has not ended.
     pub fn capability(&self, process: Address) -> Option<Capability> {
-        let context = &self.mmus[process.node].contexts[process.context.0 as usize];
+        let context = &self.mmus[process.node].contexts[process.context];
         context.as_ref().map(|context| context.capability)
     }
 
     /// Keeps the error of what nobody awaits for its process.
-    pub fn trap(&mut self, node: NodeId, context: ContextId, error: DmaError) {
+    pub fn trap(&mut self, node: Place, context: ContextId, error: DmaError) {
         let contexts = &mut self.mmus[node].contexts;
-        if let Some(Some(context)) = contexts.get_mut(context.0 as usize) {
+        if let Some(Some(context)) = contexts.get_mut(context) {
             context.traps.push_back(error);
         }
     }

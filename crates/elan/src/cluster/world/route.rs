@@ -1,8 +1,7 @@
-//! The router: what happens, to the network or at a time, is told to the part of the adapter that it concerns, and what that
-//! part wants of another one, to that one.
+//! The router. It tells each part of an adapter what happens to that part, in the network or at a time, and passes on what one
+//! part asks of another.
 
 use super::World;
-use crate::NodeId;
 use crate::adapter::Due;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::{COMMAND, Command, CommandProcessor};
@@ -13,8 +12,9 @@ use crate::adapter::sten::Sten;
 use crate::adapter::thread_processor::ThreadProcessor;
 use crate::config::Config;
 use crate::dma::Dma;
-use crate::in_flight::{DmaId, Progress, Report, Stage, Token, is_by_thread};
+use crate::in_flight::{DmaId, Progress, Report, Stage, Token};
 use crate::memory::{Address, EVENT_BLOCK, EventId};
+use crate::{NodeId, Place};
 use fabric::{Notice, PacketId};
 use kernel::Signal;
 use units::Bytes;
@@ -52,21 +52,20 @@ impl World {
         let mut notices = std::mem::take(&mut self.notices);
         for notice in notices.drain(..) {
             match notice {
-                Notice::Injected(spec) => self.run_engine(spec.source.get()),
+                Notice::Injected(spec) => self.run_engine(spec.source),
                 Notice::Delivered(packet, node, spec) => {
-                    self.arrived(node.get(), packet, spec.token);
+                    self.arrived(node, packet, spec.token.into());
                 }
                 Notice::Ended {
                     node, good, spec, ..
                 } => {
-                    let (adapter, mut wires) = self.at(node.get());
-                    adapter.inputter.ended(&mut wires, spec.token, good);
+                    let (adapter, mut wires) = self.at(node);
+                    adapter.inputter.ended(&mut wires, spec.token.into(), good);
                 }
                 Notice::Acknowledged(record, spec) => {
                     self.packets_done += 1;
-                    let source = spec.source.get();
-                    let first = spec.destination.first().get();
-                    let path = u64::from(source) << 32 | u64::from(first);
+                    let (source, first) = (spec.source, spec.destination.first());
+                    let path = u64::from(source.get()) << 32 | u64::from(first.get());
                     let form = u64::from(spec.flits) << 32 | u64::from(record.links);
                     let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
                     digest
@@ -75,11 +74,12 @@ impl World {
                         .u64(record.delivered)
                         .u64(record.acknowledged);
                     let (adapter, mut wires) = self.at(source);
-                    if is_by_thread(spec.token) {
-                        wires.thread_packet_answered(spec.token, record.ack);
-                    } else {
-                        let over = adapter.engine.answered(&mut wires, spec.token, record.ack);
-                        self.release(source, over);
+                    match spec.token.into() {
+                        Token::Thread(token) => wires.thread_packet_answered(token, record.ack),
+                        Token::Dma(token) => {
+                            let over = adapter.engine.answered(&mut wires, token, record.ack);
+                            self.release(source, over);
+                        }
                     }
                     self.run_engine(source);
                 }
@@ -89,14 +89,21 @@ impl World {
     }
 
     /// The last flit of a packet has arrived.
-    fn arrived(&mut self, node: NodeId, packet: PacketId, token: Token) {
+    fn arrived(&mut self, node: Place, packet: PacketId, token: Token) {
         let (adapter, mut wires) = self.at(node);
-        if adapter.down.is_set() {
-            Inputter::lost(&mut wires, packet, token);
-        } else if adapter.inputter.arrived(&mut wires, packet, token) {
-            let refusing = adapter.inputter.is_refusing();
-            let engine = &mut adapter.engine;
-            engine.requested(&mut wires, refusing, packet, token);
+        match token {
+            _ if adapter.down.is_set() => Inputter::lost(&mut wires, packet, token),
+            Token::Thread(token) => {
+                let inputter = &mut adapter.inputter;
+                inputter.thread_packet_arrived(&mut wires, packet, token);
+            }
+            Token::Dma(token) => {
+                if adapter.inputter.arrived(&mut wires, packet, token) {
+                    let refusing = adapter.inputter.is_refusing();
+                    let engine = &mut adapter.engine;
+                    engine.requested(&mut wires, refusing, packet, token);
+                }
+            }
         }
     }
 
@@ -144,11 +151,12 @@ impl World {
             }
             Due::Retried(node, token) => {
                 let mut wires = self.wires(node);
-                if is_by_thread(token) {
-                    wires.offer_thread_packet(token);
-                } else {
-                    wires.send_again(token);
-                    self.run_engine(node);
+                match token {
+                    Token::Thread(token) => wires.offer_thread_packet(token),
+                    Token::Dma(token) => {
+                        wires.send_again(token);
+                        self.run_engine(node);
+                    }
                 }
             }
             Due::Queued(node, queue) => {
@@ -160,10 +168,9 @@ impl World {
             Due::Copied(occurrence) => self.copied(occurrence),
             Due::Seen(occurrence) => self.seen(occurrence),
             Due::Fails(rail) => {
-                let tree = self.fabric.topology();
-                let first = tree.place(rail.into(), fabric::NodeId::new(0)).get();
-                for node in first..first + tree.nodes() {
-                    self.adapters[node].down.fire();
+                let topology = self.fabric.topology();
+                for node in NodeId::all(topology.nodes()) {
+                    self.adapters[topology.place(rail, node)].down.fire();
                 }
             }
             Due::Wake(signal) => signal.fire(),
@@ -171,19 +178,19 @@ impl World {
     }
 
     /// The host stores a command: it crosses the bus, then the command processor works on it.
-    pub fn post(&mut self, node: NodeId, command: Command) {
+    pub fn post(&mut self, node: Place, command: Command) {
         self.post_with(node, command, Bytes::ZERO);
     }
 
     /// The same, with bytes for a part that works on them.
-    pub fn post_with(&mut self, node: NodeId, command: Command, bytes: Bytes) {
+    pub fn post_with(&mut self, node: Place, command: Command, bytes: Bytes) {
         let commanded = Due::Commanded(node, command);
         let mut wires = self.wires(node);
         wires.transfer(Direction::ToAdapter, COMMAND + bytes, commanded);
     }
 
     /// The command processor is done with a command.
-    fn execute(&mut self, node: NodeId, command: Command) {
+    fn execute(&mut self, node: Place, command: Command) {
         match command {
             Command::Dma(dma) => self.enqueue(node, dma),
             Command::Set(index) => self.occur_soon(EventId { node, index }),
@@ -199,7 +206,7 @@ impl World {
     }
 
     /// A descriptor is for the queue of an adapter.
-    pub fn enqueue(&mut self, node: NodeId, id: DmaId) {
+    pub fn enqueue(&mut self, node: Place, id: DmaId) {
         let (adapter, mut wires) = self.at(node);
         let down = adapter.down.is_set();
         if adapter.engine.accept(&mut wires, down, id) {
@@ -208,7 +215,7 @@ impl World {
     }
 
     /// A descriptor may go: it waits for an engine of its kind.
-    fn line_up(&mut self, node: NodeId, id: DmaId) {
+    fn line_up(&mut self, node: Place, id: DmaId) {
         let adapter = &mut self.adapters[node];
         if self.flight.dma(id).dma.short
             && let Some(sten) = &mut adapter.sten
@@ -222,7 +229,7 @@ impl World {
     }
 
     /// A message to a queue is over, if there is one: the next one to it may go.
-    fn release(&mut self, node: NodeId, over: Option<Address>) {
+    fn release(&mut self, node: Place, over: Option<Address>) {
         if let Some(queue) = over
             && let Some(next) = self.adapters[node].engine.release(queue)
         {
@@ -231,7 +238,7 @@ impl World {
     }
 
     /// Lets the DMA engine do what it can.
-    fn run_engine(&mut self, node: NodeId) {
+    fn run_engine(&mut self, node: Place) {
         while self.adapters[node].engine.is_busy() {
             let (adapter, mut wires) = self.at(node);
             let over = adapter.engine.run(&mut wires);
@@ -243,7 +250,7 @@ impl World {
     }
 
     /// Lets the STEN do what it can, where there is one.
-    fn run_sten(&mut self, node: NodeId) {
+    fn run_sten(&mut self, node: Place) {
         let (adapter, mut wires) = self.at(node);
         if let Some(sten) = &mut adapter.sten {
             sten.run(&mut wires);

@@ -5,7 +5,7 @@ use super::Allocation;
 #[test]
 fn a_column_with_all_the_ones_of_another_leaves_one_out() {
     let connected = |columns: &[u64]| {
-        let columns = columns.to_vec();
+        let columns = columns.to_vec().into();
         Allocation { rails: 4, columns }.is_connected()
     };
     assert!(connected(&[0b0011, 0b0101, 0b1001, 0b0110]));

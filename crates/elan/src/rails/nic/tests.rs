@@ -1,7 +1,7 @@
 //! Control messages on the wire.
 
 use super::super::protocol::{Control, ControlMessage, Packet, Request};
-use super::{decode, encode};
+use super::{NodeId, decode, encode};
 
 /// What is encoded is decoded, to the last bit of every field.
 #[test]
@@ -9,9 +9,10 @@ fn every_message_survives_its_packet() {
     let numbers = [0, 1, 1 << 40, u64::MAX];
     let counters = [0, 1, -1, i32::MAX, i32::MIN];
     for (node, number) in [0, 7, u32::MAX].into_iter().zip(numbers) {
+        let node = NodeId::new(node);
         let request = Request { node, number };
         let mut messages = vec![
-            ControlMessage::LocalRts { request, to: 12 },
+            ControlMessage::LocalRts { request, to: node },
             ControlMessage::LocalAck(request),
             ControlMessage::LocalAbort(request),
         ];
@@ -29,7 +30,7 @@ fn every_message_survives_its_packet() {
                 Control::Abort,
             ];
             let remote = controls.map(packet).map(|packet| ControlMessage::Remote {
-                from: u32::MAX - 1,
+                from: NodeId::new(u32::MAX - 1),
                 packet,
             });
             messages.extend(remote);

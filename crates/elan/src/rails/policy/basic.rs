@@ -1,8 +1,8 @@
 //! The baseline: each process takes the rails in turn, whatever their adapters are doing (coll2003 s5.2).
 
 use super::turn::Turn;
-use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail};
-use crate::rails::host::{Host, Rail};
+use super::{Picking, Policy, RailMessage, next_of};
+use crate::rails::host::{Host, RailAdapter};
 
 pub(crate) struct Basic {
     turn: Turn,
@@ -16,13 +16,11 @@ impl Basic {
 
 impl Policy for Basic {
     fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
-        let next = self.turn.take(&host.rails_that(Rail::is_up), 1);
-        let pick = next.first().map(|&rail| {
-            let hold = Hold::Nothing;
-            vec![Pick { rail, hold }]
-        });
-        Box::pin(std::future::ready(
-            pick.ok_or_else(|| no_rail(host, message)),
-        ))
+        next_of(
+            &mut self.turn,
+            &host.rails_that(RailAdapter::is_up),
+            host,
+            message,
+        )
     }
 }

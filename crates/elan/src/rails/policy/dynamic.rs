@@ -5,26 +5,28 @@
 //! A rail that fails before it answers is one that refuses.
 
 use super::turn::Turn;
-use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, no_rail, stripes};
-use crate::rails::host::{Host, Rail};
-use crate::rails::nic::{Port, Reply};
+use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, free_rails, stripes};
+use crate::Rail;
+use crate::rails::host::{Host, RailAdapter};
+use crate::rails::nic::Reply;
 use kernel::Signal;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
+use typed_index_collections::TiVec;
 
 pub(crate) struct Dynamic {
     turn: Turn,
     /// Where the adapter of each rail answers.
-    replies: Vec<Rc<Reply>>,
+    replies: TiVec<Rail, Rc<Reply>>,
     ports: PortOf,
 }
 
 impl Dynamic {
     pub fn new(host: &Host, turn: Turn, ports: PortOf) -> Self {
-        let reply = |rail: &Rail| {
+        let reply = |rail: &RailAdapter| {
             Rc::new(Reply {
                 event: rail.adapter.event(1),
                 granted: Cell::new(false),
@@ -38,30 +40,23 @@ impl Dynamic {
     }
 
     /// Asks on some rails; the numbers of the requests that were granted, by their rails, in ascending order.
-    async fn ask(&self, host: &Host, free: &[u32], message: RailMessage) -> Vec<(u32, u64)> {
+    async fn ask(&self, host: &Host, free: &[Rail], message: RailMessage) -> Vec<(Rail, u64)> {
         let mut asked = Vec::new();
         for &rail in free {
             let number = host.number();
-            let reply = &self.replies[rail as usize];
+            let reply = &self.replies[rail];
             reply.granted.set(false);
-            port(host, rail).request(number, message.to, reply);
+            host.port(rail).request(number, message.to, reply);
             asked.push((rail, number));
         }
         for &rail in free {
-            let adapter = &host.rails[rail as usize].adapter;
-            let answered = adapter.wait(self.replies[rail as usize].event);
+            let adapter = &host.rails[rail].adapter;
+            let answered = adapter.wait(self.replies[rail].event);
             or(answered, &adapter.down()).await;
         }
-        asked.retain(|&(rail, _)| {
-            self.replies[rail as usize].granted.get() && host.rails[rail as usize].is_up()
-        });
+        asked.retain(|&(rail, _)| self.replies[rail].granted.get() && host.rails[rail].is_up());
         asked
     }
-}
-
-fn port(host: &Host, rail: u32) -> &Port {
-    let port = host.rails[rail as usize].port.as_deref();
-    port.expect("the policy reserves")
 }
 
 /// Waits until one of two is ready.
@@ -84,16 +79,9 @@ impl Policy for Dynamic {
     fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         Box::pin(async move {
             loop {
-                let free = host.rails_that(Rail::is_free);
-                if free.is_empty() {
-                    if host.rails_that(Rail::is_up).is_empty() {
-                        return Err(no_rail(host, message));
-                    }
-                    host.rails[0].adapter.sleep(host.config.poll).await;
-                    continue;
-                }
+                let free = free_rails(host, message).await?;
                 let granted = self.ask(host, &free, message).await;
-                let rails: Vec<u32> = granted.iter().map(|&(rail, _)| rail).collect();
+                let rails: Vec<Rail> = granted.iter().map(|&(rail, _)| rail).collect();
                 let count = stripes(&host.config, rails.len(), message.size);
                 let taken = self.turn.take(&rails, count);
                 let mut picks = Vec::new();
@@ -103,7 +91,7 @@ impl Policy for Dynamic {
                         let hold = Hold::Granted { number, there };
                         picks.push(Pick { rail, hold });
                     } else {
-                        port(host, rail).abort(number);
+                        host.port(rail).abort(number);
                     }
                 }
                 if !picks.is_empty() {

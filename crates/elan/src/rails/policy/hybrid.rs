@@ -6,8 +6,8 @@
 
 use super::dynamic::Dynamic;
 use super::turn::Turn;
-use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, no_rail};
-use crate::rails::host::{Host, Rail};
+use super::{Picking, Policy, PortOf, RailMessage, next_of};
+use crate::rails::host::{Host, RailAdapter};
 
 pub(crate) struct Hybrid {
     turn: Turn,
@@ -26,16 +26,10 @@ impl Policy for Hybrid {
         if message.size > host.config.threshold {
             return self.long.pick(host, message);
         }
-        let mut rails = host.rails_that(Rail::is_free);
+        let mut rails = host.rails_that(RailAdapter::is_free);
         if rails.is_empty() {
-            rails = host.rails_that(Rail::is_up);
+            rails = host.rails_that(RailAdapter::is_up);
         }
-        let pick = self.turn.take(&rails, 1).first().map(|&rail| {
-            let hold = Hold::Nothing;
-            vec![Pick { rail, hold }]
-        });
-        Box::pin(std::future::ready(
-            pick.ok_or_else(|| no_rail(host, message)),
-        ))
+        next_of(&mut self.turn, &rails, host, message)
     }
 }

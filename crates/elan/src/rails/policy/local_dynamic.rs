@@ -1,8 +1,9 @@
 //! Local-dynamic allocation: rails that neither send nor receive at the sender (coll2003 s3, algorithm 3).
 
 use super::turn::Turn;
-use super::{Hold, Pick, Picking, Policy, RailMessage, no_rail, stripes};
-use crate::rails::host::{Host, Rail};
+use super::{Hold, Pick, Picking, Policy, RailMessage, free_rails, stripes};
+use crate::Rail;
+use crate::rails::host::Host;
 
 pub(crate) struct LocalDynamic {
     turn: Turn,
@@ -17,23 +18,15 @@ impl LocalDynamic {
 impl Policy for LocalDynamic {
     fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a> {
         Box::pin(async move {
-            loop {
-                let free = host.rails_that(Rail::is_free);
-                let count = stripes(&host.config, free.len(), message.size);
-                let taken = self.turn.take(&free, count);
-                if !taken.is_empty() {
-                    let pick = |rail: u32| {
-                        host.rails[rail as usize].take();
-                        let hold = Hold::Taken;
-                        Pick { rail, hold }
-                    };
-                    return Ok(taken.into_iter().map(pick).collect());
-                }
-                if host.rails_that(Rail::is_up).is_empty() {
-                    return Err(no_rail(host, message));
-                }
-                host.rails[0].adapter.sleep(host.config.poll).await;
-            }
+            let free = free_rails(host, message).await?;
+            let count = stripes(&host.config, free.len(), message.size);
+            let taken = self.turn.take(&free, count).into_iter();
+            let pick = |rail: Rail| {
+                host.rails[rail].take();
+                let hold = Hold::Taken;
+                Pick { rail, hold }
+            };
+            Ok(taken.map(pick).collect())
         })
     }
 }

@@ -4,6 +4,7 @@ use super::job::JobGrid;
 use crate::fit::{Fit, no_node};
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
+use elan::NodeId;
 use elan::rails::{Allocation, Kind};
 use itertools::Itertools;
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ pub(super) fn failure(failure: Option<RailFailure>, series: &str, fit: &mut Fit<
             .allowed(format!("0 to {}", rails - 1));
     } else if section.is_some_and(|rails| rails.policy.value == Kind::Static)
         && let Ok(allocation) = Allocation::with_rails(fit.attached(), rails)
-        && let Some((from, to)) = allocation.parted_without(rail)
+        && let Some((from, to)) = allocation.parted_without(rail.into())
     {
         let message =
             format!("node {from} reaches node {to} on rail {rail} only, as rails.policy is static");
@@ -96,7 +97,7 @@ impl Fit<'_> {
 
     /// Whether a pattern suits the nodes, and gives any of them something to send.
     fn pattern(&mut self, path: &str, job: &JobGrid) {
-        let servers: Vec<Vec<u32>> = match &job.servers {
+        let servers: Vec<Vec<NodeId>> = match &job.servers {
             Some(servers) => servers.values().iter().map(Nodes::numbers).collect(),
             None => vec![Vec::new()],
         };
@@ -156,7 +157,10 @@ impl Fit<'_> {
         for (place, theirs) in other.nodes.places(path) {
             let theirs = theirs.numbers();
             for ours in one.nodes.values() {
-                let shared: Vec<_> = theirs.iter().filter(|&&node| ours.contains(node)).collect();
+                let shared: Vec<_> = theirs
+                    .iter()
+                    .filter(|node| ours.contains(node.get()))
+                    .collect();
                 let Some(first) = shared.first() else {
                     continue;
                 };

@@ -8,10 +8,10 @@
 //! | a message that is longer | a DMA into its buffer | a DMA into a buffer of the system, then `host.copy`; the sender copies it out of its buffer, too |
 //! | to end a receive | an event, its block, a poll | nothing: the process is there |
 //!
-//! The host works while its process computes nothing, as it does for messages of its own node. So a message that comes
-//! during a computation waits for its end: this is what it means that an adapter does not take the protocol over, and
-//! what MPI's rule of progress forbids. It copies a message as a whole, where a library would overlap copies and DMAs part
-//! by part: a simplification, which makes long messages slower.
+//! The host works while its process does not compute, as for messages of its own node. So a message that comes during a
+//! computation waits for the end of the computation. MPI's rule of progress forbids this, and adapters that run the protocol
+//! avoid it. The host copies a message as a whole, where a library would overlap copies and DMAs part by part. This
+//! simplification makes long messages slower.
 
 use super::port::{Port, Receive};
 use crate::cpu::Cpu;

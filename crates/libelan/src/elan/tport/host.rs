@@ -7,7 +7,7 @@ use super::{local, thread};
 use crate::cpu::Turn;
 use crate::elan::Elan;
 use crate::elan::rails::Rails;
-use elan::{Dma, DmaError, ElanAddr, EventId, Matching, MemoryError, Placement};
+use elan::{Dma, DmaError, ElanAddr, EventId, Matching, MemoryError, Placement, ProcessId, Rail};
 use kernel::Signal;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -30,7 +30,7 @@ pub(crate) fn serve(elan: &Elan) -> Result<(), MemoryError> {
 pub(super) fn send(
     elan: &Elan,
     mode: Mode,
-    to: u32,
+    to: ProcessId,
     (sender, tag): (u32, u64),
     from: ElanAddr,
     size: Bytes,
@@ -38,7 +38,7 @@ pub(super) fn send(
     let sending = Rc::new(Sending::default());
     let port = Rc::clone(elan.port());
     port.state.borrow_mut().stats.sent += 1;
-    if to >= elan.nvps() {
+    if to.get() >= elan.nvps() {
         let error = DmaError::NoProcess { process: to };
         sending.end(port.node.now(), Err(error.into()));
         return sending;
@@ -143,7 +143,7 @@ impl Port {
     async fn send_remote(
         &self,
         elan: &Elan,
-        to: u32,
+        to: ProcessId,
         mut envelope: Envelope,
         turn: Turn,
         sending: &Rc<Sending>,
@@ -204,7 +204,10 @@ impl Port {
         }
         match sending.refused.get() {
             Some(by) => Err(TportError::Refused { by }),
-            None if lost => Err(TportError::RailDown { rail: 0 }),
+            None if lost => {
+                let rail = Rail::new(0);
+                Err(TportError::RailDown { rail })
+            }
             None => Ok(sent?),
         }
     }

@@ -6,13 +6,14 @@ use super::unexpected::{SharedBody, SharedMessage};
 use super::wire::Envelope;
 use crate::cpu::Turn;
 use crate::elan::Elan;
+use elan::ProcessId;
 use kernel::Signal;
 use std::rc::Rc;
 
 /// Sends a message. The turn of the sender's processor lasts until it has copied what it copies.
 pub(super) async fn send(
     elan: &Elan,
-    to: u32,
+    to: ProcessId,
     envelope: Envelope,
     turn: Turn,
 ) -> Result<(), TportError> {
@@ -100,7 +101,7 @@ impl Port {
             };
             match message.body {
                 SharedBody::Copied(_) => {
-                    peers[message.envelope.source as usize].give_back(port.vp);
+                    peers[message.envelope.source].give_back(port.vp);
                 }
                 SharedBody::There(_, taken) => taken.fire(),
             }
@@ -137,7 +138,7 @@ impl Port {
     }
 
     /// A message of this sender that was in shared memory has been received.
-    fn give_back(&self, receiver: u32) {
+    fn give_back(&self, receiver: ProcessId) {
         let mut state = self.state.borrow_mut();
         let lent = state.lent.get_mut(&receiver);
         *lent.expect("it was lent") -= 1;

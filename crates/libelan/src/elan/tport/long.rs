@@ -3,7 +3,7 @@
 
 use super::thread::{Pending, Server};
 use crate::elan::rails::{Rails, Wanted};
-use elan::{Dma, DmaError, ElanAddr, Placement};
+use elan::{Dma, DmaError, ElanAddr, Placement, ProcessId, Rail};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use units::Bytes;
@@ -15,7 +15,7 @@ type Part = (Bytes, Bytes);
 pub(super) struct Long {
     /// What is over with it; taken at its end.
     pending: Cell<Option<Pending>>,
-    source: u32,
+    source: ProcessId,
     from: ElanAddr,
     to: ElanAddr,
     wanted: Wanted,
@@ -29,7 +29,7 @@ pub(super) struct Long {
 pub(super) struct Stripe {
     long: Rc<Long>,
     part: Part,
-    rail: u32,
+    rail: Rail,
     /// Whether the rail is taken for it.
     taken: bool,
 }
@@ -50,15 +50,14 @@ impl Server {
     /// Puts a message in the line of those that wait for rails.
     pub(super) fn line_up(&self, pending: Pending, to: ElanAddr) {
         let envelope = *pending.envelope().expect("it is a message");
-        let from = self.elan3.address(envelope.source, envelope.from);
-        let from = from.expect("the sender is a process of the job");
+        let (_, from) = self.peers[envelope.source].node.rail_and_node();
         let long = Long {
             pending: Cell::new(Some(pending)),
             source: envelope.source,
             from: envelope.from,
             to,
             wanted: Wanted {
-                from: from.node,
+                from,
                 size: envelope.size,
                 free: envelope.free,
             },
@@ -116,12 +115,12 @@ impl Server {
 
     async fn start_stripe(&self, stripe: Stripe) {
         let (long, (offset, length)) = (&stripe.long, stripe.part);
-        let there = &self.peers[long.source as usize];
+        let there = &self.peers[long.source];
         let there = there.rails.as_ref().expect("all processes have them");
         let (there, here) = (there.place(stripe.rail), self.rails().place(stripe.rail));
         let (from, to) = (there.at(long.from), here.at(long.to));
         let get = Dma::new(from.offset(offset), to.offset(offset), length);
-        let end = if stripe.rail == 0 {
+        let end = if stripe.rail == Rail::new(0) {
             self.hands.dma(get).await.into()
         } else {
             self.hands.dma_beside(here, get).await

@@ -1,7 +1,7 @@
 //! What a message is to programs: how one is selected, where it goes, what became of it.
 
 use crate::elan3::AllocError;
-use elan::{DmaError, ElanAddr, Fault};
+use elan::{DmaError, ElanAddr, Fault, ProcessId, Rail};
 use std::fmt;
 use thiserror::Error;
 use units::Bytes;
@@ -11,7 +11,7 @@ use units::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Select {
     /// The process that sends, whatever it calls itself; none is any.
-    pub process: Option<u32>,
+    pub process: Option<ProcessId>,
     /// Bits of the sender that count.
     pub sender_mask: u32,
     /// The sender.
@@ -44,7 +44,7 @@ impl Select {
     }
 
     /// Whether a message is taken.
-    pub fn takes(self, process: u32, sender: u32, tag: u64) -> bool {
+    pub fn takes(self, process: ProcessId, sender: u32, tag: u64) -> bool {
         self.process.is_none_or(|own| own == process)
             && (sender ^ self.sender) & self.sender_mask == 0
             && (tag ^ self.tag) & self.tag_mask == 0
@@ -99,7 +99,7 @@ pub enum Room {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
     /// The process that sent it.
-    pub process: u32,
+    pub process: ProcessId,
     /// What its sender calls itself.
     pub sender: u32,
     /// Its tag.
@@ -134,13 +134,13 @@ pub enum TportError {
     #[error("process {by} could not take the message")]
     Refused {
         /// The receiver.
-        by: u32,
+        by: ProcessId,
     },
     /// The rail of the envelopes has failed, on a machine with several.
     #[error("rail {rail} is down, which carries the envelopes of messages")]
     RailDown {
         /// The rail.
-        rail: u32,
+        rail: Rail,
     },
     /// The receive was cancelled before a message was found for it.
     #[error("the receive was cancelled")]

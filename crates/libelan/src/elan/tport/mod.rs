@@ -45,19 +45,19 @@
 //!
 //! ## Bounds
 //!
-//! A sender may have so many unexpected small messages at a receiver: `tport.buffer`, in packets, shared out among the
-//! processes of the job, but at least 1 and at most `tport.slots`. The receiver's thread gives back what has been received,
-//! half of that at a time. A message beyond goes as a longer one: its bytes are *held* at the sender until it is matched.
+//! The number of unexpected small messages of a sender at a receiver is bounded: by `tport.buffer`, in packets, divided by the
+//! processes of the job, but at least 1 and at most `tport.slots`. The receiver's thread returns half of this credit at a time.
+//! A message beyond the bound goes as a longer one: its bytes are *held* at the sender until it is matched.
 //! Longer messages are buffered while `tport.system` has room. A queue that is full discards, and the sender's adapter
 //! tries again. Nothing is lost, and no message keeps another one from being matched.
 //!
 //! ## On one node
 //!
 //! Processes of one node exchange messages through shared memory (petrini2003 s3.2): the sender copies bytes up to `tport.big` in
-//! (`host.copy`), the receiver sees them after `host.shared` and copies them out; of longer ones, and of what is beyond the
-//! same bound of unexpected messages, the receiver copies the sender's buffer. It copies when a receive is matched and it
-//! computes nothing: as if it computed only between its calls, and these saw to all messages. A receive is matched by what
-//! comes first, by either way; the thread and the host agree over it at no cost, which is a simplification.
+//! (`host.copy`), and the receiver sees them after `host.shared` and copies them out. The receiver copies longer messages, and
+//! messages beyond the same bound, from the sender's buffer. A receiver copies when a receive is matched and the process does
+//! not compute. A receive is matched by the first message that comes, through the network or through shared memory; the thread
+//! and the host agree about this at no cost, which is a simplification.
 
 mod hands;
 pub(super) mod host;
@@ -73,7 +73,7 @@ pub use message::{Mode, Received, Room, Select, Stats, TportError};
 
 use crate::elan::Elan;
 use crate::elan3::AllocError;
-use elan::ElanAddr;
+use elan::{ElanAddr, ProcessId};
 use port::{Port, Receive, Sending};
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -81,7 +81,7 @@ use units::{Bytes, Time};
 /// A send that was started (`ELAN_EVENT`).
 #[must_use = "nobody knows whether it fails until it is waited for"]
 pub struct Tx {
-    to: u32,
+    to: ProcessId,
     tag: u64,
     sending: Rc<Sending>,
 }
@@ -141,7 +141,7 @@ impl Tport {
     pub fn tx_start(
         &self,
         mode: Mode,
-        to: u32,
+        to: ProcessId,
         (sender, tag): (u32, u64),
         from: ElanAddr,
         size: Bytes,

@@ -8,11 +8,12 @@ use crate::elan::pool::Pool;
 use crate::elan::rails::Rails;
 use crate::elan3::{AllocError, Heap};
 use elan::config::ENVELOPE;
-use elan::{ElanAddr, EventId, Node, Placement, QueueId, TportConfig};
+use elan::{ElanAddr, EventId, Node, Placement, ProcessId, QueueId, TportConfig};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
+use typed_index_collections::TiVec;
 use units::{Bytes, Time};
 
 /// Sends and answers of a process that wait in its adapter for their acknowledgement; more wait in the host.
@@ -24,7 +25,7 @@ pub(crate) struct Sending {
     pub done: Signal,
     pub result: Cell<Option<Result<(), TportError>>>,
     /// Who refused it.
-    pub(super) refused: Cell<Option<u32>>,
+    pub(super) refused: Cell<Option<ProcessId>>,
     /// When it ended.
     pub(super) ended: Cell<Option<Time>>,
 }
@@ -108,12 +109,12 @@ pub(super) enum Outcome {
 }
 
 /// The Tports of all processes of a job.
-pub(crate) type Peers = Rc<[Rc<Port>]>;
+pub(crate) type Peers = Rc<TiVec<ProcessId, Rc<Port>>>;
 
 /// A Tport.
 pub(crate) struct Port {
     pub(super) node: Node,
-    pub(super) vp: u32,
+    pub(super) vp: ProcessId,
     pub(crate) cpu: Cpu,
     /// The rails of its node, if there are several.
     pub(super) rails: Option<Rails>,
@@ -140,8 +141,8 @@ pub(super) struct State {
     pub arrived: VecDeque<Arrived>,
     pub shared: VecDeque<SharedMessage>,
     /// Small messages at each receiver, and those of each sender that are not yet given back.
-    pub lent: BTreeMap<u32, u32>,
-    pub owed: BTreeMap<u32, u32>,
+    pub lent: BTreeMap<ProcessId, u32>,
+    pub owed: BTreeMap<ProcessId, u32>,
     /// Sends that wait for an event, by its place.
     pub waiting: BTreeMap<ElanAddr, Rc<Sending>>,
     pub system: Heap,
@@ -171,7 +172,7 @@ impl Port {
     pub fn new(
         node: &Node,
         cpu: Cpu,
-        (vp, nvps): (u32, u32),
+        (vp, nvps): (ProcessId, u32),
         rails: Option<Rails>,
     ) -> Result<Self, AllocError> {
         let config = node.tport_config();
@@ -233,7 +234,7 @@ impl Port {
     }
 
     /// Whether a small message may go to a process; if so, one less may.
-    pub(super) fn borrow(&self, to: u32) -> bool {
+    pub(super) fn borrow(&self, to: ProcessId) -> bool {
         let mut state = self.state.borrow_mut();
         let lent = state.lent.entry(to).or_default();
         let may = *lent < self.window;

@@ -11,7 +11,7 @@ use super::unexpected::{Arrived, Body, Fetch};
 use super::wire::{Envelope, Wire};
 use crate::elan3::Context;
 use elan::config::ENVELOPE;
-use elan::{Dma, DmaError, ElanAddr, Thread};
+use elan::{Dma, DmaError, ElanAddr, ProcessId, Thread};
 use kernel::Wait;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -62,7 +62,7 @@ pub(super) struct Server {
     /// Messages that wait for a rail, or for parts of them to go again; and when to look for one.
     pub line: RefCell<VecDeque<Rc<Long>>>,
     look: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>>,
-    outbox: RefCell<VecDeque<(u32, Wire)>>,
+    outbox: RefCell<VecDeque<(ProcessId, Wire)>>,
 }
 
 /// What the thread does.
@@ -372,7 +372,7 @@ impl Server {
     }
 
     /// One more small message of a sender has been received.
-    fn credit(&self, source: u32) {
+    fn credit(&self, source: ProcessId) {
         let mut state = self.port.state.borrow_mut();
         let owed = state.owed.entry(source).or_default();
         *owed += 1;
@@ -410,7 +410,7 @@ impl Server {
     }
 
     /// Sets an event of a process.
-    async fn notify(&self, process: u32, event: ElanAddr) {
+    async fn notify(&self, process: ProcessId, event: ElanAddr) {
         let to = self.elan3.address(process, event);
         let to = to.expect("the sender is a process of the job");
         let from = self.hands.node().at(ElanAddr::NOWHERE);

@@ -2,15 +2,15 @@
 
 use super::message::{Received, TportError};
 use crate::elan::rails::MOST_TOLD;
-use elan::ElanAddr;
 use elan::config::ENVELOPE;
+use elan::{ElanAddr, ProcessId};
 use units::Bytes;
 
 /// Who sends what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {
     /// The sending process.
-    pub source: u32,
+    pub source: ProcessId,
     /// What it calls itself.
     pub sender: u32,
     pub tag: u64,
@@ -58,9 +58,9 @@ pub(super) enum Wire {
     /// The bytes follow, or stay at the sender.
     Envelope(Envelope),
     /// The process has used up so many small messages of the reader's.
-    Credit { from: u32, count: u32 },
+    Credit { from: ProcessId, count: u32 },
     /// The process could not take the reader's message whose event this is.
-    Refused { by: u32, event: ElanAddr },
+    Refused { by: ProcessId, event: ElanAddr },
 }
 
 const SHORT: u32 = 1;
@@ -94,7 +94,7 @@ impl Wire {
             Wire::Refused { by, event } => (by, REFUSED, [0, 0, 0, event.as_u32(), 0, 0]),
         };
         let mut bytes = [0; ENVELOPE.as_u64() as usize];
-        let head = [process, kind].into_iter().chain(words);
+        let head = [process.get(), kind].into_iter().chain(words);
         for (place, word) in bytes.chunks_exact_mut(4).zip(head) {
             place.copy_from_slice(&word.to_le_bytes());
         }
@@ -107,7 +107,7 @@ impl Wire {
             let word = bytes[4 * index..4 * index + 4].try_into();
             u32::from_le_bytes(word.expect("4 bytes"))
         };
-        let (process, event) = (word(0), ElanAddr::new(word(5)));
+        let (process, event) = (ProcessId::new(word(0)), ElanAddr::new(word(5)));
         let kind = word(1) & KIND;
         match kind {
             CREDIT => Wire::Credit {
