@@ -1,9 +1,9 @@
-/* Messages of a rank to itself, which no network carries: 1 to 64 at a time, from a byte to 1 MB, in each way to send and to
- * wait.
+/* Messages of a rank to itself, which no network carries: 1 to 64 at a time, from a byte to 1 MB, by requests of their own or
+ * persistent ones, synchronous or not, all waited for at once or some at a time.
  *
  *     mpiexec -n 2 ./itself
  *
- * Rank 1 sleeps for 20 s and then waits in a barrier meanwhile, so that nothing else happens; nothing of that may hold up rank 0.
+ * Meanwhile rank 1 sleeps for 20 s and then waits in a barrier: that may not hold up rank 0.
  */
 #define _DEFAULT_SOURCE /* sleep */
 #include "check.h"
@@ -17,16 +17,25 @@ enum { MOST = 64 };
 static void exchange(int many, size_t size, int way, char *out, char *in)
 {
     MPI_Request all[2 * MOST];
-    int left = 2 * many, done, indices[2 * MOST];
+    int left = 2 * many, done, indices[2 * MOST], persistent = way & 4;
     for (int one = 0; one < many; one++) {
         fill(out + one * size, size, key_of(rank, rank, one + way));
-        MPI_Irecv(in + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[one]);
+        if (persistent)
+            MPI_Recv_init(in + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[one]);
+        else
+            MPI_Irecv(in + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[one]);
     }
     for (int one = 0; one < many; one++)
-        if (way & 1)
+        if (persistent && way & 1)
+            MPI_Ssend_init(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[many + one]);
+        else if (persistent)
+            MPI_Send_init(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[many + one]);
+        else if (way & 1)
             MPI_Issend(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[many + one]);
         else
             MPI_Isend(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[many + one]);
+    if (persistent)
+        MPI_Startall(2 * many, all);
     if (way & 2)
         MPI_Waitall(2 * many, all, MPI_STATUSES_IGNORE);
     else
@@ -34,6 +43,8 @@ static void exchange(int many, size_t size, int way, char *out, char *in)
             MPI_Waitsome(2 * many, all, &done, indices, MPI_STATUSES_IGNORE);
     for (int one = 0; one < many; one++)
         expect(in + one * size, size, key_of(rank, rank, one + way), "a message of the rank to itself");
+    for (int one = 0; one < 2 * many && persistent; one++)
+        MPI_Request_free(&all[one]);
 }
 
 int main(int argc, char **argv)
@@ -44,7 +55,7 @@ int main(int argc, char **argv)
     char *out = malloc(MOST * most), *in = malloc(MOST * most);
     for (size_t size = 1; size <= most && rank == 0; size *= 32)
         for (int many = 1; many <= MOST; many *= 4) {
-            for (int way = 0; way < 4; way++)
+            for (int way = 0; way < 8; way++)
                 exchange(many, size, way, out, in);
             say("%d of %zu bytes", many, size);
         }

@@ -12,11 +12,11 @@ from .fuzz import Options, search
 
 
 def main(words: list[str] | None = None) -> int:
-    """Returns 0 if there was no difference, 1 if there was one; the wrong words end with 2."""
+    """Returns the exit code; the wrong words end with 2."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.mpi_fuzz",
         description="Random MPI programs, natively and simulated.",
-        epilog="Exit codes: 0 no difference, 1 a difference, 2 wrong words. ELANITE_FUZZ_COMMAND=/path/to/elanite in "
+        epilog="Exit codes: 0 no difference, 1 a difference or too many programs that fail natively, 2 wrong words. ELANITE_FUZZ_COMMAND=/path/to/elanite in "
         "the environment names another command to test than that of this Python.",
     )
     parser.add_argument("--seconds", type=float, help="begin no more programs after this time")
@@ -58,11 +58,12 @@ def main(words: list[str] | None = None) -> int:
         if given.keep is not None:
             (given.keep / f"difference-{one.program.seed}.c").write_text(one.source, encoding="utf-8")
     print(summary)
-    # MPICH fails with one of a thousand programs; more would be a defect of the fuzz.
     most = max(3, summary.programs // 200)
     if len(summary.unfit) > most:
-        print(f"too many programs fail natively: {len(summary.unfit)} of {summary.programs}, allowed are {most}")
-    return 1 if summary.differences or len(summary.unfit) > most else 0
+        print(f"too many programs fail natively, so the fuzz may be wrong: {len(summary.unfit)}, allowed are {most}")
+    if summary.programs == 0:
+        print("no program was compared")
+    return 1 if summary.differences or len(summary.unfit) > most or summary.programs == 0 else 0
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ class Fuzz:
         number, ranks = seeds[0] // BATCH, programs[0].ranks
         how = configurations.native(ranks)
         found: Difference | None = None
-        fault = "not run"
+        fault, again = "not run", 2
         while fault and programs and found is None:
             made = self.shop.build(programs)
             begin = time.monotonic()
@@ -150,9 +150,13 @@ class Fuzz:
                 unfit = Difference(first_unlike(native, native, programs), how, fault)
                 if self.options.native_only:
                     found = unfit
-                else:
+                elif self.look(unfit.program, how):
                     self.summary.unfit.append(unfit)
                     programs.remove(unfit.program)
+                elif again > 0:  # it took too long, perhaps
+                    again -= 1
+                else:
+                    found = unfit
         if not fault and not self.options.native_only:
             for other in configurations.simulated(number):
                 ended = self.shop.run(made, ranks, other, limit)

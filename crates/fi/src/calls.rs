@@ -107,7 +107,7 @@ fn begin(session: &Session, thread: &Thread, call: u32) {
         session.look_anew();
     }
     session.in_call(call);
-    session.begins();
+    thread.orders.set(0);
     thread.began.set(session.now());
 }
 
@@ -115,11 +115,23 @@ fn begin(session: &Session, thread: &Thread, call: u32) {
 fn end(session: &Session, thread: &Thread, call: u32) {
     session.in_call(0);
     if link::calls::kind(call) == Some(CallKind::Request) {
-        session.requested();
+        without_order(session, thread, 1);
     }
     record(session, thread, call);
     if let Compute::Measured(_) = session.settings().compute {
         thread.computed.set(Some(system::processor_time()));
+    }
+}
+
+/// Notes how many of the requests of a call have made no order.
+fn without_order(session: &Session, thread: &Thread, requests: u32) {
+    session.requested_without_order(requests.saturating_sub(thread.orders.get()));
+}
+
+/// `MPI_Startall` has ended, which started so many requests; the end of the call has counted one.
+fn started_all(requests: u32) {
+    if let Some(session) = session::get() {
+        without_order(session, thread::current(), requests);
     }
 }
 

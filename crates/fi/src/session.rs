@@ -33,12 +33,10 @@ pub struct Session {
     looks: AtomicU32,
     /// How often since the last report or order.
     idle: AtomicU32,
-    /// Whether an order has been given in this call of MPI.
-    ordered: AtomicBool,
-    /// How many calls have made requests without an order since the rank last waited for others.
-    unseen: AtomicU32,
-    /// Whether the simulator has let the rank look once more before it reports a deadlock.
-    last: AtomicBool,
+    /// How often MPI may look for what does not reach the network, before the other looks count.
+    spare_looks: AtomicU32,
+    /// How often MPI may look since the simulator has let the rank go on before it reports a deadlock; 0 if it has not.
+    last_looks: AtomicU32,
     out_of_band: OutOfBand,
     state: Mutex<State>,
 }
@@ -104,9 +102,8 @@ pub fn begin(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
         slept: AtomicBool::new(false),
         looks: AtomicU32::new(0),
         idle: AtomicU32::new(0),
-        ordered: AtomicBool::new(false),
-        unseen: AtomicU32::new(0),
-        last: AtomicBool::new(false),
+        spare_looks: AtomicU32::new(0),
+        last_looks: AtomicU32::new(0),
         out_of_band: link.out_of_band(),
         state: Mutex::new(State {
             engine: ProgressEngine::default(),
@@ -197,6 +194,7 @@ impl Session {
         self.tick.store(self.settings.tick, Ordering::Relaxed);
         self.found_nothing.store(false, Ordering::Relaxed);
         self.looks.store(0, Ordering::Relaxed);
+        self.last_looks.store(0, Ordering::Relaxed);
     }
 
     /// MPI has looked for a message, and there is none. If it waits for one, it must look again: only receives and probes hear

@@ -20,6 +20,8 @@ pub struct Thread {
     counted: Cell<bool>,
     /// When that began, in local time; 0 if there was no session yet.
     pub began: Cell<u64>,
+    /// How many orders it has given since.
+    pub orders: Cell<u32>,
     /// Its processor time at the end of the last call, in nanoseconds, if that is measured.
     pub computed: Cell<Option<u64>>,
     /// Whether it has called MPI or is the first of the process; not known yet.
@@ -34,6 +36,7 @@ thread_local! {
         call: Cell::new(0),
         counted: Cell::new(false),
         began: Cell::new(0),
+        orders: Cell::new(0),
         computed: Cell::new(None),
         drives: Cell::new(None),
         readings: Cell::new(0),
@@ -128,6 +131,12 @@ pub fn drives_time() -> bool {
 /// This thread has opened the provider: so it calls MPI, in whatever way.
 pub fn drives() {
     current().drives.set(Some(true));
+}
+
+/// This thread has given an order.
+pub fn ordered() {
+    let orders = &current().orders;
+    orders.set(orders.get().saturating_add(1));
 }
 
 /// This thread has done something else than to read the clock.

@@ -26,7 +26,8 @@ pub(crate) struct Shared {
     pub agents: RefCell<Vec<Rc<Agent>>>,
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
-    /// How many orders have been carried out but those to wait and to look, which ranks give again and again.
+    /// How many orders have been carried out, without those to wait, to look for a message and to cancel that: ranks repeat
+    /// these while nothing happens.
     pub orders_done: Cell<u64>,
     /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
@@ -99,7 +100,7 @@ struct State {
     /// What has ended and has not been seen, and when: the first one first.
     ended: VecDeque<(Time, u64)>,
     bell: Signal,
-    /// The rank waits for reports; whether threads of its own may let it go on.
+    /// Whether threads of its own may let the rank go on while it waits for reports; none if it does not wait.
     waits: Option<bool>,
     /// It shall look once more, from this moment.
     nudged: Option<Time>,

@@ -30,9 +30,22 @@ pub(crate) struct Server {
     pub memory: String,
     /// Ranks that have died while the others go on.
     dead: RefCell<Vec<Dead>>,
-    /// Since when, in real time, nothing has happened but nudges, and the number of orders that were carried out by then.
-    still: Option<(u64, Instant)>,
+    /// That nothing has happened but nudges.
+    still: Option<Still>,
 }
+
+/// A time in which nothing happens in the simulated network.
+struct Still {
+    /// How many orders had been carried out when it began.
+    orders_done: u64,
+    /// How often all ranks have been nudged since.
+    rounds: u32,
+    /// When, in real time, the first rank with threads was nudged.
+    since: Option<Instant>,
+}
+
+/// How often all ranks look once more before a deadlock is reported; they look twice as often each time.
+const ROUNDS: u32 = 12;
 
 /// How long all ranks may wait, in real time, for threads of their own; and how often they look after them.
 const THREADS_PATIENCE: Duration = Duration::from_secs(2);
@@ -218,23 +231,28 @@ impl Server {
         }
     }
 
-    /// Nothing can happen any more in the simulated network. Lets all ranks look once whether what they wait for is there
-    /// without the network, such as messages of a rank to itself; and then again those that have threads of their own, which
-    /// take real time: threads of the C library that access files, or of the program. Whether there are such ranks, and still
-    /// hope.
+    /// Nothing can happen any more in the simulated network. Lets all ranks look some times whether what they wait for comes
+    /// without the network, such as messages of a rank to itself; and then those that have threads of their own, which take
+    /// real time: threads of the C library that access files, or of the program. Whether there are such ranks, and still hope.
     #[expect(
         clippy::disallowed_methods,
         reason = "threads of real processes take real time"
     )]
     fn nudge(&mut self) -> Result<bool, Over> {
-        let (now, done) = (self.cluster.now(), self.shared.orders_done.get());
-        let since = self.still.filter(|&(then, _)| then == done);
-        if since.is_some_and(|(_, since)| since.elapsed() > THREADS_PATIENCE) {
-            return Ok(false);
-        }
-        let all = since.is_none();
+        let (now, orders_done) = (self.cluster.now(), self.shared.orders_done.get());
+        let still = match &mut self.still {
+            Some(still) if still.orders_done == orders_done => still,
+            still => still.insert(Still {
+                orders_done,
+                rounds: 0,
+                since: None,
+            }),
+        };
+        let all = still.rounds < ROUNDS;
         if all {
-            self.still = Some((done, Instant::now()));
+            still.rounds += 1;
+        } else if still.since.get_or_insert_with(Instant::now).elapsed() > THREADS_PATIENCE {
+            return Ok(false);
         }
         let agents = self.shared.agents.borrow();
         let nudged = agents.iter().filter(|agent| agent.nudge(now, all));

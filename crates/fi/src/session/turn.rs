@@ -2,25 +2,26 @@
 
 use super::{HOLDS, LEFT, Session, State};
 use crate::thread;
-use link::{Flags, LinkError, NEVER, Order, OrderKind};
+use link::{Flags, LinkError, NEVER, Order, OrderKind, ReportKind};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it is taken to wait: it looks
 /// before it knows whether there is anything to wait for.
 const GLANCES: u32 = 2;
 
-/// How many more for each call that made a request and gave no order: MPICH passes messages of a rank to itself through memory
-/// of its own, a piece whenever it looks, and the provider sees nothing of that.
-const GLANCES_OF_UNSEEN: u32 = 4;
-
-/// How often MPI may look when the simulator knows of nothing that can still happen: enough for messages of 1 GB to the rank
-/// itself.
-const LAST_GLANCES: u32 = 65_536;
-
 /// The same in calls for one-sided communication, in which MPICH looks once for each message of the rank to itself, of which
 /// nobody else knows; and how often it looks on, in steps.
 const ONE_SIDED_GLANCES: u32 = 32;
 const ONE_SIDED_STEPS: u32 = 4096;
+
+/// How many looks more a request allows that has made no order: MPICH passes messages of a rank to itself through memory of its
+/// own, a piece whenever it looks, and the provider sees nothing of that.
+const LOOKS_OF_A_REQUEST: u32 = 4;
+
+/// How often MPI may look when the simulator knows of nothing that can still happen: at first, and at most, after the number
+/// has doubled each time that the simulator let the rank go on.
+const FIRST_LAST_LOOKS: u32 = 64;
+const MOST_LAST_LOOKS: u32 = 131_072;
 
 /// How often a rank may look in all before time goes on, whatever it calls: programs wait for what others put into their
 /// memory by calling what has nothing to do.
@@ -34,19 +35,15 @@ impl Session {
     fn progressed(&self) {
         self.looks.store(0, Ordering::Relaxed);
         self.idle.store(0, Ordering::Relaxed);
-        self.last.store(false, Ordering::Relaxed);
+        self.last_looks.store(0, Ordering::Relaxed);
     }
 
-    /// A call begins.
-    pub fn begins(&self) {
-        self.ordered.store(false, Ordering::Relaxed);
-    }
-
-    /// A call ends that made a request: without an order, that is a message of the rank to itself, or one to nobody.
-    pub fn requested(&self) {
-        if !self.ordered.load(Ordering::Relaxed) {
-            self.unseen.fetch_add(1, Ordering::Relaxed);
-        }
+    /// A call has made so many requests without an order: nothing of them reaches the network.
+    pub fn requested_without_order(&self, requests: u32) {
+        let looks = requests.saturating_mul(LOOKS_OF_A_REQUEST);
+        let spare = self.spare_looks.load(Ordering::Relaxed);
+        let spare = spare.saturating_add(looks).min(MOST_LAST_LOOKS);
+        self.spare_looks.store(spare, Ordering::Relaxed);
     }
 
     /// Gives an order at the present, with all bytes that belong to it. `time` and `checksum`
@@ -57,7 +54,7 @@ impl Session {
         if kind != Some(OrderKind::Called) {
             thread::acted();
             self.progressed();
-            self.ordered.store(true, Ordering::Relaxed);
+            thread::ordered();
         }
         if let Some(id) = state.engine.probe.give_up(&order, thread::probes()) {
             let cancel = Order {
@@ -87,14 +84,15 @@ impl Session {
     }
 
     /// Waits in simulated time: for a report, at most until a moment. The progress engine has then got all reports up to the new
-    /// present. With [`Flags::SLEEP`] the wait lasts until that moment, and reports stay with the simulator.
-    pub fn wait(&self, state: &mut State, until: u64, flags: Flags) {
+    /// present. With [`Flags::SLEEP`] the wait lasts until that moment, and reports stay with the simulator. Whether something
+    /// of the rank's own has ended or come: what others read or write in its memory does not count.
+    pub fn wait(&self, state: &mut State, until: u64, flags: Flags) -> bool {
         let wait = Order {
             key: until,
             flags: flags.0,
             ..Order::new(OrderKind::Wait, 0)
         };
-        self.wait_by(state, wait);
+        self.wait_by(state, wait)
     }
 
     /// Waits, outside the simulation, for other ranks that do the same: so many of them, at a meeting of this name. All of
@@ -113,8 +111,9 @@ impl Session {
         self.wait_by(&mut self.lock(), wait);
     }
 
-    fn wait_by(&self, state: &mut State, wait: Order) {
+    fn wait_by(&self, state: &mut State, wait: Order) -> bool {
         let mut flags = Flags(wait.flags);
+        let mut ended = false;
         self.at_work.store(false, Ordering::Relaxed);
         if !flags.has(Flags::SLEEP) {
             self.slept.store(false, Ordering::Relaxed);
@@ -129,6 +128,7 @@ impl Session {
             for (report, part, bytes) in state.link.reports() {
                 self.look_anew();
                 self.progressed();
+                ended |= !matches!(report.kind(), Some(ReportKind::Read | ReportKind::Write));
                 replies.extend(state.engine.report(&report, part, bytes));
             }
             if let Some((order, bytes)) = state.engine.wrong.take() {
@@ -141,7 +141,7 @@ impl Session {
             if let Some(now) = resumed {
                 assert!(replies.is_empty(), "who goes on is asked nothing");
                 self.now.fetch_max(now, Ordering::AcqRel);
-                return;
+                return ended;
             }
             for (order, bytes) in replies {
                 self.order(state, order, &[&bytes]);
@@ -156,26 +156,30 @@ impl Session {
     pub fn look(&self, state: &mut State) {
         thread::acted();
         if self.slept.load(Ordering::Relaxed) {
-            return self.wait(state, self.now(), Flags::default());
+            self.wait(state, self.now(), Flags::default());
+            return;
         }
         let found_nothing = self.found_nothing.load(Ordering::Relaxed);
         if thread::blocks() && !thread::several_threads() && !found_nothing {
-            let looks = self.looks.fetch_add(1, Ordering::Relaxed);
             let idle = self.idle.fetch_add(1, Ordering::Relaxed);
-            let last = self.last.load(Ordering::Relaxed);
-            let (glances, steps) = if last {
-                (LAST_GLANCES, 0)
+            let last_looks = self.last_looks.load(Ordering::Relaxed);
+            let (glances, steps) = if last_looks > 0 {
+                (last_looks, 0)
             } else if thread::one_sided() {
                 (ONE_SIDED_GLANCES, ONE_SIDED_STEPS)
             } else {
                 (GLANCES, 0)
             };
-            let unseen = self.unseen.load(Ordering::Relaxed);
-            let glances = glances.saturating_add(unseen.saturating_mul(GLANCES_OF_UNSEEN));
-            if looks < glances && (last || unseen > 0 || idle < IDLE) {
+            let spare = self.spare_looks.load(Ordering::Relaxed);
+            let looks = if last_looks == 0 && spare > 0 {
+                self.spare_looks.store(spare - 1, Ordering::Relaxed);
+                0
+            } else {
+                self.looks.fetch_add(1, Ordering::Relaxed)
+            };
+            if looks < glances && (last_looks > 0 || idle < IDLE) {
                 return;
             }
-            self.unseen.store(0, Ordering::Relaxed);
             let hears = !thread::probes() || state.engine.probe.is_there();
             if looks >= glances + steps && hears {
                 let flags = if thread::one_thread() {
@@ -183,11 +187,10 @@ impl Session {
                 } else {
                     Flags::BLOCKING.with(Flags::THREADS)
                 };
-                self.wait(state, NEVER, flags);
-                // Without a report the simulator lets all ranks go on before it takes them to wait for each other for ever.
-                if self.looks.load(Ordering::Relaxed) > 0
-                    && !self.last.swap(true, Ordering::Relaxed)
-                {
+                if !self.wait(state, NEVER, flags) {
+                    // The simulator lets all ranks go on before it takes them to wait for each other for ever.
+                    let more = (2 * last_looks).clamp(FIRST_LAST_LOOKS, MOST_LAST_LOOKS);
+                    self.last_looks.store(more, Ordering::Relaxed);
                     self.looks.store(0, Ordering::Relaxed);
                 }
                 return;
