@@ -29,7 +29,7 @@ fn simulated(profile: &str, compute: Time, iterations: u32) -> Histogram {
     let machine = machine.unwrap_or_else(|problems| panic!("{problems}"));
     let cluster = Cluster::new(machine.cluster_config(), Watch::default()).seeded(3);
     let test = workload::Noise {
-        node: 0_u32.into(),
+        node: 0,
         cpu: 0,
         iterations,
         compute,
