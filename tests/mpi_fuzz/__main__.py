@@ -16,7 +16,8 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.mpi_fuzz",
         description="Random MPI programs, natively and simulated.",
-        epilog="Exit codes: 0 no difference, 1 a difference or too many programs that fail natively, 2 wrong words. ELANITE_FUZZ_COMMAND=/path/to/elanite in "
+        epilog="Exit codes: 0 no difference, 1 a difference, no program compared or too many that fail natively, "
+        "2 wrong words. ELANITE_FUZZ_COMMAND=/path/to/elanite in "
         "the environment names another command to test than that of this Python.",
     )
     parser.add_argument("--seconds", type=float, help="begin no more programs after this time")
