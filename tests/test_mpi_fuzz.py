@@ -8,18 +8,23 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from mpi_fuzz import communicators, configurations
+from mpi_fuzz.__main__ import main
 from mpi_fuzz.draw import BATCH, draw, ranks_of
 from mpi_fuzz.emit import emit
 from mpi_fuzz.fit import fit
-from mpi_fuzz.fuzz import Options, batches
+from mpi_fuzz.fuzz import Fuzz, Options, batches
 from mpi_fuzz.layouts import BASIC, KINDS, UNIT_KINDS, shape
 from mpi_fuzz.runs import LAST, Ended, Workshop, differ, first_unlike
 from mpi_fuzz.shrink import shrink
 from mpi_fuzz.steps import Collective, Layout, Messages, Program, Window, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT = Path(__file__).parents[1]
 
@@ -256,3 +261,43 @@ def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:
     assert "int main(int argc, char **argv)" in ended.stdout
     assert "1 difference" in ended.stdout.splitlines()[-1]
     assert replace(draw(seed), steps=()) != draw(seed)
+
+
+class Failing(Workshop):
+    """An MPI library that fails natively with some programs, always or only in company; simulated, nothing fails."""
+
+    def __init__(self, folder: Path, fails: set[int], company: int) -> None:
+        self.made, self.fails, self.company, self.slow = folder / "made", fails, company, 1.0
+        self.programs: list[Program] = []
+
+    def build(self, programs: Sequence[Program]) -> Path:
+        self.programs = list(programs)
+        return self.made
+
+    def run(self, made: Path, ranks: int, how: configurations.Configuration, seconds: float) -> Ended:
+        fails = self.fails if not how.simulated and len(self.programs) >= self.company else set()
+        lines = [f"program {one.seed}\n" + "wrong: a byte\n" * (one.seed in fails) for one in self.programs]
+        return Ended(0, ("".join([*lines, LAST]),), "")
+
+
+def test_programs_that_fail_natively_are_set_aside(tmp_path: Path) -> None:
+    fuzz = Fuzz(Options(), print, tmp_path)
+    fuzz.shop = Failing(tmp_path, {3, 9}, company=1)
+    assert fuzz.batch(range(BATCH)) is None
+    assert [one.program.seed for one in fuzz.summary.unfit] == [3, 9]
+    assert fuzz.summary.programs == BATCH - 2
+    assert "not compared: 9 fails natively: rank 0: wrong: a byte" in str(fuzz.summary)
+
+
+def test_a_program_that_fails_natively_in_company_only_is_a_difference(tmp_path: Path) -> None:
+    fuzz = Fuzz(Options(), print, tmp_path)
+    fuzz.shop = Failing(tmp_path, {3}, company=2)
+    found = fuzz.batch(range(BATCH))
+    assert found is not None
+    assert (found.program.seed, fuzz.summary.unfit) == (3, [])
+
+
+def test_with_nothing_compared_there_is_an_exit_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("mpi_fuzz.fuzz.Workshop", lambda folder, _slow: Failing(folder, {3}, company=1))
+    assert main(["--seed", "3", "--programs", "1"]) == 1
+    assert main(["--seed", "3", "--programs", "2", "--keep", str(tmp_path)]) == 0
