@@ -2,9 +2,9 @@
 
 use crate::nodes::Nodes;
 use crate::sweep::{Grid, Sweep};
-use config::{Document, Findings, Found, Problem};
+use config::{Document, Findings, Problem};
 use std::fmt::Display;
-use std::ops::RangeInclusive;
+use std::ops::{Deref, DerefMut, RangeInclusive};
 use units::{Bytes, Time};
 
 /// Longest warm-up and window: far more than anybody waits for, far less than overflows.
@@ -19,32 +19,31 @@ pub(crate) const MOST: u32 = 10_000;
 /// Bounds of a computation of a process.
 const COMPUTE: RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(1);
 
-/// Collects what is wrong.
+/// [`Findings`], with the checks of this module.
 pub(crate) struct Check<'a>(Findings<'a>);
+
+impl<'a> Deref for Check<'a> {
+    type Target = Findings<'a>;
+
+    fn deref(&self) -> &Findings<'a> {
+        &self.0
+    }
+}
+
+impl DerefMut for Check<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 impl<'a> Check<'a> {
     pub fn new(document: &'a Document) -> Self {
         Check(Findings::new(document))
     }
 
-    /// Reports a problem with the value at a path.
-    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Found<'_> {
-        self.0.problem(path, message)
-    }
-
     /// Everything that was found.
     pub fn finish(self) -> Vec<Problem> {
         self.0.problems
-    }
-
-    /// Whether a value is in a range; reports it if not.
-    pub fn range<T: PartialOrd + Display + Copy>(
-        &mut self,
-        path: &str,
-        value: T,
-        range: RangeInclusive<T>,
-    ) -> bool {
-        self.0.range(path, value, range)
     }
 
     /// Every value of a field is in a range.

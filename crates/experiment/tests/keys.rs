@@ -1,7 +1,10 @@
 //! The identity of points: what changes a key, and what does not.
 
+#[path = "../../machine/tests/common/changes.rs"]
+mod changes;
 mod common;
 
+use changes::CHANGES;
 use common::{EXPERIMENT, GOOD_MACHINE, MACHINE, keys, plan_on, points};
 use experiment::MachineFile;
 
@@ -64,27 +67,8 @@ fn keys_depend_on_every_value() {
         "topology.nodes=63",
         "topology.up=[4, 2]",
         "topology.parallel=[1, 2]",
-        "link.hop_delay=60 ns",
-        "link.channels=3",
-        "link.buffer=127 flits",
-        "switch.circuit=wormhole",
-        "switch.ascent=deterministic",
-        "switch.broadcast=by-source",
-        "switch.arbitration=round-robin",
         "switch.multiplexing=round-robin",
-        "switch.age_cap=71 us",
-        "switch.age_step=10 ns",
-        "switch.combine=10 ns",
-        "switch.priorities=false",
-        "switch.tokens=false",
-        "packet.payload=256 B",
-        "packet.transaction=32 B",
-        "packet.header=9 B",
-        "packet.transaction_overhead=9 B",
-        "adapter.packets_in_flight=1",
         "adapter.turnaround=201 ns",
-        "adapter.share_period=186 flits",
-        "adapter.share_burst=31 flits",
         "adapter.command=1 ns",
         "adapter.dma_start=1 ns",
         "adapter.input=1 ns",
@@ -118,7 +102,7 @@ fn keys_depend_on_every_value() {
         "group.branching=3",
         "group.broadcast=1",
     ];
-    for change in others {
+    for change in CHANGES.into_iter().chain(others) {
         let with = match change.split_once('=') {
             Some(("topology.nodes", _)) => Some("series.ping.to=[1, 62]"),
             Some(("switch.multiplexing", _)) => Some("fabric.engine=flit"),

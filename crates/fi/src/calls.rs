@@ -128,7 +128,8 @@ fn without_order(session: &Session, thread: &Thread, requests: u32) {
     session.requested_without_order(requests.saturating_sub(thread.orders.get()));
 }
 
-/// `MPI_Startall` has ended, which started so many requests; the end of the call has counted one.
+/// `MPI_Startall` has ended, which started so many requests. The end of the call has counted one of them already: one too many,
+/// which only costs a few looks.
 fn started_all(requests: u32) {
     if let Some(session) = session::get() {
         without_order(session, thread::current(), requests);

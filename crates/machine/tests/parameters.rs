@@ -1,5 +1,9 @@
 //! Machine files that are right: parameters, provenance, overrides, schema, and the shipped machines.
 
+#[path = "common/changes.rs"]
+mod changes;
+
+use changes::CHANGES;
 use config::Override;
 use elan::noise::{Source, Spread};
 use fabric::Broadcast;
@@ -272,28 +276,7 @@ fn the_resolved_form_is_in_cycles() {
 #[test]
 fn every_parameter_has_its_destination() {
     let before = format!("{:?}", machine(&[]).cluster_config());
-    for change in [
-        "link.hop_delay=60 ns",
-        "link.channels=3",
-        "link.buffer=127 flits",
-        "switch.circuit=wormhole",
-        "switch.ascent=deterministic",
-        "switch.broadcast=by-source",
-        "switch.combine=10 ns",
-        "switch.arbitration=round-robin",
-        "switch.age_cap=71 us",
-        "switch.age_step=10 ns",
-        "switch.priorities=false",
-        "switch.tokens=false",
-        "packet.payload=256 B",
-        "packet.transaction=32 B",
-        "packet.header=9 B",
-        "packet.transaction_overhead=9 B",
-        "adapter.packets_in_flight=1",
-        "adapter.share_period=186 flits",
-        "adapter.share_burst=31 flits",
-        "fabric.engine=flit",
-    ] {
+    for change in CHANGES.into_iter().chain(["fabric.engine=flit"]) {
         let after = format!("{:?}", machine(&[change]).cluster_config());
         assert_ne!(after, before, "{change}");
     }

@@ -255,8 +255,7 @@ impl Server {
             return Ok(false);
         }
         let agents = self.shared.agents.borrow();
-        let nudged = agents.iter().filter(|agent| agent.nudge(now, all));
-        let nudged = nudged.count();
+        let nudged = agents.iter().filter(|agent| agent.nudge(now, all)).count();
         if nudged > 0 && !all {
             self.turns.look_sometimes()?;
             std::thread::sleep(THREADS_STEP);

@@ -15,7 +15,8 @@ const ONE_SIDED_GLANCES: u32 = 32;
 const ONE_SIDED_STEPS: u32 = 4096;
 
 /// How many looks more a request allows that has made no order: MPICH passes messages of a rank to itself through memory of its
-/// own, a piece whenever it looks, and the provider sees nothing of that.
+/// own, a piece whenever it looks, and the provider sees nothing of that. More looks cost only real time; where they are too few, the
+/// rank looks again when nothing else can happen ([`FIRST_LAST_LOOKS`]).
 const LOOKS_OF_A_REQUEST: u32 = 4;
 
 /// How often MPI may look when the simulator knows of nothing that can still happen: at first, and at most, after the number
