@@ -30,7 +30,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-all fuzz fuzz-mpi bench speed lint docs lock clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz fuzz-mpi bench speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite $(NETWORK)
@@ -38,9 +38,15 @@ build: $(BIN)/elanite $(NETWORK)
 reproduce: build
 	$(BIN)/elanite reproduce --out $(OUT) $(ARGS)
 
+# Side by side, since most of the tests take one core each.
 test: build
+	@$(MAKE) --no-print-directory --jobs=2 test-rust test-python
+
+test-rust: build
 	cargo test --workspace --locked --quiet
 	cargo test --release --locked --quiet --package elanite-experiment --test simulate
+
+test-python: build
 	$(BIN)/python -m pytest
 
 test-all: build
