@@ -5,6 +5,7 @@ mod changes;
 
 use changes::CHANGES;
 use config::Override;
+use elan::Distribution::{Exponential, Fixed};
 use elan::noise::{Source, Spread};
 use fabric::Broadcast;
 use machine::{Machine, Parameter};
@@ -146,8 +147,8 @@ duration = { value = [["2 us", 4]], source = "test" }
         Source {
             name: "tick".into(),
             cpu: None,
-            interval: Spread::Fixed(us(1000)),
-            duration: Spread::Exponential(us(2)),
+            interval: Spread::Mean(us(1000), Fixed),
+            duration: Spread::Mean(us(2), Exponential),
         },
     ];
     assert_eq!(noisy.cluster_config().noise, expected);
@@ -160,7 +161,7 @@ duration = { value = [["2 us", 4]], source = "test" }
     assert_eq!(parse(&["host.noise=false"]).cluster_config().noise.len(), 0);
     let slower = parse(&["noise.tick.interval=10 ms", "host.cpus=2"]);
     let config = slower.cluster_config();
-    assert_eq!(config.noise[1].interval, Spread::Fixed(us(10_000)));
+    assert_eq!(config.noise[1].interval, Spread::Mean(us(10_000), Fixed));
     assert_eq!((slower.cpus(), config.host.cpus), (2, 2));
 }
 

@@ -29,7 +29,6 @@
 pub mod allocation;
 pub mod collective;
 pub mod deadlock;
-pub mod distribution;
 pub mod job;
 pub mod noise;
 pub mod overlap;
@@ -45,7 +44,7 @@ pub mod traffic;
 pub use allocation::AllocationRow;
 pub use collective::Collective;
 pub use deadlock::DeadlockRow;
-pub use distribution::Distribution;
+pub use elan::Distribution;
 pub use job::Job;
 pub use noise::Noise;
 pub use overlap::Overlap;
