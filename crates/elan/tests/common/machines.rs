@@ -9,9 +9,13 @@ use units::Time;
 
 /// The shipped machine of the `QsNET` paper, on a tree of choice.
 pub fn machine(topology: impl Into<Topology>) -> Config {
-    let topology = topology.into();
     let file = include_str!("../../../../machines/es40-qsnet.toml");
-    let machine = ::machine::Machine::parse("es40-qsnet.toml", file, &[]).expect("it is shipped");
+    machine_on(file, topology.into())
+}
+
+/// The machine of a shipped file, on a tree of choice.
+pub fn machine_on(file: &str, topology: Topology) -> Config {
+    let machine = ::machine::Machine::parse("machine.toml", file, &[]).expect("it is shipped");
     let mut config = machine.cluster_config();
     config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; topology.levels()];
     config.fabric.topology = topology;
