@@ -59,6 +59,7 @@
 pub mod adapter;
 pub mod cluster;
 pub mod config;
+mod distribution;
 pub mod dma;
 mod in_flight;
 pub mod memory;
@@ -77,6 +78,7 @@ pub use adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 pub use adapter::queue::QueueId;
 pub use cluster::{Cluster, Node, Stop, Watch};
 pub use config::{AdapterConfig, Config, GroupConfig, HostConfig, Matching, TportConfig};
+pub use distribution::Distribution;
 pub use dma::{Dma, DmaError, Transfer};
 pub use fabric::{NodeId, Place, Priority, Rail};
 pub use memory::{Address, ContextId, ElanAddr, EventId, MainAddr, Placement, ProcessId, Region};

@@ -17,7 +17,7 @@
 //! Nothing happens in the run loop when a detour does: the answer is arithmetic, a draw or two for each detour since the last
 //! question. What processes take of each other is not modelled: each has a processor, or acts as if it had.
 
-use crate::NodeId;
+use crate::{Distribution, NodeId};
 use kernel::random::Stream;
 use std::sync::Arc;
 use units::Time;
@@ -25,12 +25,8 @@ use units::Time;
 /// How a time varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// Not at all.
-    Fixed(Time),
-    /// Uniformly between 0 and twice this mean.
-    Uniform(Time),
-    /// Exponentially, with this mean.
-    Exponential(Time),
+    /// Around a mean.
+    Mean(Time, Distribution),
     /// As it was counted: times, each with how often it was seen. Some are above 0, no count is 0, and the sum of all is a
     /// [`Time`].
     Counted(Arc<[(Time, u64)]>),
@@ -40,23 +36,22 @@ impl Spread {
     /// The mean, in picoseconds.
     pub fn mean_ps(&self) -> f64 {
         match self {
-            Spread::Fixed(time) | Spread::Uniform(time) | Spread::Exponential(time) => {
-                time.as_ps() as f64
-            }
+            Spread::Mean(mean, _) => mean.as_ps() as f64,
             Spread::Counted(times) => total(times) as f64 / seen(times) as f64,
         }
     }
 
     /// Draws a time. Every kind takes one draw.
     fn draw(&self, stream: &mut Stream) -> Time {
-        let ps = |value: f64| Time::from_ps(value.round() as u64);
         match self {
-            Spread::Fixed(time) => {
-                stream.next_u64();
-                *time
+            Spread::Mean(mean, distribution) => {
+                let drawn = distribution.draw(mean.as_ps() as f64, stream);
+                match distribution {
+                    // To the picosecond, however long it is.
+                    Distribution::Fixed => *mean,
+                    _ => Time::from_ps(drawn.round() as u64),
+                }
             }
-            Spread::Uniform(mean) => ps(2.0 * mean.as_ps() as f64 * stream.uniform_f64()),
-            Spread::Exponential(mean) => ps(stream.exponential(mean.as_ps() as f64)),
             Spread::Counted(times) => {
                 let mut left = stream.uniform_u64(0..seen(times));
                 let found = times.iter().find(|&&(_, count)| {
@@ -73,13 +68,15 @@ impl Spread {
     /// moments fall into them.
     fn residual(&self, stream: &mut Stream) -> Time {
         match self {
-            Spread::Fixed(time) => Time::from_ps(stream.uniform_u64(0..time.as_ps().max(1))),
-            Spread::Uniform(mean) => {
+            Spread::Mean(time, Distribution::Fixed) => {
+                Time::from_ps(stream.uniform_u64(0..time.as_ps().max(1)))
+            }
+            Spread::Mean(mean, Distribution::Uniform) => {
                 let interval = 2.0 * mean.as_ps() as f64 * stream.uniform_f64().sqrt();
                 Time::from_ps((interval * stream.uniform_f64()) as u64)
             }
             // It has no memory.
-            Spread::Exponential(_) => self.draw(stream),
+            Spread::Mean(_, Distribution::Exponential) => self.draw(stream),
             Spread::Counted(times) => {
                 let mut left = (u128::from(stream.next_u64()) * total(times)) >> 64;
                 for &(time, count) in times.iter() {

@@ -1,8 +1,6 @@
 //! Static allocation of rails: the matrices of coll2003, the bound, and that nobody is left out.
 
-use elan::rails::allocation::{
-    Allocation, AllocationError, check, logarithmic_rails, most_nodes, optimal_rails,
-};
+use elan::rails::allocation::{Allocation, check, logarithmic_rails, most_nodes, optimal_rails};
 use elan::{NodeId, Rail};
 use proptest::prelude::*;
 
@@ -27,13 +25,7 @@ const LAST_OF_FIGURE_4: [&str; 6] = ["0", "0", "0", "1", "1", "1"];
 fn rows(allocation: &Allocation) -> Vec<String> {
     let row = |rail| -> String {
         let nodes = NodeId::all(allocation.nodes());
-        let digit = |node| {
-            if allocation.transmits(rail, node) {
-                '1'
-            } else {
-                '0'
-            }
-        };
+        let digit = |node| char::from(b'0' + u8::from(allocation.transmits(rail, node)));
         nodes.map(digit).collect()
     };
     Rail::all(allocation.rails()).map(row).collect()
@@ -46,12 +38,9 @@ fn figure_3() {
 
 #[test]
 fn figure_4() {
-    let figure: Vec<_> = FIGURE_4.iter().zip(LAST_OF_FIGURE_4).collect();
-    let figure: Vec<_> = figure
-        .iter()
-        .map(|(row, last)| format!("{row}{last}"))
-        .collect();
-    assert_eq!(rows(&Allocation::optimal(20)), figure);
+    let figure = FIGURE_4.iter().zip(LAST_OF_FIGURE_4);
+    let figure = figure.map(|(row, last)| format!("{row}{last}"));
+    assert!(rows(&Allocation::optimal(20)).into_iter().eq(figure));
 }
 
 /// That the lost column of figure 4 is this one and no other.
@@ -175,21 +164,9 @@ fn largest(mut free: u64, reach: &[u64]) -> (u32, u64) {
 fn a_rail_too_few_is_an_error_for_people() {
     let error = Allocation::with_rails(20, 5).unwrap_err();
     assert_eq!(error.to_string(), "20 nodes need 6 rails; you have 5");
-    let (nodes, needed, rails) = (20, 6, 5);
-    assert_eq!(
-        error,
-        AllocationError::TooFewRails {
-            nodes,
-            needed,
-            rails
-        }
-    );
     let error = Allocation::with_rails(20, 65).unwrap_err();
-    assert_eq!(error, AllocationError::TooManyRails(65));
-    assert_eq!(
-        error.to_string(),
-        "65 rails are more than the 64 of an allocation"
-    );
+    let text = "65 rails are more than the 64 of an allocation";
+    assert_eq!(error.to_string(), text);
     assert!(Allocation::with_rails(20, 64).unwrap().is_connected());
 }
 

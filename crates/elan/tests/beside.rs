@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::four_nodes;
+use common::{four_nodes, run_process};
 use elan::{Cluster, Dma, DmaError, Node, NodeId, Permissions, Placement, Rail, Reason, Watch};
 use units::Bytes;
 
@@ -42,7 +42,7 @@ fn main_memory_is_that_of_the_process() {
     let back = from.allocate(Placement::Main, SIZE);
     let bytes: Vec<u8> = (0..SIZE.as_u64()).map(|byte| byte as u8).collect();
     from.write(source, &bytes);
-    cluster.spawn("test", async move {
+    run_process(&mut cluster, async move {
         let [source, target, back] = [source, target, back].map(|one| one.start().elan);
         let put = Dma::new(from_beside.at(source), to_beside.at(target), SIZE);
         from_beside.dma(put).await.unwrap();
@@ -51,7 +51,6 @@ fn main_memory_is_that_of_the_process() {
         assert_eq!(from.load(from.at(back), SIZE).unwrap()[..], bytes);
         assert_eq!(to.load(to.at(target), SIZE).unwrap()[..], bytes);
     });
-    cluster.run().unwrap();
     let tree = cluster.config().fabric.topology;
     let place = |rail: u32, node: u32| tree.place(rail.into(), node.into());
     let packets = |rail, node| cluster.link(tree.injection(place(rail, node))).packets;
@@ -69,7 +68,7 @@ fn what_is_refused() {
     let near = from.allocate(Placement::Adapter, SIZE).start().elan;
     let target = to.allocate(Placement::Main, SIZE).start().elan;
     let far = to.allocate(Placement::Adapter, SIZE).start().elan;
-    cluster.spawn("test", async move {
+    run_process(&mut cluster, async move {
         let put =
             async |from: elan::Address, to| reason(from_beside.dma(Dma::new(from, to, SIZE)).await);
         let at = (from_beside.at(source), to_beside.at(target));
@@ -85,5 +84,4 @@ fn what_is_refused() {
         to.detach();
         assert_eq!(put(at.0, at.1).await, Reason::NoContext);
     });
-    cluster.run().unwrap();
 }

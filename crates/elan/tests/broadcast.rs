@@ -2,10 +2,13 @@
 
 mod common;
 
-use common::{Log, add_one, cluster, log, logs, machine, pattern, sixteen_nodes, write};
+use common::{
+    add_one, cluster, machine, pattern, run_process, run_thread, run_to, settle, sixteen_nodes,
+    write,
+};
 use elan::{
     Address, Cluster, Comparison, Dma, DmaError, ElanAddr, EventId, Node, NodeId, Place, Placement,
-    Priority, Stop, Transaction,
+    Priority, Stop, Thread, Transaction,
 };
 use fabric::{Ascent, Broadcast, FatTree};
 use proptest::prelude::*;
@@ -45,19 +48,14 @@ fn word(place: &Spot) -> u64 {
 
 /// Sends a conditional broadcast from node 5 to nodes 3 to 12, `tries` times; the words of these nodes are 7 but for
 /// `late`, and get 100 if all are.
-fn conditional(late: Option<u32>, tries: u32) -> (Vec<Spot>, Log<bool>) {
+fn conditional(late: Option<u32>, tries: u32) -> (Vec<Spot>, Vec<bool>) {
     let mut cluster = cluster(&sixteen_nodes());
     let places = places(&cluster, Placement::Adapter, 8);
     for place in &places {
-        let value: u64 = if Some(place.node.place().get()) == late {
-            6
-        } else {
-            7
-        };
-        place
-            .node
-            .store(place.word, &value.to_le_bytes())
-            .expect("a word");
+        let is_late = Some(place.node.place().get()) == late;
+        let value = 7 - u64::from(is_late);
+        let stored = place.node.store(place.word, &value.to_le_bytes());
+        stored.expect("a word");
     }
     let transactions = [
         Transaction::Test {
@@ -70,18 +68,19 @@ fn conditional(late: Option<u32>, tries: u32) -> (Vec<Spot>, Log<bool>) {
             at: places[0].at.elan,
         },
     ];
-    let answers = log();
-    let (first, told) = (places[3].word, answers.clone());
-    let started = places[5].node.run("asks", async move |thread| {
-        for _ in 0..tries {
-            let answer = thread
-                .broadcast(first, Place::new(12), &transactions, Priority::High)
-                .await;
-            told.note(answer.expect("all have the word and the event").passed);
-        }
-    });
-    started.expect("there is memory for a stack");
-    cluster.run_until(Time::from_us(100)).expect("no bounds");
+    let first = places[3].word;
+    let answers = run_thread(
+        &mut cluster,
+        &places[5].node,
+        async move |thread: Thread| {
+            let mut answers = Vec::new();
+            for _ in 0..tries {
+                let sent = thread.broadcast(first, Place::new(12), &transactions, Priority::High);
+                answers.push(sent.await.expect("all have the word and the event").passed);
+            }
+            answers
+        },
+    );
     cluster.check_conservation();
     (places, answers)
 }
@@ -89,7 +88,7 @@ fn conditional(late: Option<u32>, tries: u32) -> (Vec<Spot>, Log<bool>) {
 #[test]
 fn a_condition_that_holds_everywhere_commits_everywhere() {
     let (places, answers) = conditional(None, 1);
-    assert_eq!(*answers.borrow(), [true]);
+    assert_eq!(answers, [true]);
     for place in &places {
         let reached = (3..=12).contains(&place.node.place().get());
         assert_eq!(word(place), if reached { 100 } else { 7 });
@@ -101,7 +100,7 @@ fn a_condition_that_holds_everywhere_commits_everywhere() {
 fn one_no_aborts_everywhere() {
     for late in 3..=12 {
         let (places, answers) = conditional(Some(late), 2);
-        assert_eq!(*answers.borrow(), [false, false]);
+        assert_eq!(answers, [false, false]);
         for place in &places {
             let id = place.node.place().get();
             assert_eq!(word(place), if id == late { 6 } else { 7 });
@@ -116,28 +115,24 @@ fn a_fault_is_told_and_changes_nothing() {
     let places = places(&cluster, Placement::Adapter, 8);
     let (to, nowhere) = (places[0].word, ElanAddr::NOWHERE);
     let transactions = [write(to, 1), Transaction::SetEvent { at: nowhere }];
-    let [errors, told] = logs();
-    let started = places[0].node.run("asks", async move |thread| {
-        told.note(
-            thread
-                .broadcast(to, Place::new(15), &transactions, Priority::Low)
-                .await,
-        );
-        told.note(
-            thread
-                .broadcast(to, Place::new(16), &transactions[..1], Priority::Low)
-                .await,
-        );
+    let node = places[0].node.clone();
+    let errors = run_thread(&mut cluster, &node, async move |thread: Thread| {
+        let send = async |last, packet: &[_]| {
+            let sent = thread.broadcast(to, Place::new(last), packet, Priority::Low);
+            sent.await
+        };
+        [
+            send(15, &transactions).await,
+            send(16, &transactions[..1]).await,
+        ]
     });
-    started.expect("there is memory for a stack");
-    cluster.run_until(Time::from_us(100)).expect("no bounds");
-    assert!(matches!(errors.borrow()[0], Err(DmaError::Fault(_))));
+    assert!(matches!(errors[0], Err(DmaError::Fault(_))));
     let no_range = DmaError::NoRange {
         first: Place::new(0),
         last: Place::new(16),
         nodes: 16,
     };
-    assert_eq!(errors.borrow()[1], Err(no_range));
+    assert_eq!(errors[1], Err(no_range));
     assert!(places.iter().all(|place| word(place) == 0));
 }
 
@@ -148,24 +143,17 @@ fn a_message_that_one_node_discards_is_sent_again() {
     let to = places[0].word;
     let add = [add_one(to)];
     let started = places[2].node.run("adds", async move |thread| {
-        let answer = thread
-            .broadcast(to, Place::new(15), &add, Priority::Low)
-            .await;
-        assert!(answer.expect("all have the word").passed);
+        let sent = thread.broadcast(to, Place::new(15), &add, Priority::Low);
+        assert!(sent.await.expect("all have the word").passed);
     });
     started.expect("there is memory for a stack");
     places[9].node.accept(false);
-    cluster.run_until(Time::from_us(5)).expect("no bounds");
-    assert!(
-        places.iter().all(|place| word(place) == 0),
-        "node 9 discards"
-    );
+    run_to(&mut cluster, Time::from_us(5));
+    let all_are = |value| places.iter().all(|place| word(place) == value);
+    assert!(all_are(0), "node 9 discards");
     places[9].node.accept(true);
-    cluster.run_until(Time::from_us(100)).expect("no bounds");
-    assert!(
-        places.iter().all(|place| word(place) == 1),
-        "once, everywhere"
-    );
+    run_to(&mut cluster, Time::from_us(100));
+    assert!(all_are(1), "once, everywhere");
 }
 
 /// Broadcasts `length` bytes from a node to a range; returns the digest of the run.
@@ -177,24 +165,13 @@ fn broadcast(
 ) -> String {
     let mut cluster = cluster(&sixteen_nodes());
     let places = places(&cluster, to, length.max(1));
-    let source = places[root as usize]
-        .node
-        .allocate(from, Bytes::new(length.max(1)));
+    let node = places[root as usize].node.clone();
+    let source = node.allocate(from, Bytes::new(length.max(1)));
     let bytes = pattern(u64::from(root) + 1, length);
-    places[root as usize]
-        .node
-        .store(source.start(), &bytes)
-        .expect("it is as long");
-    let (dma, node) = (
-        Dma::broadcast(
-            source.start(),
-            places[first as usize].buffer.start(),
-            Place::new(last),
-            Bytes::new(length),
-        )
-        .notify_at(places[first as usize].at),
-        places[root as usize].node.clone(),
-    );
+    node.write(source, &bytes);
+    let Spot { at, buffer, .. } = places[first as usize];
+    let (from, to) = (source.start(), buffer.start());
+    let dma = Dma::broadcast(from, to, Place::new(last), Bytes::new(length)).notify_at(at);
     if let Some(refusing) = refusing {
         let node = places[refusing as usize].node.clone();
         node.accept(false);
@@ -207,8 +184,8 @@ fn broadcast(
         node.dma(dma).await.expect("all have the buffer");
     });
     for place in &places[first as usize..=last as usize] {
-        let (node, event, buffer, bytes) =
-            (place.node.clone(), place.event, place.buffer, bytes.clone());
+        let (event, buffer) = (place.event, place.buffer);
+        let (node, bytes) = (place.node.clone(), bytes.clone());
         cluster.spawn("leaf", async move {
             node.wait(event).await;
             let found = node.load(buffer.start(), Bytes::new(bytes.len() as u64));
@@ -221,12 +198,8 @@ fn broadcast(
     cluster.check_conservation();
     for place in &places {
         let id = place.node.place().get();
-        let expected = if (first..=last).contains(&id) {
-            length
-        } else {
-            0
-        };
-        assert_eq!(place.node.stored(), Bytes::new(expected), "node {id}");
+        let received = length * u64::from((first..=last).contains(&id));
+        assert_eq!(place.node.stored(), Bytes::new(received), "node {id}");
     }
     cluster.digest()
 }
@@ -256,15 +229,11 @@ fn a_broadcast_that_faults_at_one_node_fails_and_tells_nobody() {
     let (from, to) = (places[1].buffer.start(), places[0].buffer.start());
     let dma = Dma::broadcast(from, to, Place::new(15), Bytes::new(1000)).notify_at(places[0].at);
     let node = places[1].node.clone();
-    cluster.spawn("root", async move {
-        let error = node.dma(dma).await.expect_err("node 7 has no buffer");
-        let DmaError::Fault(fault) = error else {
-            panic!("{error}");
-        };
-        assert_eq!(fault.address.node, Place::new(7));
-    });
-    cluster.run().expect("the root is told");
-    cluster.run_until(Time::from_us(50)).expect("no bounds");
+    match run_process(&mut cluster, node.dma(dma)) {
+        Err(DmaError::Fault(fault)) => assert_eq!(fault.address.node, Place::new(7)),
+        other => panic!("{other:?}, but node 7 has no buffer"),
+    }
+    settle(&mut cluster);
     assert!(places.iter().all(|place| !place.node.is_set(place.event)));
 }
 
@@ -314,11 +283,10 @@ fn broadcasts_deadlock_unless_they_are_serialised() {
         panic!("{text}");
     };
     assert!(packets.is_some_and(|packets| packets.cycle.len() == 2));
-    for part in [
+    let parts = [
         "root 0, root 1",
         "waits at switch",
         "is held by packet 0 of node 0",
-    ] {
-        assert!(text.contains(part), "{text}");
-    }
+    ];
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{cluster, four_nodes, log, node_of, run_to, sixteen_nodes, start};
 use elan::{Cluster, Dma, Placement, Stop, Watch};
-use fabric::{LinkCounters, LinkId};
+use fabric::{Engine, LinkCounters, LinkId};
 use kernel::random::Stream;
 use kernel::{Bound, Limits};
 use std::sync::Arc;
@@ -15,12 +15,11 @@ use units::{Bytes, Time};
 fn load(cluster: &mut Cluster, seed: u64) {
     let nodes = cluster.nodes();
     let size = Bytes::from_kb(4);
-    let inboxes: Vec<_> = (0..nodes)
-        .map(|number| {
-            [Placement::Adapter, Placement::Main]
-                .map(|place| node_of(cluster, number).reserve(place, size))
-        })
-        .collect();
+    let inboxes = (0..nodes).map(|number| {
+        let reserve = |place| node_of(cluster, number).reserve(place, size).start();
+        [Placement::Adapter, Placement::Main].map(reserve)
+    });
+    let inboxes: Vec<_> = inboxes.collect();
     for number in 0..nodes {
         let (node, inboxes) = (node_of(cluster, number), inboxes.clone());
         let mut stream = Stream::new(seed, &format!("node {number}"));
@@ -30,11 +29,10 @@ fn load(cluster: &mut Cluster, seed: u64) {
                 let target = inboxes[stream.uniform_u64(0..u64::from(nodes)) as usize]
                     [stream.uniform_u64(0..2) as usize];
                 let length = Bytes::new(stream.uniform_u64(0..4097));
-                node.dma(Dma::new(source.start(), target.start(), length))
-                    .await
-                    .expect("it fits");
-                node.sleep(Time::from_ps(stream.uniform_u64(0..5_000_000)))
-                    .await;
+                let sent = node.dma(Dma::new(source, target, length));
+                sent.await.expect("it fits");
+                let pause = Time::from_ps(stream.uniform_u64(0..5_000_000));
+                node.sleep(pause).await;
             }
         });
     }
@@ -44,13 +42,9 @@ fn load(cluster: &mut Cluster, seed: u64) {
 fn load_unawaited(cluster: &Cluster) {
     let nodes = cluster.nodes();
     let size = Bytes::from_kb(4);
-    let regions: Vec<_> = (0..nodes)
-        .map(|number| {
-            node_of(cluster, number)
-                .reserve(Placement::Adapter, size)
-                .start()
-        })
-        .collect();
+    let region = |number| node_of(cluster, number).reserve(Placement::Adapter, size);
+    let regions = (0..nodes).map(|number| region(number).start());
+    let regions: Vec<_> = regions.collect();
     for number in 0..nodes {
         for step in 1..=3 {
             let to = regions[((number + 5 * step) % nodes) as usize];
@@ -81,25 +75,11 @@ fn a_deadlock_names_who_waits() {
         });
     }
     let node = node_of(&cluster, 1);
-    cluster.spawn(
-        "ends well",
-        async move { node.sleep(Time::from_us(9)).await },
-    );
+    let ends_well = async move { node.sleep(Time::from_us(9)).await };
+    cluster.spawn("ends well", ends_well);
     let stop = cluster.run().expect_err("two wait for ever");
-    assert_eq!(
-        stop.to_string(),
-        "deadlock at 9 us: nothing is left to happen, and these processes wait: waits on 2, waits on 0"
-    );
-    let Stop::Deadlock { at, waiting, .. } = stop else {
-        panic!("not a deadlock: {stop}")
-    };
-    assert_eq!(
-        (at, waiting),
-        (
-            Time::from_us(9),
-            vec!["waits on 2".to_string(), "waits on 0".to_string()]
-        )
-    );
+    let text = "deadlock at 9 us: nothing is left to happen, and these processes wait: waits on 2, waits on 0";
+    assert_eq!(stop.to_string(), text);
 }
 
 /// Up to a moment, waiting for ever is no error; the clock goes on, and what is spawned later runs.
@@ -113,9 +93,8 @@ fn a_run_to_a_moment_goes_on_after_a_deadlock() {
     let (a, b) = (node_of(&cluster, 1), node_of(&cluster, 0));
     cluster.spawn("wakes it", async move {
         let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, Bytes::ZERO));
-        a.dma(Dma::new(from.start(), to.start(), Bytes::ZERO).notify(event))
-            .await
-            .expect("it fits");
+        let dma = Dma::new(from.start(), to.start(), Bytes::ZERO).notify(event);
+        a.dma(dma).await.expect("it fits");
     });
     cluster.run().expect("nobody waits any more");
     // The moment before the last is no way back.
@@ -128,10 +107,8 @@ fn a_run_to_a_moment_goes_on_after_a_deadlock() {
 fn a_run_without_processes_is_over() {
     let mut cluster = cluster(&four_nodes());
     cluster.run().expect("nothing waits");
-    assert_eq!(
-        (cluster.now(), cluster.events(), cluster.packets()),
-        (Time::ZERO, 0, 0)
-    );
+    let counts = (cluster.now(), cluster.events(), cluster.packets());
+    assert_eq!(counts, (Time::ZERO, 0, 0));
 }
 
 /// An idle cluster with bounds.
@@ -221,16 +198,8 @@ fn sleep() {
     }
     cluster.run().expect("all wake");
     let ns = Time::from_ns;
-    assert_eq!(
-        *woken.borrow(),
-        [
-            ("e", ns(0)),
-            ("d", ns(5)),
-            ("b", ns(7)),
-            ("a", ns(7)),
-            ("c", ns(7))
-        ]
-    );
+    let expected = [("e", 0), ("d", 5), ("b", 7), ("a", 7), ("c", 7)];
+    assert_eq!(*woken.borrow(), expected.map(|(name, at)| (name, ns(at))));
 }
 
 /// The moment itself belongs to the run: its events, what processes do then, and the fabric's cycle.
@@ -257,9 +226,8 @@ fn a_run_to_a_moment_includes_it() {
     let posted = cluster.now();
     cluster.spawn("puts", async move {
         let region = |node: &elan::Node| node.reserve(Placement::Adapter, Bytes::ZERO).start();
-        a.dma(Dma::new(region(&a), region(&b), Bytes::ZERO))
-            .await
-            .expect("it fits");
+        let sent = a.dma(Dma::new(region(&a), region(&b), Bytes::ZERO));
+        sent.await.expect("it fits");
     });
     let ready = posted + Time::from_ps(77_000 + 30_304 + 200_000 + 540_000);
     let cycle = Time::from_ns(5);
@@ -271,73 +239,59 @@ fn a_run_to_a_moment_includes_it() {
     assert_eq!(cluster.packets(), 1);
 }
 
-/// The counters of all links, and what each node has stored.
-fn counted(cluster: &Cluster) -> (Vec<LinkCounters>, Vec<Bytes>) {
+/// The counters of all links.
+fn counters(cluster: &Cluster) -> Vec<LinkCounters> {
     let links = LinkId::all(cluster.config().fabric.topology.links());
-    let nodes = (0..cluster.nodes()).map(|node| node_of(cluster, node).stored());
-    (
-        links.map(|link| cluster.link(link)).collect(),
-        nodes.collect(),
-    )
+    links.map(|link| cluster.link(link)).collect()
+}
+
+/// What is observable of a cluster, but for the number of its events.
+fn observed(cluster: &Cluster) -> (String, u64, Vec<LinkCounters>, Vec<Bytes>) {
+    let stored = (0..cluster.nodes()).map(|node| node_of(cluster, node).stored());
+    let (digest, packets) = (cluster.digest(), cluster.packets());
+    (digest, packets, counters(cluster), stored.collect())
 }
 
 /// Where a run is interrupted makes no difference to it; seeds do.
 #[test]
 fn equal_runs_have_equal_digests() {
     let end = Time::from_us(300);
-    let run = |seed, step: Option<Time>| {
+    let run = |seed, step: Time| {
         let mut cluster = cluster(&sixteen_nodes());
         load(&mut cluster, seed);
-        if let Some(step) = step {
-            while cluster.now() + step < end {
-                cluster.run_until(cluster.now() + step).expect("no error");
-            }
+        while cluster.now() + step < end {
+            let next = cluster.now() + step;
+            run_to(&mut cluster, next);
         }
-        cluster.run_until(end).expect("no error");
-        let links = cluster.config().fabric.topology.links();
-        let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
-        let stored: Vec<_> = (0..16)
-            .map(|node| node_of(&cluster, node).stored())
-            .collect();
-        (
-            cluster.digest(),
-            cluster.packets(),
-            cluster.events(),
-            counters,
-            stored,
-        )
+        run_to(&mut cluster, end);
+        (observed(&cluster), cluster.events())
     };
-    let whole = run(7, None);
-    assert_eq!(whole, run(7, None));
-    assert_eq!(whole, run(7, Some(Time::from_ps(777_777))));
-    assert_eq!(whole, run(7, Some(Time::from_us(5))));
-    assert_ne!(whole.0, run(8, None).0);
+    let whole = run(7, end);
+    for step in [end, Time::from_ps(777_777), Time::from_us(5)] {
+        assert_eq!(whole, run(7, step));
+    }
+    assert_ne!(whole.0.0, run(8, end).0.0);
 }
 
 /// Which engine moves the flits makes no difference to adapters and processes.
 #[test]
 fn engines_agree() {
-    let run = |engine| {
+    let [flit, worm] = [Engine::Flit, Engine::Worm].map(|engine| {
         let mut config = sixteen_nodes();
         config.fabric.engine = engine;
         let mut cluster = cluster(&config);
         load(&mut cluster, 5);
-        cluster.run_until(Time::from_us(300)).expect("no error");
-        let links = config.fabric.topology.links();
-        let counters: Vec<_> = (0..links).map(|link| cluster.link(link)).collect();
-        let stored: Vec<_> = (0..16)
-            .map(|node| node_of(&cluster, node).stored())
-            .collect();
-        (cluster.digest(), cluster.packets(), counters, stored)
-    };
-    assert_eq!(run(fabric::Engine::Flit), run(fabric::Engine::Worm));
+        run_to(&mut cluster, Time::from_us(300));
+        observed(&cluster)
+    });
+    assert_eq!(flit, worm);
 }
 
 /// A run that ends with its last process ends in the midst of worms: the counters are those of that moment, whichever
 /// engine moves the flits.
 #[test]
 fn counters_are_exact_where_a_run_ends() {
-    let run = |engine| {
+    let [flit, worm] = [Engine::Flit, Engine::Worm].map(|engine| {
         let mut config = sixteen_nodes();
         config.fabric.engine = engine;
         let mut cluster = cluster(&config);
@@ -350,11 +304,10 @@ fn counters_are_exact_where_a_run_ends() {
             cluster.spawn("ends", async move { node.sleep(pause).await });
             cluster.run().expect("it ends");
             cluster.check_conservation();
-            moments.push((cluster.now(), counted(&cluster).0));
+            moments.push((cluster.now(), counters(&cluster)));
         }
         moments
-    };
-    let (flit, worm) = (run(fabric::Engine::Flit), run(fabric::Engine::Worm));
+    });
     for (flit, worm) in flit.into_iter().zip(worm) {
         assert_eq!(flit, worm);
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{bursts, four_nodes, log, logs, pattern, start};
+use common::{bursts, flits, four_nodes, logs, pattern, run_process, start};
 use elan::{Config, Dma, Node, Part, Placement, QueueId};
 use units::{Bytes, Time};
 
@@ -37,24 +37,23 @@ fn travel(config: &Config, ready: Time, flits: u32) -> Time {
 fn a_short_message() {
     let config = elan4();
     let (mut cluster, [a, b]) = start(&config);
-    let [times, noted] = logs();
-    cluster.spawn("sends", async move {
+    let found = run_process(&mut cluster, async move {
         let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, Bytes::new(64)));
         let arrived = b.event(1);
         let dma = Dma::new(from.start(), to.start(), Bytes::new(40)).notify(arrived);
         let sent = a.send_short(dma);
         b.wait(arrived).await;
-        noted.note(b.now());
+        let seen = b.now();
         sent.await.expect("both buffers are there");
+        seen
     });
-    cluster.run().expect("it arrives");
     let (adapter, bus) = (&config.adapter, &config.bus);
     let ready = bursts(bus, 8 + 40) + adapter.command + STEN_START;
     // 8 bytes of header, a transaction with 10 of its own, 2 bytes a flit.
     let arrival = travel(&config, ready, (8 + 10 + 40) / 2);
     let copied = bus.turnaround + bursts(bus, 64);
     let seen = arrival + adapter.input + adapter.event + copied + adapter.poll;
-    assert_eq!(*times.borrow(), [seen]);
+    assert_eq!(found, seen);
 }
 
 /// Payload of main memory: a request on the bus, `split` in which the bus is free, and the data.
@@ -63,35 +62,27 @@ fn a_split_read() {
     for length in [1, 64, 300] {
         let config = elan4();
         let (mut cluster, [a, b]) = start(&config);
-        let (sender, times) = (a.clone(), log());
-        let noted = times.clone();
-        cluster.spawn("sends", async move {
+        let sender = a.clone();
+        let found = run_process(&mut cluster, async move {
             let size = Bytes::new(length);
-            let (from, to) = (
-                sender.reserve(Placement::Main, size),
-                b.reserve(Placement::Adapter, size),
-            );
+            let from = sender.reserve(Placement::Main, size).start();
+            let to = b.reserve(Placement::Adapter, size).start();
             let arrived = b.event(1);
-            let sent = sender.dma(Dma::new(from.start(), to.start(), size).notify(arrived));
+            let sent = sender.dma(Dma::new(from, to, size).notify(arrived));
             b.wait(arrived).await;
-            noted.note(b.now());
+            let seen = b.now();
             sent.await.expect("both buffers are there");
+            seen
         });
-        cluster.run().expect("it arrives");
         let (adapter, bus) = (&config.adapter, &config.bus);
         let command = bursts(bus, 8);
         let request = bus.turnaround + bursts(bus, 8);
         let data = bus.turnaround + bursts(bus, length);
         let ready = command + adapter.command + adapter.dma_start + request + SPLIT + data;
-        let transactions = length.div_ceil(64);
-        let arrival = travel(
-            &config,
-            ready,
-            (8 + 10 * transactions + length).div_ceil(2) as u32,
-        );
+        let arrival = travel(&config, ready, flits(length) as u32);
         let copied = bus.turnaround + bursts(bus, 64);
         let seen = arrival + adapter.input + adapter.event + copied + adapter.poll;
-        assert_eq!(*times.borrow(), [seen], "{length} bytes");
+        assert_eq!(found, seen, "{length} bytes");
         // The sender's bus has also carried the block that tells of the end; it was free during the split.
         assert_eq!(a.bus_busy(), command + request + data + copied);
     }
@@ -100,8 +91,7 @@ fn a_split_read() {
 /// How long a short DMA takes that is posted behind a long one.
 fn behind_a_long_one(engines: u32) -> Time {
     let (mut cluster, [a, b]) = start(&with_engines(engines));
-    let [times, noted] = logs();
-    cluster.spawn("sends", async move {
+    let (short, long) = run_process(&mut cluster, async move {
         let put = |kilobytes| {
             let size = Bytes::from_kb(kilobytes);
             let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, size));
@@ -109,14 +99,10 @@ fn behind_a_long_one(engines: u32) -> Time {
         };
         let long = put(256);
         put(1).await.expect("the buffers are there");
-        noted.note(a.now());
+        let short = a.now();
         long.await.expect("the buffers are there");
-        noted.note(a.now());
+        (short, a.now())
     });
-    cluster.run().expect("both end");
-    let [short, long] = times.borrow()[..] else {
-        panic!("both end");
-    };
     assert!(short < long);
     short
 }
@@ -179,9 +165,8 @@ fn a_short_message_to_nowhere() {
     let queue = b.queue(2, Bytes::new(64), None).unwrap();
     b.free_queue(queue);
     let sender = a.clone();
-    cluster.spawn("sends", async move {
+    run_process(&mut cluster, async move {
         let error = send(&sender, queue, 0).await.unwrap_err();
         assert_eq!(sender.trap(), Some(error));
     });
-    cluster.run().expect("it ends");
 }

@@ -2,14 +2,12 @@
 
 mod common;
 
-use common::{Log, PLACEMENTS, cluster, four_nodes, log, logs, node_of, pattern, settle, start};
+use common::{PLACEMENTS, cluster, four_nodes, logs, node_of, pattern, run_process, settle, start};
 use elan::{
     Access, Address, Cluster, Dma, DmaError, EventId, Fault, Node, Placement, Reason, Region,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
-
-type Outcome = Result<(), DmaError>;
 
 /// Nodes 0 and 1 with 4 KB each, of which node 1's is zeros.
 struct Bench {
@@ -19,17 +17,14 @@ struct Bench {
     source: Region,
     target: Region,
     arrived: EventId,
-    outcomes: Log<Outcome>,
 }
 
 const SIZE: u64 = 4096;
 
 fn bench(from: Placement, to: Placement) -> Bench {
     let (cluster, [a, b]) = start(&four_nodes());
-    let (source, target) = (
-        a.allocate(from, Bytes::new(SIZE)),
-        b.allocate(to, Bytes::new(SIZE)),
-    );
+    let source = a.allocate(from, Bytes::new(SIZE));
+    let target = b.allocate(to, Bytes::new(SIZE));
     a.write(source, &pattern(1, SIZE));
     let arrived = b.event(1);
     Bench {
@@ -39,7 +34,6 @@ fn bench(from: Placement, to: Placement) -> Bench {
         source,
         target,
         arrived,
-        outcomes: log(),
     }
 }
 
@@ -53,32 +47,26 @@ impl Bench {
     /// one, which must be the only one that leaves a trace in memory.
     fn expect(mut self, wrong: Vec<(Dma, DmaError)>, stray: u64) {
         let (wrong, errors): (Vec<Dma>, Vec<DmaError>) = wrong.into_iter().unzip();
-        let good = Dma::new(self.source.start(), self.target.start(), Bytes::new(SIZE))
-            .notify(self.arrived);
-        let (a, outcomes) = (self.a.clone(), self.outcomes.clone());
-        let (b, arrived, target) = (self.b.clone(), self.arrived, self.target);
-        self.cluster.spawn("posts", async move {
+        let (from, to) = (self.source.start(), self.target.start());
+        let good = Dma::new(from, to, Bytes::new(SIZE)).notify(self.arrived);
+        let (a, b) = (self.a.clone(), self.b.clone());
+        let (arrived, target) = (self.arrived, self.target);
+        let outcomes = run_process(&mut self.cluster, async move {
+            let mut outcomes = Vec::new();
             for dma in wrong {
-                outcomes.note(a.dma(dma).await);
+                outcomes.push(a.dma(dma).await);
             }
             a.sleep(Time::from_us(50)).await;
-            assert!(
-                b.read(target)
-                    .expect("it holds bytes")
-                    .iter()
-                    .all(|&byte| byte == 0)
-            );
-            outcomes.note(a.dma(good).await);
+            let found = b.read(target).expect("it holds bytes");
+            assert!(found.iter().all(|&byte| byte == 0));
+            outcomes.push(a.dma(good).await);
             b.wait(arrived).await;
+            outcomes
         });
-        self.cluster.run().expect("all ends");
-        let mut expected: Vec<Outcome> = errors.into_iter().map(Err).collect();
-        expected.push(Ok(()));
-        assert_eq!(*self.outcomes.borrow(), expected);
-        assert_eq!(
-            self.b.read(self.target).expect("it holds bytes")[..],
-            pattern(1, SIZE)
-        );
+        let expected = errors.into_iter().map(Err).chain([Ok(())]);
+        assert!(outcomes.into_iter().eq(expected));
+        let found = self.b.read(self.target).expect("it holds bytes");
+        assert_eq!(found[..], pattern(1, SIZE));
         assert_eq!(self.b.stored(), Bytes::new(SIZE + stray));
         self.cluster.check_conservation();
     }
@@ -164,16 +152,13 @@ fn bad_destination() {
 #[test]
 fn zero_bytes_cannot_fault() {
     let mut bench = bench(Placement::Main, Placement::Main);
-    let (a, outcomes) = (bench.a.clone(), bench.outcomes.clone());
-    let nowhere = |region: Region| region.at(Bytes::new(u64::MAX));
-    let (from, to) = (nowhere(bench.source), nowhere(bench.target));
-    let (b, arrived) = (bench.b.clone(), bench.arrived);
-    bench.cluster.spawn("posts", async move {
-        outcomes.note(a.dma(Dma::new(from, to, Bytes::ZERO).notify(arrived)).await);
+    let [from, to] = [bench.source, bench.target].map(|one| one.at(Bytes::new(u64::MAX)));
+    let (a, b, arrived) = (bench.a, bench.b, bench.arrived);
+    run_process(&mut bench.cluster, async move {
+        let sent = a.dma(Dma::new(from, to, Bytes::ZERO).notify(arrived));
+        sent.await.expect("no memory is touched");
         b.wait(arrived).await;
     });
-    bench.cluster.run().expect("all ends");
-    assert_eq!(*bench.outcomes.borrow(), [Ok(())]);
 }
 
 /// The destination refuses for good: the rest of the message is not sent.
@@ -181,24 +166,13 @@ fn zero_bytes_cannot_fault() {
 fn an_error_ends_a_long_dma() {
     let mut bench = bench(Placement::Adapter, Placement::Adapter);
     let long = bench.a.reserve(Placement::Adapter, Bytes::from_mb(1));
-    let (a, outcomes, target) = (bench.a.clone(), bench.outcomes.clone(), bench.target);
-    bench.cluster.spawn("posts", async move {
-        let dma = Dma::new(long.start(), target.start(), Bytes::from_mb(1));
-        outcomes.note(a.dma(dma).await);
-    });
-    bench.cluster.run().expect("all ends");
-    let fault = unmapped(
-        bench.target.at(Bytes::new(12 * 320)),
-        320,
-        Access::RemoteWrite,
-    );
-    assert_eq!(*bench.outcomes.borrow(), [Err(fault)]);
+    let dma = Dma::new(long.start(), bench.target.start(), Bytes::from_mb(1));
+    let outcome = run_process(&mut bench.cluster, bench.a.dma(dma));
+    let beyond = bench.target.at(Bytes::new(12 * 320));
+    assert_eq!(outcome, Err(unmapped(beyond, 320, Access::RemoteWrite)));
     // The twelve that fit; then two in flight, and as many prepared behind them.
-    assert!(
-        bench.cluster.packets() <= 12 + 4,
-        "{} packets",
-        bench.cluster.packets()
-    );
+    let packets = bench.cluster.packets();
+    assert!(packets <= 12 + 4, "{packets} packets");
 }
 
 /// Of five DMAs posted at once one is at work, one waits in a queue of one, the others are refused; later all is well.
@@ -208,27 +182,22 @@ fn the_queue_is_full() {
     config.adapter.queue = 1;
     let (mut cluster, [a, b]) = start(&config);
     let size = Bytes::new(SIZE);
-    let (source, target) = (
-        a.allocate(Placement::Adapter, size),
-        b.allocate(Placement::Adapter, size * 6),
-    );
+    let source = a.allocate(Placement::Adapter, size);
+    let target = b.allocate(Placement::Adapter, size * 6);
     a.write(source, &pattern(1, SIZE));
-    let [outcomes, noted] = logs();
     let node = a.place();
-    cluster.spawn("posts", async move {
+    let outcomes = run_process(&mut cluster, async move {
+        let mut outcomes = Vec::new();
         let dma = |number| Dma::new(source.start(), target.at(size * number), size);
         let transfers: Vec<_> = (0..5).map(|number| a.dma(dma(number))).collect();
         for transfer in transfers {
-            noted.note(transfer.await);
+            outcomes.push(transfer.await);
         }
-        noted.note(a.dma(dma(5)).await);
+        outcomes.push(a.dma(dma(5)).await);
+        outcomes
     });
-    cluster.run().expect("all ends");
     let full = Err(DmaError::QueueFull { node, queue: 1 });
-    assert_eq!(
-        *outcomes.borrow(),
-        [Ok(()), Ok(()), full, full, full, Ok(())]
-    );
+    assert_eq!(outcomes, [Ok(()), Ok(()), full, full, full, Ok(())]);
     let stored = b.read(target).expect("it holds bytes");
     for (number, part) in stored.chunks(SIZE as usize).enumerate() {
         let expected = if [0, 1, 5].contains(&number) {
@@ -253,26 +222,19 @@ fn an_error_arrives_between_time_slices() {
             let source = a.reserve(Placement::Adapter, long);
             let short = b.reserve(Placement::Adapter, Bytes::new(100));
             let target = b.reserve(Placement::Adapter, long);
-            let [outcomes, noted] = logs();
-            cluster.spawn("posts", async move {
+            let outcomes = run_process(&mut cluster, async move {
+                let mut outcomes = Vec::new();
                 for _ in 0..5 {
-                    let transfers: Vec<_> = [short, target, short, target]
-                        .map(|to| a.dma(Dma::new(source.start(), to.start(), long)))
-                        .into_iter()
-                        .collect();
-                    for transfer in transfers {
-                        noted.note(transfer.await);
+                    let put = |to: Region| a.dma(Dma::new(source.start(), to.start(), long));
+                    for transfer in [short, target, short, target].map(put) {
+                        outcomes.push(transfer.await);
                     }
                 }
+                outcomes
             });
-            cluster.run().expect("all ends");
             let bad = Err(unmapped(short.start(), 320, Access::RemoteWrite));
-            assert_eq!(*outcomes.borrow(), [bad, Ok(()), bad, Ok(())].repeat(5));
-            assert_eq!(
-                node_of(&cluster, 1).stored(),
-                long * 10,
-                "slice {slice}, start {dma_start}"
-            );
+            assert_eq!(outcomes, [bad, Ok(()), bad, Ok(())].repeat(5));
+            assert_eq!(b.stored(), long * 10, "slice {slice}, start {dma_start}");
             cluster.check_conservation();
         }
     }
@@ -295,19 +257,15 @@ enum Kind {
     BadDestination,
 }
 
-fn post() -> impl Strategy<Value = Post> {
-    let kind = prop_oneof![2 => Just(Kind::Good), 1 => Just(Kind::BadSource), 2 => Just(Kind::BadDestination)];
-    let placement = || prop_oneof![Just(Placement::Adapter), Just(Placement::Main)];
-    let length = prop_oneof![Just(0), Just(320), 1_u64..6000];
-    (kind, length, placement(), placement(), any::<bool>()).prop_map(
-        |(kind, length, from, to, waits)| Post {
-            kind,
-            length,
-            from,
-            to,
-            waits,
-        },
-    )
+prop_compose! {
+    fn post()(
+        kind in prop_oneof![2 => Just(Kind::Good), 1 => Just(Kind::BadSource), 2 => Just(Kind::BadDestination)],
+        length in prop_oneof![Just(0), Just(320), 1_u64..6000],
+        (from, to) in prop::sample::select(&PLACEMENTS[..]),
+        waits in any::<bool>(),
+    ) -> Post {
+        Post { kind, length, from, to, waits }
+    }
 }
 
 proptest! {

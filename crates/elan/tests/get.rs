@@ -3,12 +3,11 @@
 mod common;
 
 use common::{
-    PLACEMENTS, bursts, cluster, flits, four_nodes, log, logs, machine, node_of, odd_machine,
-    pattern, settle, start,
+    PLACEMENTS, bursts, cluster, flits, four_nodes, machine, node_of, odd_machine, pattern,
+    run_process, start,
 };
 use elan::{Access, Config, Dma, DmaError, Fault, Placement, Reason};
 use fabric::FatTree;
-use proptest::prelude::*;
 use units::{Bytes, Time};
 
 /// When a process that gets one packet at time 0 knows that it is there; both buses are idle.
@@ -40,16 +39,14 @@ fn a_get_of_one_packet_alone() {
                     let (asker, owner) = (node_of(&cluster, 0), node_of(&cluster, other));
                     let size = Bytes::new(length);
                     let (source, target) = (owner.reserve(from, size), asker.reserve(to, size));
-                    let [done, noted] = logs();
-                    cluster.spawn("gets", async move {
+                    let done = run_process(&mut cluster, async move {
                         let get = asker.dma(Dma::new(source.start(), target.start(), size));
                         get.await.expect("both ends are right");
-                        noted.note(asker.now());
+                        asker.now()
                     });
-                    cluster.run().expect("it ends");
                     let expected = by_hand(&config, travel.into(), (from, to), length);
                     let case = format!("{length} B from {from:?} of node {other} to {to:?}");
-                    assert_eq!(*done.borrow(), [expected], "{case}");
+                    assert_eq!(done, expected, "{case}");
                 }
             }
         }
@@ -63,27 +60,21 @@ fn the_owner_does_the_work() {
     let long = Bytes::from_mb(1);
     let bytes = owner.reserve(Placement::Adapter, long);
     let room = asker.reserve(Placement::Adapter, long);
-    let [ends, noted] = logs();
-    cluster.spawn("gets and puts", async move {
+    let (put, get) = run_process(&mut cluster, async move {
         let get = asker.dma(Dma::new(bytes.start(), room.start(), long));
         asker.sleep(Time::from_us(10)).await;
         let put = asker.dma(Dma::new(room.start(), bytes.start(), Bytes::new(64)));
         put.await.expect("both ends are right");
-        noted.note(("put", asker.now()));
+        let put = asker.now();
         get.await.expect("both ends are right");
-        noted.note(("get", asker.now()));
+        (put, asker.now())
     });
-    cluster.run().expect("all ends");
-    let ends = ends.borrow();
-    assert_eq!((ends[0].0, ends[1].0), ("put", "get"));
-    assert!(ends[0].1 < Time::from_us(20), "{ends:?}");
+    assert!(put < Time::from_us(20), "{put}");
     // A packet of 320 bytes in 189 cycles of 5 ns.
     let least = Time::from_ns(945) * (long.as_u64() / 320);
-    assert!(ends[1].1 > least, "{ends:?}");
-    assert_eq!(
-        (node_of(&cluster, 0).stored(), node_of(&cluster, 1).stored()),
-        (long, Bytes::new(64))
-    );
+    assert!(get > least, "{get}");
+    let stored = [0, 1].map(|node| node_of(&cluster, node).stored());
+    assert_eq!(stored, [long, Bytes::new(64)]);
 }
 
 /// Gets of what is not there, or into what is not there, fail; nothing is stored, and the next one is served.
@@ -97,9 +88,9 @@ fn bad_ends() {
     let elsewhere = third.reserve(Placement::Adapter, size);
     let (ours, theirs) = (asker.event(1), third.event(1));
     let one = Bytes::new(1);
-    let outcomes = log();
-    let (noted, posts) = (outcomes.clone(), asker.clone());
-    cluster.spawn("gets", async move {
+    let posts = asker.clone();
+    let outcomes = run_process(&mut cluster, async move {
+        let mut outcomes = Vec::new();
         for dma in [
             Dma::new(bytes.at(one), room.start(), size),
             Dma::new(bytes.start(), room.at(one), size),
@@ -107,11 +98,11 @@ fn bad_ends() {
             Dma::new(bytes.start(), elsewhere.start(), size),
             Dma::new(bytes.start(), room.start(), size).notify(ours),
         ] {
-            noted.note(posts.dma(dma).await);
+            outcomes.push(posts.dma(dma).await);
         }
         posts.wait(ours).await;
+        outcomes
     });
-    cluster.run().expect("all ends");
     let fault = |at, access| DmaError::from(Fault::new(at, size, access, Reason::Unmapped));
     let (node, context) = (asker.place(), asker.context());
     let misdirected = DmaError::Misdirected { node, context };
@@ -121,8 +112,8 @@ fn bad_ends() {
         misdirected,
         misdirected,
     ];
-    assert_eq!(outcomes.borrow()[..4], wrong.map(Err));
-    assert_eq!(outcomes.borrow()[4], Ok(()));
+    assert_eq!(outcomes[..4], wrong.map(Err));
+    assert_eq!(outcomes[4], Ok(()));
     assert_eq!(asker.read(room).unwrap()[..], pattern(1, size.as_u64()));
     assert_eq!(node_of(&cluster, 0).stored(), size);
     cluster.check_conservation();
@@ -154,107 +145,7 @@ fn a_refused_request_is_sent_again() {
         cluster.run().expect("all ends");
         // A request and 52 packets for each; what was refused comes on top.
         assert!(cluster.packets() > 3 * 53, "{}", cluster.packets());
-        assert_eq!(
-            (0..3)
-                .map(|node| node_of(&cluster, node).stored())
-                .sum::<Bytes>(),
-            size * 3
-        );
-    }
-}
-
-/// One get or put of a random program.
-#[derive(Clone, Debug)]
-struct Step {
-    node: u32,
-    other: u32,
-    get: bool,
-    length: u64,
-    placements: (Placement, Placement),
-    waits: bool,
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let placement = || prop_oneof![Just(Placement::Adapter), Just(Placement::Main)];
-    let length = prop_oneof![Just(0), Just(320), 1_u64..3000];
-    let placements = (placement(), placement());
-    (
-        0_u32..4,
-        0_u32..4,
-        any::<bool>(),
-        length,
-        placements,
-        any::<bool>(),
-    )
-        .prop_map(|(node, other, get, length, placements, waits)| Step {
-            node,
-            other,
-            get,
-            length,
-            placements,
-            waits,
-        })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
-
-    /// Gets and puts in any mixture, with engines that change DMAs often and short queues: bytes arrive as they were,
-    /// before their process goes on, and the meters show them.
-    #[test]
-    fn bytes_arrive(
-        steps in prop::collection::vec(step(), 1..30),
-        slice in 1_u64..2000,
-        queue in 4_u32..40,
-        turnaround in 0_u64..20_000,
-    ) {
-        let mut config = four_nodes();
-        config.adapter.time_slice = Bytes::new(slice);
-        config.adapter.turnaround = Time::from_ns(turnaround);
-        let mut cluster = cluster(&config);
-        let mut programs = vec![Vec::new(); 4];
-        let mut meters = Vec::new();
-        for (number, step) in steps.iter().enumerate() {
-            let length = Bytes::new(step.length);
-            let (here, there) = (node_of(&cluster, step.node), node_of(&cluster, step.other));
-            let (from, to) = if step.get { (&there, &here) } else { (&here, &there) };
-            let source = from.allocate(step.placements.0, length);
-            let target = to.allocate(step.placements.1, length);
-            let bytes = pattern(number as u64, step.length);
-            from.write(source, &bytes);
-            let meter = cluster.meter();
-            meters.push((meter, length));
-            let dma = Dma::new(source.start(), target.start(), length).metered(meter);
-            programs[step.node as usize].push((dma, step.waits, to.clone(), target, bytes));
-        }
-        // A node has at most as many DMAs under way as its queue holds; requests of others may have to wait.
-        let most = queue as usize / 4;
-        for (node, program) in programs.into_iter().enumerate() {
-            let here = node_of(&cluster, node as u32);
-            cluster.spawn(format!("node {node}"), async move {
-                let mut open = Vec::new();
-                for (dma, waits, to, target, bytes) in program {
-                    open.push((here.dma(dma), to, target, bytes));
-                    if waits || open.len() >= most {
-                        for (transfer, to, target, bytes) in open.drain(..) {
-                            transfer.await.expect("both ends are right");
-                            if to.place() == here.place() {
-                                assert_eq!(to.read(target).unwrap()[..], bytes[..]);
-                            }
-                        }
-                    }
-                }
-                for (transfer, ..) in open {
-                    transfer.await.expect("both ends are right");
-                }
-            });
-        }
-        prop_assert!(cluster.run().is_ok());
-        // What was acknowledged before it was written to main memory is written soon.
-        settle(&mut cluster);
-        for (meter, length) in meters {
-            prop_assert_eq!(cluster.metered(meter), length);
-        }
-        cluster.check_conservation();
+        let stored = (0..3).map(|node| node_of(&cluster, node).stored());
+        assert_eq!(stored.sum::<Bytes>(), size * 3);
     }
 }

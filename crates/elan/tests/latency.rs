@@ -3,17 +3,17 @@
 
 mod common;
 
-use common::{PLACEMENTS, bursts, cluster, flits, logs, machine, node_of, odd_machine, start};
+use common::{
+    PLACEMENTS, bursts, cluster, flits, logs, machine, node_of, odd_machine, run_process, start,
+};
 use elan::{Config, Dma, Node, Placement};
 use fabric::FatTree;
 use units::{Bytes, Time};
 
 /// The published machine and the odd one; both have three levels.
 fn machines() -> [Config; 2] {
-    [
-        machine(FatTree::quaternary(3).expect("64 nodes")),
-        odd_machine(),
-    ]
+    let published = machine(FatTree::quaternary(3).expect("64 nodes"));
+    [published, odd_machine()]
 }
 
 /// Hop delays from node 0 to the nearest node at each distance.
@@ -31,10 +31,9 @@ fn paths(config: &Config) -> [(u32, Vec<u32>); 3] {
 fn by_hand(
     config: &Config,
     path: &[u32],
-    posted: Time,
+    (posted, first): (Time, bool),
     (from, to): (Placement, Placement),
     length: u64,
-    first: bool,
 ) -> (Time, Time) {
     let (adapter, bus) = (&config.adapter, &config.bus);
     let turn_if = |turns: bool| if turns { bus.turnaround } else { Time::ZERO };
@@ -62,40 +61,20 @@ fn by_hand(
 /// Posts a DMA from `a` to `b`; returns when `b` knows and when `a` knows.
 async fn put(a: &Node, b: &Node, placements: (Placement, Placement), length: u64) -> (Time, Time) {
     let length = Bytes::new(length);
-    let (from, to) = (
-        a.reserve(placements.0, length),
-        b.reserve(placements.1, length),
-    );
+    let from = a.reserve(placements.0, length).start();
+    let to = b.reserve(placements.1, length).start();
     let arrived = b.event(1);
-    let transfer = a.dma(Dma::new(from.start(), to.start(), length).notify(arrived));
-    // One process plays both nodes: what it sees of the one first is noted before it waits for the other.
-    let seen = async {
-        b.wait(arrived).await;
-        b.now()
-    };
-    let completed = async {
-        transfer.await.expect("the buffers are long enough");
-        a.now()
-    };
-    let (mut seen, mut completed) = (Box::pin(seen), Box::pin(completed));
-    let mut times = (None, None);
-    std::future::poll_fn(|context| {
-        if times.0.is_none()
-            && let std::task::Poll::Ready(at) = seen.as_mut().poll(context)
-        {
-            times.0 = Some(at);
-        }
-        if times.1.is_none()
-            && let std::task::Poll::Ready(at) = completed.as_mut().poll(context)
-        {
-            times.1 = Some(at);
-        }
-        match times {
-            (Some(seen), Some(completed)) => std::task::Poll::Ready((seen, completed)),
-            _ => std::task::Poll::Pending,
-        }
-    })
-    .await
+    let transfer = a.dma(Dma::new(from, to, length).notify(arrived));
+    // A process of its own notes what `b` sees, whichever comes first.
+    let ([seen, noted], waits) = (logs(), b.clone());
+    b.spawn("waits", async move {
+        waits.wait(arrived).await;
+        noted.note(waits.now());
+    });
+    transfer.await.expect("the buffers are long enough");
+    let completed = a.now();
+    b.wait(arrived).await;
+    (seen.take(), completed)
 }
 
 /// Lengths of one packet, distances, placements, moments; a second DMA after the first finds the buses turned.
@@ -108,30 +87,19 @@ fn a_packet_alone() {
                     for start in [0, 1, 4_999, 5_000, 12_345_678] {
                         let mut cluster = cluster(&config);
                         let (a, b) = (node_of(&cluster, 0), node_of(&cluster, destination));
-                        let [results, noted] = logs();
                         let starts = [Time::from_ps(start), Time::from_us(50)];
-                        cluster.spawn("put", async move {
+                        let results = run_process(&mut cluster, async move {
+                            let mut results = Vec::new();
                             for posted in starts {
                                 a.sleep_until(posted).await;
-                                noted.note(put(&a, &b, (from, to), length).await);
+                                results.push(put(&a, &b, (from, to), length).await);
                             }
+                            results
                         });
-                        cluster.run().expect("nothing stops it");
-                        let expected = [0, 1].map(|round| {
-                            by_hand(
-                                &config,
-                                &path,
-                                starts[round],
-                                (from, to),
-                                length,
-                                round == 0,
-                            )
-                        });
-                        assert_eq!(
-                            *results.borrow(),
-                            expected,
-                            "{length} bytes from {from:?} over {path:?} to {to:?} at {start} ps"
-                        );
+                        let expected = [(starts[0], true), (starts[1], false)]
+                            .map(|round| by_hand(&config, &path, round, (from, to), length));
+                        let case = format!("{length} B from {from:?} over {path:?} to {to:?}");
+                        assert_eq!(results, expected, "{case} at {start} ps");
                     }
                 }
             }
@@ -145,17 +113,13 @@ fn the_published_latency_in_numbers() {
     let [config, _] = machines();
     let mut cluster = cluster(&config);
     let (a, b) = (node_of(&cluster, 0), node_of(&cluster, 63));
-    let [seen, noted] = logs();
-    cluster.spawn("put", async move {
-        let adapter = (Placement::Adapter, Placement::Adapter);
-        noted.note(put(&a, &b, adapter, 0).await.0);
-    });
-    cluster.run().expect("nothing stops it");
+    let adapter = (Placement::Adapter, Placement::Adapter);
+    let (seen, _) = run_process(&mut cluster, async move { put(&a, &b, adapter, 0).await });
     // 8 bytes at 264 MB/s take 30.304 ns, 64 bytes 242.425 ns. 9 flits, 66 cycles on the way.
     let injected = (77_000_u64 + 30_304 + 200_000 + 540_000).div_ceil(5_000);
     let delivered = (injected + 66 + 9 - 1) * 5_000;
     let expected = delivered + 200_000 + 200_000 + 80_000 + 77_000 + 242_425 + 200_000;
-    assert_eq!(*seen.borrow(), [Time::from_ps(expected)]);
+    assert_eq!(seen, Time::from_ps(expected));
 }
 
 /// Two packets. From adapter memory both are injected at once and share the link, flit after flit; from main memory the
@@ -170,11 +134,9 @@ fn two_packets() {
                 for second in [1, 64, 320] {
                     let mut cluster = cluster(&config);
                     let (a, b) = (node_of(&cluster, 0), node_of(&cluster, destination));
-                    let [results, noted] = logs();
-                    cluster.spawn("put", async move {
-                        noted.note(put(&a, &b, (from, to), 320 + second).await.0);
+                    let (found, _) = run_process(&mut cluster, async move {
+                        put(&a, &b, (from, to), 320 + second).await
                     });
-                    cluster.run().expect("nothing stops it");
 
                     let ready = bursts(&bus, 8) + adapter.command + adapter.dma_start;
                     let reads = u64::from(from == Placement::Main);
@@ -186,30 +148,18 @@ fn two_packets() {
                         injected[0] + travel + flits(320) - 1,
                         injected[1].max(link_free) + travel + flits(second) - 1,
                     ];
-                    let stored = match to {
-                        Placement::Adapter => config.cycle * delivered[1],
+                    let [first, last] = delivered.map(|cycle| config.cycle * cycle);
+                    let (stored, turn) = match to {
+                        Placement::Adapter => (last, bus.turnaround),
                         Placement::Main => {
-                            let first =
-                                config.cycle * delivered[0] + bus.turnaround + bursts(&bus, 320);
-                            first.max(config.cycle * delivered[1]) + bursts(&bus, second)
+                            let first = first + bus.turnaround + bursts(&bus, 320);
+                            (first.max(last) + bursts(&bus, second), Time::ZERO)
                         }
                     };
-                    let turn = if to == Placement::Main {
-                        Time::ZERO
-                    } else {
-                        bus.turnaround
-                    };
-                    let seen = stored
-                        + adapter.input
-                        + adapter.event
-                        + turn
-                        + bursts(&bus, 64)
-                        + adapter.poll;
-                    assert_eq!(
-                        *results.borrow(),
-                        [seen],
-                        "{second} from {from:?} to {to:?} over {path:?}"
-                    );
+                    let copied = adapter.input + adapter.event + turn + bursts(&bus, 64);
+                    let seen = stored + copied + adapter.poll;
+                    let case = format!("{second} from {from:?} to {to:?} over {path:?}");
+                    assert_eq!(found, seen, "{case}");
                 }
             }
         }
@@ -226,12 +176,10 @@ fn a_slow_bus_holds_its_senders() {
             config.adapter.input_buffers = input_buffers;
             let packets = 20;
             let (mut cluster, [a, b]) = start(&config);
-            let [results, noted] = logs();
-            cluster.spawn("put", async move {
+            let results = run_process(&mut cluster, async move {
                 let placements = (Placement::Adapter, Placement::Main);
-                noted.note(put(&a, &b, placements, packets * 320).await);
+                put(&a, &b, placements, packets * 320).await
             });
-            cluster.run().expect("nothing stops it");
 
             let (adapter, bus) = (config.adapter, config.bus);
             let start = bursts(&bus, 8) + adapter.command + adapter.dma_start;
@@ -244,7 +192,7 @@ fn a_slow_bus_holds_its_senders() {
             let accepted = written(packets - u64::from(input_buffers)) + adapter.turnaround;
             let acknowledged = (accepted).div_ceil(config.cycle) + travel;
             let completed = config.cycle * acknowledged + adapter.event + bus.turnaround + copy;
-            assert_eq!(*results.borrow(), [(seen, completed)]);
+            assert_eq!(results, (seen, completed));
         }
     }
 }
@@ -262,16 +210,11 @@ fn others_make_no_difference() {
         cluster.spawn("others", async move {
             put(&c, &d, adapter, 65_536).await;
         });
-        let [results, noted] = logs();
-        cluster.spawn("put", async move {
+        let found = run_process(&mut cluster, async move {
             a.sleep_until(start).await;
-            noted.note(put(&a, &b, adapter, 64).await);
+            put(&a, &b, adapter, 64).await
         });
-        cluster.run().expect("nothing stops it");
-        assert_eq!(
-            *results.borrow(),
-            [by_hand(&config, &path, start, adapter, 64, true)],
-            "{start}"
-        );
+        let expected = by_hand(&config, &path, (start, true), adapter, 64);
+        assert_eq!(found, expected, "{start}");
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{add_one, four_nodes, log, logs, node_of, settle, start, write};
+use common::{add_one, four_nodes, logs, node_of, run_process, run_thread, start, write};
 use elan::{
     Access, Action, Address, Answer, Cluster, Comparison, DmaError, ElanAddr, Fault, Node,
     Permissions, Placement, Priority, Reason, Thread, Transaction,
@@ -17,18 +17,16 @@ fn send(
     to: Address,
     messages: Vec<Vec<Transaction>>,
 ) -> Vec<Result<Answer, DmaError>> {
-    let (node, answers) = (node_of(cluster, from), log());
-    let noted = answers.clone();
-    let program = async move |thread: Thread| {
+    let node = node_of(cluster, from);
+    let answers = run_thread(cluster, &node, async move |thread: Thread| {
+        let mut answers = Vec::new();
         for message in messages {
-            noted.note(thread.send(to, &message, Priority::Low).await);
+            answers.push(thread.send(to, &message, Priority::Low).await);
         }
-    };
-    node.run("sends", program).unwrap();
-    settle(cluster);
+        answers
+    });
     cluster.check_conservation();
-    let answers = answers.borrow();
-    answers.clone()
+    answers
 }
 
 fn words(node: &Node, at: Address, count: u64) -> Vec<u64> {
@@ -52,6 +50,7 @@ const FAILED: Result<Answer, DmaError> = Ok(Answer {
 /// A condition that fails anywhere in the packet stops all of it; one that holds lets it through, event included.
 #[test]
 fn conditions() {
+    use Comparison::{Equal, Less, NotEqual, NotLess};
     let (mut cluster, [_, b]) = start(&four_nodes());
     let at = b.allocate(Placement::Adapter, Bytes::new(64)).start();
     let event = b.event(1);
@@ -67,45 +66,24 @@ fn conditions() {
     };
     let set = Transaction::SetEvent { at: event_at };
     let add = |word| Transaction::Add { to: at.elan, word };
-    let answers = send(
-        &mut cluster,
-        0,
-        at,
-        vec![
-            vec![add(7)],
-            vec![set, write(1), test(Comparison::Equal, 6)],
-            vec![test(Comparison::NotEqual, 7), write(2)],
-            vec![test(Comparison::Less, 7), write(3)],
-            vec![test(Comparison::NotLess, 8), write(4)],
-            vec![
-                test(Comparison::Equal, 7),
-                test(Comparison::Less, 7),
-                write(5),
-            ],
-            vec![test(Comparison::Less, 8), test(Comparison::NotLess, 7)],
-            // Conditions are of what was before.
-            vec![add(1), test(Comparison::Equal, 7), write(6), add(u64::MAX)],
-        ],
-    );
-    let expected = [
-        Ok(passed(Some(0))),
-        FAILED,
-        FAILED,
-        FAILED,
-        FAILED,
-        FAILED,
-        Ok(passed(None)),
-        Ok(passed(Some(8))),
+    let messages = vec![
+        vec![add(7)],
+        vec![set, write(1), test(Equal, 6)],
+        vec![test(NotEqual, 7), write(2)],
+        vec![test(Less, 7), write(3)],
+        vec![test(NotLess, 8), write(4)],
+        vec![test(Equal, 7), test(Less, 7), write(5)],
+        vec![test(Less, 8), test(NotLess, 7)],
+        // Conditions are of what was before.
+        vec![add(1), test(Equal, 7), write(6), add(u64::MAX)],
     ];
-    assert_eq!(answers, expected);
+    let answers = send(&mut cluster, 0, at, messages);
+    assert_eq!(answers[0], Ok(passed(Some(0))));
+    assert_eq!(answers[1..6], [FAILED; 5]);
+    assert_eq!(answers[6..], [None, Some(8)].map(|found| Ok(passed(found))));
     assert_eq!(words(&b, at, 2), [7, 6]);
     assert!(!b.is_set(event));
-    let answers = send(
-        &mut cluster,
-        0,
-        at,
-        vec![vec![test(Comparison::NotEqual, 6), set]],
-    );
+    let answers = send(&mut cluster, 0, at, vec![vec![test(NotEqual, 6), set]]);
     assert_eq!(answers, [Ok(passed(None))]);
     assert!(b.is_set(event));
 }
@@ -133,33 +111,26 @@ fn faults_change_nothing() {
     };
     let short = b.queue(4, Bytes::new(23), None).expect("there is memory");
     let short = short.start();
+    let beyond = at.offset(Bytes::new(57));
     let bad = [
-        (write(main, 2), Access::RemoteWrite, Reason::NotAdapter),
-        (write(hidden, 2), Access::RemoteWrite, Reason::Forbidden),
-        (
-            write(at.offset(Bytes::new(57)), 2),
-            Access::RemoteWrite,
-            Reason::Unmapped,
-        ),
-        (set(nothing), Access::RemoteEvent, Reason::Unmapped),
-        (set(at.elan), Access::RemoteEvent, Reason::Nothing),
-        (test, Access::RemoteRead, Reason::Forbidden),
-        (insert(nothing), Access::RemoteWrite, Reason::Unmapped),
-        (insert(at.elan), Access::RemoteWrite, Reason::Nothing),
-        (
-            insert(short.elan),
-            Access::RemoteWrite,
-            Reason::SlotTooShort,
-        ),
+        (write(main, 2), Reason::NotAdapter),
+        (write(hidden, 2), Reason::Forbidden),
+        (write(beyond, 2), Reason::Unmapped),
+        (set(nothing), Reason::Unmapped),
+        (set(at.elan), Reason::Nothing),
+        (test, Reason::Forbidden),
+        (insert(nothing), Reason::Unmapped),
+        (insert(at.elan), Reason::Nothing),
+        (insert(short.elan), Reason::SlotTooShort),
     ];
-    let messages = bad.map(|(bad, ..)| vec![good, bad]).to_vec();
+    let messages = bad.map(|(bad, _)| vec![good, bad]).to_vec();
     let answers = send(&mut cluster, 0, at, messages);
-    for (answer, (bad, access, reason)) in answers.into_iter().zip(bad) {
-        let (elan, length) = match bad {
-            Transaction::Write { to, .. } => (to, 8),
-            Transaction::SetEvent { at } => (at, 64),
-            Transaction::Test { at, .. } => (at, 8),
-            Transaction::Insert { queue, .. } => (queue, 24),
+    for (answer, (bad, reason)) in answers.into_iter().zip(bad) {
+        let (elan, length, access) = match bad {
+            Transaction::Write { to, .. } => (to, 8, Access::RemoteWrite),
+            Transaction::SetEvent { at } => (at, 64, Access::RemoteEvent),
+            Transaction::Test { at, .. } => (at, 8, Access::RemoteRead),
+            Transaction::Insert { queue, .. } => (queue, 24, Access::RemoteWrite),
             Transaction::Add { .. } => unreachable!("there is none"),
         };
         let (at, length) = (Address { elan, ..at }, Bytes::new(length));
@@ -276,33 +247,23 @@ fn a_message_waits_for_room_in_a_queue() {
     };
     a.run("poster", program).expect("there is memory");
     cluster.run_until(Time::from_us(20)).expect("nothing fails");
-    assert!(
-        posted.borrow()[0] < Time::from_us(3),
-        "{}",
-        posted.borrow()[0]
-    );
+    let posted = posted.take();
+    assert!(posted < Time::from_us(3), "{posted}");
     // One slot, one message; the others are refused and come again.
     assert_eq!((b.queue_len(queue), words(&b, at, 1)), (1, vec![1]));
-    let [taken, note] = logs();
     let reader = b.clone();
-    cluster.spawn("reader", async move {
-        for _ in 0..3 {
-            while reader.queue_len(queue) == 0 {
-                reader.sleep(Time::from_us(1)).await;
-            }
-            let message = reader.take(queue).await.expect("there is one");
-            note.note(message);
+    let taken = run_process(&mut cluster, async move {
+        let mut taken = Vec::new();
+        while taken.len() < 3 {
+            reader.sleep(Time::from_us(1)).await;
+            taken.extend(reader.take(queue).await);
         }
+        taken
     });
-    cluster.run().expect("all come in the end");
-    let mut first: Vec<u8> = taken.borrow().iter().map(|message| message[0]).collect();
+    let mut first: Vec<u8> = taken.iter().map(|message| message[0]).collect();
     first.sort_unstable();
     assert_eq!(first, [1, 2, 3]);
-    assert!(
-        taken
-            .borrow()
-            .iter()
-            .all(|one| one[8] == 7 && one[16..] == [0xFF; 8])
-    );
+    let rest = |one: &[u8]| one[8] == 7 && one[16..] == [0xFF; 8];
+    assert!(taken.iter().all(|one| rest(one)));
     assert_eq!(words(&b, at, 1), [3]);
 }

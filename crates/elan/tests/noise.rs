@@ -1,5 +1,6 @@
 //! What the operating system takes of a processor: closed forms, an oracle, and what is conserved.
 
+use elan::Distribution::{Exponential, Fixed, Uniform};
 use elan::noise::{Detours, Source, Spread};
 use elan::{HostCpu, NodeId};
 use proptest::prelude::*;
@@ -53,11 +54,10 @@ fn within(spans: &[(Time, Time)], from: Time, to: Time) -> Time {
 }
 
 fn spread() -> impl Strategy<Value = Spread> {
+    let distribution = prop::sample::select(vec![Fixed, Uniform, Exponential]);
     prop_oneof![
-        (500..2000_u64).prop_map(|mean| Spread::Fixed(ps(mean))),
-        (500..2000_u64).prop_map(|mean| Spread::Uniform(ps(mean))),
-        (500..2000_u64).prop_map(|mean| Spread::Exponential(ps(mean))),
-        proptest::collection::vec((0..2000_u64, 1..9_u64), 1..6).prop_map(|mut counts| {
+        3 => (500..2000_u64, distribution).prop_map(|(mean, kind)| Spread::Mean(ps(mean), kind)),
+        1 => prop::collection::vec((0..2000_u64, 1..9_u64), 1..6).prop_map(|mut counts| {
             counts.push((500, 100));
             let counts = counts.into_iter().map(|(time, count)| (ps(time), count));
             Spread::Counted(counts.collect())
@@ -69,9 +69,7 @@ fn spread() -> impl Strategy<Value = Spread> {
 fn shortened(spread: Spread) -> Spread {
     let short = |time: Time| time / 32;
     match spread {
-        Spread::Fixed(time) => Spread::Fixed(short(time)),
-        Spread::Uniform(time) => Spread::Uniform(short(time)),
-        Spread::Exponential(time) => Spread::Exponential(short(time)),
+        Spread::Mean(time, distribution) => Spread::Mean(short(time), distribution),
         Spread::Counted(times) => {
             let times = times.iter().map(|&(time, count)| (short(time), count));
             Spread::Counted(times.collect())
@@ -121,7 +119,7 @@ proptest! {
     #[test]
     fn one_periodic_source(period in 2..5000_u64, share in 0.0..0.9_f64, work in 0..100_000_u64) {
         let duration = (period as f64 * share) as u64;
-        let source = source("tick", Spread::Fixed(ps(period)), Spread::Fixed(ps(duration)));
+        let source = source("tick", Spread::Mean(ps(period), Fixed), Spread::Mean(ps(duration), Fixed));
         let (first, _) = Detours::new(&source, SEED, NODE, 1).next().unwrap();
         prop_assert!(first < ps(period));
         // The n-th is met if it is due before the end that the ones before it make.
@@ -137,7 +135,11 @@ fn a_processor_without_sources_takes_the_time_of_the_work() {
     assert_eq!(cpu.work(ps(5), ps(7)), ps(12));
     let elsewhere = Source {
         cpu: Some(0),
-        ..source("tick", Spread::Fixed(ps(10)), Spread::Fixed(ps(5)))
+        ..source(
+            "tick",
+            Spread::Mean(ps(10), Fixed),
+            Spread::Mean(ps(5), Fixed),
+        )
     };
     let mut other = HostCpu::new(&[elsewhere], SEED, NODE, 1);
     assert_eq!(other.work(ps(5), ps(1000)), ps(1005));
@@ -146,9 +148,13 @@ fn a_processor_without_sources_takes_the_time_of_the_work() {
 /// Nodes, processors, names and seeds have streams of their own, and equal ones the same.
 #[test]
 fn streams_have_owners() {
-    let interval = Spread::Exponential(Time::from_us(10));
-    let one = source("a", interval.clone(), Spread::Fixed(Time::from_ns(100)));
-    let other = source("b", interval, Spread::Fixed(Time::from_ns(100)));
+    let interval = Spread::Mean(Time::from_us(10), Exponential);
+    let one = source(
+        "a",
+        interval.clone(),
+        Spread::Mean(Time::from_ns(100), Fixed),
+    );
+    let other = source("b", interval, Spread::Mean(Time::from_ns(100), Fixed));
     let dues = |source, seed, node, cpu| -> Vec<Time> {
         let detours = Detours::new(source, seed, NodeId::new(node), cpu);
         detours.take(5).map(|(due, _)| due).collect()
@@ -171,13 +177,13 @@ fn sources_began_long_before_the_run() {
     let mean = Time::from_us(10);
     let counted = [(Time::from_us(1), 9), (Time::from_us(91), 1)];
     for interval in [
-        Spread::Fixed(mean),
-        Spread::Uniform(mean),
-        Spread::Exponential(mean),
+        Spread::Mean(mean, Fixed),
+        Spread::Mean(mean, Uniform),
+        Spread::Mean(mean, Exponential),
         Spread::Counted(Arc::new(counted)),
     ] {
         assert!((interval.mean_ps() - 1e7).abs() < 1.0);
-        let tick = source("tick", interval.clone(), Spread::Fixed(Time::ZERO));
+        let tick = source("tick", interval.clone(), Spread::Mean(Time::ZERO, Fixed));
         let runs = 20_000;
         let early = |node| {
             let detours = Detours::new(&tick, SEED, NodeId::new(node), 0);

@@ -1,9 +1,9 @@
-//! Bytes arrive as they were, and only where they belong: random programs against a plain array; and memory that holds
-//! bytes costs the same time as memory that only has a length.
+//! Bytes arrive as they were, and only where they belong: random programs of puts and gets against a plain array; and memory
+//! that holds bytes costs the same time as memory that only has a length.
 
 mod common;
 
-use common::{Log, cluster, log, machine, node_of, pattern, start};
+use common::{Log, cluster, log, machine, node_of, pattern, run_process, start};
 use elan::{Cluster, Config, Dma, EventId, Node, Placement, Priority, Region};
 use fabric::FatTree;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use units::{Bytes, Time};
 
 /// One DMA of a program. Destinations are laid out one behind the other, with a gap before each.
 #[derive(Clone, Debug)]
-struct Put {
+struct Message {
     from: u32,
     to: u32,
     placements: (Placement, Placement),
@@ -21,136 +21,137 @@ struct Put {
     gap: u64,
     length: u64,
     high: bool,
-    /// Whether its process waits for it before it goes on.
+    /// Whether the process at its destination gets it; otherwise the process at its source puts it.
+    get: bool,
+    /// Whether its process waits for all that it has posted before it goes on.
     waits: bool,
 }
 
-/// The number of a node.
-fn number(node: &Node) -> u32 {
-    node.place().get()
-}
-
 /// Sizes of the source regions.
-const SOURCE: u64 = 8192;
+const SOURCE: u64 = 16_384;
 
 fn placement() -> impl Strategy<Value = Placement> + Clone {
     prop_oneof![Just(Placement::Adapter), Just(Placement::Main)]
 }
 
 fn length() -> impl Strategy<Value = u64> {
-    prop_oneof![
-        prop::sample::select(vec![0, 1, 63, 64, 65, 319, 320, 321, 640, 4096]),
-        0_u64..=4096
-    ]
+    let edges = vec![0, 1, 63, 64, 65, 319, 320, 321, 640, 4096, 10_000];
+    prop_oneof![prop::sample::select(edges), 0_u64..=4096]
 }
 
-fn put(nodes: u32) -> impl Strategy<Value = Put> {
-    let flags = (prop::bool::weighted(0.2), any::<bool>());
-    (
-        0..nodes,
-        0..nodes,
-        (placement(), placement()),
-        0_u64..4096,
-        0_u64..100,
-        length(),
-        flags,
-    )
-        .prop_map(
-            |(from, to, placements, offset, gap, length, (high, waits))| Put {
-                from,
-                to,
-                placements,
-                offset,
-                gap,
-                length,
-                high,
-                waits,
-            },
-        )
+prop_compose! {
+    fn message(nodes: u32)(
+        from in 0..nodes,
+        to in 0..nodes,
+        placements in (placement(), placement()),
+        offset in 0_u64..4096,
+        gap in 0_u64..100,
+        length in length(),
+        high in prop::bool::weighted(0.2),
+        get in any::<bool>(),
+        waits in any::<bool>(),
+    ) -> Message {
+        Message { from, to, placements, offset, gap, length, high, get, waits }
+    }
 }
 
-/// A program, the number of nodes, and when which node stops to accept for a while.
+/// A program, and the machine that it runs on.
 #[derive(Clone, Debug)]
 struct Program {
     nodes: u32,
-    puts: Vec<Put>,
+    messages: Vec<Message>,
+    /// When which node stops to accept for a while.
     refusals: Vec<(u32, u64)>,
     slice: u64,
+    overhead: u64,
+    turnaround: u64,
+    /// DMAs of a process at a time: a queue holds as many of each node.
+    most: usize,
 }
 
-fn program() -> impl Strategy<Value = Program> {
-    (2_u32..=16).prop_flat_map(|nodes| {
-        let puts = prop::collection::vec(put(nodes), 1..40);
-        let refusals = prop::collection::vec((0..nodes, 0_u64..40), 0..4);
-        (puts, refusals, 300_u64..9000).prop_map(move |(puts, refusals, slice)| Program {
-            nodes,
-            puts,
-            refusals,
-            slice,
-        })
-    })
+prop_compose! {
+    fn program()(nodes in 2_u32..=16)(
+        nodes in Just(nodes),
+        messages in prop::collection::vec(message(nodes), 1..40),
+        refusals in prop::collection::vec((0..nodes, 0_u64..40), 0..4),
+        slice in 1_u64..9000,
+        overhead in prop::sample::select(vec![77, 500, 2000]),
+        turnaround in prop_oneof![Just(200), 0_u64..20_000],
+        most in 1_usize..40,
+    ) -> Program {
+        Program { nodes, messages, refusals, slice, overhead, turnaround, most }
+    }
 }
 
 fn config(program: &Program) -> Config {
-    let mut config =
-        machine(FatTree::new(&[4, 4], &[4], program.nodes).expect("a part of 16 nodes"));
+    let tree = FatTree::new(&[4, 4], &[4], program.nodes);
+    let mut config = machine(tree.expect("a part of 16 nodes"));
     config.adapter.time_slice = Bytes::new(program.slice);
+    config.adapter.turnaround = Time::from_ns(program.turnaround);
+    config.adapter.queue = program.nodes * program.most as u32;
     config.adapter.trap_delay = Time::from_us(20);
+    config.bus.burst_overhead = Time::from_ns(program.overhead);
     config
 }
 
 /// What is observable of a run: when each process was done with each DMA, when each node had all, what lies in memory.
 #[derive(Debug, PartialEq)]
 struct Outcome {
-    times: Vec<(u32, Time)>,
+    times: Vec<(usize, Time)>,
     digest: String,
     /// By node and placement; nothing where regions only have a length.
     memories: Vec<Option<Box<[u8]>>>,
 }
 
-/// A node's place in lists of both its memories.
+const BOTH: [Placement; 2] = [Placement::Adapter, Placement::Main];
+
+/// The place of a node's memory in lists of both memories of all nodes.
 fn slot(node: u32, placement: Placement) -> usize {
     node as usize * 2 + placement as usize
 }
 
-const BOTH: [Placement; 2] = [Placement::Adapter, Placement::Main];
+/// What lies in the source region of a slot.
+fn data(slot: usize) -> Vec<u8> {
+    pattern(slot as u64, SOURCE)
+}
+
+/// A region that holds bytes, or only has a length.
+fn region(node: &Node, placement: Placement, length: u64, real: bool) -> Region {
+    let length = Bytes::new(length);
+    if real {
+        node.allocate(placement, length)
+    } else {
+        node.reserve(placement, length)
+    }
+}
 
 /// Where each DMA stores, and how long the destination regions are.
 fn layout(program: &Program) -> (Vec<u64>, Vec<u64>) {
     let mut lengths = vec![50; program.nodes as usize * 2];
-    let starts = program.puts.iter().map(|put| {
-        let end = &mut lengths[slot(put.to, put.placements.1)];
-        let start = *end + put.gap;
-        *end = start + put.length;
+    let starts = program.messages.iter().map(|message| {
+        let end = &mut lengths[slot(message.to, message.placements.1)];
+        let start = *end + message.gap;
+        *end = start + message.length;
         start
     });
     let starts = starts.collect();
     (starts, lengths)
 }
 
-fn data(node: u32, placement: Placement) -> Vec<u8> {
-    pattern(slot(node, placement) as u64, SOURCE)
-}
-
-/// A process of a node that posts DMAs, waits for those that it must and in the end for the others.
-fn post(cluster: &mut Cluster, node: &Node, dmas: Vec<(Dma, bool)>, times: Log<(u32, Time)>) {
-    let process = node.clone();
-    cluster.spawn(format!("posts {}", number(node)), async move {
-        let mut open = Vec::new();
-        for (dma, waits) in dmas {
-            let transfer = process.dma(dma);
-            if waits {
-                transfer.await.expect("nothing is wrong with it");
-                times.note((number(&process), process.now()));
-            } else {
-                open.push(transfer);
-            }
-        }
-        for transfer in open {
+/// Posts DMAs, `most` at a time, and waits for them where it must.
+async fn post(
+    (number, node): (usize, Node),
+    (dmas, most): (Vec<(Dma, bool)>, usize),
+    times: Log<(usize, Time)>,
+) {
+    let batches = dmas.chunk_by(|(_, waits), _| !waits);
+    for batch in batches.flat_map(|batch| batch.chunks(most)) {
+        let transfers: Vec<_> = batch.iter().map(|&(dma, _)| node.dma(dma)).collect();
+        for transfer in transfers {
             transfer.await.expect("nothing is wrong with it");
-            times.note((number(&process), process.now()));
+            times.note((number, node.now()));
         }
-    });
+    }
 }
 
 /// Nodes that do not accept for a while.
@@ -169,73 +170,55 @@ fn refuse(cluster: &mut Cluster, program: &Program) {
 fn run(program: &Program, real: bool) -> Outcome {
     let mut cluster = cluster(&config(program));
     let (starts, lengths) = layout(program);
-    let region = |node: &Node, placement, length: u64| {
-        let length = Bytes::new(length);
-        if real {
-            node.allocate(placement, length)
+    let nodes = (0..program.nodes).map(|number| node_of(&cluster, number));
+    let nodes: Vec<Node> = nodes.collect();
+    let region =
+        |(slot, length): (usize, u64)| region(&nodes[slot / 2], BOTH[slot % 2], length, real);
+    let sources = (0..lengths.len()).map(|slot| region((slot, SOURCE)));
+    let sources: Vec<Region> = sources.collect();
+    let targets: Vec<Region> = lengths.into_iter().enumerate().map(region).collect();
+    for (slot, &source) in sources.iter().enumerate() {
+        nodes[slot / 2].write(source, &data(slot));
+    }
+    let events = (0..).zip(&nodes).map(|(number, node)| {
+        let received = program.messages.iter().filter(|one| one.to == number);
+        node.event(received.count() as u32)
+    });
+    let events: Vec<EventId> = events.collect();
+    let mut posts = vec![Vec::new(); nodes.len()];
+    let mut meters = Vec::new();
+    for (message, &start) in program.messages.iter().zip(&starts) {
+        let from = sources[slot(message.from, message.placements.0)];
+        let to = targets[slot(message.to, message.placements.1)];
+        let [offset, start, length] = [message.offset, start, message.length].map(Bytes::new);
+        let meter = cluster.meter();
+        meters.push((meter, length));
+        let dma = Dma::new(from.at(offset), to.at(start), length).metered(meter);
+        let dma = dma.notify(events[message.to as usize]);
+        let dma = if message.high {
+            dma.priority(Priority::High)
         } else {
-            node.reserve(placement, length)
-        }
-    };
-    let nodes: Vec<Node> = (0..program.nodes)
-        .map(|number| node_of(&cluster, number))
-        .collect();
-    let mut sources: Vec<Region> = Vec::new();
-    let mut targets: Vec<Region> = Vec::new();
-    for node in &nodes {
-        for placement in BOTH {
-            let source = region(node, placement, SOURCE);
-            node.write(source, &data(number(node), placement));
-            sources.push(source);
-            targets.push(region(
-                node,
-                placement,
-                lengths[slot(number(node), placement)],
-            ));
-        }
+            dma
+        };
+        let poster = if message.get {
+            message.to
+        } else {
+            message.from
+        };
+        posts[poster as usize].push((dma, message.waits));
     }
     let times = log();
     let memories = Rc::new(RefCell::new(vec![None; targets.len()]));
-    let events: Vec<EventId> = nodes
-        .iter()
-        .map(|node| {
-            let count = program
-                .puts
-                .iter()
-                .filter(|put| put.to == number(node))
-                .count();
-            node.event(count as u32)
-        })
-        .collect();
-    for node in &nodes {
-        let mine = program
-            .puts
-            .iter()
-            .zip(&starts)
-            .filter(|(put, _)| put.from == number(node));
-        let dmas: Vec<_> = mine
-            .map(|(put, &start)| {
-                let from = sources[slot(put.from, put.placements.0)].at(Bytes::new(put.offset));
-                let to = targets[slot(put.to, put.placements.1)].at(Bytes::new(start));
-                let priority = if put.high {
-                    Priority::High
-                } else {
-                    Priority::Low
-                };
-                let dma = Dma::new(from, to, Bytes::new(put.length)).priority(priority);
-                (dma.notify(events[put.to as usize]), put.waits)
-            })
-            .collect();
-        post(&mut cluster, node, dmas, times.clone());
+    for (number, dmas) in posts.into_iter().enumerate() {
+        let (node, dmas) = ((number, nodes[number].clone()), (dmas, program.most));
+        cluster.spawn(format!("posts {number}"), post(node, dmas, times.clone()));
         // Once the event is set all must be there: what lies in memory then is what is compared.
-        let (process, noted, event) = (node.clone(), times.clone(), events[number(node) as usize]);
-        let mine = BOTH
-            .map(|placement| slot(number(node), placement))
-            .map(|slot| (slot, targets[slot]));
-        let found = memories.clone();
-        cluster.spawn(format!("waits {}", number(node)), async move {
+        let (process, event) = (nodes[number].clone(), events[number]);
+        let mine = [2 * number, 2 * number + 1].map(|slot| (slot, targets[slot]));
+        let (noted, found) = (times.clone(), Rc::clone(&memories));
+        cluster.spawn(format!("waits {number}"), async move {
             process.wait(event).await;
-            noted.note((number(&process) + 100, process.now()));
+            noted.note((number + 100, process.now()));
             for (slot, region) in mine {
                 found.borrow_mut()[slot] = process.read(region);
             }
@@ -244,54 +227,36 @@ fn run(program: &Program, real: bool) -> Outcome {
     refuse(&mut cluster, program);
     cluster.run().expect("all ends");
     cluster.check_conservation();
-    let stored: Bytes = nodes.iter().map(elan::Node::stored).sum();
-    assert_eq!(
-        stored.as_u64(),
-        program.puts.iter().map(|put| put.length).sum::<u64>()
-    );
-    let memories = memories.take();
+    for &(meter, length) in &meters {
+        assert_eq!(cluster.metered(meter), length);
+    }
+    let stored: Bytes = nodes.iter().map(Node::stored).sum();
+    assert_eq!(stored, meters.iter().map(|&(_, length)| length).sum());
     let times = times.borrow().clone();
     Outcome {
         times,
         digest: cluster.digest(),
-        memories,
+        memories: memories.take(),
     }
 }
 
 /// The destination memories as they should be.
 fn oracle(program: &Program) -> Vec<Vec<u8>> {
     let (starts, lengths) = layout(program);
-    let mut memories: Vec<Vec<u8>> = lengths
-        .iter()
-        .map(|&length| vec![0; length as usize])
-        .collect();
-    for (put, &start) in program.puts.iter().zip(&starts) {
-        let source = data(put.from, put.placements.0);
-        let (from, to, length) = (put.offset as usize, start as usize, put.length as usize);
-        memories[slot(put.to, put.placements.1)][to..to + length]
-            .copy_from_slice(&source[from..from + length]);
+    let zeros = |&length: &u64| vec![0; length as usize];
+    let mut memories: Vec<Vec<u8>> = lengths.iter().map(zeros).collect();
+    for (message, &start) in program.messages.iter().zip(&starts) {
+        let source = data(slot(message.from, message.placements.0));
+        let sent = &source[message.offset as usize..][..message.length as usize];
+        let target = &mut memories[slot(message.to, message.placements.1)];
+        target[start as usize..][..sent.len()].copy_from_slice(sent);
     }
     memories
 }
 
-/// A put into one shared region, and by whom.
-#[derive(Clone, Debug)]
-struct Overlap {
-    from: u32,
-    source: Placement,
-    start: u64,
-    length: u64,
-}
-
-fn overlap() -> impl Strategy<Value = Overlap> {
-    (1_u32..4, placement(), 0_u64..2000, length()).prop_map(|(from, source, start, length)| {
-        Overlap {
-            from,
-            source,
-            start,
-            length,
-        }
-    })
+/// Puts into one shared region: by whom, from which memory, where to and how long.
+fn overlap() -> impl Strategy<Value = (usize, Placement, u64, u64)> {
+    (1_usize..4, placement(), 0_u64..2000, length())
 }
 
 proptest! {
@@ -320,29 +285,26 @@ proptest! {
     ) {
         let mut config = common::four_nodes();
         config.bus.burst_overhead = Time::from_ns(overhead);
-        let mut cluster = cluster(&config);
-        let nodes = [0, 1, 2, 3].map(|number| node_of(&cluster, number));
+        let (mut cluster, nodes) = start::<4>(&config);
         let region = nodes[0].allocate(target, Bytes::new(SOURCE));
         let done = nodes[0].event(puts.len() as u32);
         let mut expected = vec![0; SOURCE as usize];
         let mut dmas = Vec::new();
-        for (number, put) in puts.iter().enumerate() {
-            let node = &nodes[put.from as usize];
-            let source = node.allocate(put.source, Bytes::new(put.length));
-            let bytes = pattern(number as u64 + 1, put.length);
+        for (number, (from, memory, start, length)) in (1..).zip(puts) {
+            let (node, bytes) = (nodes[from].clone(), pattern(number, length));
+            let source = node.allocate(memory, Bytes::new(length));
             node.write(source, &bytes);
-            expected[put.start as usize..][..put.length as usize].copy_from_slice(&bytes);
-            let dma = Dma::new(source.start(), region.at(Bytes::new(put.start)), Bytes::new(put.length));
-            dmas.push((node.clone(), dma.notify(done)));
+            expected[start as usize..][..bytes.len()].copy_from_slice(&bytes);
+            let dma = Dma::new(source.start(), region.at(Bytes::new(start)), Bytes::new(length));
+            dmas.push((node, dma.notify(done)));
         }
         let reader = nodes[0].clone();
-        cluster.spawn("puts", async move {
+        run_process(&mut cluster, async move {
             for (node, dma) in dmas {
                 node.dma(dma).await.expect("nothing is wrong with it");
             }
             reader.wait(done).await;
         });
-        prop_assert!(cluster.run().is_ok());
         prop_assert_eq!(&nodes[0].read(region).expect("it holds bytes")[..], &expected[..]);
     }
 }
@@ -352,25 +314,12 @@ proptest! {
 fn one_end_without_contents() {
     for (source_real, target_real) in [(true, false), (false, true)] {
         let (mut cluster, [a, b]) = start(&common::four_nodes());
-        let size = Bytes::new(1000);
-        let region = |node: &Node, real| {
-            if real {
-                node.allocate(Placement::Main, size)
-            } else {
-                node.reserve(Placement::Main, size)
-            }
-        };
-        let (source, target) = (region(&a, source_real), region(&b, target_real));
+        let source = region(&a, Placement::Main, 1000, source_real);
+        let target = region(&b, Placement::Main, 1000, target_real);
         a.write(source, &pattern(1, 1000));
-        let poster = a.clone();
-        cluster.spawn("puts", async move {
-            let dma = Dma::new(source.start(), target.start(), size);
-            poster.dma(dma).await.expect("nothing is wrong with it");
-        });
-        cluster.run().expect("all ends");
-        assert_eq!(
-            b.read(target).as_deref(),
-            target_real.then_some(&[0; 1000][..])
-        );
+        let dma = Dma::new(source.start(), target.start(), Bytes::new(1000));
+        run_process(&mut cluster, a.dma(dma)).expect("nothing is wrong with it");
+        let found = b.read(target);
+        assert_eq!(found.as_deref(), target_real.then_some(&[0; 1000][..]));
     }
 }

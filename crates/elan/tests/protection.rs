@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{cluster, four_nodes, log, logs, node_of, pattern, settle, start};
+use common::{cluster, four_nodes, node_of, pattern, run_process, run_thread, settle, start};
 use elan::{
     Access, Address, Capability, Cluster, Dma, DmaError, ElanAddr, Fault, MainAddr, Node,
-    Permissions, Placement, Reason, Region,
+    Permissions, Placement, Reason, Region, Thread,
 };
 use units::{Bytes, Time};
 
@@ -39,32 +39,21 @@ fn pair() -> Pair {
     }
 }
 
-/// Runs DMAs of a process one after the other, and what happens before each; returns their ends.
-fn outcomes(
-    cluster: &mut Cluster,
-    process: &Node,
-    dmas: Vec<(Dma, Box<dyn Fn()>)>,
-) -> Vec<Result<(), DmaError>> {
-    let (process, ends) = (process.clone(), log());
-    let noted = ends.clone();
-    cluster.spawn("posts", async move {
-        for (dma, before) in dmas {
-            before();
-            noted.note(process.dma(dma).await);
+/// Runs DMAs of a process one after the other; returns their ends.
+fn outcomes(cluster: &mut Cluster, process: &Node, dmas: Vec<Dma>) -> Vec<Result<(), DmaError>> {
+    let process = process.clone();
+    run_process(cluster, async move {
+        let mut ends = Vec::new();
+        for dma in dmas {
+            ends.push(process.dma(dma).await);
             process.sleep(Time::from_us(50)).await;
         }
-    });
-    cluster.run().expect("all ends");
-    let ends = ends.borrow();
-    ends.clone()
+        ends
+    })
 }
 
 fn fault(address: Address, length: Bytes, access: Access, reason: Reason) -> DmaError {
     Fault::new(address, length, access, reason).into()
-}
-
-fn nothing() -> Box<dyn Fn()> {
-    Box::new(|| {})
 }
 
 /// Each right alone lets through what needs it, and nothing else.
@@ -90,9 +79,9 @@ fn every_access_needs_its_right() {
         b.protect(place.elan, Bytes::new(64), held).unwrap();
         let zero = Bytes::ZERO;
         let dmas = vec![
-            (Dma::new(from, to, short), nothing()),
-            (Dma::new(to, from, short), nothing()),
-            (Dma::new(from, to, zero).notify(event), nothing()),
+            Dma::new(from, to, short),
+            Dma::new(to, from, short),
+            Dma::new(from, to, zero).notify(event),
         ];
         let ends = outcomes(&mut pair.cluster, &pair.a.clone(), dmas);
         let outcome = |right, access, at, length| {
@@ -116,28 +105,20 @@ fn every_access_needs_its_right() {
         assert_eq!(pair.b.read(pair.theirs).unwrap()[..], kept);
 
         // As a source, and for a thread.
-        let back = vec![(Dma::new(to, from, short), nothing())];
+        let back = vec![Dma::new(to, from, short)];
         let ends = outcomes(&mut pair.cluster, &pair.b.clone(), back);
         let local = outcome(Permissions::LOCAL_READ, Access::LocalRead, to, short);
         assert_eq!(ends, [local], "{held:?}");
         let near = pair.b.allocate(Placement::Adapter, SIZE).start();
         pair.b.protect(near.elan, SIZE, held).unwrap();
-        let [seen, noted] = logs();
-        pair.b
-            .run("reads and writes", async move |thread| {
-                noted.note(thread.load(near, short).map(|_| ()));
-                noted.note(thread.store(near, &[1; 100]));
-            })
-            .unwrap();
-        let end = pair.cluster.now() + Time::from_us(50);
-        pair.cluster.run_until(end).unwrap();
+        let program = async move |thread: Thread| {
+            let read = thread.load(near, short).map(|_| ());
+            (read, thread.store(near, &[1; 100]))
+        };
+        let (read, written) = run_thread(&mut pair.cluster, &pair.b, program);
         for (access, right, found) in [
-            (Access::LocalRead, Permissions::LOCAL_READ, seen.borrow()[0]),
-            (
-                Access::LocalWrite,
-                Permissions::LOCAL_WRITE,
-                seen.borrow()[1],
-            ),
+            (Access::LocalRead, Permissions::LOCAL_READ, read),
+            (Access::LocalWrite, Permissions::LOCAL_WRITE, written),
         ] {
             let expected = outcome(right, access, near, short);
             assert_eq!(found.map_err(DmaError::Fault), expected, "{held:?}");
@@ -160,17 +141,15 @@ fn nothing_of_the_offending_packet_is_stored() {
     let event = b.event(1);
     let dma = Dma::new(ours.start(), theirs.start(), SIZE).notify(event);
     let third = theirs.at(Bytes::new(2 * 320));
-    let ends = outcomes(&mut pair.cluster, &pair.a.clone(), vec![(dma, nothing())]);
+    let ends = outcomes(&mut pair.cluster, &pair.a.clone(), vec![dma]);
     let packet = Bytes::new(320);
     let error = fault(third, packet, Access::RemoteWrite, Reason::Forbidden);
     assert_eq!(ends, [Err(error)]);
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "a remote write of 320 B at {} of node 1, context 1 faults: its permissions forbid it",
-            third.elan
-        )
+    let at = third.elan;
+    let text = format!(
+        "a remote write of 320 B at {at} of node 1, context 1 faults: its permissions forbid it"
     );
+    assert_eq!(error.to_string(), text);
     let found = pair.b.read(pair.theirs).unwrap();
     let (source, before) = (pattern(1, SIZE.as_u64()), pattern(2, SIZE.as_u64()));
     assert_eq!(found[..640], source[..640]);
@@ -195,46 +174,36 @@ fn capabilities_keep_jobs_apart() {
     gone.detach();
     let one = Bytes::new(1);
     let dmas = vec![
-        (Dma::new(here, there, one), nothing()),
-        (Dma::new(there, here, one), nothing()),
-        (Dma::new(here, there, Bytes::ZERO).notify(event), nothing()),
-        (Dma::new(here, left, one), nothing()),
-        (Dma::new(here, here.offset(one), one), nothing()),
+        Dma::new(here, there, one),
+        Dma::new(there, here, one),
+        Dma::new(here, there, Bytes::ZERO).notify(event),
+        Dma::new(here, left, one),
+        Dma::new(here, here.offset(one), one),
     ];
     let ends = outcomes(&mut pair.cluster, &stranger, dmas);
     let strange = |length, access| Err(fault(there, length, access, Reason::Stranger));
     let place = pair.b.event_address(event).unwrap();
-    assert_eq!(
-        ends,
-        [
-            strange(one, Access::RemoteWrite),
-            strange(one, Access::RemoteRead),
-            Err(fault(
-                place,
-                Bytes::new(64),
-                Access::RemoteEvent,
-                Reason::Stranger
-            )),
-            Err(fault(left, one, Access::RemoteWrite, Reason::NoContext)),
-            Ok(()),
-        ]
-    );
-    assert_eq!(
-        pair.b.read(pair.theirs).unwrap()[..],
-        pattern(2, SIZE.as_u64())
-    );
+    let of_event = (Bytes::new(64), Access::RemoteEvent, Reason::Stranger);
+    let expected = [
+        strange(one, Access::RemoteWrite),
+        strange(one, Access::RemoteRead),
+        Err(fault(place, of_event.0, of_event.1, of_event.2)),
+        Err(fault(left, one, Access::RemoteWrite, Reason::NoContext)),
+        Ok(()),
+    ];
+    assert_eq!(ends, expected);
+    let kept = pair.b.read(pair.theirs).unwrap();
+    assert_eq!(kept[..], pattern(2, SIZE.as_u64()));
     // The open processes are no exception.
     let mine = open.allocate(Placement::Adapter, SIZE).start();
-    let ends = outcomes(
-        &mut pair.cluster,
-        &open,
-        vec![(Dma::new(mine, there, one), nothing())],
-    );
+    let dmas = vec![Dma::new(mine, there, one)];
+    let ends = outcomes(&mut pair.cluster, &open, dmas);
     assert_eq!(ends, [strange(one, Access::RemoteWrite)]);
     // A process that has detached has no memory, either.
+    let error = gone.store(left, &[1]).unwrap_err();
     assert_eq!(
-        gone.store(left, &[1]),
-        Err(Fault::new(left, one, Access::Host, Reason::NoContext))
+        (error.access, error.reason),
+        (Access::Host, Reason::NoContext)
     );
 }
 
@@ -242,22 +211,16 @@ fn capabilities_keep_jobs_apart() {
 #[test]
 fn contexts_of_a_node_do_not_share() {
     let (cluster, [node]) = start(&four_nodes());
-    let all: Vec<Node> = (0..4)
-        .map(|_| node.attach(cluster.capability()).unwrap())
-        .collect();
-    let regions: Vec<Region> = all
-        .iter()
-        .map(|process| process.allocate(Placement::Main, SIZE))
-        .collect();
-    for (number, (process, region)) in all.iter().zip(&regions).enumerate() {
-        assert_eq!(region.start().elan, regions[0].start().elan);
-        process.write(*region, &pattern(number as u64, SIZE.as_u64()));
-    }
-    for (number, (process, region)) in all.iter().zip(&regions).enumerate() {
-        assert_eq!(
-            process.read(*region).unwrap()[..],
-            pattern(number as u64, SIZE.as_u64())
-        );
+    let all = [0, 1, 2, 3].map(|number| {
+        let process = node.attach(cluster.capability()).unwrap();
+        let region = process.allocate(Placement::Main, SIZE);
+        process.write(region, &pattern(number, SIZE.as_u64()));
+        (number, process, region)
+    });
+    for (number, process, region) in &all {
+        assert_eq!(region.start().elan, all[0].2.start().elan);
+        let found = process.read(*region).unwrap();
+        assert_eq!(found[..], pattern(*number, SIZE.as_u64()));
     }
 }
 
@@ -270,39 +233,34 @@ fn freed_memory_is_unmapped() {
             let (mut cluster, [a, b]) = start(&four_nodes());
             let [ours, theirs] = [&a, &b].map(|node| node.allocate(placement, long));
             let (from, to) = if get { (theirs, ours) } else { (ours, theirs) };
-            let ends = log();
-            let (noted, process) = (ends.clone(), a.clone());
-            cluster.spawn("posts", async move {
-                let dma = Dma::new(from.start(), to.start(), long);
-                noted.note(process.dma(dma).await);
-                noted.note(process.dma(dma).await);
-            });
-            let owner = if owner_frees { b.clone() } else { a.clone() };
-            let region = if owner_frees { theirs } else { ours };
+            let (owner, region) = if owner_frees {
+                (b, theirs)
+            } else {
+                (a.clone(), ours)
+            };
             cluster.spawn("frees", async move {
                 owner.sleep(Time::from_us(40)).await;
                 owner.free(region).unwrap();
             });
-            cluster.run().expect("all ends");
-            let ends = ends.borrow();
+            let dma = Dma::new(from.start(), to.start(), long);
+            let ends = run_process(
+                &mut cluster,
+                async move { [a.dma(dma).await, a.dma(dma).await] },
+            );
             let writes = get != owner_frees;
             let access = match (get, owner_frees) {
                 _ if writes => Access::RemoteWrite,
                 (true, _) => Access::RemoteRead,
                 (false, _) => Access::LocalRead,
             };
-            for end in ends.iter() {
+            let in_the_middle = ends.map(|end| {
                 let Err(DmaError::Fault(fault)) = end else {
                     panic!("{end:?} although the memory is gone");
                 };
                 assert_eq!((fault.access, fault.reason), (access, Reason::Unmapped));
-            }
-            assert_eq!(ends.len(), 2);
-            let middle = |error: &Result<(), DmaError>| match error {
-                Err(DmaError::Fault(fault)) => fault.address.elan > region.start().elan,
-                _ => false,
-            };
-            assert!(middle(&ends[0]) && !middle(&ends[1]), "{ends:?}");
+                fault.address.elan > region.start().elan
+            });
+            assert_eq!(in_the_middle, [true, false], "{ends:?}");
             // What waits for the bus settles; then all is as if nothing had been.
             settle(&mut cluster);
             cluster.check_conservation();
@@ -318,25 +276,17 @@ fn memory_that_goes_while_packets_wait_for_the_bus() {
     let (mut cluster, [a, b]) = start(&config);
     let from = a.allocate(Placement::Adapter, SIZE);
     let to = b.allocate(Placement::Main, SIZE);
-    let [ends, noted] = logs();
-    cluster.spawn("puts", async move {
-        let dma = Dma::new(from.start(), to.start(), Bytes::new(320));
-        noted.note(a.dma(dma).await);
-    });
+    let packet = Bytes::new(320);
+    let sent = a.dma(Dma::new(from.start(), to.start(), packet));
     let owner = b.clone();
     cluster.spawn("frees", async move {
         owner.sleep(Time::from_us(30)).await;
         owner.free(to).unwrap();
         owner.sleep(Time::from_us(200)).await;
     });
-    cluster.run().expect("all ends");
-    assert_eq!(*ends.borrow(), [Ok(())], "it was acknowledged before");
-    let lost = fault(
-        to.start(),
-        Bytes::new(320),
-        Access::RemoteWrite,
-        Reason::Unmapped,
-    );
+    let end = run_process(&mut cluster, sent);
+    assert_eq!(end, Ok(()), "it was acknowledged before");
+    let lost = fault(to.start(), packet, Access::RemoteWrite, Reason::Unmapped);
     assert_eq!((b.trap(), b.trap()), (Some(lost), None));
 }
 
@@ -355,14 +305,8 @@ fn both_names_of_an_address() {
     for outside in [0, 0x0C80_7FFF, 0xFFFF_E000, u32::MAX] {
         assert_eq!(ElanAddr::new(outside).main(), None);
     }
-    for outside in [
-        0,
-        0x0C80_8000,
-        0x1FF_0000_0000,
-        0x1FF_0C80_7FFF,
-        0x1FF_FFFF_E000,
-        u64::MAX,
-    ] {
+    let around = [0x1FF_0000_0000, 0x1FF_0C80_7FFF, 0x1FF_FFFF_E000];
+    for outside in [0, 0x0C80_8000, u64::MAX].into_iter().chain(around) {
         assert_eq!(MainAddr::new(outside).elan(), None);
     }
 }
@@ -380,14 +324,8 @@ fn adapter_memory_has_an_end() {
     let adapter = Placement::Adapter;
     let seven = map(&node, adapter, 7 * 8192 - 100, true).unwrap();
     let error = map(&other, adapter, 8193, true).unwrap_err();
-    assert_eq!(
-        (error.left, error.bytes),
-        (Bytes::from_kb(8), Bytes::new(8193))
-    );
-    assert_eq!(
-        error.to_string(),
-        "node 0, context 1: no room for 8193 B of adapter memory; 8 KB are left"
-    );
+    let text = "node 0, context 1: no room for 8193 B of adapter memory; 8 KB are left";
+    assert_eq!(error.to_string(), text);
     map(&other, adapter, 1, true).unwrap();
     assert!(map(&node, adapter, 1, true).is_err());
     map(&node, Placement::Main, 1 << 20, true).expect("main memory is elsewhere");
@@ -423,12 +361,11 @@ fn addresses_have_an_end() {
 fn contexts_have_an_end() {
     let cluster = cluster(&four_nodes());
     let (node, capability) = (node_of(&cluster, 0), cluster.capability());
-    let all: Vec<Node> = (1..4096)
-        .map(|_| node.attach(capability).unwrap())
-        .collect();
+    let all = (1..4096).map(|_| node.attach(capability).unwrap());
+    let all: Vec<Node> = all.collect();
     assert_eq!(
-        (all[0].context().get(), all[4094].context().get()),
-        (1, 4095)
+        [0, 4094].map(|index: usize| all[index].context().get()),
+        [1, 4095]
     );
     assert_eq!(
         node.attach(capability).err().unwrap().to_string(),
@@ -437,8 +374,6 @@ fn contexts_have_an_end() {
     );
     all[70].detach();
     all[70].detach();
-    assert_eq!(
-        node.attach(capability).unwrap().context(),
-        all[70].context()
-    );
+    let again = node.attach(capability).unwrap();
+    assert_eq!(again.context(), all[70].context());
 }

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{four_nodes, log, logs, node_of, pattern, start};
+use common::{
+    four_nodes, log, logs, node_of, pattern, run_process, run_thread, run_to, settle, start,
+};
 use elan::{Dma, DmaError, Fault, Node, Permissions, Placement, QueueId, Reason, Thread};
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -41,21 +43,18 @@ fn a_full_queue_loses_nothing() {
     assert_eq!(b.queue_len(queue), 2);
     // Two that were accepted, and the third again and again: 8 retries, then a trap of 1 ms.
     assert_eq!(cluster.packets(), 2 + 9);
-    let found = log();
-    let (noted, receiver) = (found.clone(), b.clone());
-    cluster.spawn("takes", async move {
-        while noted.borrow().len() < 5 {
-            if let Some(message) = receiver.take(queue).await {
-                noted.note(message);
-            } else {
-                receiver.sleep(Time::from_us(1)).await;
-            }
+    let receiver = b.clone();
+    run_process(&mut cluster, async move {
+        for number in 0..5 {
+            let found = loop {
+                match receiver.take(queue).await {
+                    Some(found) => break found,
+                    None => receiver.sleep(Time::from_us(1)).await,
+                }
+            };
+            assert_eq!(found[..], message(0, number, 40));
         }
     });
-    cluster.run().expect("all ends");
-    for (number, found) in found.borrow().iter().enumerate() {
-        assert_eq!(found[..], message(0, number as u64, 40));
-    }
     assert_eq!((b.queue_len(queue), b.trap()), (0, None));
     cluster.check_conservation();
 }
@@ -74,29 +73,23 @@ fn taking_a_message() {
             sent.await.expect("there is room in the end");
         }
     });
-    let times = log();
-    let (noted, receiver) = (times.clone(), b.clone());
-    cluster.spawn("takes", async move {
+    let receiver = b.clone();
+    let by_process = run_process(&mut cluster, async move {
         assert_eq!(receiver.take(queue).await, None);
         receiver.sleep(Time::from_us(20)).await;
         let begun = receiver.now();
         receiver.take(queue).await.expect("one is there");
-        noted.note(receiver.now() - begun);
-        receiver.sleep(Time::from_us(20)).await;
-        let (noted, begun) = (noted.clone(), receiver.now());
-        let program = async move |thread: Thread| {
-            let started = thread.now();
-            assert!(started > begun);
-            assert_eq!(thread.receive(queue).await[..], message(0, 1, 64));
-            noted.note(thread.now() - started);
-        };
-        receiver.run("takes", program).unwrap();
-        receiver.sleep(Time::from_us(20)).await;
+        receiver.now() - begun
     });
-    cluster.run().expect("all ends");
     // A turn, since nothing has crossed this bus yet, and a burst of 64 bytes.
-    let read = Time::from_ps(80_000 + 77_000 + 242_425);
-    assert_eq!(*times.borrow(), [read, Time::ZERO]);
+    assert_eq!(by_process, Time::from_ps(80_000 + 77_000 + 242_425));
+    settle(&mut cluster);
+    let by_thread = run_thread(&mut cluster, &b, async move |thread: Thread| {
+        let started = thread.now();
+        assert_eq!(thread.receive(queue).await[..], message(0, 1, 64));
+        thread.now() - started
+    });
+    assert_eq!(by_thread, Time::ZERO);
 }
 
 /// Who waits for a message: a thread is ready when it has arrived and its event been handled; a process sees the event.
@@ -108,21 +101,19 @@ fn when_a_message_is_known() {
     let [times, noted] = logs();
     let program = async move |thread: Thread| {
         thread.receive(queue).await;
-        noted.note(("thread", thread.now()));
+        noted.note(thread.now());
     };
     b.run("serves", program).unwrap();
-    let (noted, process) = (times.clone(), b.clone());
-    cluster.spawn("waits", async move {
-        process.wait(event).await;
-        noted.note(("process", process.now()));
-    });
     let posted = Time::from_us(20);
     cluster.spawn("sends", async move {
         a.sleep_until(posted).await;
         let sent = post(&a, queue, &message(0, 0, 64), Placement::Adapter);
         sent.await.expect("there is room");
     });
-    cluster.run().expect("all ends");
+    let seen = run_process(&mut cluster, async move {
+        b.wait(event).await;
+        b.now()
+    });
     // The command, the start of the DMA; 46 flits: a header of 8 bytes, 64 in one transaction and the one that claims
     // the slot, each with 10.
     let ready = posted + Time::from_ps(77_000 + 30_304 + 200_000 + 540_000);
@@ -130,9 +121,11 @@ fn when_a_message_is_known() {
     let arrived = cycle * (ready.div_ceil(cycle) + 22 + 46 - 1);
     let event = arrived + Time::from_ns(400);
     // The thread's command crossed this bus the other way.
-    let seen = event + Time::from_ps(80_000 + 77_000 + 242_425 + 200_000);
-    let thread = event + Time::from_ns(300);
-    assert_eq!(*times.borrow(), [("thread", thread), ("process", seen)]);
+    assert_eq!(
+        seen,
+        event + Time::from_ps(80_000 + 77_000 + 242_425 + 200_000)
+    );
+    assert_eq!(*times.borrow(), [event + Time::from_ns(300)]);
 }
 
 /// What no queue takes: too long for a slot or a packet, no queue there, forbidden; and a queue that has been freed.
@@ -146,8 +139,8 @@ fn what_a_queue_refuses() {
     let freed = b.queue(2, Bytes::new(64), None).unwrap();
     b.free_queue(freed);
     let from = a.allocate(Placement::Main, Bytes::new(1000)).start();
-    let [ends, noted] = logs();
-    cluster.spawn("sends", async move {
+    let ends = run_process(&mut cluster, async move {
+        let mut ends = Vec::new();
         let send = |queue: QueueId, length| Dma::queue(from, queue.start(), Bytes::new(length));
         for dma in [
             send(short, 65),
@@ -157,21 +150,19 @@ fn what_a_queue_refuses() {
             send(short, 0),
             send(short, 64),
         ] {
-            noted.note(a.dma(dma).await);
+            ends.push(a.dma(dma).await);
         }
+        ends
     });
-    cluster.run().expect("all ends");
     let reason = |end: &Result<(), DmaError>| match end {
         Err(DmaError::Fault(Fault { reason, .. })) => *reason,
         other => panic!("{other:?}"),
     };
-    let ends = ends.borrow();
     let length = Bytes::new(321);
     assert_eq!(ends[1], Err(DmaError::TooLong { length }));
-    assert_eq!(
-        [0, 2, 3].map(|index| reason(&ends[index])),
-        [Reason::SlotTooShort, Reason::Forbidden, Reason::Nothing]
-    );
+    let reasons = [0, 2, 3].map(|index: usize| reason(&ends[index]));
+    let expected = [Reason::SlotTooShort, Reason::Forbidden, Reason::Nothing];
+    assert_eq!(reasons, expected);
     assert_eq!(ends[4..], [Ok(()), Ok(())]);
     assert_eq!(b.queue_len(short), 2);
     let outside = b.allocate(Placement::Main, Bytes::new(64)).start();
@@ -190,17 +181,15 @@ struct Program {
     thread: bool,
 }
 
-fn program() -> impl Strategy<Value = Program> {
-    let lengths = prop::collection::vec(2_u64..=320, 0..12);
-    let senders = prop::collection::vec(lengths, 1..=4);
-    (senders, 1_u32..6, 0_u64..4000, any::<bool>()).prop_map(|(senders, slots, pause, thread)| {
-        Program {
-            senders,
-            slots,
-            pause,
-            thread,
-        }
-    })
+prop_compose! {
+    fn program()(
+        senders in prop::collection::vec(prop::collection::vec(2_u64..=320, 0..12), 1..=4),
+        slots in 1_u32..6,
+        pause in 0_u64..4000,
+        thread in any::<bool>(),
+    ) -> Program {
+        Program { senders, slots, pause, thread }
+    }
 }
 
 proptest! {
@@ -274,17 +263,13 @@ fn the_host_inserts_in_order() {
     for number in 0..3 {
         node.insert(queue, &message(0, number, 8));
     }
-    let end = cluster.run_until(Time::from_us(10));
-    end.expect("nothing stops it");
+    run_to(&mut cluster, Time::from_us(10));
     assert_eq!(node.queue_len(queue), 3);
-    let [log, noted] = logs();
-    cluster.spawn("takes", async move {
-        for _ in 0..3 {
-            noted.note(node.take(queue).await.expect("it is there")[1]);
+    run_process(&mut cluster, async move {
+        for number in 0..3 {
+            assert_eq!(node.take(queue).await.expect("it is there")[1], number);
         }
     });
-    cluster.run().expect("nothing stops it");
-    assert_eq!(*log.borrow(), [0, 1, 2]);
 }
 
 /// A command cannot wait: its queue must have a slot.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{four_nodes, log, logs, node_of, settle, start, write};
+use common::{four_nodes, log, logs, node_of, run_thread, settle, start, write};
 use elan::{Action, Dma, DmaError, Placement, Priority, Thread};
 use units::{Bytes, Time};
 
@@ -94,15 +94,12 @@ fn ready_threads_take_turns() {
 fn no_wait_for_what_is_there() {
     let (mut cluster, [node]) = start(&four_nodes());
     let set = node.event_with(0, Action::None);
-    let [ends, noted] = logs();
-    let program = async move |thread: Thread| {
+    let end = run_thread(&mut cluster, &node, async move |thread: Thread| {
         thread.wait(set).await;
         assert_eq!(thread.until(async { 5 }).await, 5);
-        noted.note(thread.now());
-    };
-    node.run("goes on", program).unwrap();
-    settle(&mut cluster);
-    assert_eq!(*ends.borrow(), [COMMAND + SWITCH]);
+        thread.now()
+    });
+    assert_eq!(end, COMMAND + SWITCH);
 }
 
 /// A thread posts a DMA without command port and bus, and learns of its end without them.
@@ -111,15 +108,12 @@ fn a_dma_of_a_thread() {
     let (mut cluster, [a, b]) = start(&four_nodes());
     let size = Bytes::new(64);
     let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, size).start());
-    let [ends, noted] = logs();
-    let program = async move |thread: Thread| {
+    let ends = run_thread(&mut cluster, &a, async move |thread: Thread| {
         let transfer = thread.dma(Dma::new(from, to, size)).await;
-        noted.note(thread.now());
+        let posted = thread.now();
         thread.until(transfer).await.expect("both ends are right");
-        noted.note(thread.now());
-    };
-    a.run("puts", program).unwrap();
-    settle(&mut cluster);
+        (posted, thread.now())
+    });
     let posted = COMMAND + SWITCH + ISSUE;
     let cycle = ns(5);
     let injected = (posted + ns(540)).div_ceil(cycle);
@@ -128,7 +122,7 @@ fn a_dma_of_a_thread() {
     let turnaround = four_nodes().adapter.turnaround / cycle;
     let acknowledged = cycle * (delivered + turnaround + 22);
     let known = acknowledged + ns(200) + SWITCH;
-    assert_eq!(*ends.borrow(), [posted, known]);
+    assert_eq!(ends, (posted, known));
     assert_eq!(a.bus_busy(), NEXT, "one command, no block copy");
 }
 
@@ -137,20 +131,16 @@ fn a_dma_of_a_thread() {
 fn a_message_of_a_thread() {
     let (mut cluster, [a, b]) = start(&four_nodes());
     let to = b.allocate(Placement::Adapter, Bytes::new(8)).start();
-    let [ends, noted] = logs();
-    let program = async move |thread: Thread| {
-        let write = write(to, 77);
-        let answer = thread.send(to, &[write], Priority::Low).await.unwrap();
-        noted.note((answer.found, thread.now()));
-    };
-    a.run("writes", program).unwrap();
-    settle(&mut cluster);
+    let end = run_thread(&mut cluster, &a, async move |thread: Thread| {
+        let answer = thread.send(to, &[write(to, 77)], Priority::Low).await;
+        (answer.unwrap().found, thread.now())
+    });
     // 8 bytes of header, 10 of the transaction, 8 of the word: 13 flits.
     let cycle = ns(5);
     let injected = (COMMAND + SWITCH + ISSUE).div_ceil(cycle);
     let turnaround = four_nodes().adapter.turnaround / cycle;
     let answered = cycle * (injected + 22 + 13 - 1 + turnaround + 22);
-    assert_eq!(*ends.borrow(), [(Some(0), answered + SWITCH)]);
+    assert_eq!(end, (Some(0), answered + SWITCH));
     assert_eq!(b.load(to, Bytes::new(8)).unwrap()[..], 77_u64.to_le_bytes());
 }
 
@@ -162,55 +152,27 @@ fn errors_reach_the_thread() {
     let here = a.allocate(Placement::Adapter, size).start();
     let main = a.allocate(Placement::Main, size).start();
     let there = b.allocate(Placement::Adapter, size).start();
-    let [done, noted] = logs();
-    let program = async move |thread: Thread| {
+    let says = |error: DmaError, words: &str| assert!(error.to_string().contains(words), "{error}");
+    run_thread(&mut cluster, &a, async move |thread: Thread| {
         let beyond = there.offset(size);
         let transfer = thread.dma(Dma::new(here, beyond, size)).await;
         let error = thread.until(transfer).await.unwrap_err();
-        assert!(
-            error.to_string().contains("a remote write of 64 B"),
-            "{error}"
-        );
+        says(error, "a remote write of 64 B");
         let write = write(beyond, 1);
-        let error = thread
-            .send(there, &[write], Priority::Low)
-            .await
-            .unwrap_err();
-        assert!(
-            error.to_string().contains("a remote write of 8 B"),
-            "{error}"
-        );
-        let none = thread.send(there, &[], Priority::Low).await.unwrap_err();
-        let six = thread
-            .send(there, &[write; 6], Priority::Low)
-            .await
-            .unwrap_err();
-        assert_eq!(
-            none,
-            DmaError::TooLong {
-                length: Bytes::ZERO
-            }
-        );
-        assert_eq!(
-            six,
-            DmaError::TooLong {
-                length: Bytes::new(48)
-            }
-        );
+        let send =
+            async |packet: &[_]| thread.send(there, packet, Priority::Low).await.unwrap_err();
+        says(send(&[write]).await, "a remote write of 8 B");
+        for packet in [&[][..], &[write; 6]] {
+            let length = Bytes::new(8 * packet.len() as u64);
+            assert_eq!(send(packet).await, DmaError::TooLong { length });
+        }
         thread.store_word(here, 5).unwrap();
         assert_eq!(thread.load_word(here), Ok(5));
         assert!(thread.load_word(here.offset(Bytes::new(57))).is_err());
         let error = thread.load_word(main).unwrap_err();
-        assert!(
-            error.to_string().contains("must lie in adapter memory"),
-            "{error}"
-        );
+        says(error.into(), "must lie in adapter memory");
         assert!(thread.load_word(there).is_err(), "another node's");
-        noted.note(());
-    };
-    a.run("errs", program).unwrap();
-    settle(&mut cluster);
-    assert_eq!(done.borrow().len(), 1);
+    });
 }
 
 /// A thread that never ends keeps no run from ending, and is no deadlock; a process that waits is.
@@ -235,10 +197,7 @@ fn threads_end_with_the_processes() {
 #[test]
 fn a_turn_that_is_given_up() {
     let (mut cluster, [node]) = start(&four_nodes());
-    let (event, never) = (
-        node.event_with(1, Action::None),
-        node.event_with(1, Action::None),
-    );
+    let [event, never] = [(); 2].map(|()| node.event_with(1, Action::None));
     let [order, noted] = logs();
     // Waits for one of two: the event makes it ready while another runs, and it drops that wait after a while.
     let program = async move |thread: Thread| {

@@ -88,40 +88,40 @@ impl Run {
         self.check_batches("run.window", check);
         self.check_slices("run.slices", check);
         if self.max_events == 0 {
-            check
-                .problem("run.max_events", "no point ends within 0 events")
-                .allowed("at least 1");
+            let found = check.problem("run.max_events", "no point ends within 0 events");
+            found.allowed("at least 1");
         }
         if self.max_memory.is_zero() {
-            check
-                .problem("run.max_memory", "no point ends within 0 B")
-                .allowed("at least 1 B");
+            let found = check.problem("run.max_memory", "no point ends within 0 B");
+            found.allowed("at least 1 B");
         }
     }
 
     /// The length of a batch: window and batches may come from different places. `path` is what to blame.
     fn check_batches(&self, path: &str, check: &mut Check<'_>) {
-        let least = SHORTEST * u64::from(self.batches.min(MOST));
-        if !self.window.is_zero() && self.window < least {
-            let message = format!(
-                "a window of {} is too short for {} batches",
-                self.window, self.batches
-            );
-            check
-                .problem(path, message)
-                .allowed(format!("at least {least} for so many"));
-        }
+        let batches = (self.batches, MOST, "batches");
+        self.check_parts(path, ("window", self.window), batches, check);
     }
 
     /// The length of a slice, as that of a batch.
     fn check_slices(&self, path: &str, check: &mut Check<'_>) {
-        let least = SHORTEST * u64::from(self.slices.min(MOST_SLICES));
         let length = self.warm_up.saturating_add(self.window);
+        let slices = (self.slices, MOST_SLICES, "slices");
+        self.check_parts(path, ("run", length), slices, check);
+    }
+
+    fn check_parts(
+        &self,
+        path: &str,
+        (whole, length): (&str, Time),
+        (count, most, parts): (u32, u32, &str),
+        check: &mut Check<'_>,
+    ) {
+        let least = SHORTEST * u64::from(count.min(most));
         if !self.window.is_zero() && length < least {
-            let message = format!("a run of {length} is too short for {} slices", self.slices);
-            check
-                .problem(path, message)
-                .allowed(format!("at least {least} for so many"));
+            let message = format!("a {whole} of {length} is too short for {count} {parts}");
+            let found = check.problem(path, message);
+            found.allowed(format!("at least {least} for so many"));
         }
     }
 }
@@ -149,27 +149,20 @@ impl RunChanges {
     fn check_bounds(&self, path: &str, check: &mut Check<'_>) {
         if self.window.is_some_and(Time::is_zero) {
             let allowed = format!("more than 0 s, at most {LONGEST}");
-            check
-                .problem(
-                    &format!("{path}.window"),
-                    "nothing can be measured in no time",
-                )
-                .allowed(allowed);
+            let message = "nothing can be measured in no time";
+            let found = check.problem(&format!("{path}.window"), message);
+            found.allowed(allowed);
         }
         for (key, time) in [("window", self.window), ("warm_up", self.warm_up)] {
             if let Some(time) = time {
                 check.longest(&format!("{path}.{key}"), time, LONGEST);
             }
         }
-        let counts = [
+        for (key, count, range) in [
             ("batches", self.batches, 1..=MOST),
             ("seeds", self.seeds, 1..=MOST),
-        ];
-        for (key, count, range) in
-            counts
-                .into_iter()
-                .chain([("slices", self.slices, 0..=MOST_SLICES)])
-        {
+            ("slices", self.slices, 0..=MOST_SLICES),
+        ] {
             if let Some(count) = count {
                 check.range(&format!("{path}.{key}"), count, range);
             }

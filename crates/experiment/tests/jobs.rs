@@ -37,18 +37,14 @@ fn sets_of_nodes() {
     assert_eq!(numbers(json!("0-63:8")), [0, 8, 16, 24, 32, 40, 48, 56]);
     assert_eq!(numbers(json!("7-63:8")), [7, 15, 23, 31, 39, 47, 55, 63]);
     assert_eq!(numbers(json!("9, 2 - 4,3-6 : 3")), [2, 3, 4, 6, 9]);
-    assert_eq!(
-        numbers(json!("0-9 except 0-63:8")),
-        [1, 2, 3, 4, 5, 6, 7, 9]
-    );
+    let except = numbers(json!("0-9 except 0-63:8"));
+    assert_eq!(except, [1, 2, 3, 4, 5, 6, 7, 9]);
     assert_eq!(numbers(json!("0-3 except 5")), range(0, 3));
     for wrong in [
         "", "a", "1-", "-1", "3-2", "1,,2", "0-7:", "0-7:0", "+1", "1 except", "except 1", "1 2",
     ] {
-        assert!(
-            serde_json::from_value::<Nodes>(json!(wrong)).is_err(),
-            "{wrong}"
-        );
+        let nodes = serde_json::from_value::<Nodes>(json!(wrong));
+        assert!(nodes.is_err(), "{wrong}");
     }
 }
 
@@ -67,10 +63,8 @@ fn pairs_come_from_a_file() {
     let Pattern::Pairs(pairs) = &job(&point, "permutation").pattern else {
         panic!("{point:?}")
     };
-    assert_eq!(
-        pairs.pairs,
-        [(0, 1), (1, 2), (2, 3), (3, 0), (5, 6), (5, 7)]
-    );
+    let expected = [(0, 1), (1, 2), (2, 3), (3, 0), (5, 6), (5, 7)];
+    assert_eq!(pairs.pairs, expected);
     let again: Point = serde_json::from_str(&serde_json::to_string(&point).unwrap()).unwrap();
     assert_eq!(again.key(), point.key());
     let digests = [&point, &again].map(|point| simulate(point, None).unwrap());
@@ -81,23 +75,17 @@ fn pairs_come_from_a_file() {
 
 #[test]
 fn overrides_name_a_job_where_there_are_several() {
-    for point in points(
-        "combined",
-        &[
-            "series.combined.io.load=20 MB/s",
-            "series.combined.compute.nodes=8",
-        ],
-    ) {
+    let (load, nodes) = ("io.load=20 MB/s", "compute.nodes=8");
+    let [load, nodes] = [load, nodes].map(|change| format!("series.combined.{change}"));
+    for point in points("combined", &[&load, &nodes]) {
         assert_eq!(json!(job(&point, "io").load), json!("20 MB/s"));
         assert_eq!(job(&point, "compute").nodes, Nodes::first(8));
     }
     let pattern = "series.permutations.pattern=complement";
     assert_eq!(points("permutations", &[pattern]).len(), 2);
     let full = "series.permutations.jobs.permutation.pattern=complement";
-    assert_eq!(
-        points("permutations", &[pattern]),
-        points("permutations", &[full])
-    );
+    let [short, full] = [pattern, full].map(|change| points("permutations", &[change]));
+    assert_eq!(short, full);
 }
 
 /// Everything that a job says is part of the identity of its points, its name too: that names its random numbers.
@@ -131,11 +119,8 @@ fn a_series_changes_the_machine() {
         &["link.channels=3", "switch.ascent=deterministic"],
     );
     let parameter = |point: &Point, key: &str| {
-        let parameters = point.machine.parameters();
-        let found = parameters
-            .into_iter()
-            .find(|parameter| parameter.key == key)
-            .unwrap();
+        let mut parameters = point.machine.parameters().into_iter();
+        let found = parameters.find(|parameter| parameter.key == key).unwrap();
         (found.value, found.source)
     };
     let expected = |value: Value, source: &str| (value, source.to_string());
@@ -163,9 +148,7 @@ fn a_table_of_changes_is_a_list_of_one() {
         .replace("4 }]", "4 }");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jobs.toml");
     let all = plan_file(file, &one, &[]).unwrap();
-    assert_eq!(
-        all[0].parameters()["machine"],
-        "link.channels=4, switch.circuit=wormhole"
-    );
+    let changes = &all[0].parameters()["machine"];
+    assert_eq!(changes, "link.channels=4, switch.circuit=wormhole");
     assert_eq!(all[..2], points("permutations", &[])[2..]);
 }

@@ -4,8 +4,8 @@ mod common;
 
 use common::{EXPERIMENT, plan_file, points, snapshot};
 use config::Override;
-use experiment::{Experiment, Nodes, Traffic, Workload};
-use units::{Bytes, Time};
+use experiment::{Experiment, Point};
+use units::Time;
 
 #[test]
 fn values_of_a_series() {
@@ -14,26 +14,15 @@ fn values_of_a_series() {
         "series.load.message=64 KB",
         "series.ping.to=2",
     ]);
-    let loads: Vec<_> = points
-        .iter()
-        .filter(|point| point.series == "load")
-        .collect();
+    let loads = points.iter().filter(|point| point.series == "load");
+    let loads: Vec<_> = loads.map(Point::parameters).collect();
     assert_eq!(loads.len(), 8, "two numbers of nodes, two loads, two seeds");
-    for (index, point) in loads.iter().enumerate() {
-        let Workload::Jobs(Traffic { jobs, .. }) = &point.workload else {
-            panic!("{point:?}")
-        };
-        assert_eq!(
-            jobs["uniform"].nodes,
-            Nodes::first(if index < 4 { 16 } else { 32 })
-        );
-        assert_eq!(jobs["uniform"].message, Bytes::from_kb(64));
+    for (index, load) in loads.iter().enumerate() {
+        assert_eq!(load["nodes"], if index < 4 { 16 } else { 32 });
+        assert_eq!(load["message"], "64 KB");
     }
-    assert_eq!(
-        points.len() - loads.len(),
-        6,
-        "one destination instead of two"
-    );
+    let pings = points.len() - loads.len();
+    assert_eq!(pings, 6, "one destination instead of two");
 }
 
 #[test]
@@ -46,33 +35,21 @@ fn settings_of_all_series_and_of_one() {
     for point in &changed {
         assert_eq!(point.run.window, Time::from_ms(2));
         assert_eq!(point.run.seeds, if point.series == "load" { 3 } else { 1 });
-        assert_eq!(
-            point.run.max_events, 1_000_000,
-            "a key that the file does not have"
-        );
+        // A key that the file does not have.
+        assert_eq!(point.run.max_events, 1_000_000);
     }
+    // What a series says goes before the default.
     let ours = points(&["series.load.run.window=3 ms", "run.window=2 ms"]);
-    assert_eq!(
-        ours.last().unwrap().run.window,
-        Time::from_ms(3),
-        "what a series says goes before the default"
-    );
+    assert_eq!(ours.last().unwrap().run.window, Time::from_ms(3));
 }
 
 #[test]
 fn settings_of_a_file_without_any() {
-    let start = EXPERIMENT.find("[run]").unwrap();
-    let text = [
-        &EXPERIMENT[..start],
-        &EXPERIMENT[EXPERIMENT.find("[[series]]").unwrap()..],
-    ]
-    .concat();
+    let [run, series] = ["[run]", "[[series]]"].map(|key| EXPERIMENT.find(key).unwrap());
+    let text = [&EXPERIMENT[..run], &EXPERIMENT[series..]].concat();
     let points = plan_file("short.toml", &text, &["run.window=2 ms"]).unwrap();
-    assert!(
-        points
-            .iter()
-            .all(|point| point.run.window == Time::from_ms(2))
-    );
+    let two = |point: &Point| point.run.window == Time::from_ms(2);
+    assert!(points.iter().all(two));
 }
 
 #[test]
@@ -99,8 +76,9 @@ fn without_quotes_or_with() {
         " run.window='2 ms'",
     ] {
         let change = Override::parse(text).unwrap();
+        let parts = (change.key.as_str(), change.toml());
         assert_eq!(
-            (change.key.as_str(), change.toml().as_str()),
+            (parts.0, parts.1.as_str()),
             ("run.window", Some("2 ms")),
             "{text}"
         );

@@ -124,7 +124,7 @@ impl Job {
         for &node in &self.nodes {
             *counts.entry(node).or_insert(0) += 1;
         }
-        let cpus = cluster.node(NodeId::new(0)).host_config().cpus;
+        let cpus = cluster.node(NodeId::new(0)).config().host.cpus;
         if let Some((node, processes)) = counts.into_iter().find(|&(_, count)| count > cpus) {
             return Err(JobError::Crowded {
                 node,

@@ -277,29 +277,6 @@ fn truncation() {
     }
 }
 
-/// Four processes on each of two nodes: all send to all, through shared memory and the network, and wait for all of it.
-#[test]
-fn four_processes_on_a_node() {
-    run(&job_of(&[0, 5], 4), async |pe| {
-        let (mpi, all) = (pe.mpi(), pe.nvps());
-        assert_eq!((mpi.size(), pe.elan3().nlocal()), (8, 4));
-        for length in [0, 40, 2_000, 20_000] {
-            let buffers: Vec<_> = (0..all).map(|_| filled(&pe, 99, length)).collect();
-            let from = filled(&pe, mpi.rank().into(), length);
-            let received = (0..all).zip(&buffers);
-            let mut requests: Vec<_> = received
-                .map(|(other, &at)| mpi.irecv(other, mpi.rank(), at, b(length)))
-                .collect();
-            requests.extend((0..all).map(|other| mpi.isend(other, other, from, b(length))));
-            let statuses = mpi.waitall(requests).await.unwrap();
-            for (other, (status, &at)) in (0..all).zip(statuses.iter().zip(&buffers)) {
-                assert_eq!((status.source, status.size), (other, b(length)));
-                assert_holds(&pe, at, other.into(), length);
-            }
-        }
-    });
-}
-
 #[test]
 fn self_sends() {
     run(&four(), async |pe| {

@@ -4,7 +4,6 @@ mod common;
 
 use common::{b, job, job_of, load, logs, me, pattern, pid, play, run, run_on, store};
 use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};
-use libelan::elan::queue::QueueError;
 use libelan::elan::{GLOBAL_ELAN, GLOBAL_MAIN};
 use libelan::elan3::AllocError;
 use libelan::shmem::ShmemError;
@@ -126,9 +125,8 @@ fn overlapping_puts() {
         for target in [1, 4].map(pid) {
             elan.wait(elan.put(target, from, to, size)).await.unwrap();
             let second = to.offset(b(300));
-            elan.wait(elan.put(target, other, second, b(400)))
-                .await
-                .unwrap();
+            let over = elan.put(target, other, second, b(400));
+            elan.wait(over).await.unwrap();
             elan.wait(elan.get(target, to, from, size)).await.unwrap();
             let found = load(&pe, from, size);
             let expected = |index| if (300..700).contains(&index) { 2 } else { 1 };
@@ -192,14 +190,10 @@ fn global_memory() {
     let [places, noted] = logs();
     run(&six(), async move |pe| {
         let elan = pe.elan();
-        assert_eq!(
-            (elan.vp(), elan.nvps(), elan.clock()),
-            (pe.vp(), 6, pe.now())
-        );
+        let found = (elan.vp(), elan.nvps(), elan.clock());
+        assert_eq!(found, (pe.vp(), 6, pe.now()));
         // What each has for itself alone does not matter.
-        pe.elan3()
-            .alloc_main(8, b(1 + 9 * u64::from(me(&pe))))
-            .unwrap();
+        common::alloc(&pe, false, b(1 + 9 * u64::from(me(&pe))));
         let (main, adapter) = (elan.galloc_main(64, b(100)), elan.galloc_elan(64, b(100)));
         let (main, adapter) = (main.unwrap(), adapter.unwrap());
         assert!(elan.galloc_main(64, GLOBAL_MAIN).is_err());
@@ -254,15 +248,11 @@ fn queues() {
         let length = b(321);
         assert_eq!(elan.wait(long).await, Err(DmaError::TooLong { length }));
         assert_eq!(elan.queue_max_slot_size(), b(320));
-        assert!(matches!(
-            elan.queue_rx(0, b(8)),
-            Err(QueueError::Shape { .. })
-        ));
-        let error = elan.queue_rx(9, b(321)).err().unwrap();
-        assert_eq!(
-            error.to_string(),
-            "a queue has slots, of 1 B to 320 B; not 9 of 321 B"
-        );
+        for (slots, size) in [(0, 8), (9, 321)] {
+            let error = elan.queue_rx(slots, b(size)).err().unwrap();
+            let text = format!("a queue has slots, of 1 B to 320 B; not {slots} of {size} B");
+            assert_eq!(error.to_string(), text);
+        }
     });
 }
 
@@ -280,10 +270,8 @@ fn shmem_memory_and_words() {
         shmem.p(flags, 1, next);
         let flag = shmem.wait(flags, 0).await.unwrap();
         assert_eq!(flag, 1);
-        assert_eq!(
-            shmem.g(word, next).await.unwrap(),
-            1000 + u64::from(me(&pe))
-        );
+        let found = shmem.g(word, next).await.unwrap();
+        assert_eq!(found, 1000 + u64::from(me(&pe)));
         assert_eq!(shmem.g(flags, next).await.unwrap(), 1);
         shmem.quiet().await.unwrap();
         let error = shmem.g(ElanAddr::new(0), next).await.unwrap_err();
@@ -326,11 +314,8 @@ fn shmem_atomics() {
         for _ in 0..5 {
             noted.note(shmem.finc(sum, 3).await.unwrap());
         }
-        let before = shmem
-            .swap(swapped, u64::from(me(&pe)) + 1, 3)
-            .await
-            .unwrap();
-        noted.note(1000 + before);
+        let before = shmem.swap(swapped, u64::from(me(&pe)) + 1, 3).await;
+        noted.note(1000 + before.unwrap());
         // A lock; what it protects is read and written apart.
         while shmem.cswap(lock, 0, 1, 3).await.unwrap() != 0 {}
         let counted = shmem.g(count, 3).await.unwrap();
@@ -371,10 +356,8 @@ fn shmem_waits_for_ever() {
     let Err(Stop::Deadlock { waiting, .. }) = end else {
         panic!("the word stays 0")
     };
-    assert!(
-        waiting[0].starts_with("test 0: waits for the word at 0x"),
-        "{waiting:?}"
-    );
+    let text = "test 0: waits for the word at 0x";
+    assert!(waiting[0].starts_with(text), "{waiting:?}");
 }
 
 /// Everything on one process alone.
@@ -413,9 +396,8 @@ fn a_get_sees_what_was_put() {
         for (round, length) in (300..2000).step_by(100).enumerate() {
             let bytes = pattern(round as u64, length);
             store(&pe, from, &bytes);
-            elan.wait(elan.put(pid(3), from, to, b(length)))
-                .await
-                .unwrap();
+            let put = elan.put(pid(3), from, to, b(length));
+            elan.wait(put).await.unwrap();
             // The last bytes alone.
             let last = b(length - 200);
             let get = elan.get(pid(3), to.offset(last), back, b(200));

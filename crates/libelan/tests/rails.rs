@@ -3,7 +3,8 @@
 mod common;
 
 use common::{
-    assert_holds, b, cluster, filled, four_nodes, job, logs, me, pid, run_on, store, with_rails,
+    assert_holds, b, cluster, filled, four_nodes, job, logs, me, pid, run_on, run_to, store,
+    with_rails,
 };
 use elan::rails::Kind;
 use elan::{Cluster, Config, Matching, Rail};
@@ -209,26 +210,17 @@ fn a_rail_that_fails() {
                     } else {
                         let at = filled(&pe, 0, length);
                         let room = Room::Buffer(at, b(length));
-                        tport
-                            .rx_wait(tport.rx_start(Select::ANY, room))
-                            .await
-                            .unwrap();
+                        let rx = tport.rx_start(Select::ANY, room);
+                        tport.rx_wait(rx).await.unwrap();
                         assert_holds(&pe, at, 7, length);
                     }
                 }
             };
             job.launch(&mut cluster, program).unwrap();
-            let end = cluster.run_until(Time::from_ms(100));
-            end.unwrap();
-            let done = done.borrow();
-            if rail == 1 {
-                assert_eq!(done[..], [Ok(()); 3]);
-                continue;
-            }
-            assert_eq!(
-                done[..],
-                [Err(TportError::RailDown { rail: Rail::new(0) }); 3]
-            );
+            run_to(&mut cluster, Time::from_ms(100));
+            let down = Err(TportError::RailDown { rail: Rail::new(0) });
+            let expected = if rail == 1 { Ok(()) } else { down };
+            assert_eq!(*done.borrow(), [expected; 3]);
         }
     }
 }

@@ -24,7 +24,7 @@ mod topology;
 pub use file::{
     Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Packet, Switch, Title, Tport,
 };
-pub use noise::{Distribution, MeanOrCounts, Noise, Processors};
+pub use noise::{MeanOrCounts, Noise, Processors};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::Rails;
 pub use topology::{Kind, Topology};

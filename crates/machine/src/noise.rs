@@ -11,10 +11,11 @@
 //! A time may also be a list of what was counted, times each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
 //! `elanite noise` writes such sections. [`elan::noise`] says how they take effect.
 
-use crate::param::Param;
+use crate::param::{Param, TimeOrList};
+use elan::Distribution;
 use elan::noise::{Source, Spread};
 use schemars::JsonSchema;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeserializer};
+use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use units::Time;
@@ -87,18 +88,6 @@ impl<'de> Deserialize<'de> for Processors {
     }
 }
 
-/// How a time varies around its mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Distribution {
-    /// Not at all.
-    Fixed,
-    /// Uniformly between 0 and twice the mean.
-    Uniform,
-    /// Exponentially.
-    Exponential,
-}
-
 /// A mean, or times that were counted, each with how often it was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -117,36 +106,14 @@ struct Count(Time, u64);
 
 impl<'de> Deserialize<'de> for MeanOrCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMany;
-        impl<'de> Visitor<'de> for OneOrMany {
-            type Value = MeanOrCounts;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(
-                    "a time with its unit, such as \"35 ns\", or a list of times with counts, such as [[\"35 ns\", 2]]",
-                )
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<MeanOrCounts, E> {
-                text.parse().map(MeanOrCounts::Mean).map_err(E::custom)
-            }
-
-            // A bare number: the error is that of a time without its unit.
-            fn visit_i64<E: Error>(self, number: i64) -> Result<MeanOrCounts, E> {
-                self.visit_str(&number.to_string())
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<MeanOrCounts, E> {
-                self.visit_str(&number.to_string())
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<MeanOrCounts, A::Error> {
-                let counts = Vec::<Count>::deserialize(SeqAccessDeserializer::new(list))?;
+        deserializer.deserialize_any(TimeOrList {
+            expected: "a time with its unit, such as \"35 ns\", or a list of times with counts, such as [[\"35 ns\", 2]]",
+            time: MeanOrCounts::Mean,
+            list: |counts: Vec<Count>| {
                 let counts = counts.into_iter().map(|Count(time, count)| (time, count));
-                Ok(MeanOrCounts::Counts(counts.collect()))
-            }
-        }
-        deserializer.deserialize_any(OneOrMany)
+                MeanOrCounts::Counts(counts.collect())
+            },
+        })
     }
 }
 
@@ -154,11 +121,9 @@ impl MeanOrCounts {
     /// With the distribution that a mean has.
     pub(crate) fn spread(&self, distribution: Option<&Param<Distribution>>) -> Spread {
         let distribution = distribution.map_or(Distribution::Fixed, |given| given.value);
-        match (self, distribution) {
-            (MeanOrCounts::Counts(times), _) => Spread::Counted(times.as_slice().into()),
-            (&MeanOrCounts::Mean(mean), Distribution::Fixed) => Spread::Fixed(mean),
-            (&MeanOrCounts::Mean(mean), Distribution::Uniform) => Spread::Uniform(mean),
-            (&MeanOrCounts::Mean(mean), Distribution::Exponential) => Spread::Exponential(mean),
+        match self {
+            MeanOrCounts::Counts(times) => Spread::Counted(times.as_slice().into()),
+            MeanOrCounts::Mean(mean) => Spread::Mean(*mean, distribution),
         }
     }
 }

@@ -69,32 +69,44 @@ impl PerLevel {
 
 impl<'de> Deserialize<'de> for PerLevel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMany;
-        impl<'de> Visitor<'de> for OneOrMany {
-            type Value = PerLevel;
+        deserializer.deserialize_any(TimeOrList {
+            expected: "a time with its unit, such as \"55 ns\", or a list of them, one for each level of links",
+            time: PerLevel::All,
+            list: PerLevel::Each,
+        })
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a time with its unit, such as \"55 ns\", or a list of them, one for each level of links")
-            }
+/// Reads a time, or a list of something.
+pub(crate) struct TimeOrList<T, V> {
+    /// What a file should have, in words.
+    pub expected: &'static str,
+    pub time: fn(Time) -> V,
+    pub list: fn(Vec<T>) -> V,
+}
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<PerLevel, E> {
-                text.parse().map(PerLevel::All).map_err(E::custom)
-            }
+impl<'de, T: Deserialize<'de>, V> Visitor<'de> for TimeOrList<T, V> {
+    type Value = V;
 
-            // A bare number: the error is that of a time without its unit.
-            fn visit_i64<E: Error>(self, number: i64) -> Result<PerLevel, E> {
-                self.visit_str(&number.to_string())
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
 
-            fn visit_f64<E: Error>(self, number: f64) -> Result<PerLevel, E> {
-                self.visit_str(&number.to_string())
-            }
+    fn visit_str<E: Error>(self, text: &str) -> Result<V, E> {
+        text.parse().map(self.time).map_err(E::custom)
+    }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<PerLevel, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(PerLevel::Each)
-            }
-        }
-        deserializer.deserialize_any(OneOrMany)
+    // A bare number: the error is that of a time without its unit.
+    fn visit_i64<E: Error>(self, number: i64) -> Result<V, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<V, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<V, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(self.list)
     }
 }
 

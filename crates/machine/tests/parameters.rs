@@ -5,6 +5,7 @@ mod changes;
 
 use changes::CHANGES;
 use config::Override;
+use elan::Distribution::{Exponential, Fixed};
 use elan::noise::{Source, Spread};
 use fabric::Broadcast;
 use machine::{Machine, Parameter};
@@ -14,19 +15,22 @@ use units::Time;
 
 const GOOD: &str = include_str!("good.toml");
 
+/// A change of the hop delay, to one value for each level.
+const DELAYS: &str = "link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]";
+
 fn machine(overrides: &[&str]) -> Machine {
-    let overrides: Vec<_> = overrides
-        .iter()
-        .map(|text| Override::parse(text).unwrap())
-        .collect();
-    Machine::parse("good.toml", GOOD, &overrides).unwrap_or_else(|problems| panic!("{problems}"))
+    parse(GOOD, overrides)
+}
+
+fn parse(text: &str, overrides: &[&str]) -> Machine {
+    let overrides = overrides.iter().map(|text| Override::parse(text).unwrap());
+    let machine = Machine::parse("good.toml", text, &overrides.collect::<Vec<_>>());
+    machine.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 fn parameter(machine: &Machine, key: &str) -> Parameter {
-    let found = machine
-        .parameters()
-        .into_iter()
-        .find(|parameter| parameter.key == key);
+    let mut all = machine.parameters().into_iter();
+    let found = all.find(|parameter| parameter.key == key);
     found.unwrap_or_else(|| panic!("no parameter {key}"))
 }
 
@@ -35,10 +39,8 @@ fn keys(text: &str) -> Vec<String> {
     let mut section = "";
     let mut keys = Vec::new();
     for line in text.lines() {
-        if let Some(name) = line
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
+        let name = line.strip_prefix('[');
+        if let Some(name) = name.and_then(|rest| rest.strip_suffix(']')) {
             section = name;
         } else if let Some((key, _)) = line.split_once(" = ").filter(|_| !line.starts_with('#')) {
             keys.push(format!("{section}.{key}"));
@@ -49,15 +51,10 @@ fn keys(text: &str) -> Vec<String> {
 
 #[test]
 fn parameters_are_complete_and_in_the_order_of_the_file() {
-    let listed: Vec<_> = machine(&[])
-        .parameters()
-        .into_iter()
-        .map(|parameter| parameter.key)
-        .collect();
-    let expected: Vec<_> = keys(GOOD)
-        .into_iter()
-        .filter(|key| !key.starts_with("machine."))
-        .collect();
+    let listed = machine(&[]).parameters().into_iter();
+    let listed: Vec<_> = listed.map(|parameter| parameter.key).collect();
+    let mut expected = keys(GOOD);
+    expected.retain(|key| !key.starts_with("machine."));
     assert_eq!(listed, expected);
 }
 
@@ -65,19 +62,12 @@ fn parameters_are_complete_and_in_the_order_of_the_file() {
 fn parameters_have_their_values_and_provenance() {
     let turnaround = parameter(&machine(&[]), "adapter.turnaround");
     assert_eq!(turnaround.value, json!("200 ns"));
-    assert_eq!(
-        (turnaround.source.as_str(), turnaround.fitted_to),
-        ("test", vec!["some.claim".to_string()])
-    );
-    assert_eq!(
-        parameter(&machine(&[]), "topology.down").value,
-        json!([4, 4, 4])
-    );
-    assert_eq!(
-        parameter(&machine(&[]), "fabric.engine").source,
-        "",
-        "no physics"
-    );
+    assert_eq!(turnaround.source, "test");
+    assert_eq!(turnaround.fitted_to, ["some.claim"]);
+    let [down, engine] =
+        ["topology.down", "fabric.engine"].map(|key| parameter(&machine(&[]), key));
+    assert_eq!(down.value, json!([4, 4, 4]));
+    assert_eq!(engine.source, "", "no physics");
 }
 
 #[test]
@@ -89,10 +79,8 @@ fn an_override_changes_the_provenance() {
     ]);
     let turnaround = parameter(&changed, "adapter.turnaround");
     assert_eq!(turnaround.value, json!("300 ns"));
-    assert_eq!(
-        (turnaround.source.as_str(), turnaround.fitted_to.len()),
-        ("command line", 0)
-    );
+    let provenance = (turnaround.source.as_str(), turnaround.fitted_to.len());
+    assert_eq!(provenance, ("command line", 0));
     assert_eq!(parameter(&changed, "link.channels").value, json!(4));
     assert_eq!(parameter(&changed, "topology.up").value, json!([2, 2]));
     let others = |machine: &Machine| -> Vec<_> {
@@ -108,30 +96,18 @@ fn an_override_changes_the_provenance() {
 #[test]
 fn an_override_adds_a_parameter() {
     let parallel = |machine: &Machine| {
-        machine
-            .cluster_config()
-            .fabric
-            .topology
-            .as_tree()
-            .expect("a tree")
-            .parallel_links(2)
+        let topology = machine.cluster_config().fabric.topology;
+        topology.as_tree().expect("a tree").parallel_links(2)
     };
     assert!(machine(&[]).topology.parallel.is_none());
     assert_eq!(parallel(&machine(&[])), 1);
     let changed = machine(&["topology.parallel=[1, 2]"]);
     assert_eq!(parallel(&changed), 2);
     let found = parameter(&changed, "topology.parallel");
-    assert_eq!(
-        (found.value, found.source.as_str()),
-        (json!([1, 2]), "command line")
-    );
-    let line = "\n[link]\n";
-    let text = GOOD.replacen(
-        line,
-        &format!("parallel = {{ value = [1, 2], source = \"test\" }}\n{line}"),
-        1,
-    );
-    let written = Machine::parse("m.toml", &text, &[]).unwrap();
+    assert_eq!(found.value, json!([1, 2]));
+    assert_eq!(found.source, "command line");
+    let parallel = "parallel = { value = [1, 2], source = \"test\" }\n\n[link]\n";
+    let written = parse(&GOOD.replacen("\n[link]\n", parallel, 1), &[]);
     assert_eq!(written.values(), changed.values());
     assert_eq!(parameter(&written, "topology.parallel").source, "test");
 }
@@ -158,14 +134,7 @@ interval = { value = [["1 ms", 3], ["2 ms", 1]], source = "test" }
 duration = { value = [["2 us", 4]], source = "test" }
 "#
     );
-    let parse = |overrides: &[&str]| {
-        let overrides: Vec<_> = overrides
-            .iter()
-            .map(|text| Override::parse(text).unwrap())
-            .collect();
-        let parsed = Machine::parse("noisy.toml", &text, &overrides);
-        parsed.unwrap_or_else(|problems| panic!("{problems}"))
-    };
+    let parse = |overrides: &[&str]| parse(&text, overrides);
     let noisy = parse(&[]);
     let us = Time::from_us;
     let expected = [
@@ -178,8 +147,8 @@ duration = { value = [["2 us", 4]], source = "test" }
         Source {
             name: "tick".into(),
             cpu: None,
-            interval: Spread::Fixed(us(1000)),
-            duration: Spread::Exponential(us(2)),
+            interval: Spread::Mean(us(1000), Fixed),
+            duration: Spread::Mean(us(2), Exponential),
         },
     ];
     assert_eq!(noisy.cluster_config().noise, expected);
@@ -191,38 +160,26 @@ duration = { value = [["2 us", 4]], source = "test" }
 
     assert_eq!(parse(&["host.noise=false"]).cluster_config().noise.len(), 0);
     let slower = parse(&["noise.tick.interval=10 ms", "host.cpus=2"]);
-    assert_eq!(
-        slower.cluster_config().noise[1].interval,
-        Spread::Fixed(us(10_000))
-    );
-    assert_eq!((slower.cpus(), slower.cluster_config().host.cpus), (2, 2));
+    let config = slower.cluster_config();
+    assert_eq!(config.noise[1].interval, Spread::Mean(us(10_000), Fixed));
+    assert_eq!((slower.cpus(), config.host.cpus), (2, 2));
 }
 
 #[test]
 fn overrides_of_lists_mechanisms_and_values() {
-    let each = machine(&["link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]"]);
-    assert_eq!(each.link.hop_delay.value.level(2), Some(Time::from_ns(65)));
-    assert_eq!(
-        machine(&[]).link.hop_delay.value.level(2),
-        Some(Time::from_ns(55))
-    );
-    assert!(
-        !machine(&["switch.priorities=false"])
-            .switch
-            .priorities
-            .value
-    );
+    for (overrides, expected) in [(&[DELAYS][..], 65), (&[], 55)] {
+        let delay = machine(overrides).link.hop_delay.value.level(2);
+        assert_eq!(delay, Some(Time::from_ns(expected)));
+    }
+    let switch = machine(&["switch.priorities=false"]).switch;
+    assert!(!switch.priorities.value);
     let broadcast = |overrides: &[&str]| machine(overrides).cluster_config().fabric.broadcast;
     assert_eq!(broadcast(&[]), Broadcast::Serialised);
-    assert_eq!(
-        broadcast(&["switch.broadcast=by-source"]),
-        Broadcast::BySource
-    );
+    let by_source = broadcast(&["switch.broadcast=by-source"]);
+    assert_eq!(by_source, Broadcast::BySource);
     assert_eq!(machine(&["fabric.engine=worm"]), machine(&[]));
-    assert_eq!(
-        machine(&["link.buffer.value=64 flits"]),
-        machine(&["link.buffer=64 flits"])
-    );
+    let [one, other] = ["link.buffer.value=64 flits", "link.buffer=64 flits"];
+    assert_eq!(machine(&[one]), machine(&[other]));
     assert_eq!(machine(&["machine.name=mine"]).machine.name, "mine");
 }
 
@@ -231,10 +188,9 @@ fn a_parameter_may_be_a_section() {
     let line = "rate = { value = \"400 MB/s\", source = \"test\" }\n";
     let section = "\n[link.rate]\nvalue = \"400 MB/s\"\nsource = \"test\"\n";
     let text = GOOD.replacen(line, "", 1) + section;
-    assert_eq!(Machine::parse("m.toml", &text, &[]).unwrap(), machine(&[]));
-    let change = Override::parse("link.rate=800 MB/s").unwrap();
-    let changed = Machine::parse("m.toml", &text, &[change]).unwrap();
-    assert_eq!(changed, machine(&["link.rate=800 MB/s"]));
+    for overrides in [&[][..], &["link.rate=800 MB/s"]] {
+        assert_eq!(parse(&text, overrides), machine(overrides));
+    }
 }
 
 #[test]
@@ -243,7 +199,7 @@ fn values_leave_out_name_title_and_provenance() {
         .replace("\"test\"", "\"elsewhere\"")
         .replace("A good machine", "Another")
         .replace("\"good\"", "\"other\"");
-    let other = Machine::parse("other.toml", &text, &[]).unwrap();
+    let other = parse(&text, &[]);
     assert_eq!(other.values(), machine(&[]).values());
     assert_ne!(machine(&["bus.burst=32 B"]).values(), machine(&[]).values());
     assert_eq!(machine(&[]).values()["link"]["hop_delay"], json!("55 ns"));
@@ -251,25 +207,20 @@ fn values_leave_out_name_title_and_provenance() {
 
 #[test]
 fn a_machine_survives_json() {
-    let machine = machine(&["link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]"]);
+    let machine = machine(&[DELAYS]);
     let text = serde_json::to_string(&machine).unwrap();
     assert_eq!(serde_json::from_str::<Machine>(&text).unwrap(), machine);
 }
 
 #[test]
 fn the_resolved_form_is_in_cycles() {
-    let delays = "link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]";
-    let config = machine(&[delays, "topology.nodes=16"]).cluster_config();
+    let config = machine(&[DELAYS, "topology.nodes=16"]).cluster_config();
     assert_eq!(config.cycle, Time::from_ns(5));
-    assert_eq!(config.fabric.hop_delay, [11, 12, 13]);
-    assert_eq!(
-        (
-            config.fabric.topology.nodes(),
-            config.fabric.topology.positions()
-        ),
-        (16, 64)
-    );
-    assert_eq!((config.fabric.age_cap, config.fabric.age_step), (14_000, 1));
+    let fabric = config.fabric;
+    assert_eq!(fabric.hop_delay, [11, 12, 13]);
+    let topology = fabric.topology;
+    assert_eq!((topology.nodes(), topology.positions()), (16, 64));
+    assert_eq!((fabric.age_cap, fabric.age_step), (14_000, 1));
 }
 
 /// Every parameter of these sections decides something in the simulator, unless it needs others to do so.
@@ -298,29 +249,17 @@ fn the_schema_describes_every_key() {
     let schema = Machine::schema();
     for key in keys(GOOD).into_iter().chain(["topology.parallel".into()]) {
         let entry = described(&schema, &key);
-        assert!(
-            entry["description"]
-                .as_str()
-                .is_some_and(|text| text.len() > 5),
-            "{key}: {entry}"
-        );
-    }
-    for section in [
-        "topology", "link", "switch", "packet", "adapter", "bus", "fabric",
-    ] {
+        let text = entry["description"].as_str();
+        assert!(text.is_some_and(|text| text.len() > 5), "{key}: {entry}");
+        let section = key.split('.').next().expect("a section");
         assert!(
             described(&schema, section)["description"].is_string(),
             "{section}"
         );
     }
-    insta::assert_snapshot!(
-        "schema_of_hop_delay",
-        pretty(described(&schema, "link.hop_delay"))
-    );
-    insta::assert_snapshot!(
-        "schema_of_circuit",
-        pretty(described(&schema, "switch.circuit"))
-    );
+    let pretty = |key| serde_json::to_string_pretty(described(&schema, key)).unwrap();
+    insta::assert_snapshot!("schema_of_hop_delay", pretty("link.hop_delay"));
+    insta::assert_snapshot!("schema_of_circuit", pretty("switch.circuit"));
 }
 
 /// Every file in `machines/` is right, and every parameter of it says where it comes from.
@@ -331,34 +270,23 @@ fn shipped_machines() {
     for entry in folder.read_dir().unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        let machine = Machine::parse(&path.display().to_string(), &text, &[])
-            .unwrap_or_else(|problems| panic!("{problems}"));
-        assert_eq!(
-            Some(machine.machine.name.as_str()),
-            path.file_stem().and_then(|name| name.to_str())
-        );
-        for parameter in machine
-            .parameters()
-            .iter()
-            .filter(|parameter| !parameter.key.starts_with("fabric."))
+        let machine = parse(&text, &[]);
+        let name = path.file_stem().and_then(|name| name.to_str());
+        assert_eq!(Some(machine.machine.name.as_str()), name);
+        let mut parameters = machine.parameters();
+        parameters.retain(|parameter| !parameter.key.starts_with("fabric."));
+        for Parameter {
+            key,
+            source,
+            fitted_to,
+            ..
+        } in parameters
         {
-            assert!(
-                parameter.source.len() > 3,
-                "{}: {}",
-                path.display(),
-                parameter.key
-            );
-            assert!(
-                parameter.fitted_to.iter().all(|claim| claim.contains('.')),
-                "{}",
-                parameter.key
-            );
+            assert!(source.len() > 3, "{name:?}: {key}");
+            let claims = fitted_to.iter().all(|claim| claim.contains('.'));
+            assert!(claims, "{name:?}: {key}");
         }
         count += 1;
     }
     assert!(count > 0);
-}
-
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap()
 }

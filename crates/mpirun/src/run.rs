@@ -274,7 +274,7 @@ impl Run {
         let apart = BTreeSet::from_iter(&places).len() == places.len();
         let (lookahead, endpoints): (Time, Vec<Box<dyn Endpoint>>) = match self.options.network {
             Network::Machine => {
-                let call = nodes[0].host_config().call;
+                let call = nodes[0].config().host.call;
                 // Processors that work for messages of others do so between a wake and its orders: no rank may run ahead.
                 let lookahead = if apart && !by_host { call } else { Time::ZERO };
                 let processes = tports::Process::of(pes, self.options.memory.into()).into_iter();

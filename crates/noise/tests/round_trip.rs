@@ -1,5 +1,6 @@
 //! A measurement, its profile, and a simulation with it: the same quantiles.
 
+use elan::Distribution::{Exponential, Fixed, Uniform};
 use elan::noise::{Source, Spread};
 use elan::{Cluster, HostCpu, Watch};
 use kernel::statistics::Histogram;
@@ -80,8 +81,8 @@ fn agree(measurement: &Measurement, iterations: u32, quantiles: &[f64]) {
 fn ticks() {
     let tick = source(
         "tick",
-        Spread::Fixed(Time::from_ms(4)),
-        Spread::Uniform(Time::from_us(10)),
+        Spread::Mean(Time::from_ms(4), Fixed),
+        Spread::Mean(Time::from_us(10), Uniform),
     );
     agree(
         &measured(&[tick], 20_000),
@@ -95,8 +96,8 @@ fn ticks() {
 fn more_ticks_than_iterations() {
     let tick = source(
         "tick",
-        Spread::Fixed(Time::from_us(250)),
-        Spread::Uniform(Time::from_us(5)),
+        Spread::Mean(Time::from_us(250), Fixed),
+        Spread::Mean(Time::from_us(5), Uniform),
     );
     agree(&measured(&[tick], 20_000), 100_000, &[0.1, 0.5, 0.9, 0.98]);
 }
@@ -106,13 +107,13 @@ fn more_ticks_than_iterations() {
 fn ticks_and_daemons() {
     let tick = source(
         "tick",
-        Spread::Fixed(Time::from_ms(10)),
-        Spread::Fixed(Time::from_us(3)),
+        Spread::Mean(Time::from_ms(10), Fixed),
+        Spread::Mean(Time::from_us(3), Fixed),
     );
     let daemon = source(
         "daemon",
-        Spread::Exponential(Time::from_ms(100)),
-        Spread::Exponential(Time::from_us(400)),
+        Spread::Mean(Time::from_ms(100), Exponential),
+        Spread::Mean(Time::from_us(400), Exponential),
     );
     agree(
         &measured(&[tick, daemon], 100_000),

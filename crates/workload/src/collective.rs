@@ -23,7 +23,7 @@
 
 use crate::job::Running;
 use crate::records::{Baseline, Records, Row, Tables, bins};
-use crate::{Failure, Job, Window, deadlock, traffic};
+use crate::{Failure, Job, Window, buffer, deadlock, traffic};
 use elan::{Cluster, DmaError, ElanAddr, NodeId, Permissions, Placement, Stop};
 use kernel::statistics::{Histogram, Summary};
 use libelan::Pe;
@@ -266,10 +266,7 @@ impl Collective {
                     numbers.start().elan
                 }
                 None => ElanAddr::NOWHERE,
-                Some(Message { memory, size }) => {
-                    let buffer = pe.node().map(memory, size, Permissions::ALL, false)?;
-                    buffer.start().elan
-                }
+                Some(Message { memory, size }) => buffer(&pe, memory, size)?,
             };
             let (label, calls) = (pe.label().clone(), Rc::clone(calls));
             cluster.spawn(label, async move {

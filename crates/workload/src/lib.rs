@@ -29,7 +29,6 @@
 pub mod allocation;
 pub mod collective;
 pub mod deadlock;
-pub mod distribution;
 pub mod job;
 pub mod noise;
 pub mod overlap;
@@ -45,7 +44,7 @@ pub mod traffic;
 pub use allocation::AllocationRow;
 pub use collective::Collective;
 pub use deadlock::DeadlockRow;
-pub use distribution::Distribution;
+pub use elan::Distribution;
 pub use job::Job;
 pub use noise::Noise;
 pub use overlap::Overlap;
@@ -55,10 +54,10 @@ pub use saturation::Search;
 pub use slices::SliceRow;
 pub use traffic::{RailFailure, Traffic};
 
-use elan::NoContext;
-use libelan::JobError;
+use elan::{ElanAddr, NoContext, Permissions, Placement};
+use libelan::{JobError, Pe};
 use thiserror::Error;
-use units::Time;
+use units::{Bytes, Time};
 
 /// Why a run has no records.
 #[derive(Debug, Error)]
@@ -95,6 +94,16 @@ fn remedy(error: &elan::MemoryError) -> &'static str {
         elan::Placement::Adapter => "--set adapter.memory makes more room",
         elan::Placement::Main => "there is room for shorter messages",
     }
+}
+
+/// A buffer of a process without contents, at the same address in all processes that map the same.
+pub(crate) fn buffer(
+    pe: &Pe,
+    placement: Placement,
+    size: Bytes,
+) -> Result<ElanAddr, elan::MemoryError> {
+    let region = pe.node().map(placement, size, Permissions::ALL, false)?;
+    Ok(region.start().elan)
 }
 
 /// How long steady traffic runs, and how it is measured.

@@ -14,9 +14,9 @@
 //! the bytes of both directions over the same. The *progress rule* of MPI asks that transfers end independently of calls:
 //! `over` is the fraction of rounds at the end of whose computation both had; looking is free and changes nothing.
 
-use crate::Failure;
 use crate::records::{Baseline, Records, Row};
-use elan::{Cluster, ElanAddr, NodeId, Permissions, Placement};
+use crate::{Failure, buffer};
+use elan::{Cluster, ElanAddr, NodeId, Placement};
 use libelan::{Job, Pe};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -59,11 +59,7 @@ impl Overlap {
         let phases = Rc::new(Cell::new(Phases::default()));
         let job = Job::at("overlap", [self.from, self.to].map(NodeId::new))?;
         for pe in job.attach(&cluster)? {
-            let map = || {
-                let node = pe.node();
-                let buffer = node.map(Placement::Main, self.message, Permissions::ALL, false);
-                buffer.map(|buffer| buffer.start().elan)
-            };
+            let map = || buffer(&pe, Placement::Main, self.message);
             let buffers = [map()?, map()?];
             let (label, phases) = (pe.label().clone(), Rc::clone(&phases));
             cluster.spawn(label, (*self).rounds(pe, buffers, phases));

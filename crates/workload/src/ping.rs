@@ -8,9 +8,9 @@
 //! * *MPI*: with one direction, half the round trip of a message that is sent back at once; with both, the time from
 //!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (garcia2005 s3.1). `MPI_Sendrecv` does the same.
 
-use crate::Failure;
 use crate::records::{Baseline, Records, Row};
-use elan::{Cluster, Dma, ElanAddr, Node, NodeId, Permissions, Placement};
+use crate::{Failure, buffer};
+use elan::{Cluster, Dma, ElanAddr, Node, NodeId, Placement};
 use libelan::{Job, Pe};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,10 +106,8 @@ impl Ping {
                 let process = cluster.node(node.into()).attach(capability);
                 process.expect("there are contexts for two")
             });
-            cluster.spawn(
-                format!("ping {from} to {to}"),
-                (*self).send(a, b, Rc::clone(latencies)),
-            );
+            let label = format!("ping {from} to {to}");
+            cluster.spawn(label, (*self).send(a, b, Rc::clone(latencies)));
         }
     }
 
@@ -122,9 +120,8 @@ impl Ping {
             let transfer = a.dma(Dma::new(from.start(), to.start(), self.message).notify(arrived));
             b.wait(arrived).await;
             latencies.borrow_mut().push(b.now() - posted);
-            transfer
-                .await
-                .expect("both buffers are of the message's length");
+            let sent = transfer.await;
+            sent.expect("both buffers are of the message's length");
             b.prime(arrived, 1);
             a.sleep(PAUSE).await;
         }
@@ -133,12 +130,7 @@ impl Ping {
     fn launch_mpi(&self, cluster: &mut Cluster, latencies: &Latencies) -> Result<(), Failure> {
         let job = Job::at("ping", [self.from, self.to].map(NodeId::new))?;
         for pe in job.attach(cluster)? {
-            let map = |placement| {
-                let buffer = pe
-                    .node()
-                    .map(placement, self.message, Permissions::ALL, false);
-                buffer.map(|buffer| buffer.start().elan)
-            };
+            let map = |placement| buffer(&pe, placement, self.message);
             let buffers = [map(self.source)?, map(self.destination)?];
             let label = pe.label().clone();
             cluster.spawn(label, (*self).exchange(pe, buffers, Rc::clone(latencies)));

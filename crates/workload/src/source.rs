@@ -64,20 +64,17 @@ impl Source {
 
     /// Takes the next message.
     pub fn take(&mut self) -> Message {
-        let size = Bytes::new(
-            self.sizes
-                .draw(self.mean_size.as_u64(), &mut self.size_stream),
-        )
-        .min(LARGEST_MESSAGE);
+        let mean = self.mean_size.as_u64();
+        let size = self.sizes.draw_count(mean, &mut self.size_stream);
+        let size = Bytes::new(size).min(LARGEST_MESSAGE);
         let message = Message {
             arrival: self.next,
             size,
         };
         self.taken += size;
-        self.next += Time::from_ps(
-            self.arrivals
-                .draw(self.mean_gap.as_ps(), &mut self.arrival_stream),
-        );
+        let mean = self.mean_gap.as_ps();
+        let gap = self.arrivals.draw_count(mean, &mut self.arrival_stream);
+        self.next += Time::from_ps(gap);
         message
     }
 

@@ -11,7 +11,7 @@ use crate::in_flight::Report;
 use crate::memory::{ElanAddr, Placement};
 use crate::noise::HostCpu;
 use kernel::Signal;
-use units::{Bytes, Time};
+use units::Bytes;
 
 impl Node {
     /// Bytes cross the bus; the signal is fired when they have.
@@ -54,11 +54,6 @@ impl Node {
         stored
     }
 
-    /// How long a process that polls takes to see what was stored.
-    pub fn poll_time(&self) -> Time {
-        self.world.borrow().config().adapter.poll
-    }
-
     /// Behind which memory of the process an address lies, if it is mapped.
     ///
     /// # Errors
@@ -98,11 +93,6 @@ impl Node {
         transfer
     }
 
-    /// What the libraries on the host cost.
-    pub fn host_config(&self) -> crate::HostConfig {
-        self.world.borrow().config().host
-    }
-
     /// A processor of this node. The number counts modulo the processors of a node.
     pub fn cpu(&self, number: u32) -> HostCpu {
         let world = self.world.borrow();
@@ -111,35 +101,10 @@ impl Node {
         HostCpu::new(&world.config().noise, world.seed, node, cpu)
     }
 
-    /// What tagged messages cost.
-    pub fn tport_config(&self) -> crate::TportConfig {
-        self.world.borrow().config().tport
-    }
-
-    /// What the collective calls of groups go by.
-    pub fn group_config(&self) -> crate::GroupConfig {
-        self.world.borrow().config().group
-    }
-
-    /// How messages are spread over the rails; none where there is one rail, or nobody chooses.
-    pub fn rails_config(&self) -> Option<crate::rails::Config> {
-        self.world.borrow().config().rails
-    }
-
     /// Nodes of the machine, and networks that each is attached to.
     pub fn nodes_and_rails(&self) -> (u32, u32) {
         let world = self.world.borrow();
         let tree = world.fabric().topology();
         (tree.nodes(), tree.rails())
-    }
-
-    /// The adapter's parameters.
-    pub fn adapter_config(&self) -> crate::AdapterConfig {
-        self.world.borrow().config().adapter
-    }
-
-    /// Most payload of a packet, and with it of a queue's slot.
-    pub fn longest_packet(&self) -> Bytes {
-        self.world.borrow().config().packet.payload
     }
 }

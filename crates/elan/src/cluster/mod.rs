@@ -345,7 +345,7 @@ impl Cluster {
 
     /// The parameters.
     pub fn config(&self) -> Config {
-        self.world.borrow().config().clone()
+        Config::clone(self.world.borrow().config())
     }
 
     /// Asserts that packets and flits are conserved, now.

@@ -6,6 +6,7 @@ use crate::adapter::command_processor::Command;
 use crate::adapter::mmu::context::{Capability, NoContext};
 use crate::adapter::mmu::shared::Memory;
 use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+use crate::config::Config;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Progress, Report};
 use crate::memory::{Address, ContextId, ElanAddr, Placement, Region};
@@ -90,6 +91,11 @@ impl Node {
     pub fn detach(&self) {
         let process = self.at(ElanAddr::NOWHERE);
         self.memory().detach(process, self.capability);
+    }
+
+    /// The parameters of the machine.
+    pub fn config(&self) -> Rc<Config> {
+        Rc::clone(self.world.borrow().config())
     }
 
     /// The place of its adapter.

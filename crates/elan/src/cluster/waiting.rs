@@ -163,7 +163,7 @@ impl Node {
             return output;
         }
         let output = seen.await;
-        let adapter = self.adapter_config();
+        let adapter = self.config().adapter;
         let longer = adapter.interrupt.saturating_sub(adapter.poll);
         self.sleep(longer).await;
         output

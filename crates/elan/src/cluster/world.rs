@@ -14,12 +14,13 @@ use crate::memory::EventId;
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
 use kernel::{Digest, EventQueue, Spawner};
 use route::Adapter;
+use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::Time;
 
 /// Everything that is simulated but the processes.
 pub(crate) struct World {
-    config: Config,
+    config: Rc<Config>,
     fabric: Fabric,
     adapters: TiVec<Place, Adapter>,
     /// Their bus interfaces, which all parts use.
@@ -47,7 +48,7 @@ impl World {
             memory: Memory::new(places, config.adapter.memory),
             flight: InFlight::new(places),
             fabric,
-            config,
+            config: Rc::new(config),
             spawner,
             seed: 0,
             digest: Digest::new(),
@@ -76,7 +77,7 @@ impl World {
         &self.digest
     }
 
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &Rc<Config> {
         &self.config
     }
 

@@ -1,7 +1,7 @@
 //! For the tests of the adapter and of what stands on it: the shipped machine, on trees of choice, and places where processes
 //! leave their results.
 
-use elan::{Cluster, Config, Node, Watch};
+use elan::{Cluster, Config, Node, Thread, Watch};
 use fabric::{FatTree, Topology};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
@@ -9,9 +9,13 @@ use units::Time;
 
 /// The shipped machine of the `QsNET` paper, on a tree of choice.
 pub fn machine(topology: impl Into<Topology>) -> Config {
-    let topology = topology.into();
     let file = include_str!("../../../../machines/es40-qsnet.toml");
-    let machine = ::machine::Machine::parse("es40-qsnet.toml", file, &[]).expect("it is shipped");
+    machine_on(file, topology.into())
+}
+
+/// The machine of a shipped file, on a tree of choice.
+pub fn machine_on(file: &str, topology: Topology) -> Config {
+    let machine = ::machine::Machine::parse("machine.toml", file, &[]).expect("it is shipped");
     let mut config = machine.cluster_config();
     config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; topology.levels()];
     config.fabric.topology = topology;
@@ -57,6 +61,27 @@ pub fn settle(cluster: &mut Cluster) {
     run_to(cluster, end);
 }
 
+/// Runs a process to its end, and with it all others: what the process returns.
+pub fn run_process<P: IntoFuture + 'static>(cluster: &mut Cluster, process: P) -> P::Output {
+    let [ended, noted] = logs();
+    cluster.spawn("process", async move { noted.note(process.await) });
+    cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
+    ended.take()
+}
+
+/// Runs a thread of a node, and all that happens: what the thread returns in the end.
+pub fn run_thread<T: 'static>(
+    cluster: &mut Cluster,
+    node: &Node,
+    program: impl AsyncFnOnce(Thread) -> T + 'static,
+) -> T {
+    let [ended, noted] = logs();
+    let program = async move |thread| noted.note(program(thread).await);
+    node.run("thread", program).expect("there is a stack");
+    settle(cluster);
+    ended.take()
+}
+
 /// What processes leave for the test; clones are the same log.
 pub struct Log<T>(Rc<RefCell<Vec<T>>>);
 
@@ -73,6 +98,11 @@ pub fn logs<T>() -> [Log<T>; 2] {
 impl<T> Log<T> {
     pub fn note(&self, value: T) {
         self.0.borrow_mut().push(value);
+    }
+
+    /// The last entry, which is taken out.
+    pub fn take(&self) -> T {
+        self.0.borrow_mut().pop().expect("there is an entry")
     }
 
     pub fn borrow(&self) -> Ref<'_, Vec<T>> {

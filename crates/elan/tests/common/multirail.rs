@@ -1,10 +1,9 @@
 //! Machines with several rails, and messages on them.
 
-use super::{Log, log, node_of};
+use super::{Log, logs, node_of, settle};
 use elan::rails::{Attachment, Kind, Rails};
 use elan::{Cluster, Config, DmaError, Meter, Node, NodeId, Placement, Rail, Region, Watch};
 use fabric::FatTree;
-use kernel::Limits;
 use std::rc::Rc;
 use typed_index_collections::{TiSlice, TiVec};
 use units::{Bytes, Time};
@@ -63,28 +62,19 @@ pub struct Bench {
 impl Bench {
     pub fn new(config: &Config) -> Self {
         // All tests take a few milliseconds at most: what is not over by then will never be.
-        let limits = Limits {
-            time: Some(Time::from_ms(50)),
-            ..Limits::default()
-        };
-        let watch = Watch {
-            limits,
-            cancel: None,
-        };
+        let mut watch = Watch::default();
+        watch.limits.time = Some(Time::from_ms(50));
         let cluster = Cluster::new(config.clone(), watch);
         let rails = Rails::new(&cluster).expect("there is memory for the threads");
         let capability = cluster.capability();
-        let attach = |node, rail| {
-            let process = cluster.adapter(rail, node).attach(capability);
-            process.expect("it is the first program")
-        };
-        let rails_of = |node| Rail::all(cluster.rails()).map(move |rail| (node, rail));
-        let node = |node| {
-            rails_of(node)
-                .map(|(node, rail)| attach(node, rail))
+        let attach = |node| {
+            let adapters = Rail::all(cluster.rails()).map(|rail| cluster.adapter(rail, node));
+            let programs = adapters.map(|adapter| adapter.attach(capability));
+            programs
+                .map(|one| one.expect("it is the first program"))
                 .collect()
         };
-        let programs = NodeId::all(cluster.nodes()).map(node).collect();
+        let programs = NodeId::all(cluster.nodes()).map(attach).collect();
         Bench {
             cluster,
             rails,
@@ -121,11 +111,16 @@ impl Bench {
         }
     }
 
+    /// Starts a process of a node, by both of their numbers, that sends one message.
+    pub fn send(&mut self, (node, index): (u32, u32), to: u32, size: u64, at: Time) -> Ends {
+        let put = self.put(node, to, size, at);
+        self.spawn(node, index, vec![put])
+    }
+
     /// Starts a process of a node that sends messages one after another, none before its time.
     pub fn spawn(&mut self, node: u32, index: u32, puts: Vec<Put>) -> Ends {
         let mut process = self.rails.process(node.into(), index);
-        let (ends, clock) = (log(), node_of(&self.cluster, node));
-        let noted = ends.clone();
+        let ([ends, noted], clock) = (logs(), node_of(&self.cluster, node));
         let label = format!("process {index} of node {node}");
         self.cluster.spawn(label, async move {
             for put in puts {
@@ -143,9 +138,7 @@ impl Bench {
     pub fn finish(&mut self) {
         let end = self.cluster.run();
         end.unwrap_or_else(|stop| panic!("{stop}"));
-        let rest = self.cluster.now() + Time::from_ms(1);
-        let end = self.cluster.run_until(rest);
-        end.unwrap_or_else(|stop| panic!("{stop}"));
+        settle(&mut self.cluster);
         self.rails.check();
         self.cluster.check_conservation();
         assert_eq!(self.rails.reserved(), 0, "an adapter is reserved for ever");

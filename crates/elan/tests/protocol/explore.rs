@@ -71,6 +71,7 @@ enum Step {
 }
 
 /// A network to be explored.
+#[derive(Debug)]
 struct Network {
     /// How many requests the processes of each node make.
     requests: &'static [usize],
@@ -413,22 +414,8 @@ fn all_is_right(networks: &[Network]) {
     let (mut places, mut met) = (BTreeSet::new(), [false; 2]);
     for network in networks {
         let found = explore(network).unwrap_or_else(|wrong| panic!("{wrong}"));
-        println!(
-            "{:?} requests, {}, {}: {} states, {} of them with nothing under way",
-            network.requests,
-            if network.ordered {
-                "in order"
-            } else {
-                "in any order"
-            },
-            if network.give_up {
-                "may give up"
-            } else {
-                "patient"
-            },
-            found.states,
-            found.quiescent,
-        );
+        let (states, quiescent) = (found.states, found.quiescent);
+        println!("{network:?}: {states} states, {quiescent} of them with nothing under way");
         places.extend(found.places);
         met = [met[0] || found.met[0], met[1] || found.met[1]];
     }

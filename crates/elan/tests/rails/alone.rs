@@ -2,7 +2,7 @@
 //! before it, and when each end of each rail is free again.
 
 use crate::common::multirail::{Bench, multirail};
-use crate::common::{bursts, odd_machine};
+use crate::common::{bursts, odd_machine, run_to};
 use elan::rails::Kind;
 use elan::{AdapterConfig, Config};
 use units::{Bytes, Time};
@@ -31,8 +31,6 @@ struct Bus {
 /// What takes how long.
 struct Paper<'a> {
     config: &'a Config,
-    /// Cycles of a header between the two nodes.
-    travel: u64,
 }
 
 impl Paper<'_> {
@@ -68,6 +66,12 @@ impl Paper<'_> {
         at + self.config.adapter.thread_cycle * u64::from(self.config.adapter.thread_issue)
     }
 
+    /// Cycles of a header between the two nodes, which are farthest apart.
+    fn travel(&self) -> u64 {
+        let hops: u32 = self.config.fabric.hop_delay.iter().sum();
+        2 * u64::from(hops)
+    }
+
     fn cycle_from(&self, at: Time) -> u64 {
         at.div_ceil(self.config.cycle)
     }
@@ -75,7 +79,7 @@ impl Paper<'_> {
     /// The last flit of a packet has arrived: two bytes of header, and so many more.
     fn flown(&self, at: Time, bytes: u64) -> Time {
         let flits = (2 + bytes).div_ceil(2);
-        self.config.cycle * (self.cycle_from(at) + self.travel + flits - 1)
+        self.config.cycle * (self.cycle_from(at) + self.travel() + flits - 1)
     }
 
     /// A control message has been handled at the other end.
@@ -87,15 +91,9 @@ impl Paper<'_> {
     fn message(&self, bus: &mut Bus, at: Time, size: u64) -> (Time, Time) {
         let adapter = &self.config.adapter;
         let arrived = self.flown(self.command(bus, at) + adapter.dma_start, size);
-        let acknowledged = self.cycle_from(arrived + adapter.turnaround) + self.travel;
+        let acknowledged = self.cycle_from(arrived + adapter.turnaround) + self.travel();
         (arrived, self.seen(bus, self.config.cycle * acknowledged))
     }
-}
-
-/// Two nodes of one switch, and two that are farthest apart, with the hops of a header from 0 to the last.
-fn distances(config: &Config) -> u64 {
-    let hops: u32 = config.fabric.hop_delay.iter().sum();
-    2 * u64::from(hops)
 }
 
 const SIZES: [u64; 4] = [0, 1, 64, 320];
@@ -112,18 +110,13 @@ fn without_reservation_it_is_a_dma() {
                     config.rails.as_mut().expect("it has rails").striping = 0.0;
                     let mut bench = Bench::new(&config);
                     let start = Time::from_ps(start);
-                    let put = bench.put(0, nodes - 1, size, start);
-                    let ends = bench.spawn(0, 0, vec![put]);
+                    let ends = bench.send((0, 0), nodes - 1, size, start);
                     bench.finish();
-                    let travel = distances(&config);
-                    let paper = Paper {
-                        config: &config,
-                        travel,
-                    };
+                    let paper = Paper { config: &config };
                     let (_, known) = paper.message(&mut Bus::default(), start, size);
                     assert_eq!(
-                        *ends.borrow(),
-                        [(known, Ok(()))],
+                        ends.take(),
+                        (known, Ok(())),
                         "{policy:?}, {size} B at {start}"
                     );
                 }
@@ -154,10 +147,7 @@ fn a_reservation_in_all_its_steps() {
 }
 
 fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
-    let paper = Paper {
-        config,
-        travel: distances(config),
-    };
+    let paper = Paper { config };
     let (mut here, mut there) = (Bus::default(), Bus::default());
     let asked = paper.handled(paper.command(&mut here, start));
     let reserved = paper.told(asked);
@@ -174,15 +164,10 @@ fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
     let over = paper.told(received);
 
     let mut bench = Bench::new(config);
-    let put = bench.put(0, nodes - 1, size, start);
-    let ends = bench.spawn(0, 0, vec![put]);
+    let ends = bench.send((0, 0), nodes - 1, size, start);
     let rails = bench.cluster.rails().cast_signed();
-    let mut changes = vec![
-        (asked, rails),
-        (reserved, rails),
-        (received, -1),
-        (over, -1),
-    ];
+    let mut changes = [asked, reserved].map(|at| (at, rails)).to_vec();
+    changes.extend([(received, -1), (over, -1)]);
     if rails > 1 {
         changes.extend([(given_back, 1 - rails), (aborted, 1 - rails)]);
     }
@@ -190,15 +175,14 @@ fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
     let mut expected = 0;
     for (at, change) in changes {
         for (moment, expected) in [(at - Time::from_ps(1), expected), (at, expected + change)] {
-            let end = bench.cluster.run_until(moment);
-            end.expect("nothing stops it");
+            run_to(&mut bench.cluster, moment);
             let reserved = (bench.rails.reserved() as u32).cast_signed();
             assert_eq!(reserved, expected, "{size} B at {start}: at {moment}");
         }
         expected += change;
     }
     bench.finish();
-    assert_eq!(*ends.borrow(), [(known, Ok(()))], "{size} B at {start}");
+    assert_eq!(ends.take(), (known, Ok(())), "{size} B at {start}");
     assert_eq!(bench.received(nodes - 1)[0], size);
 }
 
@@ -207,8 +191,7 @@ fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
 fn a_reservation_in_numbers() {
     let config = multirail(2, 1, Kind::Dynamic);
     let mut bench = Bench::new(&config);
-    let put = bench.put(0, 1, 320, Time::ZERO);
-    let ends = bench.spawn(0, 0, vec![put]);
+    let ends = bench.send((0, 0), 1, 320, Time::ZERO);
     bench.finish();
     // A command crosses the bus in 20 ns, a block in 160. A control packet has 13 flits, and takes two hops of 30 ns.
     let control = 2 * 30 + 12 * 5;
@@ -217,5 +200,5 @@ fn a_reservation_in_numbers() {
     // The message: 161 flits.
     let arrived = granted + 20 + 2 * 30 + 160 * 5;
     let known = arrived + 30 + 2 * 30 + 160;
-    assert_eq!(*ends.borrow(), [(Time::from_ns(known), Ok(()))]);
+    assert_eq!(ends.take(), (Time::from_ns(known), Ok(())));
 }

@@ -1,6 +1,7 @@
 //! Which rails a message takes, and what it waits for.
 
 use crate::common::multirail::{Bench, multirail};
+use crate::common::run_to;
 use elan::rails::{Allocation, Kind};
 use elan::{Config, NodeId, Rail};
 use units::{Bytes, Time};
@@ -20,14 +21,11 @@ fn brought(config: &Config, index: u32, sizes: &[u64]) -> Vec<Vec<u64>> {
     let mut before = bench.received(1);
     let mut brought = Vec::new();
     for number in 1..=sizes.len() as u64 {
-        let end = bench.cluster.run_until(gap * number - Time::from_ps(1));
-        end.expect("nothing stops it");
+        run_to(&mut bench.cluster, gap * number - Time::from_ps(1));
         assert_eq!(ends.borrow().len() as u64, number, "it takes no longer");
         let after = bench.received(1);
-        let more = after
-            .iter()
-            .zip(&before)
-            .map(|(after, before)| after - before);
+        let both = after.iter().zip(&before);
+        let more = both.map(|(after, before)| after - before);
         brought.push(more.collect());
         before = after;
     }
@@ -101,12 +99,10 @@ fn the_threshold_is_short() {
         config.rails.as_mut().expect("it has rails").threshold = Bytes::new(threshold);
         for (size, expected) in [(threshold, 0), (threshold + 1, 6)] {
             let mut bench = Bench::new(&config);
-            let put = bench.put(0, 1, size, Time::ZERO);
-            let ends = bench.spawn(0, 0, vec![put]);
+            let ends = bench.send((0, 0), 1, size, Time::ZERO);
             let mut most = 0;
             for moment in 0..500 {
-                let end = bench.cluster.run_until(Time::from_ns(50 * moment));
-                end.expect("nothing stops it");
+                run_to(&mut bench.cluster, Time::from_ns(50 * moment));
                 most = most.max(bench.rails.reserved());
             }
             bench.finish();
@@ -133,27 +129,15 @@ fn static_goes_one_way() {
                 bench.finish();
                 assert_eq!(told.borrow().len(), ways.len());
                 let expected = Rail::all(rails).map(|rail| 400 * u64::from(ways.contains(&rail)));
-                assert!(
-                    bench.received(to).into_iter().eq(expected),
-                    "{from} to {to}"
-                );
+                let received = bench.received(to).into_iter();
+                assert!(received.eq(expected), "{from} to {to}");
                 for rail in ways {
-                    assert_eq!(
-                        ends.map(|end| allocation.transmits(rail, end)),
-                        [true, false]
-                    );
+                    let transmits = ends.map(|end| allocation.transmits(rail, end));
+                    assert_eq!(transmits, [true, false]);
                 }
             }
         }
     }
-}
-
-/// The rail on which a message came from node 0 to node 1.
-fn rail_of(bench: &Bench, to: u32, size: u64) -> Vec<usize> {
-    let received = bench.received(to);
-    let rails = received.iter().enumerate();
-    let rails = rails.filter(|(_, bytes)| **bytes == size);
-    rails.map(|(rail, _)| rail).collect()
 }
 
 /// Local-dynamic takes no rail on which its node sends: processes 0 and 2 both begin at rail 0 of two.
@@ -161,16 +145,12 @@ fn rail_of(bench: &Bench, to: u32, size: u64) -> Vec<usize> {
 fn local_dynamic_sends_beside_what_is_sent() {
     let config = striping(multirail(4, 2, Kind::LocalDynamic), 0.0);
     let mut bench = Bench::new(&config);
-    let (long, short) = (
-        bench.put(0, 1, 65_536, Time::ZERO),
-        bench.put(0, 2, 100, Time::from_us(1)),
-    );
-    let first = bench.spawn(0, 0, vec![long]);
-    let second = bench.spawn(0, 2, vec![short]);
+    let first = bench.send((0, 0), 1, 65_536, Time::ZERO);
+    let second = bench.send((0, 2), 2, 100, Time::from_us(1));
     bench.finish();
-    assert_eq!(rail_of(&bench, 1, 65_536), [0]);
-    assert_eq!(rail_of(&bench, 2, 100), [1]);
-    assert!(second.borrow()[0].0 < first.borrow()[0].0);
+    assert_eq!(bench.received(1), [65_536, 0]);
+    assert_eq!(bench.received(2), [0, 100]);
+    assert!(second.take().0 < first.take().0);
 }
 
 /// Nor one on which it receives.
@@ -178,9 +158,8 @@ fn local_dynamic_sends_beside_what_is_sent() {
 fn local_dynamic_sends_beside_what_is_received() {
     let config = striping(multirail(4, 3, Kind::LocalDynamic), 0.0);
     let mut bench = Bench::new(&config);
-    let long = bench.put(1, 0, 65_536, Time::ZERO);
+    let first = bench.send((1, 0), 0, 65_536, Time::ZERO);
     let puts = [2, 12, 22, 32].map(|at| bench.put(0, 2, 90, Time::from_us(at)));
-    let first = bench.spawn(1, 0, vec![long]);
     let others = bench.spawn(0, 0, puts.into());
     bench.finish();
     assert_eq!(bench.received(0), [65_536, 0, 0]);
@@ -203,10 +182,9 @@ fn local_dynamic_looks_again_every_poll() {
         config.rails.as_mut().expect("it has rails").poll = poll;
         let time_of = |size, at| {
             let mut bench = Bench::new(&config);
-            let put = bench.put(0, 1, size, at);
-            let ends = bench.spawn(0, 0, vec![put]);
+            let ends = bench.send((0, 0), 1, size, at);
             bench.finish();
-            ends.borrow()[0].0
+            ends.take().0
         };
         let start = Time::ZERO;
         let free = time_of(65_536, start);
@@ -214,12 +192,10 @@ fn local_dynamic_looks_again_every_poll() {
         let expected = time_of(100, begins + poll * looks);
 
         let mut bench = Bench::new(&config);
-        let long = bench.put(0, 1, 65_536, start);
-        let short = bench.put(0, 2, 100, begins);
-        let first = bench.spawn(0, 0, vec![long]);
-        let second = bench.spawn(0, 1, vec![short]);
+        let first = bench.send((0, 0), 1, 65_536, start);
+        let second = bench.send((0, 1), 2, 100, begins);
         bench.finish();
-        assert_eq!(*first.borrow(), [(free, Ok(()))]);
-        assert_eq!(*second.borrow(), [(expected, Ok(()))]);
+        assert_eq!(first.take(), (free, Ok(())));
+        assert_eq!(second.take(), (expected, Ok(())));
     }
 }

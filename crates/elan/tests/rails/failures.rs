@@ -1,6 +1,7 @@
 //! Rails that fail in mid-run: what they lose goes over others, nothing is lost or delivered twice, nobody waits for ever.
 
 use crate::common::multirail::{Bench, multirail};
+use crate::common::run_process;
 use crate::programs::{Program, Running, program};
 use elan::rails::{Allocation, Kind};
 use elan::{Dma, DmaError, Rail};
@@ -105,11 +106,8 @@ fn a_rail_that_never_worked() {
         bench.finish();
         assert!(ends.borrow().iter().all(|(_, end)| end.is_ok()));
         let received = bench.received(1);
-        assert_eq!(
-            (received[1], received[0] + received[2]),
-            (0, 12_000),
-            "{policy:?}"
-        );
+        let both = received[0] + received[2];
+        assert_eq!((received[1], both), (0, 12_000), "{policy:?}");
         assert!(received[0] > 0 && received[2] > 0, "{policy:?}");
     }
 }
@@ -125,16 +123,12 @@ fn at_every_moment_of_a_message() {
             config.rails.as_mut().expect("it has rails").striping = 0.0;
             let mut bench = Bench::new(&config);
             bench.cluster.fail_rail(Rail::new(0), at);
-            let (one, other) = (
-                bench.put(0, 1, 3000, Time::ZERO),
-                bench.put(0, 2, 3000, Time::ZERO),
-            );
-            let first = bench.spawn(0, 0, vec![one]);
-            let second = bench.spawn(0, 2, vec![other]);
+            let ends = [(0, 1), (2, 2)];
+            let ends = ends.map(|(index, to)| bench.send((0, index), to, 3000, Time::ZERO));
             bench.finish();
-            for ends in [first, second] {
-                assert_eq!(ends.borrow()[0].1, Ok(()), "{policy:?}, {at}");
-                assert!(ends.borrow()[0].0 < Time::from_us(60), "{policy:?}, {at}");
+            for (known, end) in ends.map(|ends| ends.take()) {
+                assert_eq!(end, Ok(()), "{policy:?}, {at}");
+                assert!(known < Time::from_us(60), "{policy:?}, {at}");
             }
         }
     }
@@ -149,14 +143,13 @@ fn a_dead_adapter_refuses() {
     let rail = Rail::new(1);
     let node = bench.programs(0)[rail].clone();
     let (from, to) = (put.from.regions[rail], put.to.regions[rail]);
-    bench.cluster.spawn("dma", async move {
+    run_process(&mut bench.cluster, async move {
         node.sleep_until(Time::from_us(1)).await;
         let dma = Dma::new(from.start(), to.start(), Bytes::new(100));
         let error = node.dma(dma).await.expect_err("its rail is down");
         assert!(error.is_rail_down(), "{error}");
         assert_eq!(node.now(), Time::from_ns(1_180));
     });
-    bench.finish();
     assert_eq!(bench.cluster.packets(), 0);
 }
 
@@ -185,12 +178,9 @@ fn static_loses_a_direction() {
     for failed in [0, 1] {
         let mut bench = Bench::new(&multirail(2, 2, Kind::Static));
         bench.cluster.fail_rail(Rail::new(failed), Time::from_us(1));
-        let ends = [0, 1].map(|node| {
-            let put = bench.put(node, 1 - node, 5000, Time::ZERO);
-            bench.spawn(node, 0, vec![put])
-        });
+        let ends = [0, 1].map(|node| bench.send((node, 0), 1 - node, 5000, Time::ZERO));
         bench.finish();
-        let ends = ends.map(|ends| ends.borrow()[0].1);
+        let ends = ends.map(|ends| ends.take().1);
         let gone = |from| Err(no_rail(from, 1 - from));
         // Node 0 transmits on rail 0, node 1 on rail 1.
         let expected = if failed == 0 {

@@ -1,11 +1,12 @@
 //! Large machines: rails and processes cost what they are, not more.
 
 use crate::common::multirail::multirail;
+use crate::common::{run_process, settle};
 use elan::rails::{Kind, Rails};
 use elan::{Cluster, NodeId, Placement, Rail, Watch};
 use fabric::FatTree;
 use typed_index_collections::TiVec;
-use units::{Bytes, Time};
+use units::Bytes;
 
 /// 128 nodes on all the rails that there can be, and 4,096 on two: ready, and a message from the first to the last of them,
 /// over all rails.
@@ -35,15 +36,12 @@ fn many_nodes_and_many_rails() {
         let (from, to) = (place(NodeId::new(0)), place(NodeId::new(nodes - 1)));
         let mut process = all.process(NodeId::new(0), 0);
         let meter = cluster.meter();
-        cluster.spawn("put", async move {
+        run_process(&mut cluster, async move {
             let end = process.put(&from, &to, size, Some(meter)).await;
             end.expect("nothing fails");
         });
-        cluster.run().expect("nothing stops it");
         // It is acknowledged before all of it has crossed the bus.
-        cluster
-            .run_until(Time::from_ms(1))
-            .expect("nothing stops it");
+        settle(&mut cluster);
         assert_eq!(cluster.metered(meter), size);
         assert_eq!(all.reserved(), 0);
     }

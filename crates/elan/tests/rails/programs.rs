@@ -1,6 +1,7 @@
 //! Random programs on random machines: every byte of every message is compared, and what must hold in every run.
 
 use crate::common::multirail::{Bench, Ends, POLICIES, Place, Put, multirail};
+use crate::common::run_to;
 use elan::rails::Kind;
 use elan::rails::allocation::optimal_rails;
 use elan::{Config, DmaError, Placement};
@@ -48,13 +49,7 @@ impl Program {
 
 /// A random program.
 pub fn program() -> impl Strategy<Value = Program> {
-    let size = prop_oneof![
-        Just(0_u64),
-        Just(1),
-        1..64_u64,
-        300..1000_u64,
-        1000..6000_u64
-    ];
+    let size = prop_oneof![0..2_u64, 1..64_u64, 300..1000_u64, 1000..6000_u64];
     let send = (any::<u16>(), any::<u16>(), size, 0..40_000_u64);
     let sends = prop::collection::vec(send, 1..16);
     let shape = (2..=8_u32, 1..=4_u32, 1..=3_usize, 0..POLICIES.len());
@@ -142,10 +137,8 @@ impl Running {
             }));
         }
         for process in 0..program.nodes as usize * program.processes {
-            let numbers = 0..program.sends.len();
-            let own: Vec<usize> = numbers
-                .filter(|&number| program.sends[number].process == process)
-                .collect();
+            let own = |number: &usize| program.sends[*number].process == process;
+            let own: Vec<usize> = (0..program.sends.len()).filter(own).collect();
             let puts = own.iter().map(|&number| puts[number].take().expect("once"));
             let node = (process / program.processes) as u32;
             let index = (process % program.processes) as u32;
@@ -219,8 +212,7 @@ fn watch(program: &Program, config: &Config) -> (Running, Vec<Storing>) {
     while running.ends(program).iter().any(Option::is_none) {
         assert!(now < Time::from_ms(20), "it does not end");
         now += Time::from_ns(100);
-        let end = running.bench.cluster.run_until(now);
-        end.unwrap_or_else(|stop| panic!("{stop}"));
+        run_to(&mut running.bench.cluster, now);
         for message in 0..count {
             let after = running.bench.cluster.metered(running.meters[message]);
             if std::mem::replace(&mut metered[message], after) == after {
@@ -259,10 +251,9 @@ fn clash(
         let send = &program.sends[storing.message];
         [program.source(send), send.to]
     };
-    let seen: Vec<&Storing> = seen
-        .iter()
-        .filter(|one| matters(&program.sends[one.message]))
-        .collect();
+    let seen = seen.iter();
+    let seen = seen.filter(|one| matters(&program.sends[one.message]));
+    let seen: Vec<&Storing> = seen.collect();
     seen.iter().enumerate().find_map(|(index, one)| {
         let others = seen[index + 1..].iter();
         let mut others = others.filter(|other| other.rail == one.rail);
@@ -313,8 +304,8 @@ proptest! {
             config.fabric.engine = engine;
             let mut running = Running::start(&program, &config);
             running.bench.finish();
-            let times: Vec<_> = running.processes.iter().map(|(_, ends)| ends.borrow().clone()).collect();
-            (running.bench.cluster.digest(), times)
+            let times = running.processes.iter().map(|(_, ends)| ends.borrow().clone());
+            (running.bench.cluster.digest(), times.collect::<Vec<_>>())
         };
         let worm = run(Engine::Worm);
         prop_assert_eq!(&worm, &run(Engine::Flit));

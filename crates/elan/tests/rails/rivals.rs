@@ -1,6 +1,7 @@
 //! Messages that want the same rails.
 
 use crate::common::multirail::{Bench, multirail};
+use crate::common::run_to;
 use elan::rails::Kind;
 use units::{Bytes, Time};
 
@@ -11,15 +12,9 @@ fn two_processes_of_a_node() {
     for (striping, both) in [(1.0, [[2000; 2]; 2]), (0.0, [[4000, 0], [0, 4000]])] {
         config.rails.as_mut().expect("it has rails").striping = striping;
         let mut bench = Bench::new(&config);
-        let puts = [
-            bench.put(0, 1, 4000, Time::ZERO),
-            bench.put(0, 2, 4000, Time::ZERO),
-        ];
-        let [one, other] = puts;
-        let first = bench.spawn(0, 0, vec![one]);
-        let second = bench.spawn(0, 1, vec![other]);
+        let ends = [0, 1].map(|index| bench.send((0, index), 1 + index, 4000, Time::ZERO));
         bench.finish();
-        let (first, second) = (first.borrow()[0], second.borrow()[0]);
+        let [first, second] = ends.map(|ends| ends.take());
         assert_eq!((first.1, second.1), (Ok(()), Ok(())));
         assert_eq!([bench.received(1), bench.received(2)], both);
         // The message takes 10 us on one rail, 5 us on two.
@@ -56,14 +51,9 @@ fn two_nodes_at_once() {
 fn a_circle_of_three() {
     let config = multirail(3, 1, Kind::Dynamic);
     let mut bench = Bench::new(&config);
-    let ends: Vec<_> = (0..3)
-        .map(|node| {
-            let put = bench.put(node, (node + 1) % 3, 3000, Time::ZERO);
-            bench.spawn(node, 0, vec![put])
-        })
-        .collect();
+    let ends = [0, 1, 2].map(|node| bench.send((node, 0), (node + 1) % 3, 3000, Time::ZERO));
     bench.finish();
-    let mut times: Vec<Time> = ends.iter().map(|ends| ends.borrow()[0].0).collect();
+    let mut times = ends.map(|ends| ends.take().0);
     times.sort();
     for pair in times.windows(2) {
         assert!(pair[1] - pair[0] > Time::from_ns(7_500), "{times:?}");
@@ -78,16 +68,13 @@ fn a_short_message_waits_for_nobody() {
     config.rails.as_mut().expect("it has rails").threshold = Bytes::new(100);
     for sender in [0, 1] {
         let mut bench = Bench::new(&config);
-        let long = bench.put(sender, 1 - sender, 65_536, Time::ZERO);
-        let short = bench.put(0, 2, 100, Time::from_us(30));
-        let first = bench.spawn(sender, 0, vec![long]);
-        let second = bench.spawn(0, 1, vec![short]);
-        let half = bench.cluster.run_until(Time::from_us(30));
-        half.expect("nothing stops it");
+        let first = bench.send((sender, 0), 1 - sender, 65_536, Time::ZERO);
+        let second = bench.send((0, 1), 2, 100, Time::from_us(30));
+        run_to(&mut bench.cluster, Time::from_us(30));
         assert_eq!(bench.rails.reserved(), 4, "the long message is under way");
         bench.finish();
-        assert!(second.borrow()[0].0 < Time::from_us(35));
-        assert!(first.borrow()[0].0 > Time::from_us(80));
+        assert!(second.take().0 < Time::from_us(35));
+        assert!(first.take().0 > Time::from_us(80));
     }
 }
 
@@ -108,9 +95,8 @@ fn an_error_gives_the_rails_back() {
                 wrong.to = short.to;
             }
             let right = bench.put(0, 1, 50_000, Time::ZERO);
-            let other = bench.put(2, 1, 5000, Time::from_us(50));
             let first = bench.spawn(0, 0, vec![wrong, right]);
-            let second = bench.spawn(2, 0, vec![other]);
+            let second = bench.send((2, 0), 1, 5000, Time::from_us(50));
             bench.finish();
             let first = first.borrow();
             assert!(first[0].1.is_err(), "{policy:?}, end {short_end}");
@@ -129,8 +115,7 @@ fn as_many_processes_as_there_may_be() {
     let mut bench = Bench::new(&config);
     let mut all = Vec::new();
     for (node, index) in (0..2).flat_map(|node| (0..256).map(move |index| (node, index))) {
-        let put = bench.put(node, 1 - node, 10, Time::ZERO);
-        all.push(bench.spawn(node, index, vec![put]));
+        all.push(bench.send((node, index), 1 - node, 10, Time::ZERO));
     }
     bench.finish();
     assert!(all.iter().all(|ends| ends.borrow()[0].1 == Ok(())));

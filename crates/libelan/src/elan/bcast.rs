@@ -131,7 +131,7 @@ impl Group {
     /// What is above and below a place in a broadcast of some size.
     fn spot_of(&self, place: u32, size: Bytes) -> Spot {
         let count = self.inner.layout.leaders.len() as u32;
-        let ratio = self.node().group_config().branching;
+        let ratio = self.node().config().group.branching;
         let tree = u128::from(size.as_u64()) * u128::from(ratio - 1);
         if tree > u128::from(self.segment().as_u64()) * u128::from(count) {
             chain(count, place)

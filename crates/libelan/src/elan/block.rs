@@ -16,7 +16,7 @@ pub(super) const SLOTS: u64 = 4;
 
 /// The longest segment.
 pub(super) fn segment(node: &Node) -> Bytes {
-    node.longest_packet() * SEGMENT_PACKETS
+    node.config().packet.payload * SEGMENT_PACKETS
 }
 
 /// The memory of a group in each member: see the offsets.
@@ -114,7 +114,7 @@ impl Block {
         let at = elan
             .borrow_mut()
             .alloc_from(from.elan, 64, Block::elan_size(node))?;
-        let size = Block::main_size(node.group_config().branching);
+        let size = Block::main_size(node.config().group.branching);
         let main = main.borrow_mut().alloc_from(from.main, 64, size);
         if main.is_err() {
             elan.borrow_mut().free(at)?;
@@ -132,7 +132,7 @@ impl Block {
 
     /// Adapter memory of its events.
     fn events_size(node: &Node) -> Bytes {
-        let count = Slot::events(node.group_config().branching).count();
+        let count = Slot::events(node.config().group.branching).count();
         elan::memory::EVENT_BLOCK * count as u64
     }
 

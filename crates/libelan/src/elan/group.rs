@@ -138,7 +138,7 @@ impl Group {
         let rank = rank.expect("a process knows only groups that it is in");
         let team = layout.team_of[rank];
         let leader = layout.leaders[team];
-        let ratio = node.group_config().branching;
+        let ratio = node.config().group.branching;
         let spot = balanced(layout.leaders.len() as u32, ratio, team.get());
         let others = layout.teams[team].len() as u64 - 1;
         let local = {
@@ -244,7 +244,7 @@ impl Group {
     pub(super) async fn enter(&self) -> Turn {
         let turn = self.inner.calls.turn();
         turn.work(self.node(), units::Time::ZERO).await;
-        let call = self.node().host_config().call;
+        let call = self.node().config().host.call;
         self.inner.cpu.work(self.node(), call).await;
         turn
     }
@@ -261,7 +261,7 @@ impl Group {
 
     /// The processor copies, or combines, so many bytes.
     pub(super) async fn copy(&self, bytes: Bytes) {
-        let time = self.node().host_config().copy.time(bytes);
+        let time = self.node().config().host.copy.time(bytes);
         self.inner.cpu.work(self.node(), time).await;
     }
 

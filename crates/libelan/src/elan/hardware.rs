@@ -127,7 +127,7 @@ impl Group {
             words,
             go: self.inner.block.at(Slot::Go),
             told: self.event(Slot::Told),
-            setup: self.node().group_config().broadcast.into(),
+            setup: self.node().config().group.broadcast.into(),
         };
         let (epoch, failed) = (Rc::clone(&self.inner.epoch), Rc::clone(&self.inner.failed));
         let stack = &self.inner.threads.conditional;
@@ -206,7 +206,7 @@ impl Group {
     fn send(&self, dmas: Vec<Dma>) {
         self.inner.send.set(dmas);
         let (send, sent) = (self.event(Slot::Send), self.event(Slot::Sent));
-        let setup = self.node().group_config().broadcast;
+        let setup = self.node().config().group.broadcast;
         let (next, failed) = (Rc::clone(&self.inner.send), Rc::clone(&self.inner.failed));
         let stack = &self.inner.threads.hardware;
         self.thread(stack, "hbcast", async move |thread| {
@@ -232,7 +232,7 @@ impl Group {
 impl Question {
     /// Asks until all have come to a barrier.
     async fn ask(&self, thread: &Thread, epoch: u64) -> Result<(), DmaError> {
-        let config = thread.node().adapter_config();
+        let config = thread.node().config().adapter;
         let asks = [
             Transaction::Test {
                 at: self.words[0],

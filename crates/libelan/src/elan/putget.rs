@@ -23,7 +23,8 @@ use super::Elan;
 use super::pool::Pool;
 use crate::cpu::Turn;
 use crate::elan3::{AllocError, Heap};
-use elan::{Dma, DmaError, ElanAddr, Node, Placement, ProcessId};
+use elan::transaction::{WORD, word_of};
+use elan::{Dma, DmaError, ElanAddr, Node, Placement, ProcessId, Transfer};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -159,14 +160,11 @@ impl Elan {
     pub fn get(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
         let what = format!("its get from process {vp}");
         let elan3 = self.elan3().clone();
-        self.start(
-            what,
-            |own| &own.gets,
-            async move |node, _| {
-                let from = elan3.address(vp, from)?;
-                Ok(Dma::new(from, node.at(to), size))
-            },
-        )
+        let describe = async move |node: &Node, _| {
+            let from = elan3.address(vp, from)?;
+            Ok(Dma::new(from, node.at(to), size))
+        };
+        self.start(what, |own| &own.gets, describe)
     }
 
     /// Starts something that counts as a put.
@@ -203,14 +201,12 @@ impl Elan {
         describe: impl AsyncFnOnce(&Node, ElanAddr) -> Result<Dma, DmaError>,
     ) -> Result<(), DmaError> {
         let (node, slots) = (self.node(), &self.under_way().slots);
-        turn.work(node, node.host_config().call).await;
+        turn.work(node, node.config().host.call).await;
         let slot = slots.take().await;
-        let posted = describe(node, slot).await.map(|dma| node.dma(dma));
+        let dma = describe(node, slot).await;
+        let posted = dma.map_or_else(Transfer::failed, |dma| node.dma(dma));
         drop(turn);
-        let result = match posted {
-            Ok(transfer) => transfer.await,
-            Err(error) => Err(error),
-        };
+        let result = posted.await;
         slots.give_back(slot);
         result
     }
@@ -219,27 +215,19 @@ impl Elan {
     pub(crate) async fn get_word(&self, vp: ProcessId, from: ElanAddr) -> Result<u64, DmaError> {
         let (node, slots) = (self.node(), &self.under_way().slots);
         let turn = self.cpu().turn();
-        turn.work(node, node.host_config().call).await;
+        turn.work(node, node.config().host.call).await;
         let slot = slots.take().await;
-        let word = elan::transaction::WORD;
-        let result = match self.elan3().address(vp, from) {
-            Ok(from) => {
-                let get = node.dma(Dma::new(from, node.at(slot), word));
-                drop(turn);
-                let what = format!("a word of process {vp}");
-                self.see(what, get).await
-            }
-            Err(error) => Err(error),
+        let got = async {
+            let from = self.elan3().address(vp, from)?;
+            let get = node.dma(Dma::new(from, node.at(slot), WORD));
+            drop(turn);
+            self.see(format!("a word of process {vp}"), get).await?;
+            node.cross_to_main(WORD).await;
+            Ok(word_of(&self.elan3().load(slot, WORD)?))
         };
-        let found = match result {
-            Ok(()) => {
-                node.cross_to_main(word).await;
-                self.elan3().load(slot, word).map_err(DmaError::from)
-            }
-            Err(error) => Err(error),
-        };
+        let found = got.await;
         slots.give_back(slot);
-        Ok(elan::transaction::word_of(&found?))
+        found
     }
 
     /// Waits until something is over (`elan_wait`).

@@ -72,7 +72,7 @@ impl Elan {
 
     /// The longest slot that a queue may have.
     pub fn queue_max_slot_size(&self) -> Bytes {
-        self.node().longest_packet()
+        self.node().config().packet.payload
     }
 
     /// Sends `size` bytes to the queue at an address of a process. Its end says that the queue has them.

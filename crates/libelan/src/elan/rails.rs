@@ -71,7 +71,7 @@ impl Rails {
     /// # Errors
     /// If an adapter has no context left.
     pub fn attach(processes: &[Node]) -> Result<Vec<Option<Rails>>, NoContext> {
-        let Some(config) = processes.first().and_then(Node::rails_config) else {
+        let Some(config) = processes.first().and_then(|node| node.config().rails) else {
             return Ok(processes.iter().map(|_| None).collect());
         };
         let (nodes, rails) = processes[0].nodes_and_rails();

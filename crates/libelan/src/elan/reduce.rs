@@ -123,7 +123,7 @@ impl Group {
                 .climb(own, operation, &self.inner.spot, &layout.leaders.raw)
                 .await?;
         } else {
-            let ratio = self.node().group_config().branching;
+            let ratio = self.node().config().group.branching;
             let spot = balanced(self.size(), ratio, self.rank());
             own = self
                 .climb(own, operation, &spot, &layout.members.raw)

@@ -68,7 +68,7 @@ impl Group {
 
     /// A member that does not lead tells the leader that it has come.
     pub(super) async fn come(&self) {
-        let shared = self.node().host_config().shared;
+        let shared = self.node().config().host.shared;
         self.node().sleep(shared).await;
         self.inner.local.gathered.fire();
     }
@@ -77,7 +77,7 @@ impl Group {
     pub(super) async fn join(&self) -> Result<(), DmaError> {
         self.come().await;
         self.inner.local.released.wait().await;
-        let shared = self.node().host_config().shared;
+        let shared = self.node().config().host.shared;
         self.node().sleep(shared).await;
         self.inner.local.failed.get().map_or(Ok(()), Err)
     }

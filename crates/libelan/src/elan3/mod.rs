@@ -96,7 +96,7 @@ impl Context {
 
     /// Rails of the job (`elan3_nrails`).
     pub fn nrails(&self) -> u32 {
-        let several = self.node().rails_config().is_some();
+        let several = self.node().config().rails.is_some();
         if several {
             self.node().nodes_and_rails().1
         } else {

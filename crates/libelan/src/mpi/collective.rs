@@ -49,7 +49,7 @@ impl Mpi {
     async fn copy(&self, from: ElanAddr, to: ElanAddr, size: Bytes) -> Result<()> {
         let (elan, elan3) = (&self.tport.elan, self.tport.elan.elan3());
         let bytes = elan3.load(from, size).map_err(DmaError::from)?;
-        let time = elan.node().host_config().copy.time(size);
+        let time = elan.node().config().host.copy.time(size);
         elan.cpu().work(elan.node(), time).await;
         Ok(elan3.store(to, &bytes).map_err(DmaError::from)?)
     }

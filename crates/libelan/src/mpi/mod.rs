@@ -102,7 +102,7 @@ impl Mpi {
     /// work; [`isend`](Self::isend) and the like do it themselves, and whoever builds other such calls on Tports does it before.
     pub fn request(&self) {
         let elan = &self.tport.elan;
-        let time = elan.node().host_config().request;
+        let time = elan.node().config().host.request;
         if !time.is_zero() {
             let (node, turn) = (elan.node().clone(), elan.cpu().turn());
             let work = async move {

@@ -198,7 +198,7 @@ impl Shmem {
             let stored = node.next_store(at, WORD);
             let what = format!("the word at {at}");
             self.elan.waiting(what, stored.wait()).await;
-            node.sleep(node.poll_time()).await;
+            node.sleep(node.config().adapter.poll).await;
         }
     }
 
@@ -258,7 +258,7 @@ impl Shmem {
     /// Sends a packet of transactions, and waits for its answer.
     async fn send(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer> {
         let (elan, node) = (&self.elan, self.elan.node());
-        elan.cpu().work(node, node.host_config().call).await;
+        elan.cpu().work(node, node.config().host.call).await;
         let to = elan
             .elan3()
             .address(ProcessId::new(pe), ElanAddr::NOWHERE)?;

@@ -14,23 +14,15 @@ pub use machines::*;
 
 /// The shipped machine of the second generation, on a tree of choice.
 pub fn opteron(tree: FatTree) -> Config {
-    let topology = fabric::Topology::from(tree);
     let file = include_str!("../../../../machines/opteron-qsnet2.toml");
-    let machine = ::machine::Machine::parse("opteron-qsnet2.toml", file, &[]);
-    let mut config = machine.expect("it is shipped").cluster_config();
-    config.fabric.hop_delay = vec![config.fabric.hop_delay[0]; topology.levels()];
-    config.fabric.topology = topology;
-    config
+    machine_on(file, tree.into())
 }
 
 /// The same machine with several rails, and a policy to pick them.
 pub fn with_rails(config: &Config, rails: u32, policy: Kind, striping: f64) -> Config {
     let mut config = config.clone();
-    config.fabric.topology = config
-        .fabric
-        .topology
-        .with_rails(rails)
-        .expect("a few rails");
+    let topology = config.fabric.topology.with_rails(rails);
+    config.fabric.topology = topology.expect("a few rails");
     config.rails = Some(rails::Config {
         policy,
         striping,

@@ -274,6 +274,11 @@ fn in_order(steps: &mut [Step]) {
     }
 }
 
+/// What only the group of all processes has, or what others have in its place.
+fn either<T>(all: bool, of_all: T, other: T) -> T {
+    if all { of_all } else { other }
+}
+
 fn collective(draw: &mut Draw, groups: &[Vec<u32>], serial: u32) -> Collective {
     let group = draw.below(groups.len() as u64) as usize;
     let (all, members) = (group == 0, groups[group].len() as u64);
@@ -288,7 +293,7 @@ fn collective(draw: &mut Draw, groups: &[Vec<u32>], serial: u32) -> Collective {
             Barrier::Hardware,
             Barrier::HardwareEvent,
             Barrier::Shmem,
-            if all { Barrier::Mpi } else { Barrier::Software },
+            either(all, Barrier::Mpi, Barrier::Software),
         ])),
         1 => Kind::Broadcast {
             by: draw.one_of(&[
@@ -296,11 +301,7 @@ fn collective(draw: &mut Draw, groups: &[Vec<u32>], serial: u32) -> Collective {
                 Broadcast::Software,
                 Broadcast::Hardware,
                 Broadcast::Shmem,
-                if all {
-                    Broadcast::Mpi
-                } else {
-                    Broadcast::Software
-                },
+                either(all, Broadcast::Mpi, Broadcast::Software),
             ]),
             root,
             length,
@@ -310,12 +311,8 @@ fn collective(draw: &mut Draw, groups: &[Vec<u32>], serial: u32) -> Collective {
                 Reduce::One(root),
                 Reduce::All,
                 Reduce::Shmem,
-                if all {
-                    Reduce::MpiOne(root)
-                } else {
-                    Reduce::All
-                },
-                if all { Reduce::MpiAll } else { Reduce::All },
+                either(all, Reduce::MpiOne(root), Reduce::All),
+                either(all, Reduce::MpiAll, Reduce::All),
             ]),
             words: length / 8,
         },

@@ -2,9 +2,10 @@
 
 use crate::check::Check;
 use crate::file::Machine;
-use crate::noise::{Distribution, MeanOrCounts, Noise, Processors};
+use crate::noise::{MeanOrCounts, Noise, Processors};
 use crate::param::Param;
 use crate::section::LONGEST;
+use elan::Distribution;
 use elan::noise::Source;
 use std::ops::RangeInclusive;
 use units::Time;

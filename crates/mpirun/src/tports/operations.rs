@@ -143,7 +143,7 @@ impl NetworkOp for Arrival {
         let bytes = self.buffers.load(self.buffer, self.size);
         self.pe.node().free_event(self.event);
         self.buffers.give_back(self.buffer);
-        let call = self.pe.node().host_config().call;
+        let call = self.pe.node().config().host.call;
         let work = self.pe.given(at, || self.pe.compute(call));
         let incoming = Incoming {
             size: self.size,

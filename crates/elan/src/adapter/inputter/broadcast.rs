@@ -70,7 +70,8 @@ impl Inputter {
         let again = std::mem::replace(landed, true);
         wires.flight.dma_mut(id).landings[place].packets += u64::from(!again);
         if let Some(bytes) = payload {
-            let stored = wires.memory.deposit(to, &bytes, capability);
+            let access = Access::RemoteWrite;
+            let stored = wires.memory.write(to, &bytes, access, capability);
             wires.flight.packet_mut(token).payload = Some(bytes);
             if let Err(fault) = stored {
                 wires.trap(to, fault);

@@ -219,10 +219,9 @@ impl Inputter {
         let (dma, capability) = (progress.dma, progress.capability);
         let over = progress.cut_all && progress.unstored == 0 && progress.failed.get().is_none();
         let get = progress.get;
+        let (at, access) = (dma.to.offset(offset), Access::RemoteWrite);
         if let Some(bytes) = payload
-            && let Err(fault) = wires
-                .memory
-                .deposit(dma.to.offset(offset), &bytes, capability)
+            && let Err(fault) = wires.memory.write(at, &bytes, access, capability)
         {
             wires.trap(dma.to, fault);
         }

@@ -181,16 +181,6 @@ impl Memory {
         Ok((range.placement, bytes))
     }
 
-    /// Stores bytes that have been admitted, if they still may be, and if the range holds any.
-    pub fn deposit(
-        &mut self,
-        at: Address,
-        bytes: &[u8],
-        capability: Capability,
-    ) -> Result<(), Fault> {
-        self.write(at, bytes, Access::RemoteWrite, capability)
-    }
-
     /// Translates an access and writes, if the range holds bytes.
     pub fn write(
         &mut self,

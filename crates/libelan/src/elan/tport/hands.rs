@@ -93,7 +93,7 @@ impl Hands {
         if self.by_host() {
             let node = self.node();
             node.cross_to_main(Bytes::new(bytes.len() as u64)).await;
-            node.sleep(node.poll_time()).await;
+            node.sleep(node.config().adapter.poll).await;
         }
     }
 
@@ -105,7 +105,7 @@ impl Hands {
                 let cycles = u64::from(handle) + u64::from(scan) * u64::from(compared);
                 self.thread.step(cycles).await;
             }
-            Some(cpu) => cpu.work(self.node(), self.node().host_config().call).await,
+            Some(cpu) => cpu.work(self.node(), self.node().config().host.call).await,
         }
     }
 
@@ -122,7 +122,7 @@ impl Hands {
     /// Copies a message that a DMA has brought, if that is this one's task.
     pub async fn copy(&self, size: Bytes) {
         if let Some(cpu) = &self.host {
-            let time = self.node().host_config().copy.time(size);
+            let time = self.node().config().host.copy.time(size);
             cpu.work(self.node(), time).await;
         }
     }
@@ -142,7 +142,7 @@ impl Hands {
             None => self.thread.dma(dma).await,
             Some(cpu) => {
                 let node = self.node();
-                cpu.work(node, node.host_config().call).await;
+                cpu.work(node, node.config().host.call).await;
                 node.dma(dma)
             }
         }
@@ -153,7 +153,7 @@ impl Hands {
         let node = self.node().clone();
         match &self.host {
             None => {
-                let issue = node.adapter_config().thread_issue;
+                let issue = node.config().adapter.thread_issue;
                 self.thread.step(issue.into()).await;
                 node.cross_to_main(DESCRIPTOR).await;
                 let transfer = place.dma(dma);
@@ -164,7 +164,7 @@ impl Hands {
                 }))
             }
             Some(cpu) => {
-                cpu.work(&node, node.host_config().call).await;
+                cpu.work(&node, node.config().host.call).await;
                 place.dma(dma).into()
             }
         }

@@ -64,7 +64,7 @@ pub(super) fn send(
     };
     let (elan, turn, ended) = (elan.clone(), elan.cpu().turn(), Rc::clone(&sending));
     elan.node().clone().serve("send", async move {
-        turn.work(&port.node, port.node.host_config().call).await;
+        turn.work(&port.node, port.node.config().host.call).await;
         let result = if elan.elan3().shared(to).is_some() {
             local::send(&elan, to, envelope, turn).await
         } else {
@@ -81,7 +81,7 @@ pub(super) fn receive(elan: &Elan, select: Select, room: Room) -> Rc<Receive> {
     let (port, turn) = (Rc::clone(elan.port()), elan.cpu().turn());
     let (posted, peers) = (Rc::clone(&receive), elan.peers());
     elan.node().serve("receive", async move {
-        turn.work(&port.node, port.node.host_config().call).await;
+        turn.work(&port.node, port.node.config().host.call).await;
         port.post(peers, &posted, turn).await;
         posted.end(port.node.now());
     });
@@ -93,7 +93,7 @@ pub(super) fn cancel(elan: &Elan, receive: &Rc<Receive>) {
     let (port, turn) = (Rc::clone(elan.port()), elan.cpu().turn());
     let receive = Rc::clone(receive);
     elan.node().serve("cancel", async move {
-        turn.work(&port.node, port.node.host_config().call).await;
+        turn.work(&port.node, port.node.config().host.call).await;
         // The calls of a process are in order: the receive has been posted, or has failed to be.
         if !receive.done.is_set() {
             port.command(turn, Bytes::ZERO).await;
@@ -110,7 +110,7 @@ pub(super) async fn finish(
     given: Option<Time>,
 ) -> Result<Received, TportError> {
     let port = elan.port();
-    let cost = port.node.host_config();
+    let cost = port.node.config().host;
     let given = given.map(|at| at.max(receive.ended.get().expect("it has ended")));
     let turn = elan.cpu().turn_since(given);
     turn.work(&port.node, cost.call).await;
@@ -159,7 +159,7 @@ impl Port {
         } else {
             payload = Box::default();
             if self.config.matching == Matching::Host {
-                let time = self.node.host_config().copy.time(size);
+                let time = self.node.config().host.copy.time(size);
                 turn.work(&self.node, time).await;
             }
         }

@@ -18,7 +18,7 @@ pub(super) async fn send(
     turn: Turn,
 ) -> Result<(), TportError> {
     let (port, peer) = (elan.port(), Rc::clone(elan.peer(to)));
-    let (node, cost) = (&port.node, port.node.host_config());
+    let (node, cost) = (&port.node, port.node.config().host);
     let size = envelope.size;
     let mut waits = Vec::new();
     let body = if size <= port.config.big && port.borrow(to) {
@@ -121,7 +121,7 @@ impl Port {
             Room::Buffer(_, room) => return Err(envelope.truncated(room)),
             Room::System | Room::Probe | Room::Peek => self.buffer(size)?,
         };
-        let time = self.node.host_config().copy.time(size);
+        let time = self.node.config().host.copy.time(size);
         turn.work(&self.node, time).await;
         let bytes = match &message.body {
             SharedBody::Copied(bytes) => Ok(bytes.clone()),

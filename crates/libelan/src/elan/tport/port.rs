@@ -175,8 +175,8 @@ impl Port {
         (vp, nvps): (ProcessId, u32),
         rails: Option<Rails>,
     ) -> Result<Self, AllocError> {
-        let config = node.tport_config();
-        let packet = node.longest_packet();
+        let config = node.config().tport;
+        let packet = node.config().packet.payload;
         let queue = node.queue(config.slots, packet, None)?;
         let system = Heap::fixed(node.clone(), Placement::Main, config.system)?;
         let mut memory = Heap::new(node.clone(), Placement::Adapter, Bytes::from_kb(32));

@@ -1,4 +1,5 @@
-//! Distributions of message sizes and inter-arrival times (petrini2003 s5.3: tags S and T of the figures).
+//! Distributions around a mean: of message sizes and inter-arrival times (petrini2003 s5.3: tags S and T of the figures), and
+//! of what the operating system takes of a processor ([`crate::noise`]).
 
 use kernel::random::Stream;
 use schemars::JsonSchema;
@@ -17,18 +18,20 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Draws a value, rounded to an integer of at least 1. Every distribution takes one draw, so that streams of
-    /// different experiments stay comparable.
-    pub fn draw(self, mean: u64, stream: &mut Stream) -> u64 {
-        let mean = mean as f64;
-        let value = match self {
+    /// Draws a value. Every distribution takes one draw, so that streams of different experiments stay comparable.
+    pub fn draw(self, mean: f64, stream: &mut Stream) -> f64 {
+        match self {
             Distribution::Fixed => {
-                stream.uniform_f64();
+                stream.next_u64();
                 mean
             }
             Distribution::Uniform => 2.0 * mean * stream.uniform_f64(),
             Distribution::Exponential => stream.exponential(mean),
-        };
-        (value.round() as u64).max(1)
+        }
+    }
+
+    /// The same, rounded to an integer of at least 1.
+    pub fn draw_count(self, mean: u64, stream: &mut Stream) -> u64 {
+        (self.draw(mean as f64, stream).round() as u64).max(1)
     }
 }

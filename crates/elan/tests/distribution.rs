@@ -1,15 +1,15 @@
 //! Distributions: means, spreads and ranges, on fixed seeds.
 #![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
+use elan::Distribution::{self, Exponential, Fixed, Uniform};
 use kernel::random::Stream;
-use workload::Distribution::{self, Exponential, Fixed, Uniform};
 
 const DRAWS: usize = 100_000;
 
 fn draws(distribution: Distribution, mean: u64) -> Vec<f64> {
     let mut stream = Stream::new(1, &format!("{distribution:?} {mean}"));
     (0..DRAWS)
-        .map(|_| distribution.draw(mean, &mut stream) as f64)
+        .map(|_| distribution.draw_count(mean, &mut stream) as f64)
         .collect()
 }
 
@@ -88,7 +88,7 @@ fn one_draw_each() {
     let after = |distribution: Distribution| {
         let mut stream = Stream::new(5, "a");
         for _ in 0..10 {
-            distribution.draw(1000, &mut stream);
+            distribution.draw_count(1000, &mut stream);
         }
         stream.next_u64()
     };
