@@ -26,9 +26,7 @@ static QUEUE_OPS: FiOpsCq = FiOpsCq {
     read,
     readfrom,
     readerr,
-    sread: UNUSED,
-    sreadfrom: UNUSED,
-    signal: UNUSED,
+    waits: [UNUSED; 3],
     strerror,
 };
 
