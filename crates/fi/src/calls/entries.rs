@@ -109,42 +109,23 @@ extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) -> c_i
     pass!(MPI_Session_init(info handler place))
 }
 
-/// The ranks are fixed when the run starts.
-#[unsafe(no_mangle)]
-extern "C" fn MPI_Comm_spawn(
-    command: usize,
-    arguments: usize,
-    processes: usize,
-    info: usize,
-    root: usize,
-    comm: usize,
-    children: usize,
-    errors: usize,
-) -> c_int {
-    if session::get().is_some() {
-        return refuse_to_spawn("MPI_Comm_spawn", root, comm);
-    }
-    pass!(MPI_Comm_spawn(command arguments processes info root comm children errors))
+/// A call that starts processes: in a simulation it fails, since the ranks are fixed when the run starts.
+macro_rules! spawning {
+    ($name:ident($($word:ident)*) of $root:ident in $comm:ident) => {
+        #[unsafe(no_mangle)]
+        extern "C" fn $name($($word: usize),*) -> c_int {
+            if session::get().is_some() {
+                return refuse_to_spawn(stringify!($name), $root, $comm);
+            }
+            pass!($name($($word)*))
+        }
+    };
 }
 
-/// As `MPI_Comm_spawn`.
-#[unsafe(no_mangle)]
-extern "C" fn MPI_Comm_spawn_multiple(
-    count: usize,
-    commands: usize,
-    arguments: usize,
-    processes: usize,
-    infos: usize,
-    root: usize,
-    comm: usize,
-    children: usize,
-    errors: usize,
-) -> c_int {
-    if session::get().is_some() {
-        return refuse_to_spawn("MPI_Comm_spawn_multiple", root, comm);
-    }
-    pass!(MPI_Comm_spawn_multiple(count commands arguments processes infos root comm children errors))
-}
+spawning!(MPI_Comm_spawn(command arguments processes info root comm children errors) of root in comm);
+spawning!(MPI_Comm_spawn_multiple(
+    count commands arguments processes infos root comm children errors
+) of root in comm);
 
 /// Says so, once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
 fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> c_int {

@@ -197,7 +197,7 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
         let size = if status == Status::Truncated { 6 } else { 0 };
         tell(&mut engine, &received(id, status, size), &[]);
         let entry = failed(&mut engine);
-        assert_eq!((entry.err, entry.olen, entry.len), (error, olen, 0));
+        assert_eq!((entry.err, entry.olen, entry.entry.len), (error, olen, 0));
     }
     let id = engine.begin(operation);
     tell(&mut engine, &received(id, Status::Done, 1), b"x");
