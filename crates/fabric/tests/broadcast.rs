@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Bench, CIRCUITS, Heard, broadcast, machine, named, one_switch, packet, three_levels};
+use common::{Bench, CIRCUITS, Heard, broadcast, farthest, machine, named, one_switch};
+use common::{packet, three_levels, travel};
 use fabric::topology::End;
 use fabric::{
     Ack, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric, FatTree, LinkId, Notice,
@@ -82,13 +83,7 @@ fn a_broadcast_alone() {
             let (flits, turnaround, start) = (1 + number % 40, u64::from(number % 11), 5);
             let spec = broadcast(source, first, last, flits);
             let bench = run(&config, turnaround, &[(start, spec)]);
-            let tree = config.topology.as_tree().expect("a tree");
-            let farthest = (first..=last).map(|node| tree.distance(source, node)).max();
-            let levels = farthest.expect("somewhere") as usize / 2;
-            let way: Cycle = 2 * config.hop_delay[..levels]
-                .iter()
-                .map(|&delay| Cycle::from(delay))
-                .sum::<Cycle>();
+            let way = travel(&config, &spec);
             let delivered = start + way + u64::from(flits) - 1;
             let acknowledged = delivered + turnaround + way;
             let all = |at| (first..=last).map(|node| (node, at)).collect::<Vec<_>>();
@@ -97,10 +92,8 @@ fn a_broadcast_alone() {
                 (all(delivered), all(acknowledged + 1 + way))
             );
             let record = bench.record(0);
-            assert_eq!(
-                (record.links as usize, record.injected),
-                (2 * levels, start)
-            );
+            let links = farthest(&config, &spec);
+            assert_eq!((record.links, record.injected), (links, start));
             assert_eq!(
                 (record.delivered, record.acknowledged),
                 (delivered, acknowledged)

@@ -53,13 +53,8 @@ impl Display for Case {
         writeln!(f, "  {:?}", self.config)?;
         writeln!(f, "  turnaround {} + flits mod 7", self.turnaround)?;
         for (at, spec) in &self.traffic {
-            let PacketSpec {
-                source,
-                destination,
-                flits,
-                priority,
-                ..
-            } = spec;
+            let (source, destination, flits) = (spec.source, spec.destination, spec.flits);
+            let priority = spec.priority;
             writeln!(
                 f,
                 "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}"
