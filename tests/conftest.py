@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from elanite import _core, figures, sources
+from elanite.claims import Verdict, claims, judge
+from elanite.measures import measured
+from elanite.mpirun.launcher import LIBRARY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    import polars as pl
+Row = dict[str, Any]
 
 FILES = Path(__file__).parent / "files"
 SMALL = str(FILES / "small.toml")
+
+BIN = Path(sys.executable).parent
+"""Where the environment has its programs: mpicc, mpiexec."""
+
+needs_mpi = pytest.mark.skipif(
+    not (BIN / "mpicc").exists() or not (FILES.parents[1] / "python" / "elanite" / LIBRARY).exists(),
+    reason="no mpich, or the library of ranks is not built: make build",
+)
 
 
 @dataclass
@@ -45,6 +59,37 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "elanite", *arguments]
 
 
+def execute(words: Sequence[str | Path], seconds: float | None = 300, **how: Any) -> Ended:
+    """Run a command to its end, in the environment of a user."""
+    how = {"env": environment()} | how
+    done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False, **how)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether a condition becomes true in time."""
+    end = time.monotonic() + seconds
+    while not (now := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return now
+
+
+def frame(rows: Sequence[Row]) -> pl.DataFrame:
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def judged(identity: str, rows: Sequence[Row] | pl.DataFrame) -> Verdict:
+    """The verdict on a claim, from synthetic results as from real ones."""
+    (claim,) = (claim for claim in claims() if claim.id == identity)
+    return judge(claim, measured(claim, rows if isinstance(rows, pl.DataFrame) else frame(rows)))
+
+
+def data(figure: figures.Figure, column: str) -> list[Row]:
+    """The rows of all data sets of a figure that have a column."""
+    sets: dict[str, list[Row]] = figure.spec()["datasets"]
+    return [row for rows in sets.values() for row in rows if column in row]
+
+
 def figures_of(experiment: str, rows: pl.DataFrame, table: str = "rows") -> list[figures.Figure]:
     """What a shipped experiment draws of the rows of one table."""
     file = sources.read("experiment", experiment)
@@ -63,10 +108,7 @@ def elanite(tmp_path: Path) -> Callable[..., Ended]:
     """Run ``elanite`` in an empty folder."""
 
     def run(*arguments: str, cwd: Path = tmp_path) -> Ended:
-        ended = subprocess.run(
-            command(*arguments), capture_output=True, text=True, cwd=cwd, env=environment(), timeout=300, check=False
-        )
-        return Ended(ended.returncode, ended.stdout, ended.stderr)
+        return execute(command(*arguments), cwd=cwd)
 
     return run
 
@@ -75,29 +117,26 @@ def elanite(tmp_path: Path) -> Callable[..., Ended]:
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the small campaign after an uninterrupted run."""
     out = tmp_path_factory.mktemp("campaign")
-    subprocess.run(
-        command("run", SMALL, "--out", str(out), "--format", "csv"),
-        check=True,
-        capture_output=True,
-        env=environment(),
-        timeout=300,
-    )
+    assert execute(command("run", SMALL, "--out", str(out), "--format", "csv")).code == 0
     return out
 
 
 @pytest.fixture(scope="session")
 def mpi_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of tests/mpi, built once by the compiler of the environment."""
-    sources = Path(__file__).parent / "mpi"
     folder = tmp_path_factory.mktemp("mpi-programs")
-    words = [
-        "make",
-        "--silent",
-        "-j2",
-        "-C",
-        str(sources),
-        f"OUT={folder}",
-        f"MPICC={Path(sys.executable).parent / 'mpicc'}",
-    ]
+    words = ["make", "--silent", "-j2", "-C", FILES.parent / "mpi", f"OUT={folder}", f"MPICC={BIN / 'mpicc'}"]
     subprocess.run(words, check=True, timeout=120)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of ``benchmarks/mpi``, built without a warning in a folder of their own."""
+    folder = tmp_path_factory.mktemp("benchmarks")
+    sources = FILES.parents[1] / "benchmarks" / "mpi"
+    for source in [*sources.glob("*.[ch]"), sources / "Makefile"]:
+        shutil.copy(source, folder)
+    words = ["make", "--silent", "-j2", f"MPICC={BIN / 'mpicc'}", "CFLAGS=-O2 -Werror"]
+    subprocess.run(words, cwd=folder, check=True, timeout=120)
     return folder

@@ -27,6 +27,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mpi_suite import stop
+
 ROOT = Path(__file__).parent.parent
 RANK = Path(__file__).parent / "mpi" / "suite_rank.py"
 ENDED = ("ok", "skip", "failure", "error", "unfinished")
@@ -139,16 +141,12 @@ def run(
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 env=environment,
+                start_new_session=True,
             )
             try:
                 code = process.wait(limit)
             except subprocess.TimeoutExpired:
-                process.terminate()
-                try:
-                    process.wait(10)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
+                stop(process)
         outcome = Outcome(code, time.monotonic() - begin, (logs / "out").read_text(errors="replace"))
         for log in sorted(logs.glob("*.jsonl")):
             read(log, outcome)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import polars as pl
 import pytest
 
-from conftest import figures_of
+from conftest import Row, data, figures_of, frame
 from elanite import figures
 from elanite.claims import claims
 from test_figures import names, ping
-
-Row = dict[str, Any]
 
 KB = 1024
 
@@ -24,14 +21,13 @@ def mpi(*directions: str) -> pl.DataFrame:
     return ping().filter(here).with_columns(series=series, library=library, value=value)
 
 
-def frame(parts: list[Row]) -> pl.DataFrame:
+def batches(parts: list[Row]) -> pl.DataFrame:
     """Rows of two batches each."""
-    rows = [part | {"seed": 1, "batch": batch, "value": part["value"] + batch} for part in parts for batch in (0, 1)]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return frame([part | {"seed": 1, "batch": n, "value": part["value"] + n} for part in parts for n in (0, 1)])
 
 
 def barriers() -> pl.DataFrame:
-    return frame(
+    return batches(
         [
             {
                 "series": "loaded" if pattern else "idle", "operation": operation, "nodes": nodes, "job": None,
@@ -61,30 +57,12 @@ def broadcasts() -> pl.DataFrame:
         for message, size in sizes.items():
             if not (busy and message in ("0 B", "2 MB")):
                 series = ("latency" if size <= KB else "bandwidth") + suffix
-                here = {
-                    "series": series,
-                    "nodes": 64,
-                    "message": message,
-                    "message_bytes": size,
-                    "value": size + 1.0 + busy,
-                }
-                parts.append(common | here)
+                here = {"series": series, "nodes": 64, "message": message, "message_bytes": size}
+                parts.append(common | here | {"value": size + 1.0 + busy})
         for nodes, message in itertools.product((4, 16, 64), ("64 KB",) if busy else ("64 KB", "2 MB")):
-            here = {
-                "series": f"nodes{suffix}",
-                "nodes": nodes,
-                "message": message,
-                "message_bytes": sizes[message],
-                "value": 9.0 if busy else 20.0 + 100 * (message == "2 MB"),
-            }
-            parts.append(common | here)
-    return frame(parts)
-
-
-def data(figure: figures.Figure, column: str) -> list[Row]:
-    """The rows of all data sets of a figure that have a column."""
-    sets: dict[str, list[Row]] = figure.spec()["datasets"]
-    return [row for rows in sets.values() for row in rows if column in row]
+            here = {"series": f"nodes{suffix}", "nodes": nodes, "message": message, "message_bytes": sizes[message]}
+            parts.append(common | here | {"value": 9.0 if busy else 20.0 + 100 * (message == "2 MB")})
+    return batches(parts)
 
 
 def test_figures_9_and_10_have_the_curves_of_mpi() -> None:
@@ -141,7 +119,7 @@ def distribution() -> pl.DataFrame:
             here = {"operation": operation, "series": series, "background.pattern": pattern, "seed": seed}
             here |= {"nodes": 32, "background.nodes": 64, "background.message": "256 KB"}
             rows.append(here | {"lower_ps": time * 1_000_000 * (100 if series == "idle" else 1), "count": 5})
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return frame(rows)
 
 
 def test_distributions_are_cumulative() -> None:
@@ -226,7 +204,7 @@ def test_predictions_say_that_they_are() -> None:
         broadcast = {"series": "broadcast", "memory": "elan", "message": "32 KB", "metric": "bandwidth", "unit": "MB/s"}
         parts += [barrier | {"operation": name, "nodes": nodes, "value": 1.0} for name in ("hgsync", "gsync")]
         parts += [broadcast | {"operation": name, "nodes": nodes, "value": 1.0} for name in ("hbcast", "bcast")]
-    drawn = figures_of("collectives/prediction", frame(parts))
+    drawn = figures_of("collectives/prediction", batches(parts))
     names(drawn)
     assert len(drawn) == 2
     assert all(figure.title.startswith("Prediction: ") for figure in drawn)
@@ -244,7 +222,7 @@ def completion() -> pl.DataFrame:
         if not stuck:
             parts.append(here | {"job": None, "metric": "latency", "value": 500.0 * groups})
     rows = [part | {"seed": 1, "batch": 0 if part["metric"] == "latency" else None} for part in parts]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return frame(rows)
 
 
 def test_who_completes_and_who_does_not() -> None:
@@ -279,7 +257,7 @@ def cycle(packets: int) -> pl.DataFrame:
         rows += [common | held, common | held]
         wait = {"step": step, "switch": 20 + step, "switch_name": f"switch 1.{step}", "from": f"switch 1.{step}"}
         rows.append(common | wait | {"holder_source": 10 * holder, "holder_sequence": 7})
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return frame(rows)
 
 
 def extent(word: Row) -> Row:

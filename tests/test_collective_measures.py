@@ -5,33 +5,19 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-import polars as pl
 import pytest
 
-from elanite.claims import Verdict, claims, judge
-from elanite.measures import measured
-
-Row = dict[str, Any]
+from conftest import Row, judged
 
 KINDS = list(product(("hbcast", "bcast"), ("elan", "main")))
 
 SIZES = {"4 B": 4, "256 B": 256, "1 KB": 1024, "4 KB": 4096, "64 KB": 65536}
 
 
-def judged(identity: str, rows: list[Row]) -> Verdict:
-    chosen = next(claim for claim in claims() if claim.id == identity)
-    return judge(chosen, measured(chosen, pl.DataFrame(rows, infer_schema_length=None)))
-
-
 def seeds(value: float, noise: float = 0.0, /, **parameters: Any) -> list[Row]:
     """Four seeds around a mean."""
     row = {"metric": "latency", "batch": 0, "background.pattern": None} | parameters
     return [row | {"seed": seed, "value": value + noise * (-1) ** seed} for seed in range(1, 5)]
-
-
-@pytest.mark.parametrize(("value", "holds"), [(5.5, True), (5.24, True), (5.8, False)])
-def test_the_latency_of_mpi(value: float, holds: bool) -> None:
-    assert judged("ping.uni.latency.mpi", seeds(value)).holds is holds
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
-from conftest import FILES, SMALL, figures_of
+from conftest import FILES, SMALL, Row, data, figures_of, frame
 from elanite import sources
 from elanite.beside import beside
 from elanite.errors import ConfigError, UsageError
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from conftest import Ended
-
-Row = dict[str, Any]
 
 MACHINES = ("es40-qsnet", "opteron-qsnet2")
 COMPARISON = "comparison/generations"
@@ -49,7 +47,7 @@ def synthetic() -> pl.DataFrame:
         for operation in ("hgsync", "gsync"):
             rows += rows_of("barrier", "latency", "us", operation=operation, nodes=nodes)
         rows += rows_of("broadcast", "bandwidth", "MB/s", operation="hbcast", nodes=nodes, message="256 KB")
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return frame(rows)
 
 
 def test_points_of_several_machines_are_those_of_each_alone() -> None:
@@ -132,11 +130,11 @@ def test_figures_of_the_comparison() -> None:
     assert all("prediction" in figure.caption for figure in found.values())
     assert "bus.burst_overhead" in found["table"].caption  # a fitted parameter of both
     assert "links of 1.28 GB/s" in found["table"].caption
-    words = [word["text"] for data in found["table"].spec()["datasets"].values() for word in data if "text" in word]
+    words = [word["text"] for word in data(found["table"], "text")]
     assert words.count("3") == 12  # a ratio for each configuration
     assert words.count("101 ± 12.71") == 12
     assert {"QsNET", "QsNetII", "QsNetII / QsNET", "shuffle", "hardware (hbcast)", "1,024"} <= set(words)
-    bars = [row for data in found["patterns"].spec()["datasets"].values() for row in data if "pattern" in row]
+    bars = data(found["patterns"], "pattern")
     assert len({(row["pattern"], row["curve"]) for row in bars}) == 12
     assert {row["curve"] for row in bars} >= {"QsNET, 64 nodes", "QsNetII, 1,024 nodes"}
 

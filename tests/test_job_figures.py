@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from conftest import figures_of
+from conftest import Row, data, figures_of, frame
 from test_figures import names
 
 if TYPE_CHECKING:
     from elanite import figures
-
-Row = dict[str, Any]
 
 KINDS = ("uniform", "exponential")
 
@@ -24,10 +22,6 @@ def rows(loads: dict[str, float], saturated: float = 0.0, /, **parameters: Any) 
     common |= {"sizes": "uniform", "arrivals": "uniform", "unit": "MB/s"} | parameters
     several = [common | {"metric": m, "batch": b, "value": v + b} for m, v in loads.items() for b in (0, 1)]
     return [*several, common | {"metric": "saturated", "batch": None, "value": saturated}]
-
-
-def frame(parts: list[Row]) -> pl.DataFrame:
-    return pl.DataFrame(parts, infer_schema_length=None)
 
 
 def permutations() -> pl.DataFrame:
@@ -100,23 +94,11 @@ def test_permutations_give_figures_13_and_14() -> None:
 
 def test_hotspot_gives_figure_16() -> None:
     assert names(figures_of("qsnet/hotspot", hotspot())) == ["figure 16 a", ""]
-    nodes = [
-        {
-            "series": "nodes",
-            "seed": 1,
-            "sizes": "uniform",
-            "arrivals": "uniform",
-            "nodes": nodes,
-            "node": node,
-            "accepted": 4.0,
-        }
-        for nodes in (8, 64)
-        for node in range(1, nodes)
-    ]
-    (figure,) = figures_of("qsnet/hotspot", pl.DataFrame(nodes), "nodes")
+    common = {"series": "nodes", "seed": 1, "sizes": "uniform", "arrivals": "uniform", "accepted": 4.0}
+    nodes = [common | {"nodes": nodes, "node": node} for nodes in (8, 64) for node in range(1, nodes)]
+    (figure,) = figures_of("qsnet/hotspot", frame(nodes), "nodes")
     assert names([figure]) == ["figure 16 b"]
-    data = max(figure.spec()["datasets"].values(), key=len)
-    assert [row["node"] for row in data] == list(range(1, 64)), "the largest configuration only"
+    assert [row["node"] for row in data(figure, "node")] == list(range(1, 64)), "the largest configuration only"
 
 
 def test_io_gives_figures_17_and_18_and_table_1() -> None:
@@ -159,12 +141,12 @@ def test_figure_20_has_three_states() -> None:
         .then(pl.col("value") * 0.6 + pl.when(pl.col("series") == "shared-distributed").then(noise).otherwise(0.0))
         .otherwise("value")
     )
-    (data,) = figures_of("qsnet/combined", rows)[-1].spec()["datasets"].values()
-    states = {row["mapping"]: row["state"] for row in data}
+    found = data(figures_of("qsnet/combined", rows)[-1], "state")
+    states = {row["mapping"]: row["state"] for row in found}
     assert states["shared, clustered 1c"] == "undisturbed"
     assert states["shared, clustered 1i"] == "suffers"
     assert states["shared, distributed"] == "not resolved"
-    assert {row["text"] for row in data if row["mapping"] == "shared, clustered 1c"} == {"100.0 ± 0.0%"}
+    assert {row["text"] for row in found if row["mapping"] == "shared, clustered 1c"} == {"100.0 ± 0.0%"}
 
 
 def test_ablations_are_one_table() -> None:
@@ -180,13 +162,13 @@ def test_ablations_are_one_table() -> None:
 
 def words(figure: figures.Figure) -> set[str]:
     """What is written in a table."""
-    return {word["text"] for line in figure.spec()["datasets"].values() for word in line if "text" in word}
+    return {word["text"] for word in data(figure, "text")}
 
 
 def lines(figure: figures.Figure) -> list[list[str]]:
     """The words of a table, by kind: headings first."""
-    (data,) = [data for data in figure.spec()["datasets"].values() if "text" in data[0]]
-    return [[word["text"] for word in data if word["kind"] == kind] for kind in ("heading", "plain", "tinted")]
+    found = data(figure, "text")
+    return [[word["text"] for word in found if word["kind"] == kind] for kind in ("heading", "plain", "tinted")]
 
 
 def test_table_1_has_the_published_figures_beside_the_simulated_ones() -> None:

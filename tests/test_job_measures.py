@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
 import pytest
 
-from elanite.claims import Verdict, claims, judge
+from conftest import Row, frame, judged
 from elanite.figures.combined import kept
-from elanite.measures import measured
-
-Row = dict[str, Any]
-
-
-def judged(identity: str, rows: list[Row]) -> Verdict:
-    chosen = next(claim for claim in claims() if claim.id == identity)
-    return judge(chosen, measured(chosen, pl.DataFrame(rows, infer_schema_length=None)))
 
 
 def batches(value: float, noise: float = 0.1, /, **parameters: Any) -> list[Row]:
@@ -171,9 +162,10 @@ def test_the_largest_degradation(beside: list[float], holds: bool) -> None:
 def test_the_least_of_several_may_be_another_one() -> None:
     """Of two that are alike the interval is that of the lower ends, and it has the uncertainty of the job alone."""
     alone = pytest.approx(130.0)
-    found = kept(pl.DataFrame(combined("shared-1i", "32-63", [100.0, 80.0, 81.0], 2.0), infer_schema_length=None))
+    rows = combined("shared-1i", "32-63", [100.0, 80.0, 81.0], 2.0)
+    found = kept(frame(rows))
     assert [one.alone.mean for one in found] == [alone, alone, alone]
-    verdict = judged("combined.shared.overlap", combined("shared-1i", "32-63", [100.0, 80.0, 81.0], 2.0))
+    verdict = judged("combined.shared.overlap", rows)
     assert verdict.high == 1 - min(one.kept.low for one in found)
     assert verdict.low == 1 - min(one.kept.high for one in found)
 

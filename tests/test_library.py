@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import polars as pl
 import pytest
 
 import elanite as el
-from conftest import SMALL
+from conftest import SMALL, execute
 from elanite import _core, sources
 from elanite import campaign as campaigns
 from elanite.errors import Exit
@@ -97,14 +96,8 @@ def test_version_is_a_plain_attribute() -> None:
 
 
 def test_stubs_match_the_extension_module(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "mypy.stubtest", "elanite._core", "--concise"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    ended = execute([sys.executable, "-m", "mypy.stubtest", "elanite._core", "--concise"], cwd=tmp_path)
+    assert ended.code == 0, ended
 
 
 def broken_point() -> Point:

@@ -8,15 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from elanite.claims import Claim, Verdict, claims, failed, judge
-from elanite.measures import MEASURES, OWN, PICKS, Number, measured, numbers
+from conftest import judged
+from elanite.claims import Claim, claims, failed, judge
+from elanite.measures import MEASURES, OWN, PICKS, Number, numbers
 from elanite.measures.rows import KINDS
 
 SIZES = {"320 B": 320, "16 KB": 16384, "64 KB": 65536, "1 MB": 1048576}
-
-
-def claim(identity: str) -> Claim:
-    return next(claim for claim in claims() if claim.id == identity)
 
 
 def uniform(maximum: dict[int, float], gain: dict[int, float], size: str = "256 KB") -> pl.DataFrame:
@@ -47,11 +44,6 @@ def uniform(maximum: dict[int, float], gain: dict[int, float], size: str = "256 
         for batch in range(6)
     ]
     return pl.DataFrame(rows)
-
-
-def judged(identity: str, rows: pl.DataFrame) -> Verdict:
-    chosen = claim(identity)
-    return judge(chosen, measured(chosen, rows))
 
 
 def ping(value: float, metric: str = "bandwidth") -> pl.DataFrame:

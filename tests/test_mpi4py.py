@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
 import mpi4py_suite
-from conftest import command, environment
-from elanite.mpirun.launcher import LIBRARY
+from conftest import BIN, command, environment, needs_mpi
 from mpi4py_suite import FAILURES, FAILURES_OF_TWO, QUICK_SIMULATED, SIMULATED, TIMED
-
-BIN = Path(sys.executable).parent
 
 # Each rank only its network, as the simulated cluster does it; without the first, MPICH takes UCX and no provider.
 NETWORK = {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"}
-
-simulated = pytest.mark.skipif(
-    not (Path(__file__).parents[1] / "python" / "elanite" / LIBRARY).exists(),
-    reason="the library of ranks is not built: make build",
-)
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +58,7 @@ def test_run_that_does_not_end(tests: Path, tmp_path: Path) -> None:
     assert outcome.bad() == {"test_long.Test.test_sleep": ("unfinished", "")}
 
 
-@simulated
+@needs_mpi
 def test_simulated_quickly(tests: Path, tmp_path: Path) -> None:
     """What exercises the network most."""
     names = mpi4py_suite.chosen(tests, "|".join(QUICK_SIMULATED))
@@ -77,7 +68,7 @@ def test_simulated_quickly(tests: Path, tmp_path: Path) -> None:
     assert outcome.counts()["ok"] > 800
 
 
-@simulated
+@needs_mpi
 def test_simulated_message_to_itself(tests: Path, tmp_path: Path) -> None:
     """Two ranks with MPICH's known failure: told as it is, and where the ranks wait."""
     outcome = simulate(tests, 2, mpi4py_suite.include(["test_comm_topo"]), 120, tmp_path)
@@ -89,7 +80,7 @@ def test_simulated_message_to_itself(tests: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@simulated
+@needs_mpi
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_simulated(tests: Path, ranks: int, tmp_path: Path) -> None:
     """All of it but what starts processes; test_io with four ranks takes a million messages."""

@@ -4,48 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-SOURCES = Path(__file__).parent.parent / "benchmarks" / "mpi"
-BIN = Path(sys.executable).parent
+from conftest import BIN, Ended, execute
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All programs, built in a folder of their own by the compiler of the environment."""
-    folder = tmp_path_factory.mktemp("mpi")
-    for source in [*SOURCES.glob("*.[ch]"), SOURCES / "Makefile"]:
-        shutil.copy(source, folder)
-    subprocess.run(
-        ["make", "--silent", f"MPICC={BIN / 'mpicc'}", "CFLAGS=-O2 -Werror"], cwd=folder, check=True, timeout=120
-    )
-    return folder
+def run(benchmarks: Path, processes: int, *words: str) -> Ended:
+    return execute([BIN / "mpiexec", "-n", str(processes), benchmarks / words[0], *words[1:]], 120)
 
 
-def run(programs: Path, processes: int, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [str(BIN / "mpiexec"), "-n", str(processes), str(programs / words[0]), *words[1:]]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+def rows(benchmarks: Path, processes: int, *words: str) -> list[dict[str, str]]:
+    done = run(benchmarks, processes, *words)
+    assert done.code == 0, done
+    return list(csv.DictReader(io.StringIO(done.out)))
 
 
-def rows(programs: Path, processes: int, *words: str) -> list[dict[str, str]]:
-    done = run(programs, processes, *words)
-    assert done.returncode == 0, done.stderr
-    return list(csv.DictReader(io.StringIO(done.stdout)))
-
-
-def test_ping(programs: Path) -> None:
-    found = rows(programs, 2, "ping", "--size", "0B,4KB", "--repeats", "5")
-    assert [(row["directions"], row["bytes"]) for row in found] == [
-        ("one", "0"),
-        ("one", "4096"),
-        ("both", "0"),
-        ("both", "4096"),
-    ]
+def test_ping(benchmarks: Path) -> None:
+    found = rows(benchmarks, 2, "ping", "--size", "0B,4KB", "--repeats", "5")
+    shown = [(row["directions"], row["bytes"]) for row in found]
+    assert shown == [("one", "0"), ("one", "4096"), ("both", "0"), ("both", "4096")]
     for row in found:
         latency, bandwidth = float(row["latency_us"]), float(row["bandwidth_MBps"])
         assert 0 < float(row["median_us"]) <= float(row["largest_us"])
@@ -53,8 +32,8 @@ def test_ping(programs: Path) -> None:
         assert bandwidth == pytest.approx(int(row["bytes"]) / latency, rel=1e-2, abs=0.1)
 
 
-def test_overlap(programs: Path) -> None:
-    found = rows(programs, 2, "overlap", "--size", "8KB", "--compute", "0us,500us", "--repeats", "5")
+def test_overlap(benchmarks: Path) -> None:
+    found = rows(benchmarks, 2, "overlap", "--size", "8KB", "--compute", "0us,500us", "--repeats", "5")
     for row in found:
         phases = [float(row[phase]) for phase in ("call_us", "compute_phase_us", "wait_us")]
         assert sum(phases) == pytest.approx(float(row["round_us"]), abs=0.01)
@@ -66,17 +45,17 @@ def test_overlap(programs: Path) -> None:
 
 @pytest.mark.parametrize("operation", ["barrier", "broadcast", "reduce"])
 @pytest.mark.parametrize("background", ["0B", "64KB"])
-def test_collective(programs: Path, operation: str, background: str) -> None:
+def test_collective(benchmarks: Path, operation: str, background: str) -> None:
     words = ["collective", "--operation", operation, "--background", background, "--repeats", "3"]
-    (row,) = rows(programs, 3, *words)
+    (row,) = rows(benchmarks, 3, *words)
     assert (row["operation"], row["processes"]) == (operation, "3")
     assert row["bytes"] == ("4" if operation == "broadcast" else "0")
     assert 0 < float(row["median_us"]) <= float(row["largest_us"])
 
 
-def test_permutation(programs: Path) -> None:
+def test_permutation(benchmarks: Path) -> None:
     words = ["permutation", "--pattern", "neighbor,transpose,shuffle", "--size", "1KB,64KB", "--lengths", "uniform"]
-    found = rows(programs, 4, *words, "--warm-up", "1ms", "--window", "20ms")
+    found = rows(benchmarks, 4, *words, "--warm-up", "1ms", "--window", "20ms")
     assert [(row["pattern"], row["communicating"], row["bytes"]) for row in found] == [
         (pattern, communicating, size)
         for pattern, communicating in (("neighbor", "4"), ("transpose", "2"), ("shuffle", "2"))
@@ -88,14 +67,14 @@ def test_permutation(programs: Path) -> None:
 
 
 @pytest.mark.parametrize("lengths", ["fixed", "exponential"])
-def test_lengths_of_permutation(programs: Path, lengths: str) -> None:
+def test_lengths_of_permutation(benchmarks: Path, lengths: str) -> None:
     words = ["permutation", "--pattern", "complement", "--size", "4KB", "--lengths", lengths, "--outstanding", "1"]
-    (row,) = rows(programs, 2, *words, "--window", "100ms")
+    (row,) = rows(benchmarks, 2, *words, "--window", "100ms")
     assert float(row["most_MBps"]) > 0
 
 
-def test_noise(programs: Path) -> None:
-    found = rows(programs, 2, "noise", "--compute", "100us", "--repeats", "50")
+def test_noise(benchmarks: Path) -> None:
+    found = rows(benchmarks, 2, "noise", "--compute", "100us", "--repeats", "50")
     for process in ("0", "1"):
         own = [row for row in found if row["process"] == process]
         assert sum(int(row["count"]) for row in own) == 50
@@ -130,13 +109,13 @@ def test_noise(programs: Path) -> None:
         (2, ["permutation", "--pattern", "neighbor", "--window", "0us"], "--window 0us: nothing arrives in no time"),
     ],
 )
-def test_bad_words(programs: Path, processes: int, words: list[str], message: str) -> None:
-    done = run(programs, processes, *words)
-    assert done.returncode == 2
-    assert message in done.stderr
+def test_bad_words(benchmarks: Path, processes: int, words: list[str], message: str) -> None:
+    done = run(benchmarks, processes, *words)
+    assert done.code == 2
+    assert message in done.err
 
 
-def test_help(programs: Path) -> None:
-    done = run(programs, 1, "collective", "--help")
-    assert done.returncode == 0
-    assert "--background   length of other messages, 0B for none (0B)" in done.stdout
+def test_help(benchmarks: Path) -> None:
+    done = run(benchmarks, 1, "collective", "--help")
+    assert done.code == 0
+    assert "--background   length of other messages, 0B for none (0B)" in done.out

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import conftest
+from conftest import execute
 from mpi_fuzz import communicators, configurations
 from mpi_fuzz.__main__ import main
 from mpi_fuzz.draw import BATCH, draw, ranks_of
+from mpi_fuzz.draw_collectives import MOVES, NEIGHBOURS, REDUCTIONS
 from mpi_fuzz.emit import emit
 from mpi_fuzz.fit import fit
 from mpi_fuzz.fuzz import Fuzz, Options, batches
@@ -36,25 +39,23 @@ def programs() -> list[Program]:
     return [draw(seed) for seed in MANY]
 
 
+def fuzz(*words: str, limit: float | None = None, **more: str) -> conftest.Ended:
+    return execute([sys.executable, "-m", "tests.mpi_fuzz", *words], limit, cwd=ROOT, env=os.environ | more)
+
+
 def test_nothing_differs(tmp_path: Path) -> None:
     """The fuzz itself. More of it: make fuzz-mpi SECONDS=600 SEED=1000."""
     seconds, seed = os.environ.get("ELANITE_MPI_FUZZ_SECONDS", "60"), os.environ.get("ELANITE_MPI_FUZZ_SEED", "0")
-    words = [sys.executable, "-m", "tests.mpi_fuzz", "--seconds", seconds, "--seed", seed, "--keep", str(tmp_path)]
-    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=float(seconds) + 900, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert re.match(r"[1-9]\d* programs in ", ended.stdout), ended.stdout
+    ended = fuzz("--seconds", seconds, "--seed", seed, "--keep", str(tmp_path), limit=float(seconds) + 900)
+    assert ended.code == 0, ended
+    assert re.match(r"[1-9]\d* programs in ", ended.out), ended
 
 
 def test_a_seed_is_a_program(programs: list[Program]) -> None:
     assert [draw(seed) for seed in range(64)] == programs[:64]
-    words = [sys.executable, "-m", "tests.mpi_fuzz", "--seed", "17", "--show"]
-    shown = [
-        subprocess.run(
-            words, cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": salt}, capture_output=True, check=True
-        ).stdout
-        for salt in ("1", "2")
-    ]
+    shown = [fuzz("--seed", "17", "--show", PYTHONHASHSEED=salt) for salt in ("1", "2")]
     assert shown[0] == shown[1]
+    assert shown[0].code == 0
     assert len({emit([program]) for program in programs[:64]}) == 64
 
 
@@ -70,19 +71,7 @@ def test_all_kinds_of_steps_occur(programs: list[Program]) -> None:
     makes = ("dup", "idup", "split", "create", "group", "inter", "merge", "cart", "graph")
     assert {f"make {how}" for how in makes} <= kinds
     assert {"messages", "persistent messages", "cancels", "nobody"} <= kinds
-    names = ["Barrier", "Bcast", "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"]
-    names += [
-        "Gather",
-        "Gatherv",
-        "Scatter",
-        "Scatterv",
-        "Allgather",
-        "Allgatherv",
-        "Alltoall",
-        "Alltoallv",
-        "Alltoallw",
-    ]
-    names += [f"Neighbor_{one}" for one in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")]
+    names = ["Barrier", *MOVES, *REDUCTIONS, *NEIGHBOURS]
     assert {f"{form}{name}" for form in ("", "I", "persistent ") for name in names} <= kinds
     windows = [step for step in steps if isinstance(step, Window)]
     assert {step.how for step in windows} == {"create", "allocate", "dynamic"}
@@ -148,13 +137,8 @@ def test_configurations() -> None:
     text = [" ".join(one.words) for one in drawn]
     for machine in configurations.NODES:
         assert any(f"--machine {machine}" in one for one in text)
-    for words in (
-        "--ranks-per-node 2",
-        "--ranks-per-node 4",
-        "--memory elan",
-        "--network ideal",
-        "rails.policy=dynamic",
-    ):
+    shares = ("--ranks-per-node 2", "--ranks-per-node 4")
+    for words in (*shares, "--memory elan", "--network ideal", "rails.policy=dynamic"):
         assert any(words in one for one in text), words
 
 
@@ -227,10 +211,9 @@ def test_shrinking_ends_in_time(programs: list[Program]) -> None:
 
 
 def test_usage() -> None:
-    words = [sys.executable, "-m", "tests.mpi_fuzz", "--seed", "-1"]
-    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert "--seed is 0 or more" in ended.stderr
+    ended = fuzz("--seed", "-1")
+    assert ended.code == 2
+    assert "--seed is 0 or more" in ended.err
 
 
 def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:
@@ -253,13 +236,12 @@ def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:
     seed = next(
         seed for seed in MANY if draw(seed).ranks == 2 and any(isinstance(one, Messages) for one in draw(seed).steps)
     )
-    words = [sys.executable, "-m", "tests.mpi_fuzz", "--seed", str(seed), "--programs", "16", "--shrink-seconds", "15"]
-    environment = os.environ | {"ELANITE_FUZZ_COMMAND": str(fake)}
-    ended = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert "done', simulated" in ended.stdout
-    assert "int main(int argc, char **argv)" in ended.stdout
-    assert "1 difference" in ended.stdout.splitlines()[-1]
+    words = ("--seed", str(seed), "--programs", "16", "--shrink-seconds", "15")
+    ended = fuzz(*words, ELANITE_FUZZ_COMMAND=str(fake))
+    assert ended.code == 1, ended
+    assert "done', simulated" in ended.out
+    assert "int main(int argc, char **argv)" in ended.out
+    assert "1 difference" in ended.out.splitlines()[-1]
     assert replace(draw(seed), steps=()) != draw(seed)
 
 

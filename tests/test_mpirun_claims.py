@@ -7,28 +7,18 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import conftest
 import elanite as el
-from conftest import Ended, command, environment
-from elanite.claims import Verdict, claims, judge
-from elanite.measures import measured
-from elanite.mpirun.launcher import LIBRARY
+from conftest import BIN, Ended, command, environment, execute, needs_mpi
+from elanite.claims import Verdict, claims
 
-SOURCES = Path(__file__).parents[1] / "benchmarks" / "mpi"
-MPICC = Path(sys.executable).parent / "mpicc"
-
-pytestmark = pytest.mark.skipif(
-    not MPICC.exists() or not (Path(__file__).parents[1] / "python" / "elanite" / LIBRARY).exists(),
-    reason="no mpich, or the library of ranks is not built: make build",
-)
+pytestmark = needs_mpi
 
 NODES = {"es40-qsnet": (0, 63), "opteron-qsnet2": (0, 1)}
 """Between which the published pings went."""
@@ -42,16 +32,6 @@ QUIET = ("noise.tick.duration=0 us", "noise.kernel.duration=0 us", "noise.daemon
 
 
 @pytest.fixture(scope="module")
-def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of ``benchmarks/mpi``."""
-    folder = tmp_path_factory.mktemp("benchmarks")
-    for source in [*SOURCES.glob("*.[ch]"), SOURCES / "Makefile"]:
-        shutil.copy(source, folder)
-    subprocess.run(["make", "--silent", "-j2", f"MPICC={MPICC}"], cwd=folder, check=True, timeout=120)
-    return folder
-
-
-@pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the simulator's own programs leave their points."""
     return tmp_path_factory.mktemp("own")
@@ -60,16 +40,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mpirun(ranks: int, machine: str, overrides: Sequence[str], *words: str | Path) -> Ended:
     changes = [word for one in overrides for word in ("--set", one)]
     words = ("-n", str(ranks), "--machine", machine, *changes, *words)
-    ended = subprocess.run(
-        command("mpirun", "--quiet", *map(str, words)),
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=600,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return Ended(ended.returncode, ended.stdout, ended.stderr)
+    ended = execute(command("mpirun", "--quiet", *map(str, words)), 600)
+    assert ended.code == 0, ended
+    return ended
 
 
 def pair(folder: Path, machine: str, overrides: Sequence[str], *words: str | Path) -> Ended:
@@ -171,14 +144,14 @@ def test_ping_in_both_directions_between_quiet_hosts(mpi_programs: Path, out: Pa
 
 def judged(identity: str, found: pl.DataFrame) -> Verdict:
     """The verdict on a claim, measured as on the simulator's own points; one batch of one seed."""
-    (claim,) = [claim for claim in claims() if claim.id == identity]
+    (claim,) = (claim for claim in claims() if claim.id == identity)
     chosen = found.with_columns(pl.lit(1).alias("seed"), pl.lit(0, pl.UInt32).alias("batch"))
     if "series" in chosen.columns:
         chosen = chosen.filter(pl.col("series").is_in(claim.series))
     for name, values in claim.where:
         # A series without computation has no such column.
         chosen = chosen.filter(pl.col(name).is_in(values) | pl.col(name).is_null())
-    return judge(claim, measured(claim, chosen))
+    return conftest.judged(identity, chosen)
 
 
 def pings(folder: Path, machine: str, sizes: dict[str, int], repeats: int) -> pl.DataFrame:
@@ -282,18 +255,11 @@ def test_main_memory_is_what_limits_permutations(benchmarks: Path) -> None:
 
 def everything(mpi_programs: Path, ranks: int) -> tuple[str, str]:
     """What the program wrote, and the line of its digest."""
-    ended = subprocess.run(
-        command("mpirun", "-n", str(ranks), "--machine", "es40-qsnet", str(mpi_programs / "everything")),
-        capture_output=True,
-        text=True,
-        cwd=mpi_programs,
-        env=environment(),
-        timeout=600,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    (digest,) = [line.split()[1] for line in ended.stderr.splitlines() if line.startswith("  digest")]
-    return ended.stdout, digest
+    words = command("mpirun", "-n", str(ranks), "--machine", "es40-qsnet", str(mpi_programs / "everything"))
+    ended = execute(words, 600, cwd=mpi_programs)
+    assert ended.code == 0, ended
+    (digest,) = [line.split()[1] for line in ended.err.splitlines() if line.startswith("  digest")]
+    return ended.out, digest
 
 
 @pytest.mark.parametrize(("ranks", "times"), [(16, 2), pytest.param(64, 5, marks=pytest.mark.slow)])
@@ -308,13 +274,7 @@ def test_everything_is_repeatable(mpi_programs: Path, ranks: int, times: int) ->
 def test_everything_is_as_native(mpi_programs: Path, ranks: int) -> None:
     """The same results as those of the network of this host, by MPICH's TCP; times and orders of arrival apart."""
     words = [str(mpi_programs / "everything"), "--no-order"]
-    native = subprocess.run(
-        [str(MPICC.with_name("mpiexec")), "-n", str(ranks), *words],
-        capture_output=True,
-        text=True,
-        env=environment() | {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"},
-        timeout=600,
-        check=False,
-    )
-    assert native.returncode == 0, native.stderr
-    assert mpirun(ranks, "es40-qsnet", (), *words).out == native.stdout
+    tcp = environment() | {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
+    native = execute([BIN / "mpiexec", "-n", str(ranks), *words], 600, env=tcp)
+    assert native.code == 0, native
+    assert mpirun(ranks, "es40-qsnet", (), *words).out == native.out

@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from conftest import FILES, Ended, environment
+from conftest import FILES, Ended, environment, execute, until
 from elanite.cli import main
 from elanite.mpirun import launcher
 from elanite.mpirun.kept import TABLES, Kept
@@ -52,17 +52,8 @@ def around(library: Path) -> Callable[..., dict[str, str]]:
 @pytest.fixture
 def mpirun(tmp_path: Path, around: Callable[..., dict[str, str]]) -> Run:
     def run(*arguments: str, outcome: dict[str, Any] | None = None, give: str = "", **more: str) -> Ended:
-        ended = subprocess.run(
-            [sys.executable, str(FAKE), "mpirun", *arguments],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            input=give,
-            env=around(outcome, **more),
-            timeout=60,
-            check=False,
-        )
-        return Ended(ended.returncode, ended.stdout, ended.stderr)
+        words = [sys.executable, FAKE, "mpirun", *arguments]
+        return execute(words, 60, cwd=tmp_path, input=give, env=around(outcome, **more))
 
     return run
 
@@ -89,19 +80,11 @@ def living(marker: str) -> list[int]:
 
 
 def gone(marker: str, seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while living(marker):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
+    return until(lambda: not living(marker), seconds)
 
 
 def started(marker: str, count: int) -> None:
-    end = time.monotonic() + 20
-    while len(living(marker)) < count:
-        assert time.monotonic() < end, f"only {len(living(marker))} processes have {marker}"
-        time.sleep(0.02)
+    assert until(lambda: len(living(marker)) >= count, 20), f"only {len(living(marker))} processes have {marker}"
 
 
 @contextmanager
@@ -151,12 +134,11 @@ def test_the_environment_of_ranks(mpirun: Run, library: Path) -> None:
 
 def test_only_ranks_load_the_network(mpirun: Run) -> None:
     """Neither mpiexec nor its helper: they would see another clock."""
-    script = (
-        "import os\nfor p in (os.getppid(), int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')')[1].split()[1])):"
-    )
-    script += (
-        "\n print('LD_PRELOAD' in open(f'/proc/{p}/environ').read(), os.readlink(f'/proc/{p}/exe').split('/')[-1])"
-    )
+    script = """
+import os
+for p in (os.getppid(), int(open(f"/proc/{os.getppid()}/stat").read().rsplit(")")[1].split()[1])):
+    print("LD_PRELOAD" in open(f"/proc/{p}/environ").read(), os.readlink(f"/proc/{p}/exe").split("/")[-1])
+"""
     ended = mpirun("-n", "1", "-q", sys.executable, "-c", script)
     assert ended.out == "False hydra_pmi_proxy\nFalse mpiexec\n", ended.err
 
@@ -212,13 +194,8 @@ def test_runs_are_kept(mpirun: Run, elanite: Run, tmp_path: Path) -> None:
     assert f"kept in kept/mpirun/{folder.name}" in ended.err
     kept = Kept.load(folder)
     assert kept.manifest["program"] == ["true"]
-    assert {name: kept.table(name).height for name in TABLES} == {
-        "messages": 4,
-        "calls": 0,
-        "ranks": 2,
-        "links": 1,
-        "series": 9,
-    }
+    heights = {"messages": 4, "calls": 0, "ranks": 2, "links": 1, "series": 9}
+    assert {name: kept.table(name).height for name in TABLES} == heights
     assert kept.table("messages").schema["tag"] == pl.UInt64
     matrix = kept.congestion()
     assert (matrix.switches.height, matrix.links.height) == (48, 128 + 64 + 64 + 64)
@@ -349,13 +326,8 @@ def test_errors_are_for_people(
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
         (tmp_path / name).chmod(0o755)
-    texts = {
-        "notes": "",
-        "places": "0\n1\n# a remark\nnode 2\n",
-        "beyond": "0\n1\n64\n",
-        "twice": "5\n6\n5\n",
-        "short": "1\n",
-    }
+    texts = {"notes": "", "places": "0\n1\n# a remark\nnode 2\n", "beyond": "0\n1\n64\n"}
+    texts |= {"twice": "5\n6\n5\n", "short": "1\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -376,17 +348,9 @@ def test_errors_are_for_people(
 def test_without_mpiexec(tmp_path: Path, around: Callable[..., dict[str, str]], snapshot: SnapshotAssertion) -> None:
     code = "import sys; sys.prefix = '/nowhere'; sys.argv = ['x', 'mpirun', '-n', '2', 'true']\n"
     code += f"sys.path.append({str(FAKE.parent)!r}); exec(open({str(FAKE)!r}).read())"
-    ended = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=around() | {"PATH": str(tmp_path)},
-        timeout=60,
-        check=False,
-    )
-    assert ended.returncode == 2
-    assert ended.stderr == snapshot
+    ended = execute([sys.executable, "-c", code], 60, cwd=tmp_path, env=around() | {"PATH": str(tmp_path)})
+    assert ended.code == 2
+    assert ended.err == snapshot
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

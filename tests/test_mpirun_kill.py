@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -10,17 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import command, environment
+from conftest import command, environment, execute, needs_mpi, until
 from elanite.mpirun import guard
-from elanite.mpirun.launcher import LIBRARY
 
-MPICC = Path(sys.executable).parent / "mpicc"
 HARNESS = Path(__file__).parent / "mpi" / "kill.py"
 
-pytestmark = pytest.mark.skipif(
-    not MPICC.exists() or not (Path(__file__).parents[1] / "python" / "elanite" / LIBRARY).exists(),
-    reason="no mpich, or the library of ranks is not built: make build",
-)
+pytestmark = needs_mpi
 
 
 def test_a_run_of_no_name_sweeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,24 +31,19 @@ def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None
     words = command("mpirun", "-n", "2", str(mpi_programs / "messages"), "100000000")
     started = int(time.time())
     with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
+
+        def made() -> set[str]:
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            chosen = [name for pid in children[:1] for name in guard.worlds(int(pid), started)]  # of mpiexec
+            found = [guard.NAME.fullmatch(path.name) for path in guard.SHARED.iterdir()]
+            return {one[0] for one in found if one and one[1] in chosen}
+
         try:
-            end = time.monotonic() + 30
-            made: set[str] = set()
-            while len(made) < 2:
-                assert time.monotonic() < end, made
-                time.sleep(0.05)
-                children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-                for pid in children[:1]:  # mpiexec
-                    chosen = guard.worlds(int(pid), started)
-                    found = [guard.NAME.fullmatch(path.name) for path in guard.SHARED.iterdir()]
-                    made = {one[0] for one in found if one and one[1] in chosen}
+            assert until(lambda: len(made()) == 2, 30)
+            names = made()
         finally:
             process.kill()
-        assert len(made) == 2
-    end = time.monotonic() + 10
-    while any((guard.SHARED / name).exists() for name in made):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    assert until(lambda: not any((guard.SHARED / name).exists() for name in names), 10)
 
 
 @pytest.mark.parametrize("rounds", [6, pytest.param(50, marks=pytest.mark.slow)])
@@ -63,13 +52,6 @@ def test_nothing_is_left_of_a_killed_run(mpi_programs: Path, tmp_path: Path, rou
     words = command("mpirun", "-n", "4", "--out", str(tmp_path / "out"), str(mpi_programs / "messages"), "100000000")
     how = ["--rounds", str(rounds), "--latest", "2", "--words", "2", "--simulator", "elanite mpirun"]
     how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", "^/tmp/(?!hydra)"]
-    ended = subprocess.run(
-        [sys.executable, str(HARNESS), *how, "--", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | environment(),
-        timeout=60 + 15 * rounds,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    ended = execute([sys.executable, HARNESS, *how, "--", *words], 60 + 15 * rounds)
+    assert ended.code == 0, ended
     assert not list(tmp_path.glob("out/mpirun/*"))

@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,26 +14,22 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from conftest import FILES, Ended, command, environment
+from conftest import BIN, FILES, Ended, command, environment, needs_mpi, until
 from elanite.mpirun.kept import Kept
-from elanite.mpirun.launcher import LIBRARY
 from test_mpirun_timeline import Trace, check
 
 Run = Callable[..., Ended]
 
-MPICC = Path(sys.executable).parent / "mpicc"
+MPICC = str(BIN / "mpicc")
 
-pytestmark = pytest.mark.skipif(
-    not MPICC.exists() or not (Path(__file__).parents[1] / "python" / "elanite" / LIBRARY).exists(),
-    reason="no mpich, or the library of ranks is not built: make build",
-)
+pytestmark = needs_mpi
 
 
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The program, whose name in the table of processes is that of no other."""
     made = tmp_path_factory.mktemp("ends") / f"ends-{os.getpid()}"[:15]
-    subprocess.run([str(MPICC), "-O2", "-Wall", "-Werror", "-o", str(made), str(FILES / "ends.c")], check=True)
+    subprocess.run([MPICC, "-O2", "-Wall", "-Werror", "-o", str(made), str(FILES / "ends.c")], check=True)
     return str(made)
 
 
@@ -51,13 +46,8 @@ def processes(program: str) -> dict[int, int]:
     return found
 
 
-def gone(program: str, seconds: float = 10) -> bool:
-    end = time.monotonic() + seconds
-    while processes(program):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
+def gone(program: str) -> bool:
+    return until(lambda: not processes(program), 10)
 
 
 def test_a_run_is_repeatable(elanite: Run, tmp_path: Path, ends: str) -> None:
@@ -101,21 +91,13 @@ def test_a_timeline(elanite: Run, tmp_path: Path, ends: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "code"),
-    [
-        ("code", 5),
-        ("signal", 1),
-        ("exit", 3),
-        ("deadlock", 3),
-        ("without", 1),
-        ("before", 6),
-    ],
+    ("how", "code"), [("code", 5), ("signal", 1), ("exit", 3), ("deadlock", 3), ("without", 1), ("before", 6)]
 )
 def test_ends(elanite: Run, snapshot: SnapshotAssertion, ends: str, how: str, code: int) -> None:
     ended = elanite("mpirun", "--quiet", "-n", "4", ends, how)
     assert ended.code == code, ended
     assert gone(ends)
-    text = ended.err.replace(ends, "ENDS").replace(str(MPICC), "MPICC")
+    text = ended.err.replace(ends, "ENDS").replace(MPICC, "MPICC")
     text = re.sub(r"pid \d+", "pid PID", text)
     text = re.sub(r"buf=0x[0-9a-f]+", "buf=WHERE", text)
     assert re.sub(r"[\d.,]+ us", "SOME us", text) == snapshot
@@ -261,10 +243,7 @@ def test_nothing_is_left(tmp_path: Path, ends: str, whom: str) -> None:
     segments = ""
     with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as process:
         try:
-            end = time.monotonic() + 30
-            while len(processes(ends)) < 4:
-                assert time.monotonic() < end
-                time.sleep(0.02)
+            assert until(lambda: len(processes(ends)) == 4, 30)
             time.sleep(0.5)
             maps = Path(f"/proc/{processes(ends)[0]}/maps").read_text()
             segments = (re.findall(r"/dev/shm/(mpich_shm_[0-9a-f]+)", maps) or [""])[0]  # noqa: S108 - the same

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from conftest import figures_of
-from test_multirail_measures import BASIC, DYNAMIC, HYBRID, KB, LINKS, LOCAL, Row, point
+from conftest import Row, data, figures_of, frame
+from test_multirail_measures import BASIC, DYNAMIC, HYBRID, KB, LINKS, LOCAL, point
 
 if TYPE_CHECKING:
     from elanite import figures
@@ -26,13 +24,7 @@ def drawn(experiment: str, points: list[list[Row]]) -> list[figures.Figure]:
         for number, one in enumerate(points)
         for row in one
     ]
-    return figures_of(experiment, pl.DataFrame(rows, infer_schema_length=None))
-
-
-def data(figure: figures.Figure, column: str) -> list[dict[str, Any]]:
-    """The rows of all data sets of a figure that have a column."""
-    sets: dict[str, list[dict[str, Any]]] = figure.spec()["datasets"]
-    return [row for rows in sets.values() for row in rows if column in row]
+    return figures_of(experiment, frame(rows))
 
 
 def curves(figure: figures.Figure) -> list[str]:

@@ -8,24 +8,18 @@ import polars as pl
 import pytest
 
 import elanite as el
-from conftest import figures_of
-from elanite.claims import Verdict, claims, judge
-from elanite.measures import measured
+from conftest import data, figures_of, judged
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-CLAIM = next(claim for claim in claims() if claim.id == "multirail.livelock")
+CLAIM = "multirail.livelock"
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
     out: Path = tmp_path_factory.mktemp("livelock")
     return el.run(el.Experiment.load("multirail/livelock"), out=out).frame()
-
-
-def judged(rows: pl.DataFrame) -> Verdict:
-    return judge(CLAIM, measured(CLAIM, rows))
 
 
 def changed(rows: pl.DataFrame, avoidance: str, metric: str, value: float) -> pl.DataFrame:
@@ -40,7 +34,7 @@ def changed(rows: pl.DataFrame, avoidance: str, metric: str, value: float) -> pl
 
 
 def test_the_claim_holds(rows: pl.DataFrame) -> None:
-    assert judged(rows).state == "holds"
+    assert judged(CLAIM, rows).state == "holds"
 
 
 @pytest.mark.parametrize(
@@ -49,18 +43,17 @@ def test_the_claim_holds(rows: pl.DataFrame) -> None:
     ids=["something ends without", "a node gets nothing", "a node gets half", "a node waits"],
 )
 def test_each_half_can_fail(rows: pl.DataFrame, avoidance: str, metric: str, value: float) -> None:
-    assert judged(changed(rows, avoidance, metric, value)).state != "holds"
+    assert judged(CLAIM, changed(rows, avoidance, metric, value)).state != "holds"
 
 
 def test_both_halves_are_needed(rows: pl.DataFrame) -> None:
     half = rows.filter(pl.col("machine").str.contains("avoidance=true"))
     with pytest.raises(ValueError, match="with the procedure and without"):
-        judged(half)
+        judged(CLAIM, half)
 
 
 def test_the_figure_shows_both(rows: pl.DataFrame) -> None:
     (figure,) = figures_of("multirail/livelock", rows)
-    (data,) = figure.spec()["datasets"].values()
-    bars = {(row["job"], row["curve"]): row["mean"] for row in data}
+    bars = {(row["job"], row["curve"]): row["mean"] for row in data(figure, "mean")}
     assert {node for node, _ in bars} == {"node 0", "node 1", "node 2"}
     assert all((value > 0) == procedure.startswith("with ") for (_, procedure), value in bars.items())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
-from elanite.claims import Verdict, claims, judge
-from elanite.measures import measured
+import conftest
+from conftest import Row
 from elanite.policies import ordered, told
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    from elanite.claims import Verdict
 
 BASIC = "rails.policy=basic"
 LOCAL = "rails.policy=local-dynamic, rails.striping="
@@ -24,8 +25,7 @@ LINKS = 1600.0
 
 
 def judged(identity: str, rows: list[Row]) -> Verdict:
-    chosen = next(claim for claim in claims() if claim.id == f"multirail.{identity}")
-    return judge(chosen, measured(chosen, pl.DataFrame(rows, infer_schema_length=None)))
+    return conftest.judged(f"multirail.{identity}", rows)
 
 
 def point(

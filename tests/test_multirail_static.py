@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
+import conftest
 import elanite as el
-from conftest import figures_of
+from conftest import data, figures_of
 from elanite import figures
-from elanite.claims import Verdict, claims, judge
-from elanite.measures import measured
+from elanite.claims import Verdict, claims
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-Row = dict[str, Any]
 
 CLAIM = next(claim for claim in claims() if claim.id == "multirail.static.bound")
 
@@ -35,13 +33,7 @@ def matrices(result: el.Result) -> pl.DataFrame:
 
 
 def judged(rows: pl.DataFrame) -> Verdict:
-    return judge(CLAIM, measured(CLAIM, rows))
-
-
-def data(figure: figures.Figure, column: str) -> list[Row]:
-    """The rows of all data sets of a figure that have a column."""
-    sets: dict[str, list[Row]] = figure.spec()["datasets"]
-    return [row for rows in sets.values() for row in rows if column in row]
+    return conftest.judged(CLAIM.id, rows)
 
 
 def test_both_ends_of_every_step_are_computed(result: el.Result) -> None:

@@ -7,18 +7,20 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
+import conftest
 import elanite as el
 from conftest import Ended
 from elanite import figures, sources
 from elanite import noise as measurement
-from elanite.claims import Verdict, claims, judge
 from elanite.cli.noise import bars
-from elanite.measures import measured
+
+if TYPE_CHECKING:
+    from elanite.claims import Verdict
 
 Bins = dict[float, int]
 
@@ -41,8 +43,7 @@ def table(*cpus: Bins) -> pl.DataFrame:
 
 
 def judged(*cpus: Bins) -> Verdict:
-    claim = next(claim for claim in claims() if claim.id == "qsnet2.noise")
-    return judge(claim, measured(claim, table(*cpus)))
+    return conftest.judged("qsnet2.noise", table(*cpus))
 
 
 @pytest.mark.parametrize(

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
-import polars as pl
 import pytest
 
-from conftest import figures_of
-from elanite.claims import Verdict, claims, judge
-from elanite.measures import measured
+from conftest import Row, data, figures_of, frame, judged
 from test_figures import names
-
-Row = dict[str, Any]
 
 KB = 1024
 SIZES = {"8 KB": 25.0, "32 KB": 80.0, "128 KB": 300.0, "256 KB": 600.0}
 """Message sizes with the time of a round without computation, in us."""
 
 TIMES = (0.0, 20.0, 60.0, 100.0, 250.0, 500.0, 1000.0)
-
-
-def judged(identity: str, rows: list[Row]) -> Verdict:
-    chosen = next(claim for claim in claims() if claim.id == identity)
-    return judge(chosen, measured(chosen, pl.DataFrame(rows, infer_schema_length=None)))
 
 
 def ping(series: str, directions: str, message: str, metric: str, value: float) -> Row:
@@ -63,22 +52,6 @@ def test_bidirectional_bandwidth_is_of_both_directions(each: float, holds: bool)
     assert verdict.holds is holds
 
 
-@pytest.mark.parametrize(
-    ("identity", "metric", "value", "holds"),
-    [
-        ("qsnet2.uni.bandwidth", "bandwidth", 880.0, True),
-        ("qsnet2.uni.bandwidth", "bandwidth", 840.0, False),
-        ("qsnet2.uni.latency", "latency", 1.6, True),
-        ("qsnet2.uni.latency", "latency", 1.7, False),
-        ("qsnet2.bi.latency", "latency", 3.4, True),
-        ("qsnet2.bi.latency", "latency", 3.2, False),
-    ],
-)
-def test_ping(identity: str, metric: str, value: float, holds: bool) -> None:
-    other = ping("mpi", "one", "4 MB", "wire_bandwidth", 1.0)
-    assert judged(identity, [ping("mpi", "one", "4 MB", metric, value), other]).holds is holds
-
-
 @pytest.mark.parametrize(("cost", "holds"), [(4.0, True), (2.0, True), (20.0, False)])
 def test_availability_just_beyond_the_round_trip(cost: float, holds: bool) -> None:
     """The round trip of 32 KB takes 88 us, so that 100 us is the first computation that is longer."""
@@ -109,10 +82,9 @@ def test_the_figures() -> None:
     parts = itertools.product(("mpi", "pci-x-66", "host"), ("one", "both"), ("0 B", "4 KB", "4 MB"))
     metrics = {"latency": 2.0, "bandwidth": 400.0}
     rows = [ping(*part, metric, value) for part in parts for metric, value in metrics.items()]
-    drawn = figures_of("qsnet2/ping", pl.DataFrame(rows, infer_schema_length=None))
+    drawn = figures_of("qsnet2/ping", frame(rows))
     assert names(drawn) == ["figure 1 a", "figure 1 b", ""]
-    frame = pl.DataFrame(overlap(), infer_schema_length=None)
-    drawn = figures_of("qsnet2/overlap", frame)
+    drawn = figures_of("qsnet2/overlap", frame(overlap()))
     assert [figure.paper for figure in drawn] == ["figure 2 a", "figure 2 b"]
     assert all(figure.spec() for figure in drawn)
 
@@ -120,9 +92,6 @@ def test_the_figures() -> None:
 def test_bidirectional_bandwidth_is_drawn_as_the_sum() -> None:
     parts = itertools.product(("one", "both"), ("4 KB", "4 MB"))
     rows = [ping("mpi", directions, size, "bandwidth", 400.0) for directions, size in parts]
-    spec = figures_of("qsnet2/ping", pl.DataFrame(rows, infer_schema_length=None))[0].spec()
-    values = next(data for data in spec["datasets"].values() if "curve" in data[0])
-    assert {value["curve"].split(",")[0]: value["mean"] for value in values} == {
-        "unidirectional": 400.0,
-        "bidirectional": 800.0,
-    }
+    bandwidth = figures_of("qsnet2/ping", frame(rows))[0]
+    found = {row["curve"].split(",")[0]: row["mean"] for row in data(bandwidth, "curve")}
+    assert found == {"unidirectional": 400.0, "bidirectional": 800.0}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import Ended, command, environment
+from conftest import Ended, command, execute
 from test_report import Loads
 
 PING = [
@@ -25,9 +24,7 @@ KEYS = {"id", "kind", "published", "simulated", "low", "high", "error", "holds",
 
 
 def reproduce(out: Path) -> Ended:
-    line = command("reproduce", "--only", "qsnet/ping", "--out", str(out))
-    ended = subprocess.run(line, capture_output=True, text=True, env=environment(), timeout=300, check=False)
-    return Ended(ended.returncode, ended.stdout, ended.stderr)
+    return execute(command("reproduce", "--only", "qsnet/ping", "--out", str(out)))
 
 
 def files(folder: Path) -> dict[str, bytes]:

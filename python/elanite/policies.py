@@ -31,14 +31,8 @@ def told(rows: pl.DataFrame) -> pl.DataFrame:
     rows = padded(rows, machine=pl.String)
     labels = rows["machine"].unique(maintain_order=True).to_list()
     known = [_told(label or "") | {"machine": label} for label in labels]
-    schema = {
-        "machine": pl.String,
-        "rails": pl.Int64,
-        "policy": pl.String,
-        "striping": pl.String,
-        "threshold": pl.String,
-        "curve": pl.String,
-    }
+    columns = ("machine", "rails", "policy", "striping", "threshold", "curve")
+    schema = dict.fromkeys(columns, pl.String) | {"rails": pl.Int64}
     return rows.join(pl.DataFrame(known, schema=schema), on="machine", nulls_equal=True, maintain_order="left")
 
 

@@ -14,16 +14,8 @@ if TYPE_CHECKING:
     from .sizes import Sizes
 
 MOVES = (
-    "Bcast",
-    "Gather",
-    "Gatherv",
-    "Scatter",
-    "Scatterv",
-    "Allgather",
-    "Allgatherv",
-    "Alltoall",
-    "Alltoallv",
-    "Alltoallw",
+    *("Bcast", "Gather", "Gatherv", "Scatter", "Scatterv"),
+    *("Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"),
 )
 REDUCTIONS = ("Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan")
 NEIGHBOURS = tuple(f"Neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"))

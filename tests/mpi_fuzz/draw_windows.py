@@ -24,16 +24,8 @@ ACTIVE = ("fence", "fence", "groups", "groups test")
 PASSIVE = ("lock", "lock exclusive", "lock_all", "lock_all flush", "lock flush_local")
 SPECIAL = ("tickets", "counter", "swap")
 CALLS = (
-    "Put",
-    "Put",
-    "Put",
-    "Get",
-    "Get",
-    "Accumulate",
-    "Accumulate",
-    "Get_accumulate",
-    "Fetch_and_op",
-    "Compare_and_swap",
+    *("Put", "Put", "Put", "Get", "Get", "Accumulate", "Accumulate"),
+    *("Get_accumulate", "Fetch_and_op", "Compare_and_swap"),
 )
 REQUESTS = ("Put", "Get", "Accumulate", "Get_accumulate")
 MOST = 1 << 20
@@ -86,10 +78,9 @@ def _accesses(rng: random.Random, comm: Comm, sizes: Sizes, how: str, unit: int)
             out, into = layout(rng, bytes_), layout(rng, bytes_)
         made = shape(into, basic, elements)
         low = min(0, *(at for at, _, _, _ in made.runs))
-        high = max(at + (times - 1) * step + length for at, length, times, step in made.runs)
         grain = max(8, unit)
         at = -(-(ends[target] - low) // grain) * grain
-        ends[target] = at + high + made.extent * max(made.count - 1, 0) + rng.choice((0, 0, 1, 40))
+        ends[target] = at + made.end + rng.choice((0, 0, 1, 40))
         op = rng.choice(OPS[kind])
         if op == "MPI_NO_OP" and call == "Accumulate":
             op = "MPI_SUM"
@@ -105,9 +96,7 @@ def bytes_needed(step: Window, rank: int) -> int:
     for epoch in step.epochs:
         for one in epoch.accesses:
             if one.target == rank:
-                made = shape(one.into, one.basic, one.elements)
-                high = max(at + (times - 1) * apart + length for at, length, times, apart in made.runs)
-                end = max(end, one.at + high + made.extent * max(made.count - 1, 0))
+                end = max(end, one.at + shape(one.into, one.basic, one.elements).end)
     return -(-end // 8) * 8
 
 

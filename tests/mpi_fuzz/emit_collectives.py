@@ -14,7 +14,7 @@ from .code import Part, assign, cases
 from .draw_collectives import REDUCTIONS
 from .emit_reductions import reduction
 from .layouts import Shape, shape
-from .plan import Plan, ints
+from .plan import Plan, ints, root_of
 
 if TYPE_CHECKING:
     from .communicators import Comm
@@ -101,7 +101,8 @@ class _Step:
             return Plan("", "")
         if name.startswith("Neighbor"):
             return self.neighbours(world, rank, give, have)
-        root, giver = self.root(own)
+        root = comm.members[step.root % len(comm.members)]
+        giver = 0 if root in comm.groups[0] else 1
         all_to = name.startswith("Allto")
         if name in ("Bcast", "Scatter", "Scatterv"):
             if world == root:
@@ -122,27 +123,14 @@ class _Step:
                 have.add(self.units(other, world), self.key(other, world if all_to else 0))
         return self.arguments(world, rank, own, give, have, theirs)
 
-    def root(self, own: int) -> tuple[int, int]:
-        """The root in MPI_COMM_WORLD, and in an inter-communicator the side that it is on."""
-        members = self.comm.members
-        root = members[self.step.root % len(members)]
-        return root, 0 if root in self.comm.groups[0] else 1
-
-    def root_argument(self, world: int, own: int) -> str:
-        root, side = self.root(own)
-        if not self.comm.inter:
-            return str(self.comm.groups[0].index(root))
-        if own == side:
-            return "MPI_ROOT" if world == root else "MPI_PROC_NULL"
-        return str(self.comm.groups[side].index(root))
-
     def arguments(self, world: int, rank: int, own: int, give: _Side, have: _Side, theirs: tuple[int, ...]) -> Plan:
         """The call, by what stands on either side."""
         name, k, comm = self.step.name, f"k{self.number}", self.comm.variable
-        root, _ = self.root(own)
+        members = self.comm.members
+        root = members[self.step.root % len(members)]
         out, into = f"{k}.from.at", f"{k}.to.at"
         ot, it = f"{k}.out.type", f"{k}.in.type"
-        end = f"{self.root_argument(world, own)}, {comm}" if name[0] in "BGS" else comm
+        end = f"{root_of(self.comm, world, own, root)}, {comm}" if name[0] in "BGS" else comm
         before: list[tuple[int, int, str]] = []
         if name == "Bcast":
             if world == root and not self.comm.inter:

@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from .draw_collectives import WIDTH
-from .plan import Plan, ints
+from .plan import Plan, ints, root_of
 
 if TYPE_CHECKING:
     from .communicators import Comm
@@ -76,14 +76,6 @@ def reduction(step: Collective, comm: Comm, number: int, world: int) -> Plan:
         expect = [all_of("picture", "values", world, 0, given)]
     words = f"{'MPI_IN_PLACE' if in_place else out}, {into}, "
     many = f"{ints(counts)}" if name == "Reduce_scatter" else str(result if scatters else step.units)
-    end = f", {_root(comm, world, own, root)}" if rooted else ""
+    end = f", {root_of(comm, world, own, root)}" if rooted else ""
     words += f'{many}, type_of("{kind}"), op_of("{op}"){end}, {comm.variable}'
     return Plan(words, "\n".join(opened), fill, expect, sent)
-
-
-def _root(comm: Comm, world: int, own: int, root: int) -> str:
-    if not comm.inter:
-        return str(comm.groups[0].index(root))
-    if root in comm.groups[own]:
-        return "MPI_ROOT" if world == root else "MPI_PROC_NULL"
-    return str(comm.groups[1 - own].index(root))

@@ -14,35 +14,16 @@ if TYPE_CHECKING:
     from .steps import Layout
 
 BASIC = {
-    "MPI_BYTE": 1,
-    "MPI_CHAR": 1,
-    "MPI_UINT8_T": 1,
-    "MPI_SHORT": 2,
-    "MPI_UINT16_T": 2,
-    "MPI_INT": 4,
-    "MPI_FLOAT": 4,
-    "MPI_UINT32_T": 4,
-    "MPI_DOUBLE": 8,
-    "MPI_INT64_T": 8,
-    "MPI_LONG": 8,
-    "MPI_UINT64_T": 8,
+    **dict.fromkeys(("MPI_BYTE", "MPI_CHAR", "MPI_UINT8_T"), 1),
+    **dict.fromkeys(("MPI_SHORT", "MPI_UINT16_T"), 2),
+    **dict.fromkeys(("MPI_INT", "MPI_FLOAT", "MPI_UINT32_T"), 4),
+    **dict.fromkeys(("MPI_DOUBLE", "MPI_INT64_T", "MPI_LONG", "MPI_UINT64_T"), 8),
 }
 """Basic datatypes and their bytes."""
 
 KINDS = (
-    "plain",
-    "contiguous",
-    "duplicate",
-    "vector",
-    "tail",
-    "pieces",
-    "backwards",
-    "blocks",
-    "spread",
-    "columns",
-    "subarray",
-    "nested",
-    "structure",
+    *("plain", "contiguous", "duplicate", "vector", "tail", "pieces", "backwards"),
+    *("blocks", "spread", "columns", "subarray", "nested", "structure"),
 )
 
 UNIT_KINDS = ("plain", "contiguous", "vector", "pieces", "blocks", "subarray", "structure", "spread")
@@ -67,6 +48,12 @@ class Shape:
     @property
     def size(self) -> int:
         return sum(length * times for _, length, times, _ in self.runs)
+
+    @property
+    def end(self) -> int:
+        """Where the last byte of all elements ends."""
+        last = max(at + (times - 1) * step + length for at, length, times, step in self.runs)
+        return last + self.extent * max(self.count - 1, 0)
 
     def single(self) -> Shape:
         """The same as one element, where it is several."""

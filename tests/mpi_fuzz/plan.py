@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .communicators import Comm
 
 
 @dataclass
@@ -17,6 +21,15 @@ class Plan:
     """What the room of the result holds after it; the lines write it into a room ``picture``."""
     sent: list[str] = field(default_factory=list)
     """What the room of what was given still holds."""
+
+
+def root_of(comm: Comm, world: int, own: int, root: int) -> str:
+    """The argument for the root of an operation, for a rank of MPI_COMM_WORLD on its side."""
+    if not comm.inter:
+        return str(comm.groups[0].index(root))
+    if root in comm.groups[own]:
+        return "MPI_ROOT" if world == root else "MPI_PROC_NULL"
+    return str(comm.groups[1 - own].index(root))
 
 
 def ints(values: list[int]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .fit import fit
 from .steps import PLAIN, Cancels, Collective, Message, Messages, Program, Ref, Window
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .steps import Step
+
+T = TypeVar("T")
 
 SIMPLER = (0, 1, 256, 1024, 8192, 65536)
 """Sizes that a size is replaced by, where they are smaller."""
@@ -46,11 +48,7 @@ def shrink(program: Program, fails: Callable[[Program], bool], seconds: float) -
 def candidates(program: Program) -> Iterator[Program]:
     """Smaller programs, those that lack most first."""
     steps = program.steps
-    size = len(steps) // 2
-    while size:
-        for first in range(0, len(steps), size):
-            yield replace(program, steps=steps[:first] + steps[first + size :])
-        size //= 2
+    yield from (replace(program, steps=fewer) for fewer in _fewer(steps))
     yield _renamed(program)
     for ranks in sorted({2, program.ranks // 2, program.ranks - 1}):
         if 2 <= ranks < program.ranks:
@@ -83,7 +81,7 @@ def _steps(step: Step) -> Iterator[Step]:
         yield replace(step, lag=0)
     match step:
         case Messages():
-            yield from _lists(step)
+            yield from (replace(step, messages=fewer) for fewer in _fewer(step.messages))
             yield replace(step, comm=Ref())
             yield replace(step, rounds=1)
             yield replace(step, finish=("Waitall",))
@@ -106,12 +104,12 @@ def _steps(step: Step) -> Iterator[Step]:
             yield from _windows(step)
 
 
-def _lists(step: Messages) -> Iterator[Messages]:
-    all_ = step.messages
+def _fewer(all_: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
+    """Without one part: halves first, single ones last."""
     size = len(all_) // 2
     while size:
         for first in range(0, len(all_), size):
-            yield replace(step, messages=all_[:first] + all_[first + size :])
+            yield all_[:first] + all_[first + size :]
         size //= 2
 
 

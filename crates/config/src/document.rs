@@ -72,11 +72,8 @@ impl Document {
         edit: impl FnOnce(&mut Item, Value) -> bool,
     ) -> Result<Self, Problems> {
         let steps = self.resolve(change, path)?;
-        let mut edited: DocumentMut = self
-            .edited
-            .raw()
-            .parse()
-            .expect("the text has been parsed before");
+        let edited = self.edited.raw().parse();
+        let mut edited: DocumentMut = edited.expect("the text has been parsed before");
         let mut item: &mut Item = edited.as_item_mut();
         for step in &steps {
             let next = if item.is_table_like() || item.is_none() {
@@ -99,13 +96,7 @@ impl Document {
         }
         let edited = Tree::parse(edited.to_string()).expect("a valid edit leaves valid TOML");
         let mut overrides = self.overrides;
-        overrides.push((
-            change.clone(),
-            Place {
-                steps,
-                on_key: false,
-            },
-        ));
+        overrides.push((change.clone(), Place::of(steps)));
         Ok(Document {
             edited,
             overrides,
@@ -140,11 +131,7 @@ impl Document {
                 .into());
             }
             if !list && !parent.is_table_like() {
-                let place = Place {
-                    steps,
-                    on_key: false,
-                }
-                .shown(self.root());
+                let place = Place::of(steps).shown(self.root());
                 return Err(fail(format!("`{place}` is a value, and has no keys"))
                     .hint(format!("leave out what follows `{place}`"))
                     .into());
@@ -184,10 +171,8 @@ impl Document {
             let span = if place.steps.is_empty() { 0..0 } else { span };
             let mut problem = self.at(&place, Some(span), words.message);
             if let Some(key) = words.missing {
-                problem.key = [&problem.key, ".", &key]
-                    .concat()
-                    .trim_start_matches('.')
-                    .to_string();
+                let path = format!("{}.{key}", problem.key);
+                problem.key = path.trim_start_matches('.').to_string();
             }
             Problems::from(Problem {
                 allowed: words.allowed,
@@ -207,12 +192,8 @@ impl Document {
     fn at(&self, place: &Place, span: Option<Range<usize>>, message: String) -> Problem {
         let key = place.shown(self.root());
         let ours = |replaced: &Place| place.steps.starts_with(&replaced.steps);
-        if let Some((change, replaced)) = self
-            .overrides
-            .iter()
-            .rev()
-            .find(|(_, replaced)| ours(replaced))
-        {
+        let mut latest_first = self.overrides.iter().rev();
+        if let Some((change, replaced)) = latest_first.find(|(_, replaced)| ours(replaced)) {
             let span = span.unwrap_or_else(|| place.span(self.root()));
             let span = if place.on_key {
                 0..change.key.len()
@@ -225,18 +206,12 @@ impl Document {
             };
         }
         // A table that only an override has made.
-        let missing = |place: &Place| {
-            place
-                .steps
-                .iter()
-                .try_fold(self.original.as_item(), |item, step| child(item, step))
-                .is_none()
-        };
+        let mut steps = place.steps.iter();
+        let written = steps.try_fold(self.original.as_item(), |item, step| child(item, step));
         let made = |replaced: &Place| replaced.steps.starts_with(&place.steps);
-        if let Some((change, _)) = self
-            .overrides
-            .iter()
-            .find(|(_, replaced)| made(replaced) && missing(place))
+        let mut overrides = self.overrides.iter();
+        if written.is_none()
+            && let Some((change, _)) = overrides.find(|(_, replaced)| made(replaced))
         {
             return Problem {
                 key,

@@ -55,14 +55,11 @@ impl Override {
 
     /// A problem at a span of `KEY=VALUE`.
     pub(crate) fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
-        let text = format!("{}={}", self.key, self.value);
-        Problem::new(
-            &format!("--set {}", self.key),
-            &text,
-            span,
-            &self.key,
-            message,
-        )
+        let (file, text) = (
+            format!("--set {}", self.key),
+            format!("{}={}", self.key, self.value),
+        );
+        Problem::new(&file, &text, span, &self.key, message)
     }
 
     /// The span of the value in `KEY=VALUE`.

@@ -14,11 +14,13 @@ pub(crate) struct Place {
 impl Place {
     /// The value at a dotted path.
     pub fn value(path: &str) -> Self {
-        let steps = path.split('.').map(str::to_string).collect();
-        Place {
-            steps,
-            on_key: false,
-        }
+        Place::of(path.split('.').map(str::to_string).collect())
+    }
+
+    /// The value that some steps lead to.
+    pub fn of(steps: Vec<String>) -> Self {
+        let on_key = false;
+        Place { steps, on_key }
     }
 
     /// The innermost key whose value, or whose own name, covers a span.

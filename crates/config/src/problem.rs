@@ -41,16 +41,11 @@ impl Problem {
         let start = boundary(text, span.start);
         let span = start..boundary(text, span.end).max(start);
         let before = &text[..start];
+        let line = before.rsplit('\n').next().unwrap_or_default();
         Problem {
             file: file.to_string(),
             line: before.matches('\n').count() + 1,
-            column: before
-                .rsplit('\n')
-                .next()
-                .unwrap_or_default()
-                .chars()
-                .count()
-                + 1,
+            column: line.chars().count() + 1,
             span,
             key: key.to_string(),
             message: message.into(),
@@ -62,20 +57,16 @@ impl Problem {
 
     /// Says what would be right.
     #[must_use]
-    pub fn allowed(self, allowed: impl Into<String>) -> Self {
-        Problem {
-            allowed: Some(allowed.into()),
-            ..self
-        }
+    pub fn allowed(mut self, allowed: impl Into<String>) -> Self {
+        self.allowed = Some(allowed.into());
+        self
     }
 
     /// Says what to do.
     #[must_use]
-    pub fn hint(self, hint: impl Into<String>) -> Self {
-        Problem {
-            hint: Some(hint.into()),
-            ..self
-        }
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
     }
 
     /// The problem with an excerpt of the file, for a terminal.
@@ -113,8 +104,8 @@ impl Problem {
 /// The last boundary of a character that is not after `index`.
 fn boundary(text: &str, index: usize) -> usize {
     let index = index.min(text.len());
-    (0..=index)
-        .rev()
+    let mut before = (0..=index).rev();
+    before
         .find(|&index| text.is_char_boundary(index))
         .unwrap_or(0)
 }
@@ -126,11 +117,8 @@ pub struct Problems(pub Vec<Problem>);
 impl Problems {
     /// All problems, rendered, in the order of the file.
     pub fn render(&self, color: bool) -> String {
-        self.0
-            .iter()
-            .map(|problem| problem.render(color))
-            .collect::<Vec<_>>()
-            .join("\n\n")
+        let rendered = self.0.iter().map(|problem| problem.render(color));
+        rendered.collect::<Vec<_>>().join("\n\n")
     }
 
     /// `value` if nothing is wrong.

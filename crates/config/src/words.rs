@@ -23,11 +23,9 @@ impl Words {
         }
     }
 
-    fn allowed(self, allowed: impl Into<String>) -> Self {
-        Words {
-            allowed: Some(allowed.into()),
-            ..self
-        }
+    fn allowed(mut self, allowed: impl Into<String>) -> Self {
+        self.allowed = Some(allowed.into());
+        self
     }
 
     fn hint(self, hint: Option<String>) -> Self {

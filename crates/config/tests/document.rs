@@ -132,43 +132,21 @@ fn types_are_told_in_plain_words() {
             problem.hint.unwrap_or_default()
         )
     };
-    for (text, expected) in [
-        (
-            "title = 5",
-            "the number 5 does not fit here | a text in quotes | write \"5\", with quotes",
-        ),
-        (
-            "title = true",
-            "true does not fit here | a text in quotes | write \"true\", with quotes",
-        ),
-        (
-            "title = []",
-            "a list does not fit here | a text in quotes | ",
-        ),
-        (
-            "titel = \"T\"",
-            "this key is unknown | title, inner, list | did you mean `title`?",
-        ),
-        (
-            "title = \"T\"\ninner = 5",
-            "the number 5 does not fit here | a table of keys | ",
-        ),
-        (
-            "title = \"T\"\n[list]\nname = \"a\"",
-            "a table does not fit here | a list in brackets | if it is a section, write its name in two pairs of brackets: [[name]]",
-        ),
-        (
-            "title = \"T\"\n[inner]\nnumbers = 5",
-            "the number 5 does not fit here | a list in brackets | for a list of one, write [5]",
-        ),
-        (
-            "title = \"T\"\n[inner]\nnumber = 1e3",
-            "the number 1000.0 does not fit here | a whole number, 0 to 4294967295 | ",
-        ),
-    ] {
-        assert_eq!(words(text), expected, "{text}");
+    for line in TYPES.lines() {
+        let (text, expected) = line.split_once(" => ").expect("two columns");
+        assert_eq!(words(&text.replace("; ", "\n")).trim_end(), expected);
     }
 }
+
+/// A text, with `; ` between its lines, and what is said of it: the message, what is allowed, the hint.
+const TYPES: &str = r#"title = 5 => the number 5 does not fit here | a text in quotes | write "5", with quotes
+title = true => true does not fit here | a text in quotes | write "true", with quotes
+title = [] => a list does not fit here | a text in quotes |
+titel = "T" => this key is unknown | title, inner, list | did you mean `title`?
+title = "T"; inner = 5 => the number 5 does not fit here | a table of keys |
+title = "T"; [list]; name = "a" => a table does not fit here | a list in brackets | if it is a section, write its name in two pairs of brackets: [[name]]
+title = "T"; [inner]; numbers = 5 => the number 5 does not fit here | a list in brackets | for a list of one, write [5]
+title = "T"; [inner]; number = 1e3 => the number 1000.0 does not fit here | a whole number, 0 to 4294967295 |"#;
 
 #[test]
 fn an_override_replaces_a_value_or_adds_a_key() {

@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{Bench, CIRCUITS, Heard, broadcast, machine, named, one_switch, packet, three_levels};
+use common::{Bench, CIRCUITS, Heard, broadcast, farthest, machine, named, one_switch};
+use common::{packet, three_levels, travel};
 use fabric::topology::End;
 use fabric::{
     Ack, Broadcast, Circuit, Config, Cycle, Destination, Engine, Fabric, FatTree, LinkId, Notice,
-    PacketSpec, Place, SwitchId, Wiring,
+    PacketSpec, Place, Wiring,
 };
 
 /// Trees of several arities and depths, with hop delays that differ by level; one with parallel links.
@@ -82,13 +83,7 @@ fn a_broadcast_alone() {
             let (flits, turnaround, start) = (1 + number % 40, u64::from(number % 11), 5);
             let spec = broadcast(source, first, last, flits);
             let bench = run(&config, turnaround, &[(start, spec)]);
-            let tree = config.topology.as_tree().expect("a tree");
-            let farthest = (first..=last).map(|node| tree.distance(source, node)).max();
-            let levels = farthest.expect("somewhere") as usize / 2;
-            let way: Cycle = 2 * config.hop_delay[..levels]
-                .iter()
-                .map(|&delay| Cycle::from(delay))
-                .sum::<Cycle>();
+            let way = travel(&config, &spec);
             let delivered = start + way + u64::from(flits) - 1;
             let acknowledged = delivered + turnaround + way;
             let all = |at| (first..=last).map(|node| (node, at)).collect::<Vec<_>>();
@@ -97,10 +92,8 @@ fn a_broadcast_alone() {
                 (all(delivered), all(acknowledged + 1 + way))
             );
             let record = bench.record(0);
-            assert_eq!(
-                (record.links as usize, record.injected),
-                (2 * levels, start)
-            );
+            let links = farthest(&config, &spec);
+            assert_eq!((record.links, record.injected), (links, start));
             assert_eq!(
                 (record.delivered, record.acknowledged),
                 (delivered, acknowledged)
@@ -257,45 +250,6 @@ fn two_broadcasts_at_one_switch() {
     assert_eq!(delivered, [(0, 16), (1, 25), (2, 25), (3, 25)]);
 }
 
-/// A broadcast that waits for one link keeps those that it has claimed: a packet that comes later waits for it, though the
-/// link moves nothing.
-#[test]
-fn claims_are_kept() {
-    let config = Config {
-        channels: 1,
-        ..one_switch(3)
-    };
-    let traffic = [
-        (0, packet(0, 1, 10)),
-        (1, broadcast(2, 1, 2, 10)),
-        (2, packet(3, 2, 10)),
-    ];
-    let bench = run(&config, 5, &traffic);
-    // The link to 1 is free at 30; the broadcast is delivered 12 cycles later, its end frees the links 5 + 6 + 4 later.
-    assert_eq!(bench.record(1).delivered, 42);
-    assert_eq!(bench.record(2).delivered, 42 + 5 + 6 + 4 + 12);
-}
-
-/// All broadcasts of a range that needs the top pass the same switch, and only the first of its level.
-#[test]
-fn serialised_broadcasts_pass_one_root() {
-    for (rule, roots) in [(Broadcast::Serialised, 1), (Broadcast::BySource, 4)] {
-        let config = Config {
-            broadcast: rule,
-            ..three_levels(3)
-        };
-        // Far apart, so that they do not meet.
-        let traffic: Vec<_> = (0..64)
-            .map(|node| (1000 * u64::from(node), broadcast(node, 0, 63, 5)))
-            .collect();
-        let bench = run(&config, 5, &traffic);
-        let tree = &config.topology;
-        let tops = SwitchId::all(tree.switches()).filter(|&switch| tree.switch_level(switch) == 3);
-        let used = tops.filter(|&switch| bench.fabric.counters(tree.output(switch, 0)).packets > 0);
-        assert_eq!(used.count(), roots, "{rule:?}");
-    }
-}
-
 /// Whom an answer is for is said by the handle; a node has one.
 #[test]
 #[should_panic(expected = "answers a delivery, once")]
@@ -313,18 +267,6 @@ fn a_destination_has_one_answer() {
             }
         }
     }
-}
-
-#[test]
-#[should_panic(expected = "not a packet of this fabric")]
-fn a_range_is_not_empty() {
-    Fabric::new(one_switch(3)).offer(0, broadcast(0, 2, 1, 1));
-}
-
-#[test]
-#[should_panic(expected = "not a packet of this fabric")]
-fn a_range_has_nodes() {
-    Fabric::new(one_switch(3)).offer(0, broadcast(0, 2, 4, 1));
 }
 
 /// Where the links of a route end, for [`Destination`]s of one node and of many.

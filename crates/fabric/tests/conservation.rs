@@ -4,11 +4,10 @@
 mod common;
 
 use common::random::{Case, case, many};
-use common::{Bench, Heard, assert_all_done, packet};
+use common::{Bench, Heard, assert_all_done, farthest, packet, travel};
 use fabric::motion::FlitCensus;
 use fabric::{
-    Config, Cycle, Fabric, LinkCounters, LinkId, Multiplexing, PacketRecord, PacketSpec, Place,
-    Wiring,
+    Cycle, Fabric, LinkCounters, LinkId, Multiplexing, PacketRecord, PacketSpec, Place, Wiring,
 };
 use proptest::prelude::*;
 
@@ -75,23 +74,6 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
         assert!(before.waiting <= after.waiting && before.packets <= after.packets);
     }
     after
-}
-
-/// Sum of the hop delays of a shortest path, to the farthest destination.
-fn travel(config: &Config, spec: &PacketSpec) -> u64 {
-    let levels = farthest(config, spec) as usize / 2;
-    2 * config.hop_delay[..levels]
-        .iter()
-        .map(|&delay| u64::from(delay))
-        .sum::<u64>()
-}
-
-/// Links to the farthest destination; a broadcast goes as far to the others.
-fn farthest(config: &Config, spec: &PacketSpec) -> u32 {
-    let distances = spec.destination.places();
-    let tree = config.topology.as_tree().expect("a tree");
-    let distances = distances.map(|node| tree.distance(spec.source, node));
-    distances.max().expect("somewhere it goes")
 }
 
 fn check_record(case: &Case, record: &PacketRecord, spec: &PacketSpec) {

@@ -98,26 +98,6 @@ fn high_priority_overtakes() {
     assert!(done[2].injected > 117);
 }
 
-/// With one channel the waiting headers are served by priority before age.
-#[test]
-fn high_priority_wins_channels() {
-    let traffic = [
-        (0, packet(0, 3, 10)),
-        (1, packet(1, 3, 10)),
-        (2, high(packet(2, 3, 10))),
-    ];
-    for (priorities, first) in [(false, 1), (true, 2)] {
-        let config = Config {
-            channels: 1,
-            priorities,
-            ..one_switch(3)
-        };
-        let done = records(&config, 5, &traffic);
-        assert_eq!(done[first].delivered, 30 + 12);
-        assert!(done[3 - first].delivered > 30 + 12 + 11);
-    }
-}
-
 /// Two packets of ten flits share a link: the oldest first, one arrives 10 cycles before the other; in turns, they take
 /// cycles 0 2 4 ... 18 and 1 3 5 ... 19.
 #[test]

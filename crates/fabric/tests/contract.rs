@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{high, one_switch, packet};
-use fabric::{Ack, Config, Cycle, Fabric, Multiplexing, Notice, PacketId};
+use common::guard::guarded;
+use common::{broadcast, machine, one_switch, packet};
+use fabric::{Ack, Config, Cycle, Fabric, FatTree, Multiplexing, Notice, PacketId};
 
 /// A packet of one flit from 0 to 1, delivered: the cycle and its handle.
 fn delivered(fabric: &mut Fabric) -> (Cycle, PacketId) {
@@ -74,16 +75,21 @@ fn the_answer_is_passed_on() {
     }
 }
 
+/// A packet has a flit, and one of more nodes of its own rail for a destination.
 #[test]
-#[should_panic(expected = "not a packet of this fabric")]
-fn a_packet_has_a_flit() {
-    Fabric::new(one_switch(3)).offer(0, packet(0, 1, 0));
-}
-
-#[test]
-#[should_panic(expected = "not a packet of this fabric")]
-fn a_packet_has_a_destination() {
-    Fabric::new(one_switch(3)).offer(0, high(packet(0, 4, 1)));
+fn what_is_no_packet_is_refused() {
+    let rails = FatTree::quaternary(1).and_then(|tree| tree.with_rails(2));
+    let rails = machine(rails.expect("two rails of 4 nodes"), 3);
+    for (config, spec) in [
+        (one_switch(3), packet(0, 1, 0)),
+        (one_switch(3), packet(0, 4, 1)),
+        (one_switch(3), broadcast(0, 2, 1, 1)),
+        (one_switch(3), broadcast(0, 2, 4, 1)),
+        (rails, packet(1, 4, 10)),
+    ] {
+        let refused = guarded(|| Fabric::new(config).offer(0, spec)).expect_err("no packet");
+        assert!(refused.contains("not a packet of this fabric"), "{refused}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Bench, high, machine, named, one_switch, packet, records, three_levels};
-use fabric::{Ack, Ascent, Circuit, Config, Cycle, FatTree, LinkId, PacketSpec, Place, SwitchId};
+use fabric::{Ack, Ascent, Circuit, Config, Cycle, FatTree, PacketSpec, Place, SwitchId};
 
 fn with_circuit(circuit: Circuit) -> Config {
     Config {
@@ -53,25 +53,6 @@ fn a_third_packet_waits_for_the_eop() {
     }
 }
 
-/// At a node the tail is gone two cycles after it has arrived (plain wormhole) or one (all channels at once): with one
-/// channel, packets of two nodes follow each other at 15 + 2 and 15 + 1.
-#[test]
-fn without_circuits_the_node_frees_its_link() {
-    for (circuit, free) in [
-        (Circuit::UntilAcknowledged, 30),
-        (Circuit::UntilDelivered, 16),
-        (Circuit::Wormhole, 17),
-    ] {
-        let config = Config {
-            channels: 1,
-            ..with_circuit(circuit)
-        };
-        let traffic = [(0, packet(0, 3, 10)), (1, packet(1, 3, 10))];
-        let done = records(&config, 5, &traffic);
-        assert_eq!(done[1].delivered, free + 9 + 3, "{circuit:?}");
-    }
-}
-
 /// A destination that answers late holds the circuit: the next packet of the adapter waits that much longer.
 #[test]
 fn a_late_acknowledgement_holds_the_circuit() {
@@ -95,34 +76,12 @@ fn a_late_acknowledgement_holds_the_circuit() {
     assert_eq!(next(5000), (5027, 5030 + 9 + 3), "beyond the near future");
 }
 
-/// An adapter stops at its limit of unacknowledged packets, though its link has free channels.
-#[test]
-fn packets_in_flight_are_limited() {
-    for limit in 1..=4 {
-        let config = Config {
-            channels: 4,
-            packets_in_flight: limit,
-            ..one_switch(3)
-        };
-        let traffic = [(0, packet(0, 1, 10)); 5];
-        let done = records(&config, 5, &traffic);
-        let at_once = done.iter().filter(|record| record.injected == 0).count();
-        assert_eq!(at_once, limit as usize);
-        // In the very cycle of the acknowledgement if there is another channel, with the EOP's passing if not.
-        let expected = if limit == 4 { 27 } else { 26 };
-        assert_eq!(done[limit as usize].injected, expected);
-    }
-}
-
 /// Packets that each of the up-links of a switch has carried.
 fn climbed(config: &Config, traffic: &[(Cycle, PacketSpec)]) -> Vec<u64> {
     let bench = Bench::new(config.clone(), 5).through(traffic);
     let tree = bench.fabric.topology();
-    let ups: Vec<LinkId> = (4..8)
-        .map(|port| tree.output(SwitchId::new(0), port))
-        .collect();
-    ups.iter()
-        .map(|&link| bench.fabric.counters(link).packets)
+    let ups = (4..8).map(|port| tree.output(SwitchId::new(0), port));
+    ups.map(|link| bench.fabric.counters(link).packets)
         .collect()
 }
 
@@ -152,36 +111,25 @@ fn adaptive_ascent_takes_the_least_loaded_link() {
     );
 }
 
+/// A fixed ascent always takes the same link: that with the last digit of the destination, or that with the number of the
+/// node in its switch.
 #[test]
-fn deterministic_ascent_always_takes_the_same_link() {
-    let config = Config {
-        ascent: Ascent::Deterministic,
-        ..three_levels(3)
-    };
-    for destination in 16..20 {
-        let traffic: Vec<_> = (0..40)
-            .map(|number| (number, packet(number as u32 % 4, destination, 30)))
-            .collect();
-        let mut expected = vec![0; 4];
-        expected[destination as usize % 4] = 40;
-        assert_eq!(climbed(&config, &traffic), expected);
-    }
-}
-
-/// Each node climbs by the link with its own number in its switch, wherever it sends to.
-#[test]
-fn source_fixed_ascent_gives_every_node_its_own_link() {
-    let config = Config {
-        ascent: Ascent::SourceFixed,
-        ..three_levels(3)
-    };
-    for source in 0..4 {
-        let traffic: Vec<_> = (0..40)
-            .map(|number| (number, packet(source, 16 + number as u32 % 8, 30)))
-            .collect();
-        let mut expected = vec![0; 4];
-        expected[source as usize] = 40;
-        assert_eq!(climbed(&config, &traffic), expected);
+fn a_fixed_ascent_always_takes_the_same_link() {
+    for ascent in [Ascent::Deterministic, Ascent::SourceFixed] {
+        let config = Config {
+            ascent,
+            ..three_levels(3)
+        };
+        for link in 0..4 {
+            let spec = |number: u32| match ascent {
+                Ascent::SourceFixed => packet(link, 16 + number % 8, 30),
+                _ => packet(number % 4, 16 + link, 30),
+            };
+            let traffic: Vec<_> = (0..40).map(|at| (at.into(), spec(at))).collect();
+            let mut expected = vec![0; 4];
+            expected[link as usize] = 40;
+            assert_eq!(climbed(&config, &traffic), expected, "{ascent:?}");
+        }
     }
 }
 

@@ -159,10 +159,7 @@ fn run(number: u64) -> Result<Tally, String> {
              cargo test --release -p elanite-fabric --test production -- --ignored"
         )
     })?;
-    let Tally {
-        cycles, packets, ..
-    } = tally;
-    println!("{name}: {packets} done in {cycles} cycles");
+    println!("{name}: {} done in {} cycles", tally.packets, tally.cycles);
     Ok(tally)
 }
 

@@ -3,11 +3,10 @@
 mod common;
 
 use common::random::{Case, case, many};
-use common::{Bench, Heard, machine, packet};
+use common::{Bench, Heard};
 use fabric::topology::{End, MAX_RAILS};
 use fabric::{
-    Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, NodeId, PacketSpec, Place, Rail,
-    Wiring,
+    Cycle, Destination, FatTree, LinkCounters, LinkId, NodeId, PacketSpec, Place, Rail, Wiring,
 };
 use proptest::prelude::*;
 
@@ -86,14 +85,6 @@ fn no_rails_and_too_many_are_errors() {
     let large = FatTree::quaternary(8).expect("65,536 nodes");
     let error = large.with_rails(MAX_RAILS).expect_err("too many links");
     assert!(error.to_string().contains("links; the most is"), "{error}");
-}
-
-#[test]
-#[should_panic(expected = "not a packet of this fabric")]
-fn no_packet_goes_from_rail_to_rail() {
-    let tree = FatTree::quaternary(1).expect("4 nodes").with_rails(2);
-    let mut fabric = Fabric::new(machine(tree.expect("two rails"), 3));
-    fabric.offer(0, packet(1, 4, 10));
 }
 
 /// Traffic of a tree, on a rail of several.

@@ -112,95 +112,81 @@ fn errors_name_what_is_wrong() {
     };
     // One node, but 2^10 switches above each switch, three times over; and 2^16 first-level switches of one node, each with
     // 2^10 up-links, then one up-link each.
-    for (found, key, message) in [
+    for (found, says) in [
         (
             error(&[], &[], 1),
-            "down",
-            "a tree has 1 to 8 levels of switches, not 0",
+            "down: a tree has 1 to 8 levels of switches, not 0",
         ),
         (
             error(&[2; 9], &[2; 8], 1),
-            "down",
-            "a tree has 1 to 8 levels of switches, not 9",
+            "down: a tree has 1 to 8 levels of switches, not 9",
         ),
         (
             FatTree::k_ary(4, 0).expect_err("no levels"),
-            "down",
-            "a tree has 1 to 8 levels of switches, not 0",
+            "down: a tree has 1 to 8 levels of switches, not 0",
         ),
         (
             error(&[4, 4, 4], &[4, 4, 4], 64),
-            "up",
-            "a tree of 3 levels has 2 entries of up-links, one for each level but the top, not 3",
+            "up: a tree of 3 levels has 2 entries of up-links, one for each level but the top, not 3",
         ),
         (
             error(&[4, 0], &[4], 4),
-            "down.1",
-            "the switches of level 2 have 0 down-links; allowed are 1 to 1024",
+            "down.1: the switches of level 2 have 0 down-links; allowed are 1 to 1024",
         ),
         (
             error(&[4, 4], &[MAX_ARITY + 1], 4),
-            "up.0",
-            "the switches of level 1 have 1025 up-links; allowed are 1 to 1024",
+            "up.0: the switches of level 1 have 1025 up-links; allowed are 1 to 1024",
         ),
         (
             error(&[MAX_ARITY, 65], &[1], 4),
-            "down",
-            "the tree has 66560 node positions; the most is 65536",
+            "down: the tree has 66560 node positions; the most is 65536",
         ),
         (
             error(&[1; 4], &[1024; 3], 1),
-            "up",
-            "the tree has 1074791425 switches; the most is 16777216",
+            "up: the tree has 1074791425 switches; the most is 16777216",
         ),
         (
             error(&[1, 1024, 64], &[1024, 1], 1),
-            "up",
-            "the tree has 134479872 links; the most is 16777216",
+            "up: the tree has 134479872 links; the most is 16777216",
         ),
         (
             error(&[4, 4, 4], &[4, 4], 0),
-            "nodes",
-            "0 nodes do not fit: the tree holds 1 to 64",
+            "nodes: 0 nodes do not fit: the tree holds 1 to 64",
         ),
         (
             error(&[4, 4, 4], &[4, 4], 65),
-            "nodes",
-            "65 nodes do not fit: the tree holds 1 to 64",
+            "nodes: 65 nodes do not fit: the tree holds 1 to 64",
         ),
     ] {
-        assert_eq!((found.key.as_str(), found.message.as_str()), (key, message));
+        assert_eq!(format!("{}: {}", found.key, found.message), says);
     }
 }
 
 #[test]
 fn errors_name_what_is_wrong_with_parallel_links() {
-    for (down, up, parallel, key, message) in [
+    for (down, up, parallel, says) in [
         (
             &[4, 4, 4][..],
             &[4, 4][..],
             &[2][..],
-            "parallel",
-            "a tree of 3 levels has 2 entries of parallel links, one for each level but the top, not 1",
+            "parallel: a tree of 3 levels has 2 entries of parallel links, one for each level but the top, not 1",
         ),
         (
             &[4, 4],
             &[4],
             &[3],
-            "parallel.0",
-            "the switches of level 1 have 4 up-links, which is no multiple of 3 parallel links to each parent",
+            "parallel.0: the switches of level 1 have 4 up-links, which is no multiple of 3 parallel links to each parent",
         ),
         (
             &[1, 600],
             &[2],
             &[2],
-            "parallel.0",
-            "2 parallel links to each of 600 children are too many; a switch of level 2 may have 1024 down-links",
+            "parallel.0: 2 parallel links to each of 600 children are too many; a switch of level 2 may have 1024 down-links",
         ),
     ] {
         let found = FatTree::with_parallel_links(down, up, parallel, 1)
             .expect_err("not a tree that is allowed");
-        assert_eq!((found.key.as_str(), found.message.as_str()), (key, message));
+        assert_eq!(format!("{}: {}", found.key, found.message), says);
     }
     for found in [0, 3, 8] {
         let found = FatTree::with_parallel_links(&[4, 4, 4], &[4, 4], &[1, found], 1)

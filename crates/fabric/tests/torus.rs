@@ -61,13 +61,8 @@ fn bisection() {
         (&[2, 2], 4),
     ] {
         let torus = torus(sizes);
-        let stride: u32 = sizes[..sizes
-            .iter()
-            .position(|k| k == sizes.iter().max().unwrap())
-            .unwrap()]
-            .iter()
-            .product();
-        let longest = *sizes.iter().max().unwrap();
+        let longest = *sizes.iter().max().expect("a dimension");
+        let stride: u32 = sizes.iter().take_while(|&&k| k < longest).product();
         let lower = |switch: SwitchId| switch.get() / stride % longest < longest / 2;
         let crosses = |&link: &LinkId| match torus.ends(link) {
             (End::Switch { switch: from, .. }, End::Switch { switch: to, .. }) => {

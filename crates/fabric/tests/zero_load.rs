@@ -1,44 +1,10 @@
-//! Counts and rates that can be worked out on paper: a packet alone, small buffers, tokens, a shared adapter. `L` is the
-//! length of a packet in flits, `D` the delay of a hop in cycles.
+//! Rates that can be worked out on paper: small buffers, tokens, a shared adapter. `L` is the length of a packet in flits,
+//! `D` the delay of a hop in cycles.
 
 mod common;
 
-use common::{Bench, one_switch, packet, records, three_levels};
-use fabric::{Circuit, Config, Cycle, LinkCounters, LinkId, Place};
-
-/// Each link of the path has carried one packet and waited for nothing; an EOP has followed it, an acknowledgement has
-/// crossed the link back.
-#[test]
-fn counters_of_a_packet_alone() {
-    let config = Config {
-        tokens: true,
-        ..one_switch(3)
-    };
-    let bench = Bench::new(config, 5).through(&[(4, packet(0, 2, 20))]);
-    let tree = bench.fabric.topology().clone();
-    let path = [tree.injection(Place::new(0)), tree.ejection(Place::new(2))];
-    for link in LinkId::all(tree.links()) {
-        let on_path = u64::from(path.contains(&link));
-        let expected = LinkCounters {
-            packets: on_path,
-            flits: 20 * on_path,
-            tokens: on_path + u64::from(path.contains(&tree.reverse(link))),
-            waiting: 0,
-        };
-        assert_eq!(bench.fabric.counters(link), expected, "link {link}");
-    }
-}
-
-/// The wait for an adapter's link counts from the offer: the second packet is injected, and moves, at `T + 1 = 27`.
-#[test]
-fn waiting_at_the_adapter() {
-    let config = Config {
-        channels: 1,
-        ..one_switch(3)
-    };
-    let bench = Bench::new(config, 5).through(&[(0, packet(0, 3, 10)), (4, packet(0, 1, 10))]);
-    assert_eq!(bench.fabric.counters(0_u32).waiting, 27 - 4);
-}
+use common::{Bench, one_switch, packet, records};
+use fabric::{Circuit, Config, Cycle, Place};
 
 /// Two flits of buffer and `D = 3`: a flit sent at `t` leaves the buffer at `t + 3`, its place is free at `t + 4`. The
 /// older packet therefore sends at 0 1, 4 5, 8 9, and the younger one takes the gaps: 2 3, 6 7, 10 11.
@@ -51,33 +17,6 @@ fn the_younger_packet_takes_the_gaps() {
     let done = records(&config, 5, &[(0, packet(0, 1, 6)), (0, packet(0, 2, 6))]);
     assert_eq!(done[0].delivered, 9 + 3 + 3);
     assert_eq!(done[1].delivered, 11 + 3 + 3);
-}
-
-/// `B` flits of buffer: `B` flits go in every `D + 1` cycles, if `B` is less than that. Flit `k` is sent at
-/// `(k / B) (D + 1) + k mod B`, on each link `D` later.
-#[test]
-fn a_small_buffer_limits_the_rate() {
-    for delay in [1, 2, 5, 11] {
-        for buffer in 1..=13 {
-            let config = Config {
-                buffer,
-                ..three_levels(delay)
-            };
-            for (destination, links) in [(1, 2), (4, 4), (16, 6)] {
-                for flits in [1, 40, 41, 47] {
-                    let last = u64::from(flits - 1);
-                    let (buffer, delay) = (u64::from(buffer), u64::from(delay));
-                    let sent = if buffer > delay {
-                        last
-                    } else {
-                        (last / buffer) * (delay + 1) + last % buffer
-                    };
-                    let done = records(&config, 5, &[(0, packet(0, destination, flits))]);
-                    assert_eq!(done[0].delivered, sent + links * delay);
-                }
-            }
-        }
-    }
 }
 
 /// When each packet of a stream enters the ejection link, from the times of delivery.

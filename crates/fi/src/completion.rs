@@ -26,9 +26,7 @@ static QUEUE_OPS: FiOpsCq = FiOpsCq {
     read,
     readfrom,
     readerr,
-    sread: UNUSED,
-    sreadfrom: UNUSED,
-    signal: UNUSED,
+    waits: [UNUSED; 3],
     strerror,
 };
 
@@ -138,12 +136,7 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u
             let Some(Completion::Failed(error)) = completions.first((*cq).number) else {
                 return Err(-FI_EAGAIN);
             };
-            (*place).op_context = error.op_context;
-            (*place).flags = error.flags;
-            (*place).len = error.len;
-            (*place).buf = error.buf;
-            (*place).data = error.data;
-            (*place).tag = error.tag;
+            (*place).entry = error.entry;
             (*place).olen = error.olen;
             (*place).err = error.err;
             (*place).prov_errno = error.prov_errno;

@@ -23,11 +23,7 @@ pub static OPS: FiOpsDomain = FiOpsDomain {
     endpoint: endpoint::open,
     scalable_ep: UNUSED,
     cntr_open: completion::open_counter,
-    poll_open: UNUSED,
-    stx_ctx: UNUSED,
-    srx_ctx: UNUSED,
-    query_atomic: UNUSED,
-    query_collective: UNUSED,
+    others: [UNUSED; 5],
 };
 
 pub static MEMORY_OPS: FiOpsMr = FiOpsMr {
@@ -42,8 +38,7 @@ static AV_FID_OPS: FiOps = fid_ops(close::<FidAv>);
 static AV_OPS: FiOpsAv = FiOpsAv {
     size: size_of::<FiOpsAv>(),
     insert: av_insert,
-    insertsvc: UNUSED,
-    insertsym: UNUSED,
+    inserts: [UNUSED; 2],
     remove: av_remove,
     lookup: av_lookup,
     straddr: av_straddr,

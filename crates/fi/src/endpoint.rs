@@ -27,23 +27,14 @@ static OPS: FiOpsEp = FiOpsEp {
     cancel,
     getopt,
     setopt,
-    tx_ctx: UNUSED,
-    rx_ctx: UNUSED,
-    rx_size_left: UNUSED,
-    tx_size_left: UNUSED,
+    others: [UNUSED; 4],
 };
 
 static CM_OPS: FiOpsCm = FiOpsCm {
     size: size_of::<FiOpsCm>(),
     setname: UNUSED,
     getname,
-    getpeer: UNUSED,
-    connect: UNUSED,
-    listen: UNUSED,
-    accept: UNUSED,
-    reject: UNUSED,
-    shutdown: UNUSED,
-    join: UNUSED,
+    others: [UNUSED; 7],
 };
 
 /// Opens the endpoint.

@@ -16,10 +16,7 @@ static FABRIC_OPS: FiOps = fid_ops(close::<FidFabric>);
 static OPS: FiOpsFabric = FiOpsFabric {
     size: size_of::<FiOpsFabric>(),
     domain: open_domain,
-    passive_ep: UNUSED,
-    eq_open: UNUSED,
-    wait_open: UNUSED,
-    trywait: UNUSED,
+    others: [UNUSED; 4],
 };
 
 static DOMAIN_OPS: FiOps = fid_ops(close_domain);

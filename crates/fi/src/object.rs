@@ -41,9 +41,7 @@ pub const fn fid_ops(close: unsafe extern "C" fn(*mut Fid) -> c_int) -> FiOps {
         close,
         bind: no_bind,
         control: no_control,
-        ops_open: UNUSED,
-        tostr: UNUSED,
-        ops_set: UNUSED,
+        others: [UNUSED; 3],
     }
 }
 

@@ -23,8 +23,7 @@ pub static OPS: FiOpsRma = FiOpsRma {
     writev,
     writemsg,
     inject,
-    writedata: UNUSED,
-    injectdata: UNUSED,
+    with_data: [UNUSED; 2],
 };
 
 /// Memory of another rank.

@@ -1,8 +1,11 @@
 //! The calls of MPI that communicate or wait, by number: those in which a rank may be found, and those that are recorded.
 //!
 //! The list is that of MPI 5 (with the forms for large counts, `_c`), without what neither communicates nor waits: asking
-//! for ranks and sizes, building types, groups and persistent requests, packing. A call's number is its place in the list,
-//! from 1 on; 0 is none. It goes with the [`ABI`](crate::ABI) of the link, not with that of MPI.
+//! for ranks and sizes, building types, groups and persistent requests, packing. A call's number is its place in the order of
+//! names, from 1 on; 0 is none. It goes with the [`ABI`](crate::ABI) of the link, not with that of MPI.
+//!
+//! The list ([`each_call`](crate::each_call)) is the only one: the numbers here and the entry points of the ranks' library
+//! are made of it.
 
 /// What a call means for the time of the rank that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +23,128 @@ pub enum CallKind {
 }
 
 use CallKind::{Blocks, Looks, Other, Request, TimesOut};
+
+/// Hands all calls of MPI on the list to a macro: by kind, and by how many arguments they take. The ranks' library defines
+/// those under `own` by itself, since they do more than pass their arguments on.
+#[macro_export]
+macro_rules! each_call {
+    ($with:ident) => {
+        $with! {
+            Blocks {
+                0 => MPI_Buffer_flush MPI_Finalize;
+                1 => MPI_Barrier MPI_Comm_disconnect MPI_Comm_flush_buffer MPI_File_close MPI_File_sync
+                    MPI_Session_finalize MPI_Session_flush_buffer MPI_Win_complete MPI_Win_flush_all
+                    MPI_Win_flush_local_all MPI_Win_free MPI_Win_unlock_all MPI_Win_wait;
+                2 => MPI_Buffer_detach MPI_Buffer_detach_c MPI_Comm_dup MPI_File_preallocate MPI_File_set_atomicity
+                    MPI_File_set_info MPI_File_set_size MPI_Init MPI_Wait MPI_Win_fence MPI_Win_flush
+                    MPI_Win_flush_local MPI_Win_lock_all MPI_Win_set_info MPI_Win_unlock;
+                3 => MPI_Cart_sub MPI_Comm_create MPI_Comm_detach_buffer MPI_Comm_detach_buffer_c MPI_Comm_dup_with_info
+                    MPI_File_read_all_end MPI_File_read_at_all_end MPI_File_read_ordered_end MPI_File_seek_shared
+                    MPI_File_write_all_end MPI_File_write_at_all_end MPI_File_write_ordered_end MPI_Intercomm_merge
+                    MPI_Session_detach_buffer MPI_Session_detach_buffer_c MPI_Waitall MPI_Win_create_dynamic
+                    MPI_Win_start;
+                4 => MPI_Comm_create_group MPI_Comm_split MPI_File_read_all_begin MPI_File_read_all_begin_c
+                    MPI_File_read_ordered_begin MPI_File_read_ordered_begin_c MPI_File_write_all_begin
+                    MPI_File_write_all_begin_c MPI_File_write_ordered_begin MPI_File_write_ordered_begin_c MPI_Probe
+                    MPI_Waitany MPI_Win_lock;
+                5 => MPI_Bcast MPI_Bcast_c MPI_Comm_accept MPI_Comm_create_from_group MPI_Comm_split_type MPI_File_open
+                    MPI_File_read_all MPI_File_read_all_c MPI_File_read_at_all_begin MPI_File_read_at_all_begin_c
+                    MPI_File_read_ordered MPI_File_read_ordered_c MPI_File_write_all MPI_File_write_all_c
+                    MPI_File_write_at_all_begin MPI_File_write_at_all_begin_c MPI_File_write_ordered
+                    MPI_File_write_ordered_c MPI_Mprobe MPI_Mrecv MPI_Mrecv_c MPI_Waitsome;
+                6 => MPI_Allreduce MPI_Allreduce_c MPI_Cart_create MPI_Exscan MPI_Exscan_c MPI_File_read_at_all
+                    MPI_File_read_at_all_c MPI_File_set_view MPI_File_write_at_all MPI_File_write_at_all_c
+                    MPI_Graph_create MPI_Intercomm_create MPI_Reduce_scatter MPI_Reduce_scatter_block
+                    MPI_Reduce_scatter_block_c MPI_Reduce_scatter_c MPI_Rsend MPI_Rsend_c MPI_Scan MPI_Scan_c MPI_Send
+                    MPI_Send_c MPI_Ssend MPI_Ssend_c MPI_Win_allocate MPI_Win_allocate_c MPI_Win_allocate_shared
+                    MPI_Win_allocate_shared_c MPI_Win_create MPI_Win_create_c;
+                7 => MPI_Allgather MPI_Allgather_c MPI_Alltoall MPI_Alltoall_c MPI_Neighbor_allgather
+                    MPI_Neighbor_allgather_c MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c MPI_Recv MPI_Recv_c
+                    MPI_Reduce MPI_Reduce_c;
+                8 => MPI_Allgatherv MPI_Allgatherv_c MPI_Gather MPI_Gather_c MPI_Intercomm_create_from_groups
+                    MPI_Neighbor_allgatherv MPI_Neighbor_allgatherv_c MPI_Scatter MPI_Scatter_c;
+                9 => MPI_Alltoallv MPI_Alltoallv_c MPI_Alltoallw MPI_Alltoallw_c MPI_Dist_graph_create MPI_Gatherv
+                    MPI_Gatherv_c MPI_Neighbor_alltoallv MPI_Neighbor_alltoallv_c MPI_Neighbor_alltoallw
+                    MPI_Neighbor_alltoallw_c MPI_Scatterv MPI_Scatterv_c MPI_Sendrecv_replace MPI_Sendrecv_replace_c;
+                10 => MPI_Dist_graph_create_adjacent;
+                12 => MPI_Sendrecv MPI_Sendrecv_c;
+                own => MPI_Init_thread MPI_Session_init;
+            }
+            Request {
+                1 => MPI_Buffer_iflush MPI_Start;
+                2 => MPI_Comm_iflush_buffer MPI_Ibarrier MPI_Session_iflush_buffer;
+                3 => MPI_Comm_idup;
+                4 => MPI_Comm_idup_with_info;
+                5 => MPI_File_iread MPI_File_iread_all MPI_File_iread_all_c MPI_File_iread_c MPI_File_iread_shared
+                    MPI_File_iread_shared_c MPI_File_iwrite MPI_File_iwrite_all MPI_File_iwrite_all_c MPI_File_iwrite_c
+                    MPI_File_iwrite_shared MPI_File_iwrite_shared_c MPI_Imrecv MPI_Imrecv_c;
+                6 => MPI_File_iread_at MPI_File_iread_at_all MPI_File_iread_at_all_c MPI_File_iread_at_c
+                    MPI_File_iwrite_at MPI_File_iwrite_at_all MPI_File_iwrite_at_all_c MPI_File_iwrite_at_c MPI_Ibcast
+                    MPI_Ibcast_c;
+                7 => MPI_Iallreduce MPI_Iallreduce_c MPI_Ibsend MPI_Ibsend_c MPI_Iexscan MPI_Iexscan_c MPI_Irecv
+                    MPI_Irecv_c MPI_Ireduce_scatter MPI_Ireduce_scatter_block MPI_Ireduce_scatter_block_c
+                    MPI_Ireduce_scatter_c MPI_Irsend MPI_Irsend_c MPI_Iscan MPI_Iscan_c MPI_Isend MPI_Isend_c MPI_Issend
+                    MPI_Issend_c;
+                8 => MPI_Iallgather MPI_Iallgather_c MPI_Ialltoall MPI_Ialltoall_c MPI_Ineighbor_allgather
+                    MPI_Ineighbor_allgather_c MPI_Ineighbor_alltoall MPI_Ineighbor_alltoall_c MPI_Ireduce MPI_Ireduce_c;
+                9 => MPI_Iallgatherv MPI_Iallgatherv_c MPI_Igather MPI_Igather_c MPI_Ineighbor_allgatherv
+                    MPI_Ineighbor_allgatherv_c MPI_Iscatter MPI_Iscatter_c MPI_Isendrecv_replace MPI_Isendrecv_replace_c
+                    MPI_Rget MPI_Rget_c MPI_Rput MPI_Rput_c;
+                10 => MPI_Ialltoallv MPI_Ialltoallv_c MPI_Ialltoallw MPI_Ialltoallw_c MPI_Igatherv MPI_Igatherv_c
+                    MPI_Ineighbor_alltoallv MPI_Ineighbor_alltoallv_c MPI_Ineighbor_alltoallw MPI_Ineighbor_alltoallw_c
+                    MPI_Iscatterv MPI_Iscatterv_c MPI_Raccumulate MPI_Raccumulate_c;
+                12 => MPI_Isendrecv MPI_Isendrecv_c;
+                13 => MPI_Rget_accumulate MPI_Rget_accumulate_c;
+                own => MPI_Startall;
+            }
+            TimesOut {
+                5 => MPI_Comm_connect;
+            }
+            Looks {
+                2 => MPI_Win_test;
+                3 => MPI_Parrived MPI_Request_get_status MPI_Test;
+                4 => MPI_Request_get_status_all MPI_Testall;
+                5 => MPI_Iprobe MPI_Request_get_status_any MPI_Request_get_status_some MPI_Testany MPI_Testsome;
+                6 => MPI_Improbe;
+            }
+            Other {
+                1 => MPI_Cancel MPI_Comm_free MPI_Request_free MPI_Win_sync;
+                // Most of `MPI_Comm_join` goes over a socket of the program's own, which no message wakes.
+                2 => MPI_Comm_join MPI_Pready;
+                3 => MPI_Pready_list MPI_Pready_range MPI_Win_post;
+                5 => MPI_File_read MPI_File_read_c MPI_File_read_shared MPI_File_read_shared_c MPI_File_write
+                    MPI_File_write_c MPI_File_write_shared MPI_File_write_shared_c;
+                6 => MPI_Bsend MPI_Bsend_c MPI_File_read_at MPI_File_read_at_c MPI_File_write_at MPI_File_write_at_c;
+                7 => MPI_Compare_and_swap MPI_Fetch_and_op;
+                8 => MPI_Get MPI_Get_c MPI_Put MPI_Put_c;
+                9 => MPI_Accumulate MPI_Accumulate_c MPI_Precv_init MPI_Psend_init;
+                12 => MPI_Get_accumulate MPI_Get_accumulate_c;
+                own => MPI_Abort MPI_Comm_spawn MPI_Comm_spawn_multiple;
+            }
+        }
+    };
+}
+
+macro_rules! list {
+    ($($kind:ident { $($arguments:tt => $($name:ident)*;)* })*) => {
+        [$($($((stringify!($name), $kind),)*)*)*]
+    };
+}
+
+/// The calls in the order of the letters' codes.
+const CALLS: [(&str, CallKind); 299] = {
+    let mut calls = each_call!(list);
+    let mut sorted = 1;
+    while sorted < calls.len() {
+        let mut place = sorted;
+        while place > 0 && precedes(calls[place].0, calls[place - 1].0) {
+            calls.swap(place, place - 1);
+            place -= 1;
+        }
+        sorted += 1;
+    }
+    calls
+};
 
 /// How many calls there are.
 pub const COUNT: usize = CALLS.len();
@@ -41,330 +166,25 @@ fn entry(number: u32) -> Option<&'static (&'static str, CallKind)> {
 /// The number of the call of a name that is on the list.
 pub const fn number(name: &str) -> u32 {
     let mut place = 0;
-    while place < CALLS.len() {
-        if equal(CALLS[place].0.as_bytes(), name.as_bytes()) {
-            return place as u32 + 1;
+    while place < COUNT && precedes(CALLS[place].0, name) {
+        place += 1;
+    }
+    assert!(
+        place < COUNT && !precedes(name, CALLS[place].0),
+        "no such call"
+    );
+    place as u32 + 1
+}
+
+/// Whether a name comes before another one.
+const fn precedes(name: &str, other: &str) -> bool {
+    let (name, other) = (name.as_bytes(), other.as_bytes());
+    let mut place = 0;
+    while place < name.len() && place < other.len() {
+        if name[place] != other[place] {
+            return name[place] < other[place];
         }
         place += 1;
     }
-    panic!("no such call");
+    name.len() < other.len()
 }
-
-const fn equal(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    // The last letters differ more often than the first ones.
-    let mut rest = a.len();
-    while rest > 0 {
-        rest -= 1;
-        if a[rest] != b[rest] {
-            return false;
-        }
-    }
-    true
-}
-
-// In the order of the letters' codes.
-const CALLS: [(&str, CallKind); 299] = [
-    ("MPI_Abort", Other),
-    ("MPI_Accumulate", Other),
-    ("MPI_Accumulate_c", Other),
-    ("MPI_Allgather", Blocks),
-    ("MPI_Allgather_c", Blocks),
-    ("MPI_Allgatherv", Blocks),
-    ("MPI_Allgatherv_c", Blocks),
-    ("MPI_Allreduce", Blocks),
-    ("MPI_Allreduce_c", Blocks),
-    ("MPI_Alltoall", Blocks),
-    ("MPI_Alltoall_c", Blocks),
-    ("MPI_Alltoallv", Blocks),
-    ("MPI_Alltoallv_c", Blocks),
-    ("MPI_Alltoallw", Blocks),
-    ("MPI_Alltoallw_c", Blocks),
-    ("MPI_Barrier", Blocks),
-    ("MPI_Bcast", Blocks),
-    ("MPI_Bcast_c", Blocks),
-    ("MPI_Bsend", Other),
-    ("MPI_Bsend_c", Other),
-    ("MPI_Buffer_detach", Blocks),
-    ("MPI_Buffer_detach_c", Blocks),
-    ("MPI_Buffer_flush", Blocks),
-    ("MPI_Buffer_iflush", Request),
-    ("MPI_Cancel", Other),
-    ("MPI_Cart_create", Blocks),
-    ("MPI_Cart_sub", Blocks),
-    ("MPI_Comm_accept", Blocks),
-    ("MPI_Comm_connect", TimesOut),
-    ("MPI_Comm_create", Blocks),
-    ("MPI_Comm_create_from_group", Blocks),
-    ("MPI_Comm_create_group", Blocks),
-    ("MPI_Comm_detach_buffer", Blocks),
-    ("MPI_Comm_detach_buffer_c", Blocks),
-    ("MPI_Comm_disconnect", Blocks),
-    ("MPI_Comm_dup", Blocks),
-    ("MPI_Comm_dup_with_info", Blocks),
-    ("MPI_Comm_flush_buffer", Blocks),
-    ("MPI_Comm_free", Other),
-    ("MPI_Comm_idup", Request),
-    ("MPI_Comm_idup_with_info", Request),
-    ("MPI_Comm_iflush_buffer", Request),
-    // Most of it goes over a socket of the program's own, which no message wakes.
-    ("MPI_Comm_join", Other),
-    ("MPI_Comm_spawn", Other),
-    ("MPI_Comm_spawn_multiple", Other),
-    ("MPI_Comm_split", Blocks),
-    ("MPI_Comm_split_type", Blocks),
-    ("MPI_Compare_and_swap", Other),
-    ("MPI_Dist_graph_create", Blocks),
-    ("MPI_Dist_graph_create_adjacent", Blocks),
-    ("MPI_Exscan", Blocks),
-    ("MPI_Exscan_c", Blocks),
-    ("MPI_Fetch_and_op", Other),
-    ("MPI_File_close", Blocks),
-    ("MPI_File_iread", Request),
-    ("MPI_File_iread_all", Request),
-    ("MPI_File_iread_all_c", Request),
-    ("MPI_File_iread_at", Request),
-    ("MPI_File_iread_at_all", Request),
-    ("MPI_File_iread_at_all_c", Request),
-    ("MPI_File_iread_at_c", Request),
-    ("MPI_File_iread_c", Request),
-    ("MPI_File_iread_shared", Request),
-    ("MPI_File_iread_shared_c", Request),
-    ("MPI_File_iwrite", Request),
-    ("MPI_File_iwrite_all", Request),
-    ("MPI_File_iwrite_all_c", Request),
-    ("MPI_File_iwrite_at", Request),
-    ("MPI_File_iwrite_at_all", Request),
-    ("MPI_File_iwrite_at_all_c", Request),
-    ("MPI_File_iwrite_at_c", Request),
-    ("MPI_File_iwrite_c", Request),
-    ("MPI_File_iwrite_shared", Request),
-    ("MPI_File_iwrite_shared_c", Request),
-    ("MPI_File_open", Blocks),
-    ("MPI_File_preallocate", Blocks),
-    ("MPI_File_read", Other),
-    ("MPI_File_read_all", Blocks),
-    ("MPI_File_read_all_begin", Blocks),
-    ("MPI_File_read_all_begin_c", Blocks),
-    ("MPI_File_read_all_c", Blocks),
-    ("MPI_File_read_all_end", Blocks),
-    ("MPI_File_read_at", Other),
-    ("MPI_File_read_at_all", Blocks),
-    ("MPI_File_read_at_all_begin", Blocks),
-    ("MPI_File_read_at_all_begin_c", Blocks),
-    ("MPI_File_read_at_all_c", Blocks),
-    ("MPI_File_read_at_all_end", Blocks),
-    ("MPI_File_read_at_c", Other),
-    ("MPI_File_read_c", Other),
-    ("MPI_File_read_ordered", Blocks),
-    ("MPI_File_read_ordered_begin", Blocks),
-    ("MPI_File_read_ordered_begin_c", Blocks),
-    ("MPI_File_read_ordered_c", Blocks),
-    ("MPI_File_read_ordered_end", Blocks),
-    ("MPI_File_read_shared", Other),
-    ("MPI_File_read_shared_c", Other),
-    ("MPI_File_seek_shared", Blocks),
-    ("MPI_File_set_atomicity", Blocks),
-    ("MPI_File_set_info", Blocks),
-    ("MPI_File_set_size", Blocks),
-    ("MPI_File_set_view", Blocks),
-    ("MPI_File_sync", Blocks),
-    ("MPI_File_write", Other),
-    ("MPI_File_write_all", Blocks),
-    ("MPI_File_write_all_begin", Blocks),
-    ("MPI_File_write_all_begin_c", Blocks),
-    ("MPI_File_write_all_c", Blocks),
-    ("MPI_File_write_all_end", Blocks),
-    ("MPI_File_write_at", Other),
-    ("MPI_File_write_at_all", Blocks),
-    ("MPI_File_write_at_all_begin", Blocks),
-    ("MPI_File_write_at_all_begin_c", Blocks),
-    ("MPI_File_write_at_all_c", Blocks),
-    ("MPI_File_write_at_all_end", Blocks),
-    ("MPI_File_write_at_c", Other),
-    ("MPI_File_write_c", Other),
-    ("MPI_File_write_ordered", Blocks),
-    ("MPI_File_write_ordered_begin", Blocks),
-    ("MPI_File_write_ordered_begin_c", Blocks),
-    ("MPI_File_write_ordered_c", Blocks),
-    ("MPI_File_write_ordered_end", Blocks),
-    ("MPI_File_write_shared", Other),
-    ("MPI_File_write_shared_c", Other),
-    ("MPI_Finalize", Blocks),
-    ("MPI_Gather", Blocks),
-    ("MPI_Gather_c", Blocks),
-    ("MPI_Gatherv", Blocks),
-    ("MPI_Gatherv_c", Blocks),
-    ("MPI_Get", Other),
-    ("MPI_Get_accumulate", Other),
-    ("MPI_Get_accumulate_c", Other),
-    ("MPI_Get_c", Other),
-    ("MPI_Graph_create", Blocks),
-    ("MPI_Iallgather", Request),
-    ("MPI_Iallgather_c", Request),
-    ("MPI_Iallgatherv", Request),
-    ("MPI_Iallgatherv_c", Request),
-    ("MPI_Iallreduce", Request),
-    ("MPI_Iallreduce_c", Request),
-    ("MPI_Ialltoall", Request),
-    ("MPI_Ialltoall_c", Request),
-    ("MPI_Ialltoallv", Request),
-    ("MPI_Ialltoallv_c", Request),
-    ("MPI_Ialltoallw", Request),
-    ("MPI_Ialltoallw_c", Request),
-    ("MPI_Ibarrier", Request),
-    ("MPI_Ibcast", Request),
-    ("MPI_Ibcast_c", Request),
-    ("MPI_Ibsend", Request),
-    ("MPI_Ibsend_c", Request),
-    ("MPI_Iexscan", Request),
-    ("MPI_Iexscan_c", Request),
-    ("MPI_Igather", Request),
-    ("MPI_Igather_c", Request),
-    ("MPI_Igatherv", Request),
-    ("MPI_Igatherv_c", Request),
-    ("MPI_Improbe", Looks),
-    ("MPI_Imrecv", Request),
-    ("MPI_Imrecv_c", Request),
-    ("MPI_Ineighbor_allgather", Request),
-    ("MPI_Ineighbor_allgather_c", Request),
-    ("MPI_Ineighbor_allgatherv", Request),
-    ("MPI_Ineighbor_allgatherv_c", Request),
-    ("MPI_Ineighbor_alltoall", Request),
-    ("MPI_Ineighbor_alltoall_c", Request),
-    ("MPI_Ineighbor_alltoallv", Request),
-    ("MPI_Ineighbor_alltoallv_c", Request),
-    ("MPI_Ineighbor_alltoallw", Request),
-    ("MPI_Ineighbor_alltoallw_c", Request),
-    ("MPI_Init", Blocks),
-    ("MPI_Init_thread", Blocks),
-    ("MPI_Intercomm_create", Blocks),
-    ("MPI_Intercomm_create_from_groups", Blocks),
-    ("MPI_Intercomm_merge", Blocks),
-    ("MPI_Iprobe", Looks),
-    ("MPI_Irecv", Request),
-    ("MPI_Irecv_c", Request),
-    ("MPI_Ireduce", Request),
-    ("MPI_Ireduce_c", Request),
-    ("MPI_Ireduce_scatter", Request),
-    ("MPI_Ireduce_scatter_block", Request),
-    ("MPI_Ireduce_scatter_block_c", Request),
-    ("MPI_Ireduce_scatter_c", Request),
-    ("MPI_Irsend", Request),
-    ("MPI_Irsend_c", Request),
-    ("MPI_Iscan", Request),
-    ("MPI_Iscan_c", Request),
-    ("MPI_Iscatter", Request),
-    ("MPI_Iscatter_c", Request),
-    ("MPI_Iscatterv", Request),
-    ("MPI_Iscatterv_c", Request),
-    ("MPI_Isend", Request),
-    ("MPI_Isend_c", Request),
-    ("MPI_Isendrecv", Request),
-    ("MPI_Isendrecv_c", Request),
-    ("MPI_Isendrecv_replace", Request),
-    ("MPI_Isendrecv_replace_c", Request),
-    ("MPI_Issend", Request),
-    ("MPI_Issend_c", Request),
-    ("MPI_Mprobe", Blocks),
-    ("MPI_Mrecv", Blocks),
-    ("MPI_Mrecv_c", Blocks),
-    ("MPI_Neighbor_allgather", Blocks),
-    ("MPI_Neighbor_allgather_c", Blocks),
-    ("MPI_Neighbor_allgatherv", Blocks),
-    ("MPI_Neighbor_allgatherv_c", Blocks),
-    ("MPI_Neighbor_alltoall", Blocks),
-    ("MPI_Neighbor_alltoall_c", Blocks),
-    ("MPI_Neighbor_alltoallv", Blocks),
-    ("MPI_Neighbor_alltoallv_c", Blocks),
-    ("MPI_Neighbor_alltoallw", Blocks),
-    ("MPI_Neighbor_alltoallw_c", Blocks),
-    ("MPI_Parrived", Looks),
-    ("MPI_Pready", Other),
-    ("MPI_Pready_list", Other),
-    ("MPI_Pready_range", Other),
-    ("MPI_Precv_init", Other),
-    ("MPI_Probe", Blocks),
-    ("MPI_Psend_init", Other),
-    ("MPI_Put", Other),
-    ("MPI_Put_c", Other),
-    ("MPI_Raccumulate", Request),
-    ("MPI_Raccumulate_c", Request),
-    ("MPI_Recv", Blocks),
-    ("MPI_Recv_c", Blocks),
-    ("MPI_Reduce", Blocks),
-    ("MPI_Reduce_c", Blocks),
-    ("MPI_Reduce_scatter", Blocks),
-    ("MPI_Reduce_scatter_block", Blocks),
-    ("MPI_Reduce_scatter_block_c", Blocks),
-    ("MPI_Reduce_scatter_c", Blocks),
-    ("MPI_Request_free", Other),
-    ("MPI_Request_get_status", Looks),
-    ("MPI_Request_get_status_all", Looks),
-    ("MPI_Request_get_status_any", Looks),
-    ("MPI_Request_get_status_some", Looks),
-    ("MPI_Rget", Request),
-    ("MPI_Rget_accumulate", Request),
-    ("MPI_Rget_accumulate_c", Request),
-    ("MPI_Rget_c", Request),
-    ("MPI_Rput", Request),
-    ("MPI_Rput_c", Request),
-    ("MPI_Rsend", Blocks),
-    ("MPI_Rsend_c", Blocks),
-    ("MPI_Scan", Blocks),
-    ("MPI_Scan_c", Blocks),
-    ("MPI_Scatter", Blocks),
-    ("MPI_Scatter_c", Blocks),
-    ("MPI_Scatterv", Blocks),
-    ("MPI_Scatterv_c", Blocks),
-    ("MPI_Send", Blocks),
-    ("MPI_Send_c", Blocks),
-    ("MPI_Sendrecv", Blocks),
-    ("MPI_Sendrecv_c", Blocks),
-    ("MPI_Sendrecv_replace", Blocks),
-    ("MPI_Sendrecv_replace_c", Blocks),
-    ("MPI_Session_detach_buffer", Blocks),
-    ("MPI_Session_detach_buffer_c", Blocks),
-    ("MPI_Session_finalize", Blocks),
-    ("MPI_Session_flush_buffer", Blocks),
-    ("MPI_Session_iflush_buffer", Request),
-    ("MPI_Session_init", Blocks),
-    ("MPI_Ssend", Blocks),
-    ("MPI_Ssend_c", Blocks),
-    ("MPI_Start", Request),
-    ("MPI_Startall", Request),
-    ("MPI_Test", Looks),
-    ("MPI_Testall", Looks),
-    ("MPI_Testany", Looks),
-    ("MPI_Testsome", Looks),
-    ("MPI_Wait", Blocks),
-    ("MPI_Waitall", Blocks),
-    ("MPI_Waitany", Blocks),
-    ("MPI_Waitsome", Blocks),
-    ("MPI_Win_allocate", Blocks),
-    ("MPI_Win_allocate_c", Blocks),
-    ("MPI_Win_allocate_shared", Blocks),
-    ("MPI_Win_allocate_shared_c", Blocks),
-    ("MPI_Win_complete", Blocks),
-    ("MPI_Win_create", Blocks),
-    ("MPI_Win_create_c", Blocks),
-    ("MPI_Win_create_dynamic", Blocks),
-    ("MPI_Win_fence", Blocks),
-    ("MPI_Win_flush", Blocks),
-    ("MPI_Win_flush_all", Blocks),
-    ("MPI_Win_flush_local", Blocks),
-    ("MPI_Win_flush_local_all", Blocks),
-    ("MPI_Win_free", Blocks),
-    ("MPI_Win_lock", Blocks),
-    ("MPI_Win_lock_all", Blocks),
-    ("MPI_Win_post", Other),
-    ("MPI_Win_set_info", Blocks),
-    ("MPI_Win_start", Blocks),
-    ("MPI_Win_sync", Other),
-    ("MPI_Win_test", Looks),
-    ("MPI_Win_unlock", Blocks),
-    ("MPI_Win_unlock_all", Blocks),
-    ("MPI_Win_wait", Blocks),
-];

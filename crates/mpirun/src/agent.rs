@@ -91,6 +91,7 @@ pub(crate) struct Agent {
     state: RefCell<State>,
 }
 
+#[derive(Default)]
 struct State {
     /// The rank has left MPI, and has not come back.
     finished: bool,
@@ -126,22 +127,7 @@ impl Agent {
             node,
             endpoint,
             shared,
-            state: RefCell::new(State {
-                finished: false,
-                entries: BTreeMap::new(),
-                started: 0,
-                ended: VecDeque::new(),
-                bell: Signal::new(),
-                waits: None,
-                nudged: None,
-                reports: VecDeque::new(),
-                writes: VecDeque::new(),
-                told: Vec::new(),
-                kept: BTreeMap::new(),
-                messages: BTreeMap::new(),
-                expected: BTreeMap::new(),
-                early: BTreeMap::new(),
-            }),
+            state: RefCell::default(),
         }
     }
 

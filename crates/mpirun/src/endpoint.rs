@@ -49,6 +49,17 @@ impl Wanted {
     }
 }
 
+/// How a receive is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// It takes its message, and waits for it.
+    Takes,
+    /// It sees a message that has come and that nobody has received, and leaves it there.
+    Peeks,
+    /// It sees one as soon as there is one, and leaves it there.
+    Probes,
+}
+
 /// What became of an operation; what does not apply is 0 or empty.
 #[derive(Clone, Debug)]
 pub struct Incoming {
@@ -106,14 +117,8 @@ pub trait Endpoint {
     /// Starts to send.
     fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp>;
 
-    /// Starts to receive.
-    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp>;
-
-    /// Looks for a message that has come and that nobody has received.
-    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp>;
-
-    /// Waits until there is such a message, and leaves it there.
-    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp>;
+    /// Starts to receive, or to look for a message.
+    fn receive(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp>;
 
     /// Sends a message without a tag, of the MPI library to itself: the send here, and the arrival at the other rank. Those of
     /// one rank to another may overtake each other.

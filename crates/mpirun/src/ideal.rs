@@ -4,7 +4,9 @@
 //! after its call. There are no adapters, buses or links; matching takes no time; a send has ended when its call has taken
 //! effect, a synchronous one when it is matched.
 
-use crate::endpoint::{Ended, Endpoint, Finish, Incoming, NetworkOp, Number, Outgoing, Wanted};
+use crate::endpoint::{
+    Ended, Endpoint, Finish, Incoming, Manner, NetworkOp, Number, Outgoing, Wanted,
+};
 use elan::Node;
 use kernel::Signal;
 use link::Status;
@@ -40,17 +42,6 @@ impl IdealMessage {
             ..Incoming::of(Status::Done)
         }
     }
-}
-
-/// How a receive is served.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
-    /// It takes its message, and waits for it.
-    Takes,
-    /// It sees a message that is there.
-    Peeks,
-    /// It sees one as soon as there is one.
-    Probes,
 }
 
 /// Something under way, of any kind.
@@ -202,17 +193,6 @@ impl End {
         });
     }
 
-    fn post(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp> {
-        let receive = Pending::new(&self.node, Some((wanted, manner)));
-        let (posted, inboxes, rank) = (Rc::clone(&receive), Rc::clone(&self.inboxes), self.rank);
-        self.after(at + CALL, move || {
-            if !posted.cancelled.get() {
-                inboxes[rank as usize].borrow_mut().post(posted);
-            }
-        });
-        receive
-    }
-
     /// Lets bytes be there after the latency; whoever waits for them is told them.
     fn copy(&self, at: Time, bytes: Box<[u8]>) -> Rc<dyn NetworkOp> {
         let copy = Pending::new(&self.node, None);
@@ -263,16 +243,15 @@ impl Endpoint for End {
         send
     }
 
-    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
-        self.post(at, wanted, Manner::Takes)
-    }
-
-    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
-        self.post(at, wanted, Manner::Peeks)
-    }
-
-    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
-        self.post(at, wanted, Manner::Probes)
+    fn receive(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp> {
+        let receive = Pending::new(&self.node, Some((wanted, manner)));
+        let (posted, inboxes, rank) = (Rc::clone(&receive), Rc::clone(&self.inboxes), self.rank);
+        self.after(at + CALL, move || {
+            if !posted.cancelled.get() {
+                inboxes[rank as usize].borrow_mut().post(posted);
+            }
+        });
+        receive
     }
 
     fn message(&self, at: Time, _to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2] {

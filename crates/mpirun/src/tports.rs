@@ -13,8 +13,8 @@
 
 mod operations;
 
-use crate::endpoint::{Ended, Endpoint, NetworkOp, Outgoing, Wanted};
-use crate::memory::{Buffer, Buffers, Use};
+use crate::endpoint::{Ended, Endpoint, Manner, NetworkOp, Outgoing, Wanted};
+use crate::memory::{Buffers, Use};
 use elan::{Placement, ProcessId};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
@@ -56,15 +56,6 @@ impl Process {
             call(&self.pe)
         })
     }
-
-    fn select(wanted: &Wanted) -> Select {
-        Select {
-            process: wanted.from.map(ProcessId::new),
-            tag_mask: wanted.mask,
-            tag: wanted.tag,
-            ..Select::ANY
-        }
-    }
 }
 
 impl Endpoint for Process {
@@ -97,22 +88,30 @@ impl Endpoint for Process {
         })
     }
 
-    fn receive(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
-        match self.buffers.take(wanted.room) {
-            Ok(buffer) => {
-                let room = Room::Buffer(buffer.at(), wanted.room);
-                self.post(at, &wanted, room, Some(buffer))
-            }
-            Err(_) => refused(at),
-        }
-    }
-
-    fn peek(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
-        self.post(at, &wanted, Room::Peek, None)
-    }
-
-    fn probe(&self, at: Time, wanted: Wanted) -> Rc<dyn NetworkOp> {
-        self.post(at, &wanted, Room::Probe, None)
+    fn receive(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp> {
+        let (room, buffer) = match manner {
+            Manner::Takes => match self.buffers.take(wanted.room) {
+                Ok(buffer) => (Room::Buffer(buffer.at(), wanted.room), Some(buffer)),
+                Err(_) => return refused(at),
+            },
+            Manner::Peeks => (Room::Peek, None),
+            Manner::Probes => (Room::Probe, None),
+        };
+        let select = Select {
+            process: wanted.from.map(ProcessId::new),
+            tag_mask: wanted.mask,
+            tag: wanted.tag,
+            ..Select::ANY
+        };
+        let rx = self.call(at, wanted.request, |pe| {
+            pe.elan().tport().rx_start(select, room)
+        });
+        Rc::new(Receive {
+            rx: RefCell::new(Some(Rc::new(rx))),
+            pe: self.pe.clone(),
+            buffer,
+            buffers: Rc::clone(&self.buffers),
+        })
     }
 
     fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2] {
@@ -160,25 +159,6 @@ impl Endpoint for Process {
 }
 
 impl Process {
-    fn post(
-        &self,
-        at: Time,
-        wanted: &Wanted,
-        room: Room,
-        buffer: Option<Buffer>,
-    ) -> Rc<dyn NetworkOp> {
-        let select = Self::select(wanted);
-        let rx = self.call(at, wanted.request, |pe| {
-            pe.elan().tport().rx_start(select, room)
-        });
-        Rc::new(Receive {
-            rx: RefCell::new(Some(Rc::new(rx))),
-            pe: self.pe.clone(),
-            buffer,
-            buffers: Rc::clone(&self.buffers),
-        })
-    }
-
     fn copy(&self, at: Time, other: u32, bytes: &[u8], get: bool) -> Rc<dyn NetworkOp> {
         let size = Bytes::new(bytes.len() as u64);
         let theirs = &self.all[other as usize].0;

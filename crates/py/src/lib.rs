@@ -218,22 +218,14 @@ mod _core {
     /// A quantity as a number: sizes in B, rates in MB/s, times in us; None if the text is no quantity.
     #[pyfunction]
     fn quantity(text: &str) -> Option<(f64, &'static str)> {
-        let size = || {
-            text.parse::<Bytes>()
-                .ok()
-                .map(|size| (size.as_u64() as f64, "B"))
-        };
-        let rate = || {
-            text.parse::<Rate>()
-                .ok()
-                .map(|rate| (rate.as_mb_per_second_f64(), "MB/s"))
-        };
-        let time = || {
-            text.parse::<Time>()
-                .ok()
-                .map(|time| (time.as_us_f64(), "us"))
-        };
-        size().or_else(rate).or_else(time)
+        if let Ok(size) = text.parse::<Bytes>() {
+            Some((size.as_u64() as f64, "B"))
+        } else if let Ok(rate) = text.parse::<Rate>() {
+            Some((rate.as_mb_per_second_f64(), "MB/s"))
+        } else {
+            let time = text.parse::<Time>().ok()?;
+            Some((time.as_us_f64(), "us"))
+        }
     }
 
     /// The JSON schema of machine or of experiment files.
@@ -243,9 +235,8 @@ mod _core {
             "machine" => Machine::schema(),
             "experiment" => Experiment::schema(),
             _ => {
-                return Err(PyValueError::new_err(
-                    "there are schemas of `machine` and `experiment`",
-                ));
+                let message = "there are schemas of `machine` and `experiment`";
+                return Err(PyValueError::new_err(message));
             }
         };
         Ok(schema.to_string())

@@ -13,8 +13,12 @@ import traceback
 
 import typer
 
-from elanite.cli import congestion, inspect, mpirun, noise, results
 from elanite.cli.common import about_version
+from elanite.cli.congestion import congestion
+from elanite.cli.inspect import check, schema, show
+from elanite.cli.mpirun import mpirun
+from elanite.cli.noise import noise
+from elanite.cli.results import claims, report, reproduce, run
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
@@ -47,11 +51,10 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-results.register(app)
-congestion.register(app)
-inspect.register(app)
-noise.register(app)
-mpirun.register(app)
+for command in (reproduce, run, claims, report, congestion, check, show, schema, noise):
+    app.command()(command)
+# Words after the program's name go to the program.
+app.command(context_settings={"allow_interspersed_args": False})(mpirun)
 
 
 @app.callback()
@@ -73,10 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
     except ConfigError as error:
         print(error.args[0].rstrip(), file=sys.stderr)
         code = Exit.USAGE
-    except RunError as error:
-        print(f"error: {error}", file=sys.stderr)
-        code = error.exit_code
-    except ElaniteError as error:
+    except (RunError, ElaniteError) as error:
         print(f"error: {error}", file=sys.stderr)
         code = error.exit_code
     except BrokenPipeError:
@@ -88,9 +88,8 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"error: {error}", file=sys.stderr)
         code = Exit.FAILED
     except Exception as error:
-        if isinstance(
-            error.__cause__, KeyboardInterrupt
-        ):  # Python 3.11 wraps an interrupt that comes while a class is made
+        # Python 3.11 wraps an interrupt that comes while a class is made.
+        if isinstance(error.__cause__, KeyboardInterrupt):
             sys.exit(Exit.INTERRUPTED)
         traceback.print_exc()
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])

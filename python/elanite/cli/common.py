@@ -6,12 +6,15 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console
+    from rich.table import Table
 
 OUT = Path("out")
 
@@ -76,6 +79,16 @@ def console(*, error: bool = False) -> Console:
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else 160
     return Console(stderr=error, width=width, highlight=False, soft_wrap=False)
+
+
+def table(headings: Iterable[str], right: Iterable[str] = (), **look: Any) -> Table:
+    """A table without rows yet; the columns of some headings are aligned to the right."""
+    from rich.table import Table
+
+    found = Table(box=None, pad_edge=False, header_style="bold", **look)
+    for heading in headings:
+        found.add_column(heading, justify="right" if heading in right else "left")
+    return found
 
 
 def say(text: str) -> None:

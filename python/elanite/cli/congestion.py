@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data
+from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, table
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -24,11 +24,6 @@ MOST_SWITCHES = 32
 
 MOST_PORTS = 8
 """Most links in one direction that are printed one by one."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(congestion)
 
 
 def congestion(
@@ -150,40 +145,32 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
 
 
 def _path(matrix: Matrix) -> Table:
-    from rich.table import Table
-
     from elanite.congestion import path
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("on the way", "least", "mean", "most"):
-        table.add_column(heading, justify="left" if heading == "on the way" else "right")
+    figures = ("least", "mean", "most")
+    found = table(("on the way", *figures), right=figures)
     for step in path(matrix.links).iter_rows(named=True):
         level = step["level"]
         target = f"level {level + 1}" if step["up"] else f"level {level - 1}" if level > 1 else "the nodes"
-        table.add_row(
-            f"{'up' if step['up'] else 'down'} from level {level} to {target}",
-            *(_heat(step[key]) for key in ("least", "mean", "most")),
-        )
-    return table
+        way = f"{'up' if step['up'] else 'down'} from level {level} to {target}"
+        found.add_row(way, *(_heat(step[key]) for key in figures))
+    return found
 
 
 def _level(matrix: Matrix, level: int) -> Table:
     import polars as pl
-    from rich.table import Table
 
     switches = matrix.switches.filter(pl.col("level") == level)
     if len(switches) > MOST_SWITCHES:
         switches = switches.top_k(MOST_SWITCHES, by="waiting_us").sort("waiting_us", descending=True)
     links = matrix.links.filter(pl.col("level") == level)
-    table = Table(box=None, pad_edge=False, header_style="bold")
     directions = {"links up": True, "links down": False} if links["up"].any() else {"links down": False}
-    for heading in (f"level {level}", "sum", *directions):
-        table.add_column(heading, justify="right" if heading == "sum" else "left")
+    found = table((f"level {level}", "sum", *directions), right=("sum",))
     for switch in switches.iter_rows(named=True):
         here = links.filter(pl.col("switch") == switch["switch"])
         ports = (_ports(here.filter(pl.col("up") == up)["relative"].to_list()) for up in directions.values())
-        table.add_row(switch["name"], _heat(switch["relative"]), *ports)
-    return table
+        found.add_row(switch["name"], _heat(switch["relative"]), *ports)
+    return found
 
 
 def _ports(values: list[float]) -> Text:

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import Set, console, data, say
+from elanite.cli.common import Set, console, data, say, table
 
 if TYPE_CHECKING:
     from elanite.sources import Source
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    for command in (check, show, schema):
-        app.command()(command)
 
 
 def check(
@@ -105,7 +99,6 @@ def _checked(source: Source) -> str:
 
 
 def _show_machine(source: Source, overrides: list[str]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from elanite.api import Machine
@@ -114,17 +107,11 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
     machine = Machine.of(source, overrides)
     screen = console()
     screen.print(f"{machine.name}: {machine.title}", style="bold", markup=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("parameter", "value", "provenance", "fitted to"):
-        table.add_column(heading, no_wrap=heading == "parameter")
-    for parameter in machine.parameters:
-        table.add_row(
-            parameter.key,
-            Text(plain(parameter.value)),
-            Text(parameter.source),
-            Text(", ".join(parameter.fitted_to)),
-        )
-    screen.print(table)
+    found = table(("parameter", "value", "provenance", "fitted to"))
+    found.columns[0].no_wrap = True
+    for one in machine.parameters:
+        found.add_row(one.key, Text(plain(one.value)), Text(one.source), Text(", ".join(one.fitted_to)))
+    screen.print(found)
 
 
 def _show_experiment(source: Source, overrides: list[str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Set, console, say
+from elanite.cli.common import OUT, Set, console, say, table
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -41,12 +41,6 @@ class Memory(StrEnum):
 
     MAIN = "main"
     ELAN = "elan"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    # Words after the program's name go to the program.
-    app.command(context_settings={"allow_interspersed_args": False})(mpirun)
 
 
 def mpirun(
@@ -187,8 +181,6 @@ def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str],
 
 def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
-    from rich.table import Table
-
     from elanite.mpirun.summary import size
     from elanite.text import number
 
@@ -212,22 +204,20 @@ def _print(found: Run, figures: Summary) -> None:
     for word, text in lines.items():
         screen.print(f"  {word:16}{text}", markup=False)
     if figures.sizes:
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for heading in ("  message size", "messages", "bytes", ""):
-            table.add_column(heading, justify="right" if heading in ("messages", "bytes") else "left")
+        counts = ("messages", "bytes")
+        sizes = table(("  message size", *counts, ""), right=counts, padding=(0, 2, 0, 0))
         most = max(one.messages for one in figures.sizes)
         for one in figures.sizes:
             bar = "#" * max(round(WIDTH * one.messages / most), 1)
-            table.add_row(f"  {one.label}", f"{one.messages:,}", size(one.bytes), bar)
-        screen.print(table)
+            sizes.add_row(f"  {one.label}", f"{one.messages:,}", size(one.bytes), bar)
+        screen.print(sizes)
     if figures.links:
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for heading in ("  hottest links", "busy", "packets", "mean wait, us"):
-            table.add_column(heading, justify="left" if heading == "  hottest links" else "right")
+        measures = ("busy", "packets", "mean wait, us")
+        hottest = table(("  hottest links", *measures), right=measures, padding=(0, 2, 0, 0))
         for link in figures.links:
             where = f"  {link['from']} to {link['to']}"
-            table.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
-        screen.print(table)
+            hottest.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
+        screen.print(hottest)
     why = found.unrepeatable
     screen.print(f"  {'repeatable':16}{f'no: {why}' if why else 'yes'}", markup=False)
     screen.print(f"  {'digest':16}{totals['digest']}", markup=False)

@@ -23,11 +23,6 @@ WIDTH = 60
 """Signs of its longest bar."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(noise)
-
-
 def noise(
     seconds: Annotated[float, typer.Option("--seconds", metavar="N", help="How long to measure, 0.01 to 3600.")] = 5.0,
     cpu: Annotated[

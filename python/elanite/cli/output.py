@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from elanite.cli.common import BoardFormat, Format, console, data
+from elanite.cli.common import BoardFormat, Format, console, data, table
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,15 +69,11 @@ def scoreboard(
     if format_ is BoardFormat.MARKDOWN:
         sys.stdout.write(text.markdown(verdicts, deviations))
         return
-    from rich.table import Table
-
     screen = console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", "claim", "role", "published", "simulated", "error"):
-        table.add_column(heading, justify="right" if heading == "error" else "left")
+    board = table(("", "claim", "role", "published", "simulated", "error"), right=("error",))
     judged = [verdict for verdict in verdicts if verdict.claim.experiment]
     for verdict in judged:
-        table.add_row(
+        board.add_row(
             text.SIGN[verdict.state],
             verdict.claim.id,
             verdict.role,
@@ -86,7 +82,7 @@ def scoreboard(
             text.percent(verdict.error),
             style=STYLE.get(verdict.state, ""),
         )
-    screen.print(table)
+    screen.print(board)
     for verdict in judged:
         if verdict.claim.test and verdict.judged:
             screen.print(f"{verdict.claim.id}: {verdict.claim.test}", style="dim", markup=False)
@@ -188,12 +184,8 @@ def _value(row: dict[str, Any]) -> str:
 
 
 def _rich(lines: Sequence[dict[str, Any]], columns: Sequence[str]) -> object:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
     headings = list(dict.fromkeys(name for line in lines for name in line))
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading in columns else "right")
+    found = table(headings, right=set(headings) - set(columns))
     for line in lines:
-        table.add_row(*(line.get(heading, "") for heading in headings))
-    return table
+        found.add_row(*(line.get(heading, "") for heading in headings))
+    return found

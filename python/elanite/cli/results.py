@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from elanite.campaign import Outcome
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    for command in (reproduce, run, claims, report):
-        app.command()(command)
-
-
 def reproduce(
     only: Annotated[
         list[str] | None,

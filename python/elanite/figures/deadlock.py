@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import HOT, PALETTE, Figure, layered
+from elanite.figures.style import HOT, PALETTE, Figure, below, layered, pixels
 from elanite.figures.table import LESS
 from elanite.frames import padded, summarise
 
@@ -85,7 +85,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
         "roots:N",
         title="broadcasts climb",
         scale=alt.Scale(domain=order, range=PALETTE[: len(order)]),
-        legend=alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0),
+        legend=below(),
     )
     bars = (
         alt.Chart(latency)
@@ -158,15 +158,11 @@ def _list(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt
         texts = ("; ".join(_packet(wait, held)), " ".join([where, *which[:-1]]), which[-1])
         words += [{"x": x, "y": ROW * (row + 0.5), "text": text} for x, text in zip(COLUMNS, texts, strict=True)]
     height = ROW * len(waits)
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, WIDTH], nice=False), axis=None)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
+    x, y = pixels(WIDTH, height)
     text = alt.Chart(pl.DataFrame(words)).mark_text(align="left", baseline="middle", fontSize=12)
     rules = pl.DataFrame({"y": [float(ROW * row) for row in range(1, len(waits))]})
     lines = alt.Chart(rules).mark_rule(color=LESS)
-    chart = alt.layer(lines.encode(y=y), text.encode(x=x, y=y, text="text:N"))
-    chart = chart.properties(title=title, width=WIDTH, height=height)
-    assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
-    return chart
+    return layered(title, [lines.encode(y=y), text.encode(x=x, y=y, text="text:N")], WIDTH, height)
 
 
 def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
@@ -199,8 +195,7 @@ def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> 
         # Words of three lines, to the side of the arrow or above or below it.
         words += _lines(_waits(wait), place(half, 18 + 1.5 * LINE * abs(math.sin(half))), align, "arrow")
 
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, WIDTH], nice=False), axis=None)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
+    x, y = pixels(WIDTH, height)
     layers: Layers = [
         alt.Chart(pl.DataFrame(arrows))
         .mark_line(color=HOT, strokeWidth=2)
@@ -218,9 +213,7 @@ def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> 
         # Words on a tint are black in light and dark; all others have the colour of the page's text.
         color = "black" if kind == "box" else alt.Undefined
         layers.append(here.mark_text(align=_ALIGN[align], baseline="middle", color=color, fontSize=12))
-    chart = alt.layer(*layers).properties(title=title, width=WIDTH, height=height)
-    assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
-    return chart
+    return layered(title, layers, WIDTH, height)
 
 
 _ALIGN: dict[str, Literal["left", "center", "right"]] = {"left": "left", "center": "center", "right": "right"}

@@ -18,7 +18,7 @@ import altair as alt
 import polars as pl
 
 from elanite.congestion import HEAT
-from elanite.figures.style import RULE, Figure
+from elanite.figures.style import RULE, Figure, layered, pixels
 from elanite.text import number
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def _chart(matrix: Matrix, name: str, title: str) -> alt.LayerChart:
         moment = alt.param(name=moment.name, value=len(moments), bind=slider)
     most = json.dumps(_most(matrix))
 
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, WIDTH], nice=False), axis=None)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
+    x, y = pixels(WIDTH, height)
     base = (
         alt.Chart(_parts(members, matrix))
         .transform_calculate(delay=f"datum.delays[{moment.name} - 1]")
@@ -127,10 +126,7 @@ def _chart(matrix: Matrix, name: str, title: str) -> alt.LayerChart:
         .mark_text(align="left", baseline="middle", color=RULE, fontSize=13)
         .encode(x="x:Q", y="y:Q", text="text:N")
     )
-    chart = alt.layer(squares, numbers, *names, head).add_params(moment)
-    chart = chart.properties(title=title, width=WIDTH, height=height)
-    assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
-    return chart
+    return layered(title, [squares, numbers, *names, head], WIDTH, height).add_params(moment)
 
 
 def _layout(matrix: Matrix) -> tuple[pl.DataFrame, pl.DataFrame, int]:

@@ -88,11 +88,20 @@ def published_at(column: str, places: Mapping[str, float | str]) -> list[alt.Cha
     return [dash, words]
 
 
-def layered(title: str, layers: Sequence[alt.Chart | alt.LayerChart]) -> alt.LayerChart:
-    """Layers in one frame of the common size."""
-    chart = alt.layer(*layers).properties(title=title, width=WIDTH, height=HEIGHT)
+def layered(
+    title: str, layers: Sequence[alt.Chart | alt.LayerChart], width: float = WIDTH, height: float = HEIGHT
+) -> alt.LayerChart:
+    """Layers in one frame, of the common size if no other is given."""
+    chart = alt.layer(*layers).properties(title=title, width=width, height=height)
     assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
     return chart
+
+
+def pixels(width: float, height: float) -> tuple[alt.X, alt.Y]:
+    """The axes of a picture that is laid out in pixels, from the upper left corner on."""
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
+    return x, y
 
 
 def colour(column: str, order: Sequence[str], title: str) -> alt.Color:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import RULE
+from elanite.figures.style import RULE, layered, pixels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,8 +95,7 @@ def _chart(
     legend: str,
     title: str,
 ) -> alt.LayerChart:
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, WIDTH], nice=False), axis=None)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
+    x, y = pixels(WIDTH, height)
     tint = alt.Color(
         "ratio:Q",
         title=legend,
@@ -129,6 +128,4 @@ def _chart(
                     fontWeight="bold" if kind == "heading" else "normal",
                 )
             )
-    chart = alt.layer(*layers).properties(title=title, width=WIDTH, height=height)
-    assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
-    return chart
+    return layered(title, layers, WIDTH, height)

@@ -55,8 +55,18 @@ class Options:
         return self.compute.startswith("measured")
 
     def nodes(self, available: int) -> list[int]:
-        """The node of each rank, on a machine with so many nodes."""
-        return places(self, available)
+        """The node of each rank, by a rule or from a file, on a machine with so many nodes."""
+        ranks, share, rule = self.ranks, self.ranks_per_node, self.placement
+        if rule not in RULES:
+            return _of_file(Path(rule), ranks, share, available)
+        needed = -(-ranks // share)
+        if rule == "cyclic":
+            return [rank % needed for rank in range(ranks)]
+        block = [rank // share for rank in range(ranks)]
+        if rule == "block" or needed > available:
+            return block  # with too few nodes, the machine's own check says so
+        chosen = _shuffled(range(available), f"nodes {self.seed}")[:needed]
+        return [chosen[place] for place in _shuffled(block, f"ranks {self.seed}")]
 
     def as_json(self, placement: list[int]) -> str:
         """The options in the form that ``_core.MpiRun`` reads."""
@@ -97,21 +107,6 @@ def computation(text: str) -> str:
         f"--compute: `{text}` is not understood; allowed: none, a time as in `2us per call`, measured,"
         " or measured:FACTOR as in measured:0.5"
     )
-
-
-def places(options: Options, available: int) -> list[int]:
-    """The node of each rank, by a rule or from a file."""
-    ranks, share, rule = options.ranks, options.ranks_per_node, options.placement
-    if rule not in RULES:
-        return _of_file(Path(rule), ranks, share, available)
-    needed = -(-ranks // share)
-    if rule == "cyclic":
-        return [rank % needed for rank in range(ranks)]
-    block = [rank // share for rank in range(ranks)]
-    if rule == "block" or needed > available:
-        return block  # with too few nodes, the machine's own check says so
-    chosen = _shuffled(range(available), f"nodes {options.seed}")[:needed]
-    return [chosen[place] for place in _shuffled(block, f"ranks {options.seed}")]
 
 
 def _shuffled(items: range | list[int], stream: str) -> list[int]:

@@ -128,12 +128,10 @@ class _Writer:
         """Write which tracks there are."""
         from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor
 
-        first = True
         for group, number in _GROUPS.items():
             packet = self._packet()
-            if first:
+            if number == 1:
                 packet.sequence_flags = _CLEARED
-                first = False
             descriptor = packet.track_descriptor
             descriptor.uuid = number
             descriptor.process.pid = number

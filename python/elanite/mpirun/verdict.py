@@ -236,9 +236,8 @@ def _went_on(evidence: Evidence) -> tuple[str, int]:
     shown = early[:MOST_GROUPS] if len(early) > MOST_GROUPS + 1 else early
     if len(shown) < len(early):
         shown.append(f"and {len(early) - len(shown)} other ranks ended early")
-    return "\n  ".join([*shown, "the other ranks went on to their ends"]), max(evidence.code or 0, 0) or int(
-        Exit.FAILED
-    )
+    code = max(evidence.code or 0, 0) or int(Exit.FAILED)
+    return "\n  ".join([*shown, "the other ranks went on to their ends"]), code
 
 
 def _no_mpi(evidence: Evidence) -> tuple[str, int]:

@@ -30,16 +30,11 @@ pub struct Manner {
 
 impl Display for Manner {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        let Manner {
-            stride, reversed, ..
-        } = self;
-        let order = if *reversed { "opposite" } else { "usual" };
-        let PacketSpec {
-            source,
-            destination,
-            flits,
-            ..
-        } = LATE;
+        let (stride, order) = (
+            self.stride,
+            if self.reversed { "opposite" } else { "usual" },
+        );
+        let (source, destination, flits) = (LATE.source, LATE.destination, LATE.flits);
         write!(
             f,
             "compared every {stride} cycles, the worm mover in the {order} order; when all is at rest, \
@@ -133,9 +128,7 @@ impl Side {
 
     fn count(&mut self) -> FlitCensus {
         let fabric = &self.bench.fabric;
-        self.counters.clear();
-        self.counters
-            .extend(LinkId::all(fabric.topology().links()).map(|link| fabric.counters(link)));
+        self.counters = self.bench.counters();
         fabric.flit_census()
     }
 }

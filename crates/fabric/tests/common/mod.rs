@@ -79,6 +79,21 @@ pub fn high(spec: PacketSpec) -> PacketSpec {
     }
 }
 
+/// Links to the farthest destination in a tree; a broadcast goes as far to the others.
+pub fn farthest(config: &Config, spec: &PacketSpec) -> u32 {
+    let tree = config.topology.as_tree().expect("a tree");
+    let places = spec.destination.places();
+    let distances = places.map(|node| tree.distance(spec.source, node));
+    distances.max().expect("somewhere it goes")
+}
+
+/// Sum of the hop delays of a shortest path there.
+pub fn travel(config: &Config, spec: &PacketSpec) -> Cycle {
+    let levels = farthest(config, spec) as usize / 2;
+    let delays = config.hop_delay[..levels].iter();
+    2 * delays.map(|&delay| Cycle::from(delay)).sum::<Cycle>()
+}
+
 /// What the adapters heard, and when. The number of a packet under way is left out: it is a handle, not a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {

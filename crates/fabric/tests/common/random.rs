@@ -50,54 +50,11 @@ impl Case {
 
 impl Display for Case {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        let Config {
-            topology,
-            hop_delay,
-            channels,
-            buffer,
-            packets_in_flight,
-            ..
-        } = &self.config;
-        let Config {
-            circuit,
-            ascent,
-            broadcast,
-            combine,
-            arbitration,
-            multiplexing,
-            ..
-        } = &self.config;
-        let Config {
-            age_cap,
-            age_step,
-            priorities,
-            tokens,
-            share_period,
-            share_burst,
-            ..
-        } = &self.config;
-        writeln!(f, "  {topology:?}")?;
-        writeln!(
-            f,
-            "  hop delays {hop_delay:?}, channels {channels}, buffer {buffer}, packets in flight {packets_in_flight}"
-        )?;
-        writeln!(
-            f,
-            "  {circuit:?}, {ascent:?} ascent, broadcasts {broadcast:?} (combined in {combine}), {arbitration:?} arbitration (cap {age_cap}, step {age_step}), {multiplexing:?}"
-        )?;
-        writeln!(
-            f,
-            "  priorities {priorities}, tokens {tokens}, sharing {share_burst} of {share_period}, turnaround {} + flits mod 7",
-            self.turnaround
-        )?;
+        writeln!(f, "  {:?}", self.config)?;
+        writeln!(f, "  turnaround {} + flits mod 7", self.turnaround)?;
         for (at, spec) in &self.traffic {
-            let PacketSpec {
-                source,
-                destination,
-                flits,
-                priority,
-                ..
-            } = spec;
+            let (source, destination, flits) = (spec.source, spec.destination, spec.flits);
+            let priority = spec.priority;
             writeln!(
                 f,
                 "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}"

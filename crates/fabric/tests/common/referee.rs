@@ -396,14 +396,10 @@ impl<'a> Referee<'a> {
                 continue;
             }
             let rank = |header: &Header| {
-                let Flight {
-                    spec,
-                    injected,
-                    sequence,
-                    ..
-                } = &self.flights[&header.packet];
+                let flight = &self.flights[&header.packet];
+                let spec = flight.spec;
                 let urgent = self.case.config.priorities && spec.priority == Priority::High;
-                (!urgent, *injected, spec.source, *sequence)
+                (!urgent, flight.injected, spec.source, flight.sequence)
             };
             let may = |header: &Header| {
                 let sent = self.sent_on.get(&self.lanes.link(header.from));

@@ -39,15 +39,16 @@ impl AddAssign for Tally {
 impl Display for Tally {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         let Tally {
-            cases,
-            cycles,
-            packets,
-            moments,
-            changes,
+            moments, changes, ..
         } = self;
         write!(
             f,
-            "{cases} cases, {cycles} cycles, {packets} packets; {moments} headers, heads and tails; {changes} changes of flow"
+            "{} cases, {} cycles, {} packets; ",
+            self.cases, self.cycles, self.packets
+        )?;
+        write!(
+            f,
+            "{moments} headers, heads and tails; {changes} changes of flow"
         )
     }
 }

@@ -51,7 +51,7 @@ pub struct FiMsgRma {
     pub data: u64,
 }
 
-/// The longest kind of completion; the shorter kinds are its beginnings.
+/// The longest kind of completion; the shorter kinds are its beginnings, and errors begin with it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FiCqTaggedEntry {
@@ -66,12 +66,7 @@ pub struct FiCqTaggedEntry {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FiCqErrEntry {
-    pub op_context: Address,
-    pub flags: u64,
-    pub len: usize,
-    pub buf: Address,
-    pub data: u64,
-    pub tag: u64,
+    pub entry: FiCqTaggedEntry,
     pub olen: usize,
     pub err: i32,
     pub prov_errno: i32,

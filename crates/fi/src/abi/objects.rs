@@ -53,19 +53,16 @@ pub struct FiOps {
     pub close: unsafe extern "C" fn(*mut Fid) -> c_int,
     pub bind: unsafe extern "C" fn(*mut Fid, *mut Fid, u64) -> c_int,
     pub control: unsafe extern "C" fn(*mut Fid, c_int, *mut c_void) -> c_int,
-    pub ops_open: Unused,
-    pub tostr: Unused,
-    pub ops_set: Unused,
+    /// `ops_open`, `tostr`, `ops_set`.
+    pub others: [Unused; 3],
 }
 
 #[repr(C)]
 pub struct FiOpsFabric {
     pub size: usize,
     pub domain: Open<FidFabric, FiInfo>,
-    pub passive_ep: Unused,
-    pub eq_open: Unused,
-    pub wait_open: Unused,
-    pub trywait: Unused,
+    /// `passive_ep`, `eq_open`, `wait_open`, `trywait`.
+    pub others: [Unused; 4],
 }
 
 #[repr(C)]
@@ -84,11 +81,8 @@ pub struct FiOpsDomain {
     pub endpoint: Open<FidDomain, FiInfo>,
     pub scalable_ep: Unused,
     pub cntr_open: Open<FidDomain, FiCntrAttr>,
-    pub poll_open: Unused,
-    pub stx_ctx: Unused,
-    pub srx_ctx: Unused,
-    pub query_atomic: Unused,
-    pub query_collective: Unused,
+    /// `poll_open`, `stx_ctx`, `srx_ctx`, `query_atomic`, `query_collective`.
+    pub others: [Unused; 5],
 }
 
 #[repr(C)]
@@ -118,8 +112,8 @@ pub struct FiOpsAv {
     pub size: usize,
     pub insert:
         unsafe extern "C" fn(*mut FidAv, *const c_void, usize, *mut u64, u64, *mut c_void) -> c_int,
-    pub insertsvc: Unused,
-    pub insertsym: Unused,
+    /// `insertsvc`, `insertsym`.
+    pub inserts: [Unused; 2],
     pub remove: unsafe extern "C" fn(*mut FidAv, *mut u64, usize, u64) -> c_int,
     pub lookup: unsafe extern "C" fn(*mut FidAv, u64, *mut c_void, *mut usize) -> c_int,
     pub straddr:
@@ -139,9 +133,8 @@ pub struct FiOpsCq {
     pub read: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize) -> isize,
     pub readfrom: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize, *mut u64) -> isize,
     pub readerr: unsafe extern "C" fn(*mut FidCq, *mut FiCqErrEntry, u64) -> isize,
-    pub sread: Unused,
-    pub sreadfrom: Unused,
-    pub signal: Unused,
+    /// `sread`, `sreadfrom`, `signal`.
+    pub waits: [Unused; 3],
     pub strerror:
         unsafe extern "C" fn(*mut FidCq, c_int, *const c_void, *mut c_char, usize) -> *const c_char,
 }
@@ -176,10 +169,8 @@ pub struct FiOpsEp {
     pub cancel: unsafe extern "C" fn(*mut Fid, Address) -> isize,
     pub getopt: unsafe extern "C" fn(*mut Fid, c_int, c_int, *mut c_void, *mut usize) -> c_int,
     pub setopt: unsafe extern "C" fn(*mut Fid, c_int, c_int, *const c_void, usize) -> c_int,
-    pub tx_ctx: Unused,
-    pub rx_ctx: Unused,
-    pub rx_size_left: Unused,
-    pub tx_size_left: Unused,
+    /// `tx_ctx`, `rx_ctx`, `rx_size_left`, `tx_size_left`.
+    pub others: [Unused; 4],
 }
 
 #[repr(C)]
@@ -187,13 +178,8 @@ pub struct FiOpsCm {
     pub size: usize,
     pub setname: Unused,
     pub getname: unsafe extern "C" fn(*mut Fid, *mut c_void, *mut usize) -> c_int,
-    pub getpeer: Unused,
-    pub connect: Unused,
-    pub listen: Unused,
-    pub accept: Unused,
-    pub reject: Unused,
-    pub shutdown: Unused,
-    pub join: Unused,
+    /// `getpeer`, and those of connections: `connect`, `listen`, `accept`, `reject`, `shutdown`, `join`.
+    pub others: [Unused; 7],
 }
 
 #[repr(C)]
@@ -249,8 +235,8 @@ pub struct FiOpsRma {
     pub writev: With3<*const IoVec>,
     pub writemsg: OfMessage<FiMsgRma>,
     pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64) -> isize,
-    pub writedata: Unused,
-    pub injectdata: Unused,
+    /// `writedata`, `injectdata`.
+    pub with_data: [Unused; 2],
 }
 
 const _: () = assert!(size_of::<Fid>() == 24);

@@ -290,12 +290,7 @@ impl ProgressEngine {
             self.missed = report.id;
         }
         let error = FiCqErrEntry {
-            op_context: context,
-            flags: entry.flags,
-            len: 0,
-            buf: entry.buf,
-            data: entry.data,
-            tag: entry.tag,
+            entry: FiCqTaggedEntry { len: 0, ..entry },
             olen: entry.len.saturating_sub(room),
             err: failed,
             src_addr: source,

@@ -32,6 +32,20 @@ fn engine() -> (ProgressEngine, Binding) {
     (engine, binding)
 }
 
+fn operation(
+    context: Address,
+    buffer: impl Into<Buffer>,
+    flags: u64,
+    binding: Binding,
+) -> PendingOp {
+    PendingOp {
+        context,
+        buffer: buffer.into(),
+        flags,
+        binding,
+    }
+}
+
 fn next(engine: &mut ProgressEngine) -> Option<Completion> {
     let item = engine.completions.first(0);
     engine.completions.take(0);
@@ -59,6 +73,14 @@ fn received(id: u64, status: Status, size: u64) -> Report {
         peer: 1,
         data: NO_DATA,
         ..Report::new(ReportKind::Received, status, 0, id)
+    }
+}
+
+/// Of a peek, and of a message of 40 bytes if there is one.
+fn found(id: u64, status: Status) -> Report {
+    Report {
+        kind: ReportKind::Found as u32,
+        ..received(id, status, 40)
     }
 }
 
@@ -98,13 +120,7 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
         ] {
             let (mut engine, binding) = engine();
             let (_memory, span) = buffer(13);
-            let operation = PendingOp {
-                context: 7,
-                buffer: span.into(),
-                flags: 0,
-                binding,
-            };
-            let id = engine.begin(operation);
+            let id = engine.begin(operation(7, span, 0, binding));
             assert!(engine.regions.open(5, span, FI_REMOTE_WRITE));
             for (part, bytes) in parts(bytes, most) {
                 engine.report(&report(kind, id), part, &bytes);
@@ -145,12 +161,7 @@ fn a_receive_is_filled_in_pieces() {
     #[allow(unsafe_code)]
     // SAFETY: the list has two entries, of the test's buffers.
     let both = unsafe { Buffer::new(list.as_ptr(), 2) };
-    let id = engine.begin(PendingOp {
-        context: 77,
-        buffer: both,
-        flags: FI_TAGGED | FI_RECV,
-        binding,
-    });
+    let id = engine.begin(operation(77, both, FI_TAGGED | FI_RECV, binding));
     let report = Report {
         data: 9,
         checksum: link::checksum([&b"abcdefg"[..]]),
@@ -177,12 +188,7 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
         quiet: true,
         ..binding
     };
-    let operation = PendingOp {
-        context: 1,
-        buffer: buffer(2).1.into(),
-        flags: FI_TAGGED | FI_RECV,
-        binding: quiet,
-    };
+    let operation = operation(1, buffer(2).1, FI_TAGGED | FI_RECV, quiet);
     for (status, error, olen) in [
         (Status::Truncated, FI_ETRUNC, 4),
         (Status::Cancelled, FI_ECANCELED, 0),
@@ -191,7 +197,7 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
         let size = if status == Status::Truncated { 6 } else { 0 };
         tell(&mut engine, &received(id, status, size), &[]);
         let entry = failed(&mut engine);
-        assert_eq!((entry.err, entry.olen, entry.len), (error, olen, 0));
+        assert_eq!((entry.err, entry.olen, entry.entry.len), (error, olen, 0));
     }
     let id = engine.begin(operation);
     tell(&mut engine, &received(id, Status::Done, 1), b"x");
@@ -203,17 +209,9 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
 fn a_peek_finds_and_claims() {
     let (mut engine, binding) = engine();
     let peek = |engine: &mut ProgressEngine, status| {
-        let id = engine.begin(PendingOp {
-            context: 3,
-            buffer: Buffer::default(),
-            flags: FI_TAGGED | FI_RECV | FI_CLAIM,
-            binding,
-        });
-        let report = Report {
-            kind: ReportKind::Found as u32,
-            ..received(id, status, 40)
-        };
-        tell(engine, &report, &[]);
+        let flags = FI_TAGGED | FI_RECV | FI_CLAIM;
+        let id = engine.begin(operation(3, Buffer::default(), flags, binding));
+        tell(engine, &found(id, status), &[]);
         id
     };
     let id = peek(&mut engine, Status::Nothing);
@@ -223,12 +221,7 @@ fn a_peek_finds_and_claims() {
     assert!(!engine.has_missed(id));
     let entry = done(&mut engine);
     assert_eq!((entry.len, entry.flags), (40, FI_TAGGED | FI_RECV));
-    let receive = PendingOp {
-        context: 3,
-        buffer: buffer(40).1.into(),
-        flags: FI_TAGGED | FI_RECV,
-        binding,
-    };
+    let receive = operation(3, buffer(40).1, FI_TAGGED | FI_RECV, binding);
     assert_eq!(engine.claim(4, receive.clone()), None, "another context");
     assert_eq!(engine.claim(3, receive.clone()), Some(id));
     assert_eq!(engine.claim(3, receive), None, "only once");
@@ -240,20 +233,11 @@ fn a_peek_finds_and_claims() {
 fn a_claimed_message_may_find_no_room() {
     for (wish, error) in [(0, Some(FI_ETRUNC)), (FI_DISCARD, None)] {
         let (mut engine, binding) = engine();
-        let operation = |flags, room| PendingOp {
-            context: 3,
-            buffer: buffer(room).1.into(),
-            flags: FI_TAGGED | FI_RECV | flags,
-            binding,
-        };
-        let id = engine.begin(operation(FI_CLAIM, 0));
-        let found = Report {
-            kind: ReportKind::Found as u32,
-            ..received(id, Status::Done, 40)
-        };
-        tell(&mut engine, &found, &[]);
+        let operation = |flags| operation(3, buffer(0).1, FI_TAGGED | FI_RECV | flags, binding);
+        let id = engine.begin(operation(FI_CLAIM));
+        tell(&mut engine, &found(id, Status::Done), &[]);
         done(&mut engine);
-        assert_eq!(engine.claim(3, operation(wish, 0)), Some(id));
+        assert_eq!(engine.claim(3, operation(wish)), Some(id));
         tell(&mut engine, &received(id, Status::Truncated, 40), &[]);
         match error {
             Some(error) => assert_eq!(
@@ -278,10 +262,6 @@ fn a_probe_answers_looks_for_the_same() {
         engine.probe.begin(look(id, 7));
         id
     };
-    let found = |id| Report {
-        kind: ReportKind::Found as u32,
-        ..received(id, Status::Done, 40)
-    };
     assert_eq!(engine.probe.answer(&look(90, 7), false), None);
     let id = begin(&mut engine);
     assert_eq!(
@@ -291,22 +271,18 @@ fn a_probe_answers_looks_for_the_same() {
     );
     let nothing = engine.probe.answer(&look(92, 7), false).expect("it waits");
     assert_eq!((nothing.id, nothing.status()), (92, Status::Nothing));
-    tell(&mut engine, &found(id), &[]);
+    tell(&mut engine, &found(id, Status::Done), &[]);
     let seen = engine.probe.answer(&look(93, 7), false);
-    assert_eq!(seen, Some(found(93)));
+    assert_eq!(seen, Some(found(93, Status::Done)));
     assert!(!engine.probe.is_there(), "it answers once");
     // What is to be claimed, the simulator is asked for.
     let id = begin(&mut engine);
-    tell(&mut engine, &found(id), &[]);
+    tell(&mut engine, &found(id, Status::Done), &[]);
     assert_eq!(engine.probe.answer(&look(94, 7), true), None);
     assert!(!engine.probe.is_there());
     // One that was refused answers nothing.
     let id = begin(&mut engine);
-    tell(
-        &mut engine,
-        &Report::new(ReportKind::Found, Status::Refused, 0, id),
-        &[],
-    );
+    tell(&mut engine, &found(id, Status::Refused), &[]);
     assert!(!engine.probe.is_there());
 }
 
@@ -342,11 +318,7 @@ fn a_probe_is_given_up_for_what_it_does_not_agree_with() {
         assert_eq!(engine.probe.is_there(), stays, "{kind:?}");
         // One that has ended need not be taken back.
         if stays {
-            tell(
-                &mut engine,
-                &Report::new(ReportKind::Found, Status::Done, 0, id),
-                &[],
-            );
+            tell(&mut engine, &found(id, Status::Done), &[]);
             assert_eq!(give_up(&mut engine, OrderKind::Receive, true), None);
             assert!(!engine.probe.is_there());
         }
@@ -447,18 +419,10 @@ fn counters_wait_only_while_something_is_under_way() {
     assert!(!engine.completions.looks_again(0));
     assert_eq!(engine.completions.show(0), 0);
     assert!(!engine.completions.looks_again(0), "nothing will come");
-    let id = engine.begin(PendingOp {
-        context: 0,
-        buffer: Buffer::default(),
-        flags: FI_SEND,
-        binding,
-    });
+    let id = engine.begin(operation(0, Buffer::default(), FI_SEND, binding));
     assert!(engine.completions.looks_again(0));
-    tell(
-        &mut engine,
-        &Report::new(ReportKind::Stored, Status::Refused, 0, id),
-        &[],
-    );
+    let refused = Report::new(ReportKind::Stored, Status::Refused, 0, id);
+    tell(&mut engine, &refused, &[]);
     assert_eq!(failed(&mut engine).err, FI_EKEYREJECTED);
     assert!(!engine.completions.looks_again(0));
 }
@@ -467,12 +431,7 @@ fn counters_wait_only_while_something_is_under_way() {
 fn what_ends_after_its_endpoint_is_forgotten() {
     let (mut engine, binding) = engine();
     let (bytes, span) = buffer(4);
-    let id = engine.begin(PendingOp {
-        context: 0,
-        buffer: span.into(),
-        flags: FI_RECV,
-        binding,
-    });
+    let id = engine.begin(operation(0, span, FI_RECV, binding));
     engine.close_endpoint();
     tell(&mut engine, &received(id, Status::Done, 4), b"abcd");
     assert_eq!((bytes, next(&mut engine)), (&[0; 4][..], None));

@@ -111,8 +111,11 @@ impl Untagged {
         let place = all.position(|posted| posted.context == context)?;
         let posted = self.posted.remove(place)?;
         let error = FiCqErrEntry {
-            op_context: context,
-            flags: FI_MSG | FI_RECV,
+            entry: FiCqTaggedEntry {
+                op_context: context,
+                flags: FI_MSG | FI_RECV,
+                ..FiCqTaggedEntry::default()
+            },
             err: FI_ECANCELED,
             ..FiCqErrEntry::default()
         };
@@ -156,10 +159,7 @@ impl Untagged {
             }
             if bytes.len() > room {
                 let error = FiCqErrEntry {
-                    op_context: entry.op_context,
-                    flags: entry.flags,
-                    buf: entry.buf,
-                    data: entry.data,
+                    entry: FiCqTaggedEntry { len: 0, ..entry },
                     olen: bytes.len() - room,
                     err: FI_ETRUNC,
                     src_addr: source,

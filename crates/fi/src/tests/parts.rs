@@ -311,24 +311,17 @@ int MPI_Comm_call_errhandler(int comm, int error) { handled = 1000 * comm + erro
 int what_was_handled(void) { return handled; }
 ";
 
+type Int = c_int;
+
 unsafe extern "C" {
     safe fn clock() -> libc::clock_t;
     fn sem_clockwait(semaphore: *mut libc::sem_t, clock: c_int, moment: *const timespec) -> c_int;
     safe fn MPI_Wtime() -> c_double;
     safe fn MPI_Wtick() -> c_double;
-    safe fn MPI_Recv(a: usize, b: c_int, c: c_int, d: c_int, e: c_int, f: c_int, g: usize)
-    -> c_int;
-    safe fn MPI_Isend(
-        a: usize,
-        b: c_int,
-        c: c_int,
-        d: c_int,
-        e: c_int,
-        f: c_int,
-        g: usize,
-    ) -> c_int;
-    safe fn MPI_Test(a: usize, b: usize, c: usize) -> c_int;
-    safe fn MPI_Allreduce(a: usize, b: usize, c: c_int, d: c_int, e: c_int, f: c_int) -> c_int;
+    safe fn MPI_Recv(_: usize, _: Int, _: Int, _: Int, _: Int, _: Int, _: usize) -> Int;
+    safe fn MPI_Isend(_: usize, _: Int, _: Int, _: Int, _: Int, _: Int, _: usize) -> Int;
+    safe fn MPI_Test(_: usize, _: usize, _: usize) -> Int;
+    safe fn MPI_Allreduce(_: usize, _: usize, _: Int, _: Int, _: Int, _: Int) -> Int;
     #[allow(clippy::too_many_arguments)]
     safe fn MPI_Sendrecv(
         a: i64,

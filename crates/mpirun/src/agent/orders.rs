@@ -2,7 +2,7 @@
 
 use super::about::About;
 use super::{Agent, Entry, MemoryRange, Role};
-use crate::endpoint::{Number, Outgoing, Wanted};
+use crate::endpoint::{Manner, Number, Outgoing, Wanted};
 use crate::trace::{CallRow, MessageKind, MessageRow};
 use link::{Flags, Order, OrderKind, Report, ReportKind, Status};
 use std::rc::Rc;
@@ -16,17 +16,17 @@ impl Agent {
             Some(OrderKind::Send) => self.send(order, bytes),
             Some(OrderKind::Receive) => {
                 let wanted = wanted(order);
-                let operation = self.endpoint.receive(at, wanted);
+                let operation = self.endpoint.receive(at, wanted, Manner::Takes);
                 self.start(order.id, Role::Receive, operation, About::Receives(wanted));
             }
             Some(OrderKind::Peek) => {
                 let wanted = wanted(order);
-                let (role, operation) = if order.has(Flags::BLOCKING) {
-                    (Role::Probe, self.endpoint.probe(at, wanted))
+                let (role, manner) = if order.has(Flags::BLOCKING) {
+                    (Role::Probe, Manner::Probes)
                 } else {
-                    let role = Role::Peek(order.has(Flags::CLAIM));
-                    (role, self.endpoint.peek(at, wanted))
+                    (Role::Peek(order.has(Flags::CLAIM)), Manner::Peeks)
                 };
+                let operation = self.endpoint.receive(at, wanted, manner);
                 self.start(order.id, role, operation, About::LooksFor(wanted));
             }
             Some(OrderKind::Claim) => {

@@ -2,7 +2,7 @@
 
 use super::about::About;
 use super::{Agent, Entry, Role, State};
-use crate::endpoint::{Finish, Incoming, NetworkOp, Wanted};
+use crate::endpoint::{Finish, Incoming, Manner, NetworkOp, Wanted};
 use kernel::Signal;
 use link::{Flags, NEVER, Order, Report, ReportKind, Status};
 use std::future::poll_fn;
@@ -214,7 +214,7 @@ impl Agent {
                     room: incoming.size,
                     request: false,
                 };
-                let operation = self.endpoint.receive(at, wanted);
+                let operation = self.endpoint.receive(at, wanted, Manner::Takes);
                 state.kept.insert(entry.id, (operation, wanted));
             }
             // What is too long for its receive counts as received.

@@ -6,7 +6,7 @@ mod process;
 use super::*;
 use crate::Memory;
 use elan::{Placement, Watch as Bounds};
-use link::{Flags, Order, OrderKind, Status};
+use link::{Flags, Order, OrderKind, Report, Status};
 use lookahead::random;
 use process::{ANYBODY, Process, machine, options, play};
 use std::sync::Mutex;
@@ -60,11 +60,9 @@ fn ping(process: &mut Process, size: u64) -> Option<f64> {
         let other = 1 - process.rank();
         for step in 0..2 {
             if process.rank() == step {
-                let send = process.send(other, 5, &bytes);
-                assert_eq!(process.end_of(send).0, Status::Done);
+                assert_eq!(process.send_and_wait(other, 5, &bytes), Status::Done);
             } else {
-                let receive = process.receive(other, 5, size);
-                let (status, report, got) = process.end_of(receive);
+                let (status, report, got) = process.receive_and_wait(other, 5, size);
                 assert_eq!(
                     (status, report.peer, report.data),
                     (Status::Done, other, other)
@@ -157,8 +155,7 @@ fn puts_and_gets_reach_the_memory_of_others() {
             assert!(bytes[100..].iter().all(|&byte| byte == 9));
             process.send_and_wait(1, 0, &[]);
         } else {
-            let receive = process.receive(0, 0, 0);
-            process.end_of(receive);
+            process.receive_and_wait(0, 0, 0);
             assert!(process.memory[&77][100..].iter().all(|&byte| byte == 9));
         }
     });
@@ -168,36 +165,20 @@ fn puts_and_gets_reach_the_memory_of_others() {
 #[test]
 fn peeks_claims_and_cancels_end_as_they_should() {
     finish("es40-qsnet", options(2), |process| {
-        let peek = |process: &mut Process, flags: Flags| {
-            let order = Order {
-                peer: ANYBODY,
-                flags: flags.0,
-                ..Order::default()
-            };
-            let id = process.order(OrderKind::Peek, order, &[]);
-            (id, process.end_of(id))
-        };
         if process.rank() == 0 {
-            assert_eq!(peek(process, Flags::default()).1.0, Status::Nothing);
+            assert_eq!(process.peek(Flags::default()).1, Status::Nothing);
             process.sleep(Time::from_us(50));
-            let (id, (status, report, _)) = peek(process, Flags::CLAIM);
+            let (id, status, report) = process.peek(Flags::CLAIM);
             assert_eq!((status, report.size, report.tag), (Status::Done, 3, 4));
             // A later receive of the same does not get what is kept.
             let later = process.receive(1, 4, 100);
             process.sleep(Time::from_us(50));
             assert!(!process.has_ended(later));
-            let order = Order {
-                id,
-                size: 3,
-                ..Order::default()
-            };
-            process.order(OrderKind::Claim, order, &[]);
-            assert_eq!(process.end_of(id).2, [1, 2, 3]);
+            assert_eq!(process.claim(id, 3).2, [1, 2, 3]);
             process.cancel(later);
             assert_eq!(process.end_of(later).0, Status::Cancelled);
         } else {
-            let send = process.send(0, 4, &[1, 2, 3]);
-            assert_eq!(process.end_of(send).0, Status::Done);
+            assert_eq!(process.send_and_wait(0, 4, &[1, 2, 3]), Status::Done);
             let send = process.send_untagged(0, &[5; 9]);
             assert_eq!(process.end_of(send).0, Status::Done);
         }
@@ -241,8 +222,7 @@ fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
                 }
                 let mut times = Vec::new();
                 for _ in 0..2 {
-                    let receive = process.receive(0, 4, 3);
-                    assert_eq!(process.end_of(receive).0, Status::Done);
+                    assert_eq!(process.receive_and_wait(0, 4, 3).0, Status::Done);
                     times.push(process.now);
                 }
                 let probed = probe(process, 4);
@@ -258,8 +238,7 @@ fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
                 // One that is there is found, and each time.
                 let again = probe(process, 4);
                 assert_eq!(process.end_of(again).0, Status::Done);
-                let receive = process.receive(0, 4, 3);
-                assert_eq!(process.end_of(receive).2, [1, 2, 3]);
+                assert_eq!(process.receive_and_wait(0, 4, 3).2, [1, 2, 3]);
             });
         }
     }
@@ -284,8 +263,7 @@ fn a_probe_is_taken_back_and_leaves_no_trace() {
             process.cancel(probed);
             assert_eq!(process.end_of(probed).0, Status::Cancelled);
             assert!(process.now < Time::from_us(150).as_ps());
-            let receive = process.receive(0, 4, 3);
-            assert_eq!(process.end_of(receive).2, [1, 2, 3]);
+            assert_eq!(process.receive_and_wait(0, 4, 3).2, [1, 2, 3]);
         });
     }
 }
@@ -311,11 +289,9 @@ fn probes_that_wait_for_each_other_are_a_deadlock() {
 fn what_is_too_long_is_told_and_not_stored() {
     finish("es40-qsnet", options(2), |process| {
         if process.rank() == 0 {
-            let send = process.send(1, 1, &[1; 500]);
-            process.end_of(send);
+            process.send_and_wait(1, 1, &[1; 500]);
         } else {
-            let receive = process.receive(0, 1, 499);
-            let (status, report, bytes) = process.end_of(receive);
+            let (status, report, bytes) = process.receive_and_wait(0, 1, 499);
             assert_eq!((status, report.size), (Status::Truncated, 500));
             assert!(bytes.is_empty());
         }
@@ -325,52 +301,31 @@ fn what_is_too_long_is_told_and_not_stored() {
 /// Also where a peek has kept it; and it is taken away, so that the next of its tag is the next.
 #[test]
 fn what_is_too_long_says_whose_it_is_and_is_gone() {
+    let too_long = |(status, report, bytes): (Status, Report, Vec<u8>), length| {
+        assert_eq!((status, report.size), (Status::Truncated, length));
+        let who = (report.peer, report.data, report.tag, bytes.len());
+        assert_eq!(who, (2, 2, 1, 0));
+    };
     for (name, network) in networks() {
-        let run = on(network, 3);
-        let results = finish(name, run, |process| {
+        let results = finish(name, on(network, 3), move |process| {
             if process.rank() == 2 {
                 for length in [500, 200_000, 500, 200_000, 7] {
-                    let send = process.send(0, 1, &vec![1; length]);
-                    process.end_of(send);
+                    process.send_and_wait(0, 1, &vec![1; length]);
                 }
             } else if process.rank() == 0 {
                 for length in [500, 200_000] {
-                    let receive = process.receive(2, 1, length - 1);
-                    let (status, report, bytes) = process.end_of(receive);
-                    assert_eq!((status, report.size), (Status::Truncated, length));
-                    assert_eq!(
-                        (report.peer, report.data, report.tag, bytes.len()),
-                        (2, 2, 1, 0)
-                    );
+                    too_long(process.receive_and_wait(2, 1, length - 1), length);
                 }
                 for length in [500, 200_000] {
-                    let peek = Order {
-                        peer: ANYBODY,
-                        flags: Flags::CLAIM.0,
-                        ..Order::default()
-                    };
                     let id = loop {
-                        let id = process.order(OrderKind::Peek, peek, &[]);
-                        match process.end_of(id).0 {
-                            Status::Done => break id,
+                        match process.peek(Flags::CLAIM) {
+                            (id, Status::Done, _) => break id,
                             _ => process.sleep(Time::from_us(50)),
                         }
                     };
-                    let claim = Order {
-                        id,
-                        size: length - 1,
-                        ..Order::default()
-                    };
-                    process.order(OrderKind::Claim, claim, &[]);
-                    let (status, report, bytes) = process.end_of(id);
-                    assert_eq!((status, report.size), (Status::Truncated, length));
-                    assert_eq!(
-                        (report.peer, report.data, report.tag, bytes.len()),
-                        (2, 2, 1, 0)
-                    );
+                    too_long(process.claim(id, length - 1), length);
                 }
-                let receive = process.receive(2, 1, 7);
-                assert_eq!(process.end_of(receive).2, [1; 7]);
+                assert_eq!(process.receive_and_wait(2, 1, 7).2, [1; 7]);
             }
         });
         let arrivals: Vec<_> = results.messages.iter().map(|one| one.arrived).collect();
@@ -478,15 +433,12 @@ fn a_wrong_byte_ends_the_run_with_its_place() {
         let (outcome, _) = play(machine(name), options, WHOLE, |process| {
             if process.rank() == 0 {
                 for length in [10, 3 << 20] {
-                    let send = process.send(1, 5, &vec![3; length]);
-                    process.end_of(send);
+                    process.send_and_wait(1, 5, &vec![3; length]);
                 }
             } else {
-                let receive = process.receive(0, 5, 10);
-                process.end_of(receive);
+                process.receive_and_wait(0, 5, 10);
                 process.spoils = true;
-                let receive = process.receive(0, 5, 3 << 20);
-                process.end_of(receive);
+                process.receive_and_wait(0, 5, 3 << 20);
             }
         });
         assert_eq!(outcome.end, End::Corrupted, "{}", outcome.message);
@@ -541,11 +493,9 @@ fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
             assert_eq!(process.end_of(meet).0, Status::Done);
             if process.rank() == 1 {
                 process.sleep(Time::from_ns(25 * step));
-                let send = process.send(0, 2, &[1; 3]);
-                process.end_of(send);
+                process.send_and_wait(0, 2, &[1; 3]);
                 for _ in 0..8 {
-                    let receive = process.receive(0, 3, 9);
-                    process.end_of(receive);
+                    process.receive_and_wait(0, 3, 9);
                 }
             } else {
                 let short = process.receive(1, 2, 1);

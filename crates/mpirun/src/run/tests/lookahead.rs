@@ -125,13 +125,10 @@ fn a_lookahead_changes_nothing() {
 fn claim_and_receive(process: &mut Process, heard: &Mutex<Vec<(u64, bool, bool)>>) {
     for round in 0..60 {
         if process.rank() == 1 {
-            let claimed = process.send(0, 4, &[1; 8]);
-            process.end_of(claimed);
+            process.send_and_wait(0, 4, &[1; 8]);
             process.sleep(Time::from_ns(6000 + 100 * round));
-            let other = process.send(0, 5, &[2; 8]);
-            process.end_of(other);
-            let answer = process.receive(0, 6, 0);
-            process.end_of(answer);
+            process.send_and_wait(0, 5, &[2; 8]);
+            process.receive_and_wait(0, 6, 0);
         } else {
             let other = process.receive(1, 5, 8);
             let order = process.found(1, 4, Time::from_ns(90));

@@ -75,9 +75,43 @@ impl Process {
     }
 
     /// Sends, and waits for the end of it.
-    pub fn send_and_wait(&mut self, to: u32, tag: u64, bytes: &[u8]) {
+    pub fn send_and_wait(&mut self, to: u32, tag: u64, bytes: &[u8]) -> Status {
         let send = self.send(to, tag, bytes);
-        self.end_of(send);
+        self.end_of(send).0
+    }
+
+    /// Receives, and waits for the end of it.
+    pub fn receive_and_wait(
+        &mut self,
+        from: u32,
+        tag: u64,
+        room: u64,
+    ) -> (Status, Report, Vec<u8>) {
+        let receive = self.receive(from, tag, room);
+        self.end_of(receive)
+    }
+
+    /// Looks for a message of anybody, and waits for the end of it; its number, too.
+    pub fn peek(&mut self, flags: Flags) -> (u64, Status, Report) {
+        let order = Order {
+            peer: ANYBODY,
+            flags: flags.0,
+            ..Order::default()
+        };
+        let id = self.order(OrderKind::Peek, order, &[]);
+        let (status, report, _) = self.end_of(id);
+        (id, status, report)
+    }
+
+    /// Receives the message that a peek has claimed.
+    pub fn claim(&mut self, id: u64, size: u64) -> (Status, Report, Vec<u8>) {
+        let order = Order {
+            id,
+            size,
+            ..Order::default()
+        };
+        self.order(OrderKind::Claim, order, &[]);
+        self.end_of(id)
     }
 
     pub fn send_untagged(&mut self, to: u32, bytes: &[u8]) -> u64 {
