@@ -65,6 +65,7 @@ mod fabric;
 pub mod id;
 mod mechanism;
 pub mod motion;
+mod prefetch;
 pub mod topology;
 
 pub use config::{Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Multiplexing};

@@ -1,9 +1,12 @@
 //! Events by cycle: a ring for the near future, an ordered map for the rest.
 
-use super::ring::{Ring, SLOTS};
+use super::ring::{self, Ring};
 use crate::Cycle;
 use crate::motion::HORIZON;
 use std::collections::BTreeMap;
+
+/// Cycles that the ring covers.
+const SLOTS: Cycle = ring::SLOTS as Cycle;
 
 const _: () = assert!(HORIZON < SLOTS, "what is foreseen has room in the ring");
 
@@ -71,7 +74,7 @@ impl<E: Copy> Calendar<E> {
         while let Some(cycle) = self.ring.next(self.from)
             && cycle < now
         {
-            while self.ring.pop(cycle).is_some() {}
+            self.ring.clear(cycle);
         }
         self.from = now;
     }
@@ -82,7 +85,7 @@ impl<E: Copy> Calendar<E> {
     }
 
     /// Begins cycle `now`. No earlier event may be left.
-    pub fn begin(&mut self, now: Cycle, reversed: bool) {
+    pub fn begin(&mut self, now: Cycle) {
         self.from = now;
         if now >= self.first_later {
             for event in self.later.remove(&now).unwrap_or_default() {
@@ -90,14 +93,24 @@ impl<E: Copy> Calendar<E> {
             }
             self.first_later = self.later.keys().next().copied().unwrap_or(Cycle::MAX);
         }
-        if reversed {
-            self.ring.reverse(now);
-        }
     }
 
-    /// Takes an event of cycle `now` out.
-    pub fn pop(&mut self, now: Cycle) -> Option<E> {
-        self.ring.pop(now)
+    /// The event of cycle `now` at a place. Events that are entered for this cycle meanwhile come behind the others.
+    #[inline]
+    pub fn get(&self, now: Cycle, place: usize) -> Option<E> {
+        self.ring.get(now, place)
+    }
+
+    /// The events of cycle `now`.
+    #[inline]
+    pub fn events(&self, now: Cycle) -> &[E] {
+        self.ring.events(now)
+    }
+
+    /// Drops the events of cycle `now`, which have happened.
+    #[inline]
+    pub fn clear(&mut self, now: Cycle) {
+        self.ring.clear(now);
     }
 
     /// The earliest cycle with an event that is not void.
@@ -120,8 +133,7 @@ mod tests {
         /// Against a sorted list: every event comes out in its cycle, and `next` names that cycle.
         #[test]
         fn events_come_out_in_their_cycle(
-            steps in prop::collection::vec((0_u64..3000, 1_usize..4), 1..60),
-            reversed in any::<bool>(),
+            steps in prop::collection::vec((0_u64..3000, 1_usize..40), 1..60),
         ) {
             let mut calendar = Calendar::new();
             let mut reference: BTreeMap<Cycle, Vec<usize>> = BTreeMap::new();
@@ -133,8 +145,9 @@ mod tests {
                 }
                 prop_assert_eq!(calendar.next(), reference.keys().next().copied());
                 let (cycle, mut expected) = reference.pop_first().expect("just filled");
-                calendar.begin(cycle, reversed);
-                let mut found: Vec<usize> = std::iter::from_fn(|| calendar.pop(cycle)).collect();
+                calendar.begin(cycle);
+                let mut found: Vec<usize> = (0..).map_while(|place| calendar.get(cycle, place)).collect();
+                calendar.clear(cycle);
                 for _ in &found {
                     calendar.let_go();
                 }
@@ -158,9 +171,12 @@ mod tests {
         // Much later the same slots are used anew; what lies ahead is still foreseen.
         calendar.schedule(9 + SLOTS, 'c', 650);
         assert_eq!(calendar.next(), Some(700));
-        calendar.begin(700, false);
-        assert_eq!(calendar.pop(700), Some('b'));
-        assert_eq!(calendar.pop(700), None);
+        calendar.begin(700);
+        assert_eq!(
+            [calendar.get(700, 0), calendar.get(700, 1)],
+            [Some('b'), None]
+        );
+        calendar.clear(700);
         assert_eq!(calendar.next(), Some(9 + SLOTS));
     }
 }

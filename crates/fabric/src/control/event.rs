@@ -32,6 +32,27 @@ pub(super) enum Event {
 
 const _: () = assert!(size_of::<Event>() == 8, "one word");
 
+/// Kinds of events.
+pub(super) const KINDS: usize = 10;
+
+impl Event {
+    /// The place of its kind among the kinds.
+    pub fn kind(self) -> usize {
+        match self {
+            Event::Delivered(_) => 0,
+            Event::Acknowledged(_) => 1,
+            Event::Free(_) => 2,
+            Event::Ended(_) => 3,
+            Event::SetUp(_) => 4,
+            Event::Starts(_) => 5,
+            Event::Stops(_) => 6,
+            Event::Room(_) => 7,
+            Event::Due(_) => 8,
+            Event::Turn(_) => 9,
+        }
+    }
+}
+
 impl From<motion::Event> for Event {
     fn from(foreseen: motion::Event) -> Self {
         match foreseen {

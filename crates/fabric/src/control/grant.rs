@@ -5,6 +5,7 @@ use super::packet::{ANY_LINK, Flight};
 use super::{Control, Notice, PacketId};
 use crate::id::GroupId;
 use crate::motion::{Motion, Worm};
+use crate::prefetch::prefetch;
 use crate::topology::{Destination, Header, Routing};
 use crate::{ChannelId, LinkId, Place};
 use std::collections::VecDeque;
@@ -31,7 +32,13 @@ impl<R: Routing> Control<R> {
             flight.lanes = self.lanes.of_class(step.class, R::CLASSES);
         }
         let number = hop.next_group(step.group);
-        self.join(number, packet);
+        if self.is_far {
+            // The group is fetched meanwhile.
+            prefetch(self.groups.get(number));
+            self.arrived.push((number, packet));
+        } else {
+            self.join(number, packet);
+        }
     }
 
     /// Has a header wait in a group.

@@ -25,6 +25,7 @@
 //! [`Circuit::Wormhole`](crate::Circuit::Wormhole) each two cycles after the next link (or the node) has taken the tail.
 //! The acknowledgement takes the same time in all cases.
 
+mod ahead;
 mod arbitration;
 mod broadcast;
 mod calendar;
@@ -85,6 +86,10 @@ pub(crate) struct Control<R: Routing> {
     /// The next cycle to execute.
     now: Cycle,
     calendar: Calendar<Event>,
+    /// Whether the records of the network are too many for the processor's nearest memory.
+    is_far: bool,
+    /// The events of this cycle in the order of their kinds, where there are many.
+    sorted: Vec<Event>,
     flights: Flights<R::Path>,
     broadcasts: Broadcasts,
     ports: TiVec<Place, Port>,
@@ -97,6 +102,8 @@ pub(crate) struct Control<R: Routing> {
     offered: u64,
     acknowledged: u64,
     events: u64,
+    /// Headers that have arrived in this cycle, and the groups that they will join, if these must be fetched first.
+    arrived: Vec<(GroupId, PacketId)>,
     flagged_groups: Vec<GroupId>,
     flagged_ports: Vec<Place>,
     /// All that the mover has reported, by the cycle it happened in, if it is to be kept.
@@ -129,6 +136,8 @@ impl<R: Routing> Control<R> {
             },
             now: 0,
             calendar: Calendar::new(),
+            is_far: links >= ahead::FAR,
+            sorted: Vec::new(),
             flights: Flights::new(),
             broadcasts: Broadcasts::default(),
             ports: Place::all(wiring.places())
@@ -141,6 +150,7 @@ impl<R: Routing> Control<R> {
             offered: 0,
             acknowledged: 0,
             events: 0,
+            arrived: Vec::new(),
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
             watched: None,
@@ -165,8 +175,10 @@ impl<R: Routing> Control<R> {
         self.now
     }
 
+    /// The opposite order is that of a large network, backwards: the tests of small networks go its ways, too.
     pub fn reverse(&mut self) {
         self.reversed = !self.reversed;
+        self.is_far = true;
     }
 
     pub fn watch(&mut self) -> Vec<(Cycle, Moved)> {
@@ -267,20 +279,45 @@ impl<R: Routing> Control<R> {
     #[inline(always)]
     fn execute(&mut self, motion: &mut impl Motion, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.now = cycle;
-        self.calendar.begin(cycle, self.reversed);
+        self.calendar.begin(cycle);
         motion.arrive(cycle, self);
-        while let Some(event) = self.calendar.pop(cycle) {
-            self.happen(motion, event, notices);
+        let mut sorted = self.sort(cycle);
+        let mut place = 0;
+        loop {
+            let event = if sorted {
+                self.sorted.get(place).copied()
+            } else {
+                self.calendar.get(cycle, place)
+            };
+            if let Some(event) = event {
+                if sorted && self.is_far {
+                    self.look_ahead(motion, place);
+                }
+                place += 1;
+                self.happen(motion, event, notices);
+            } else if sorted {
+                // Others may have been entered meanwhile.
+                (sorted, place) = (false, 0);
+            } else {
+                break;
+            }
         }
+        self.calendar.clear(cycle);
         while let Some(switch) = self.broadcasts.flagged.pop() {
             self.begin_set_up(switch);
         }
+        for place in 0..self.arrived.len() {
+            let (group, packet) = self.arrived[place];
+            self.join(group, packet);
+        }
+        self.arrived.clear();
         if self.reversed {
             self.flagged_groups.reverse();
             self.flagged_ports.reverse();
         }
         // Neither list grows while it is worked off.
         for place in 0..self.flagged_groups.len() {
+            self.look_ahead_at_groups(motion, place);
             self.arbitrate(motion, self.flagged_groups[place]);
         }
         self.flagged_groups.clear();

@@ -1,6 +1,7 @@
 //! Packets: what an adapter hands in, what the control plane keeps while one is under way, what remains as a record.
 
 use crate::Cycle;
+use crate::prefetch::prefetch;
 use crate::topology::{Destination, Path};
 use crate::{ChannelId, LinkId, Place};
 use std::num::NonZeroU32;
@@ -239,6 +240,12 @@ impl<P: Path> Flights<P> {
         self.flights[packet.place()]
             .as_mut()
             .expect("the packet is under way")
+    }
+
+    /// Has the processor fetch what is known of a packet.
+    #[inline]
+    pub fn fetch(&self, packet: PacketId) {
+        prefetch(self.flights.get(packet.place()));
     }
 
     pub fn remove(&mut self, packet: PacketId) -> Flight<P> {

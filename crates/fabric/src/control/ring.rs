@@ -1,85 +1,87 @@
 //! Events by cycle, for the near future: a ring of lists.
 //!
-//! The lists share one pool of places, and a place that was left last is taken first: what is used at any time is as
-//! small as the number of events that wait, and stays in the processor's nearest memory.
+//! In a large network, a list that was worked off is used again for the next cycle that needs a long one: the memory that is
+//! used at any time is as small as the number of events that wait, and stays near the processor.
 
 use crate::Cycle;
 
 /// Cycles that a ring covers; a power of two.
-pub(super) const SLOTS: u64 = 1024;
+pub(super) const SLOTS: usize = 1024;
 
-const WORDS: usize = SLOTS as usize / 64;
+const WORDS: usize = SLOTS / 64;
 
-/// End of a list.
-const END: u32 = u32::MAX;
+/// A list with room for more events is not kept by its slot.
+const SHORT: usize = 16;
 
-/// Future events. Those of one cycle come out together, in no promised order.
+/// Future events. Those of one cycle come out in the order in which they were entered; phase 0 must not depend on it.
 pub(super) struct Ring<E> {
-    /// First place of each slot's list.
-    first: Box<[u32; SLOTS as usize]>,
-    /// An event, and the next place of its list.
-    places: Vec<(E, u32)>,
-    /// First of the places that are free.
-    free: u32,
+    slots: Box<[Vec<E>; SLOTS]>,
+    /// Long lists that were worked off.
+    spare: Vec<Vec<E>>,
     /// One bit per slot that holds something.
     taken: [u64; WORDS],
 }
 
 impl<E: Copy> Ring<E> {
     pub fn new() -> Self {
+        let slots = vec![Vec::new(); SLOTS].into_boxed_slice().try_into();
         Ring {
-            first: Box::new([END; SLOTS as usize]),
-            places: Vec::new(),
-            free: END,
+            slots: slots.unwrap_or_else(|_| unreachable!("the array has this length")),
+            spare: Vec::new(),
             taken: [0; WORDS],
         }
     }
 
     /// Enters an event for cycle `at`, less than [`SLOTS`] ahead of the earliest that is left.
+    #[inline]
     pub fn post(&mut self, at: Cycle, event: E) {
-        let slot = (at % SLOTS) as usize;
-        let next = std::mem::replace(&mut self.first[slot], self.free);
-        let place = self.free;
-        if let Some(entry) = self.places.get_mut(place as usize) {
-            self.free = entry.1;
-            *entry = (event, next);
-        } else {
-            self.first[slot] = self.places.len() as u32;
-            self.places.push((event, next));
+        let number = at as usize % SLOTS;
+        let list = &mut self.slots[number];
+        if list.len() == list.capacity() {
+            grow(list, &mut self.spare);
         }
-        self.taken[slot / 64] |= 1 << (slot % 64);
+        list.push(event);
+        self.taken[number / 64] |= 1 << (number % 64);
     }
 
-    /// Takes an event of cycle `now` out. None earlier may be left.
-    pub fn pop(&mut self, now: Cycle) -> Option<E> {
-        let slot = (now % SLOTS) as usize;
-        let place = self.first[slot];
-        let Some(entry) = self.places.get_mut(place as usize) else {
-            self.taken[slot / 64] &= !(1 << (slot % 64));
-            return None;
-        };
-        self.first[slot] = std::mem::replace(&mut entry.1, self.free);
-        self.free = place;
-        Some(entry.0)
+    /// The event of cycle `now` at a place.
+    #[inline]
+    pub fn get(&self, now: Cycle, place: usize) -> Option<E> {
+        self.slots[now as usize % SLOTS].get(place).copied()
     }
 
-    /// Has the events of a cycle come out in the opposite order.
-    pub fn reverse(&mut self, now: Cycle) {
-        let mut events = Vec::new();
-        events.extend(std::iter::from_fn(|| self.pop(now)));
-        for event in events {
-            self.post(now, event);
+    /// The events of cycle `now`.
+    #[inline]
+    pub fn events(&self, now: Cycle) -> &[E] {
+        &self.slots[now as usize % SLOTS]
+    }
+
+    /// Drops the events of cycle `now`.
+    #[inline]
+    pub fn clear(&mut self, now: Cycle) {
+        let number = now as usize % SLOTS;
+        self.taken[number / 64] &= !(1 << (number % 64));
+        let list = &mut self.slots[number];
+        list.clear();
+        if list.capacity() > SHORT {
+            self.spare.push(std::mem::take(list));
         }
     }
 
     /// The earliest cycle with an event, if none is before `from`.
+    #[inline]
     pub fn next(&self, from: Cycle) -> Option<Cycle> {
-        let start = (from % SLOTS) as usize;
-        let (word, bit) = (start / 64, start % 64);
-        let upper = self.taken[word] >> bit;
+        let start = from as usize % SLOTS;
+        let upper = self.taken[start / 64] >> (start % 64);
         if upper != 0 {
             return Some(from + u64::from(upper.trailing_zeros()));
         }
+        self.next_beyond(from, start)
+    }
+
+    /// The same behind the word of the first slot.
+    fn next_beyond(&self, from: Cycle, start: usize) -> Option<Cycle> {
+        let (word, bit) = (start / 64, start % 64);
         let mut passed = 64 - bit;
         for step in 1..=WORDS {
             let bits = self.taken[(word + step) % WORDS];
@@ -90,5 +92,17 @@ impl<E: Copy> Ring<E> {
             passed += 64;
         }
         None
+    }
+}
+
+/// Makes room in a full list.
+#[cold]
+fn grow<E: Copy>(list: &mut Vec<E>, spare: &mut Vec<Vec<E>>) {
+    match spare.pop() {
+        Some(mut long) if long.capacity() > list.len() => {
+            long.extend_from_slice(list);
+            *list = long;
+        }
+        _ => list.reserve(SHORT.max(list.len())),
     }
 }

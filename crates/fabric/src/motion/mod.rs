@@ -152,6 +152,20 @@ pub trait Witness {
 /// [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase 0;
 /// then [`step`](Motion::step) for phase 1. Cycles in which neither has anything to do are skipped.
 pub trait Motion {
+    /// Has the processor fetch what an event that will be read soon names.
+    fn fetch(&self, _event: Event) {}
+
+    /// Has it fetch what the records of such an event name. Whether the event is the arrival of a header.
+    fn fetch_neighbours(&self, _event: Event) -> bool {
+        false
+    }
+
+    /// The same for a channel that will be closed soon, and its link.
+    fn fetch_closing(&self, _channel: ChannelId) {}
+
+    /// The same for a link that will be charged, or of which a channel will be granted.
+    fn fetch_link(&self, _link: LinkId) {}
+
     /// Begins cycle `now`: tells of the headers that arrive in it, in any order.
     fn arrive(&mut self, now: Cycle, witness: &mut impl Witness);
 

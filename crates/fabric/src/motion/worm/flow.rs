@@ -53,10 +53,14 @@ impl WormMover {
 
     /// Whether a link would serve a channel, before tokens and sharing.
     pub(super) fn has_candidate(&self, link: LinkId, now: Cycle) -> bool {
-        let unsent = self.links[link].unsent;
-        let mut channels = self.lanes.of(link);
-        channels
-            .any(|channel| unsent >> self.lanes.lane(channel) & 1 == 1 && self.can(channel, now))
+        let mut unsent = self.links[link].unsent;
+        while unsent != 0 {
+            if self.can(self.lanes.channel(link, unsent.trailing_zeros()), now) {
+                return true;
+            }
+            unsent &= unsent - 1;
+        }
+        false
     }
 
     /// Has the link of a channel that may have become able looked at, unless it goes on with an older one.

@@ -88,6 +88,7 @@ mod state;
 
 use super::{Carried, Event, FlitCensus, HORIZON, Lanes, Motion, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
+use crate::prefetch::prefetch;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::Runs;
 use line::Line;
@@ -255,6 +256,50 @@ impl WormMover {
 }
 
 impl Motion for WormMover {
+    #[inline]
+    fn fetch(&self, event: Event) {
+        match event {
+            Event::Starts(channel) | Event::Stops(channel) => {
+                prefetch(self.channels.get(channel));
+            }
+            Event::Room(channel) => self.fetch_closing(channel),
+            Event::Due(link) => self.fetch_link(link),
+            Event::Turn(adapter) => prefetch(self.adapters.get(adapter)),
+        }
+    }
+
+    #[inline]
+    fn fetch_neighbours(&self, event: Event) -> bool {
+        match event {
+            Event::Starts(channel) | Event::Stops(channel) => {
+                let this = &self.channels[channel];
+                if this.down < self.specials.source {
+                    self.fetch_closing(this.down);
+                }
+                !this.arrived.grows() && this.down == self.specials.nowhere
+            }
+            Event::Due(link) => {
+                let link = &self.links[link];
+                if link.mover != NONE {
+                    prefetch(self.channels.get(link.mover));
+                }
+                false
+            }
+            Event::Room(_) | Event::Turn(_) => false,
+        }
+    }
+
+    #[inline]
+    fn fetch_closing(&self, channel: ChannelId) {
+        prefetch(self.channels.get(channel));
+        self.fetch_link(self.link_of(channel));
+    }
+
+    #[inline]
+    fn fetch_link(&self, link: LinkId) {
+        prefetch(self.links.get(link));
+    }
+
     fn arrive(&mut self, now: Cycle, _witness: &mut impl Witness) {
         if now - self.swept >= SWEEP {
             self.sweep(now);

@@ -1,0 +1,147 @@
+//! Fetching ahead: what the next events of a cycle are about.
+//!
+//! An event names a record, and the record names others. So each event is seen twice before it happens: the first time its
+//! own records are asked for, the second time those that they name, which have arrived by then. See [`crate::prefetch`].
+
+use super::Control;
+use super::arbitration::Sender;
+use super::event::{Event, KINDS};
+use crate::Cycle;
+use crate::motion::{self, Motion};
+use crate::prefetch::prefetch;
+use crate::topology::Routing;
+
+/// How many events ahead of the present one an event is seen first, and the second time. Measured: a fetch takes as long as
+/// several events.
+const FIRST: usize = 20;
+const SECOND: usize = 8;
+
+/// Links of a network whose records do not fit into a second-level cache of 2 MB, as they do with 1,024 nodes.
+pub(super) const FAR: usize = 1 << 15;
+
+impl<R: Routing> Control<R> {
+    /// Sorts the events of a cycle by kind, if there are many: the processor foresees what a loop does next while the kind stays
+    /// the same. For the opposite order of events, they are always sorted. Whether they have been.
+    #[inline]
+    pub(super) fn sort(&mut self, cycle: Cycle) -> bool {
+        let sorts = (self.is_far && self.calendar.events(cycle).len() > FIRST) || self.reversed;
+        if sorts {
+            self.sort_many(cycle);
+        }
+        sorts
+    }
+
+    #[inline(never)]
+    fn sort_many(&mut self, cycle: Cycle) {
+        let events = self.calendar.events(cycle);
+        let mut ends = [0; KINDS];
+        for event in events {
+            ends[event.kind()] += 1;
+        }
+        let mut before = 0;
+        for end in &mut ends {
+            before += *end;
+            *end = before;
+        }
+        let mut sorted = std::mem::take(&mut self.sorted);
+        sorted.clear();
+        sorted.extend_from_slice(events);
+        for &event in events {
+            let end = &mut ends[event.kind()];
+            *end -= 1;
+            sorted[*end] = event;
+        }
+        if self.reversed {
+            sorted.reverse();
+        }
+        self.sorted = sorted;
+        self.calendar.clear(cycle);
+    }
+
+    /// Has the processor fetch what the events behind one of many are about.
+    #[inline(never)]
+    pub(super) fn look_ahead(&self, motion: &impl Motion, place: usize) {
+        if let Some(&event) = self.sorted.get(place + FIRST) {
+            self.fetch(motion, event);
+        }
+        if let Some(&event) = self.sorted.get(place + SECOND) {
+            self.fetch_neighbours(motion, event);
+        }
+    }
+
+    /// Asks for the records that an event names.
+    #[inline]
+    fn fetch(&self, motion: &impl Motion, event: Event) {
+        use motion::Event as Foreseen;
+        match event {
+            Event::Starts(channel) => {
+                prefetch(self.holders.get(channel));
+                motion.fetch(Foreseen::Starts(channel));
+            }
+            Event::Stops(channel) => motion.fetch(Foreseen::Stops(channel)),
+            Event::Room(channel) => motion.fetch(Foreseen::Room(channel)),
+            Event::Due(link) => motion.fetch(Foreseen::Due(link)),
+            Event::Turn(adapter) => motion.fetch(Foreseen::Turn(adapter)),
+            Event::Free(channel) => {
+                let link = self.lanes.link(channel);
+                prefetch(self.links.get(link));
+                prefetch(self.free.get(link));
+                motion.fetch_closing(channel);
+            }
+            Event::Delivered(packet) | Event::Acknowledged(packet) => self.flights.fetch(packet),
+            Event::Ended(_) | Event::SetUp(_) => {}
+        }
+    }
+
+    /// Asks for the records that the records of an event name.
+    #[inline]
+    fn fetch_neighbours(&self, motion: &impl Motion, event: Event) {
+        use motion::Event as Foreseen;
+        match event {
+            Event::Starts(channel) if motion.fetch_neighbours(Foreseen::Starts(channel)) => {
+                prefetch(self.links.get(self.lanes.link(channel)));
+                self.flights.fetch(self.holders[channel]);
+            }
+            Event::Stops(channel) => {
+                motion.fetch_neighbours(Foreseen::Stops(channel));
+            }
+            Event::Due(link) => {
+                motion.fetch_neighbours(Foreseen::Due(link));
+            }
+            Event::Free(channel) => {
+                let hop = &self.links[self.lanes.link(channel)].hop;
+                motion.fetch_link(hop.reverse);
+                match hop.sender {
+                    Sender::Adapter(place) => prefetch(self.ports.get(place)),
+                    Sender::Group(group) => prefetch(self.groups.get(group)),
+                }
+            }
+            Event::Acknowledged(packet) => {
+                let flight = self.flights.get(packet);
+                prefetch(self.ports.get(flight.spec.source));
+                for &channel in flight.path() {
+                    prefetch(self.links.get(self.lanes.link(channel)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The same for the groups that are about to arbitrate: the links of which they may grant a channel.
+    #[inline]
+    pub(super) fn look_ahead_at_groups(&self, motion: &impl Motion, place: usize) {
+        if !self.is_far {
+            return;
+        }
+        if let Some(&group) = self.flagged_groups.get(place + FIRST) {
+            for &link in self.crossbar.outputs(group).0 {
+                prefetch(self.free.get(link));
+            }
+        }
+        if let Some(&group) = self.flagged_groups.get(place + SECOND) {
+            for &link in self.crossbar.outputs(group).0 {
+                motion.fetch_closing(self.lanes.channel(link, 0));
+            }
+        }
+    }
+}
