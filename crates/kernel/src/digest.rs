@@ -28,6 +28,13 @@ impl Digest {
         self
     }
 
+    /// Adds several integers, which is faster than one after the other.
+    pub fn u64s<const COUNT: usize>(&mut self, values: [u64; COUNT]) -> &mut Self {
+        self.hash
+            .update(values.map(u64::to_le_bytes).as_flattened());
+        self
+    }
+
     /// Adds the bits of a floating-point number; 0.0 and -0.0 differ.
     pub fn f64(&mut self, value: f64) -> &mut Self {
         self.u64(value.to_bits())

@@ -20,6 +20,14 @@ fn values_are_fixed() {
 }
 
 #[test]
+fn several_integers_count_as_one_after_the_other() {
+    assert_eq!(
+        hex(|d| _ = d.u64s([1, u64::MAX, 0])),
+        hex(|d| _ = d.u64(1).u64(u64::MAX).u64(0))
+    );
+}
+
+#[test]
 fn order_kind_and_length_matter() {
     let digests = [
         hex(|digest| _ = digest.u64(1).u64(2)),

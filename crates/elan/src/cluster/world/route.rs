@@ -67,12 +67,15 @@ impl World {
                     let (source, first) = (spec.source, spec.destination.first());
                     let path = u64::from(source.get()) << 32 | u64::from(first.get());
                     let form = u64::from(spec.flits) << 32 | u64::from(record.links);
-                    let digest = self.digest.u64(path).u64(form).u64(record.sequence.into());
-                    digest
-                        .u64(record.offered)
-                        .u64(record.injected)
-                        .u64(record.delivered)
-                        .u64(record.acknowledged);
+                    self.digest.u64s([
+                        path,
+                        form,
+                        record.sequence.into(),
+                        record.offered,
+                        record.injected,
+                        record.delivered,
+                        record.acknowledged,
+                    ]);
                     let (adapter, mut wires) = self.at(source);
                     match spec.token.into() {
                         Token::Thread(token) => wires.thread_packet_answered(token, record.ack),
