@@ -4,7 +4,8 @@
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
 # make fuzz        the worm mover against the flit mover, SECONDS=60 from SEED=0 on; RUNS=100 of production size, too
 # make fuzz-mpi    random MPI programs natively and simulated, SECONDS=60 from SEED=0 on
-# make bench       packets per processor-second and peak memory, in bench.json
+# make bench       packets per processor-second and peak memory, in bench.json; instructions per packet, in the history
+# make instructions   instructions per packet against the last entry of benches/bench-history.json; needs valgrind
 # make speed       the same, and the tables of docs/speed.md from it
 # make docs        docs/validation.md from the scoreboard, and the figure of the README
 # make lock        requirements.lock from pyproject.toml
@@ -30,7 +31,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz fuzz-mpi bench speed lint docs lock clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz fuzz-mpi bench instructions speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite $(NETWORK)
@@ -62,10 +63,16 @@ fuzz-mpi: build
 	$(BIN)/python -m tests.mpi_fuzz --seconds $(SECONDS) --seed $(SEED)
 
 bench: tools
+	$(call need,command -v valgrind,valgrind was not found; on Debian: apt-get install valgrind)
 	$(PYTHON) benches/bench.py bench.json
+	$(PYTHON) benches/instructions.py --add
 
-speed: bench
-	$(PYTHON) docs/speed.py bench.json docs/speed.md
+instructions: tools
+	$(call need,command -v valgrind,valgrind was not found; on Debian: apt-get install valgrind)
+	$(PYTHON) benches/instructions.py
+
+speed: build bench
+	$(BIN)/python docs/speed.py bench.json docs/speed.md
 
 lint: build
 	cargo fmt --all --check

@@ -1,4 +1,7 @@
-"""Write the tables of docs/speed.md from bench.json and the figures of other simulators: ``make speed`` runs this."""
+"""Write the tables and the figure of docs/speed.md from bench.json, the history and the figures of other simulators.
+
+``make speed`` runs this.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,39 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-PEERS = Path(__file__).parents[1] / "benches" / "peers.toml"
+ROOT = Path(__file__).parents[1]
+PEERS = ROOT / "benches" / "peers.toml"
+HISTORY = ROOT / "benches" / "bench-history.json"
 
 
 def main() -> None:
-    """Replace what stands between the marks of the page."""
+    """Replace what stands between the marks of the page, and draw the history."""
     source, page = map(Path, sys.argv[1:])
     bench = json.loads(source.read_text(encoding="utf-8"))
     text = page.read_text(encoding="utf-8")
     text = filled(text, "measured", measured(bench))
     text = filled(text, "compared", compared(bench["rows"]))
     page.write_text(text, encoding="utf-8")
+    draw_history(json.loads(HISTORY.read_text(encoding="utf-8")), page.with_name("speed-history.svg"))
+
+
+def draw_history(history: Sequence[dict[str, Any]], picture: Path) -> None:
+    """Instructions per packet over the commits, a line for each case."""
+    rows = [
+        {"commit": entry["commit"], "order": order, "case": case, "instructions": count}
+        for order, entry in enumerate(history)
+        for case, count in entry["instructions_per_packet"].items()
+    ]
+    commits = alt.X("commit:N", title="commit", sort=alt.SortField("order"), axis=alt.Axis(labelAngle=-30))
+    instructions = alt.Y("instructions:Q", title="instructions per packet")
+    chart = alt.Chart(alt.Data(values=rows)).mark_line(point=True)
+    chart = chart.encode(x=commits, y=instructions, color=alt.Color("case:N", title=None))
+    chart.properties(width=420, height=220, background="white").save(str(picture))
 
 
 def filled(text: str, name: str, lines: Iterable[str]) -> str:

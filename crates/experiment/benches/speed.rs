@@ -20,11 +20,11 @@
 //! some thousand cycles at a time, while the clock stands: what the generator needs is not the engine's.
 
 use config::{Override, Problems};
+use cpu_time::ProcessTime;
 use experiment::{Experiment, MachineFile, Point, plan, simulate};
 use fabric::{Ack, Cycle, Fabric, Notice, PacketSpec, Priority};
 use kernel::random::Stream;
 use machine::Machine;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -123,8 +123,7 @@ fn told(problems: Problems) -> String {
 
 /// Processor seconds of this process so far.
 fn processor_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    ProcessTime::now().as_duration().as_secs_f64()
 }
 
 /// The most main memory that this process has used, where the system tells.
