@@ -9,7 +9,7 @@ use crate::param::PerLevel;
 use crate::rails::Rails;
 use crate::section::LONGEST;
 use config::{Document, Problem};
-use elan::rails::{Kind, allocation};
+use elan::rails::allocation;
 use fabric::config::MAX_HOP_DELAY;
 use units::{Flits, Time};
 
@@ -49,7 +49,7 @@ fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
         check.range("rails.poll", rails.poll.value, cycle..=LONGEST);
     }
     let (nodes, count) = (machine.topology.nodes.value, rails.count.value);
-    if rails.policy.value == Kind::Static
+    if rails.policy.value.allocates()
         && machine.topology().is_ok()
         && let Err(error) = allocation::check(nodes, count)
     {
