@@ -69,7 +69,9 @@ pub(crate) trait Section {
 
 impl<S: Section> Section for Option<S> {
     fn check(&self, check: &mut Check<'_>) {
-        self.iter().for_each(|section| section.check(check));
+        if let Some(section) = self {
+            section.check(check);
+        }
     }
 }
 
