@@ -50,6 +50,22 @@ fn closed_forms() {
     }
 }
 
+/// The ways of the links that leave a switch, in the order of its ports, and of the link from a node.
+#[test]
+fn ways() {
+    let torus = torus(&[4, 3]);
+    let ports = (0..5).map(|port| torus.way(torus.output(SwitchId::new(7), port)));
+    let ways = [
+        "to the nodes",
+        "forwards along dimension 1",
+        "backwards along dimension 1",
+        "forwards along dimension 2",
+        "backwards along dimension 2",
+    ];
+    assert!(ports.eq(ways));
+    assert_eq!(torus.way(torus.injection(Place::new(7))), "from the nodes");
+}
+
 /// A cut across the longest rings, if they are even: each is cut at two places. Counted link by link.
 #[test]
 fn bisection() {

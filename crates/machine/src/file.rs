@@ -3,7 +3,7 @@
 use crate::noise::Noise;
 use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
-use crate::section::{LARGEST, LONGEST, section};
+use crate::section::{LARGEST, LONGEST, Section, section, sections};
 use crate::topology::Topology;
 use elan::config::ENVELOPE;
 use elan::{
@@ -33,42 +33,48 @@ const MOST_FLITS: Flits = Flits::new(1 << 20);
 pub(crate) const CPUS: u32 = 4;
 const MOST_CPUS: u32 = 256;
 
-/// A machine: the network, its adapters and the buses behind them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Machine {
-    /// What it is called.
-    pub machine: Title,
-    /// How nodes and switches are joined.
-    pub topology: Topology,
-    /// Links and their flow control.
-    pub link: Link,
-    /// The rules of the switches.
-    pub switch: Switch,
-    /// How messages become packets.
-    pub packet: Packet,
-    /// The adapters.
-    pub adapter: Adapter,
-    /// The parts in which Elan4 adapters differ; without this section they are Elan3.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub elan4: Option<Elan4>,
-    /// The I/O bus between a node's main memory and its adapter.
-    pub bus: Bus,
-    /// The host processors as the libraries use them.
-    pub host: Host,
-    /// Tports, the tagged messages of Elanlib.
-    pub tport: Tport,
-    /// Groups of processes, and what they do together.
-    pub group: Group,
-    /// Several networks side by side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rails: Option<Rails>,
-    /// What the operating system takes of the hosts' processors, by its causes.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub noise: BTreeMap<String, Noise>,
-    /// How the fabric is computed; no physics.
-    pub fabric: Fabric,
+sections! {
+    /// A machine: the network, its adapters and the buses behind them.
+    Machine {
+        /// What it is called.
+        machine: Title,
+        /// How nodes and switches are joined.
+        topology: Topology,
+        /// Links and their flow control.
+        link: Link,
+        /// The rules of the switches.
+        switch: Switch,
+        /// How messages become packets.
+        packet: Packet,
+        /// The adapters.
+        adapter: Adapter,
+        /// The parts in which Elan4 adapters differ; without this section they are Elan3.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        elan4: Option<Elan4>,
+        /// The I/O bus between a node's main memory and its adapter.
+        bus: Bus,
+        /// The host processors as the libraries use them.
+        host: Host,
+        /// Tports, the tagged messages of Elanlib.
+        tport: Tport,
+        /// Groups of processes, and what they do together.
+        group: Group,
+        /// Several networks side by side.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rails: Option<Rails>,
+        /// What the operating system takes of the hosts' processors, by its causes.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        noise: BTreeMap<String, Noise>,
+        /// How the fabric is computed; no physics.
+        fabric: Fabric,
+    }
 }
+
+// No parameter of these sections has bounds of its own; `rules` checks how they agree with others.
+impl Section for Title {}
+impl Section for Topology {}
+impl Section for BTreeMap<String, Noise> {}
+impl Section for Fabric {}
 
 /// What a machine is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

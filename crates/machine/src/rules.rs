@@ -9,7 +9,7 @@ use crate::param::PerLevel;
 use crate::rails::Rails;
 use crate::section::LONGEST;
 use config::{Document, Problem};
-use elan::rails::{Kind, allocation};
+use elan::rails::allocation;
 use fabric::config::MAX_HOP_DELAY;
 use units::{Flits, Time};
 
@@ -17,23 +17,12 @@ use units::{Flits, Time};
 pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     let mut check = Check::new(document);
     topology::check(machine, &mut check);
-    machine.link.check(&mut check);
-    machine.switch.check(&mut check);
-    machine.packet.check(&mut check);
-    machine.adapter.check(&mut check);
-    machine.bus.check(&mut check);
-    machine.host.check(&mut check);
-    machine.tport.check(&mut check);
-    machine.group.check(&mut check);
-    if let Some(elan4) = &machine.elan4 {
-        elan4.check(&mut check);
-    }
+    machine.check_bounds(&mut check);
     check_link(machine, &mut check);
     check_share(machine, &mut check);
     check_packet(machine, &mut check);
     check_engine(machine, &mut check);
     if let Some(rails) = &machine.rails {
-        rails.check(&mut check);
         check_rails(rails, machine, &mut check);
     }
     noise::check(machine, &mut check);
@@ -60,7 +49,7 @@ fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
         check.range("rails.poll", rails.poll.value, cycle..=LONGEST);
     }
     let (nodes, count) = (machine.topology.nodes.value, rails.count.value);
-    if rails.policy.value == Kind::Static
+    if rails.policy.value.allocates()
         && machine.topology().is_ok()
         && let Err(error) = allocation::check(nodes, count)
     {

@@ -61,6 +61,20 @@ impl<T: Clone> Given for Option<Param<T>> {
     }
 }
 
+/// A section of a machine file.
+pub(crate) trait Section {
+    /// Reports the parameters whose bounds do not depend on others and that are out of them.
+    fn check(&self, _check: &mut Check<'_>) {}
+}
+
+impl<S: Section> Section for Option<S> {
+    fn check(&self, check: &mut Check<'_>) {
+        if let Some(section) = self {
+            section.check(check);
+        }
+    }
+}
+
 /// What the units of the fabric are: its cycle, and the levels of its links.
 pub(crate) struct Scale {
     pub cycle: Time,
@@ -135,15 +149,16 @@ macro_rules! section {
             $($(#[$doc])* pub $key: $type,)*
         }
 
-        impl $name {
-            /// Reports the parameters that are out of bounds.
-            pub(crate) fn check(&self, check: &mut $crate::check::Check<'_>) {
+        impl $crate::section::Section for $name {
+            fn check(&self, check: &mut $crate::check::Check<'_>) {
                 $($(if let Some(value) = $crate::section::Given::given(&self.$key) {
                     let key = concat!($section, ".", stringify!($key));
                     $crate::section::Bounds::check(&($bounds), key, value, check);
                 })?)*
             }
+        }
 
+        impl $name {
             /// Sets those that are the fabric's.
             #[allow(dead_code, unused_variables)] // of sections without such
             pub(crate) fn set(&self, config: &mut fabric::Config, scale: &$crate::section::Scale) {
@@ -166,4 +181,23 @@ macro_rules! section {
     };
 }
 
-pub(crate) use {section, value};
+/// Defines the machine: one field for each section. Each section is checked.
+macro_rules! sections {
+    ($(#[$about:meta])* $machine:ident { $($(#[$doc:meta])* $name:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $machine {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl $machine {
+            /// Reports the parameters of all sections that are out of bounds.
+            pub(crate) fn check_bounds(&self, check: &mut $crate::check::Check<'_>) {
+                $($crate::section::Section::check(&self.$name, check);)*
+            }
+        }
+    };
+}
+
+pub(crate) use {section, sections, value};

@@ -109,6 +109,8 @@ pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, Py
         "from": |link| tree.end_name(tree.ends(link).0),
         "to": |link| tree.end_name(tree.ends(link).1),
         "up": |link| tree.is_up(link),
+        "link_level": |link| tree.link_level(link) as u32,
+        "way": |link| tree.way(link),
         // Of the switch that the link leaves.
         "level": |link| match tree.ends(link).0 {
             End::Switch { switch, .. } => Some(tree.switch_level(switch) as u32),

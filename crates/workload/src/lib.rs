@@ -2,7 +2,7 @@
 //!
 //! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
 //! returns [`Records`]. Sections and figures are those of petrini2003, the `QsNET` paper; petrini2001 is the one about collective
-//! communication, garcia2005 that about MPI on `QsNetII`, coll2003 the one about several rails. There are five:
+//! communication, garcia2005 that about MPI on `QsNetII`, coll2003 the one about several rails. The workloads are:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
 //! * [`overlap`]: two processes that communicate while one of them computes (garcia2005 s3.2);

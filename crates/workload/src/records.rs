@@ -43,7 +43,7 @@ impl Row {
     pub(crate) fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
         assert!(
             METRICS.contains(&metric),
-            "{metric} is not in the list of metrics"
+            "{metric} is not in METRICS of crates/workload/src/records.rs: add it there"
         );
         Row {
             job: None,

@@ -21,6 +21,31 @@ pub struct Config {
     pub avoidance: bool,
 }
 
+/// Which rails a message may take where its receiver picks them, as under Tports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidates {
+    /// The next in turn of all rails between the two nodes.
+    All,
+    /// The next in turn of the free rails, or of all rails if none is free.
+    FreeFirst,
+    /// Rails that are free at the receiver; the message waits for them, and they are taken until the message ends.
+    FreeHere,
+    /// As `FreeHere`, but of these rails only those that are free at the sender too, if there are any.
+    FreeAtBothEnds,
+}
+
+impl Config {
+    /// The rails that a message of this length may take.
+    pub fn candidates(&self, size: Bytes) -> Candidates {
+        match self.policy {
+            Kind::Static | Kind::Basic => Candidates::All,
+            Kind::Hybrid if size <= self.threshold => Candidates::FreeFirst,
+            Kind::LocalDynamic => Candidates::FreeHere,
+            Kind::Dynamic | Kind::Hybrid => Candidates::FreeAtBothEnds,
+        }
+    }
+}
+
 /// How the rails of a message are picked; see the essay of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -42,5 +67,10 @@ impl Kind {
     /// Whether adapters reserve themselves, by control messages.
     pub fn reserves(self) -> bool {
         matches!(self, Kind::Dynamic | Kind::Hybrid)
+    }
+
+    /// Whether each adapter only transmits or only receives, as an [`Allocation`](super::Allocation) says.
+    pub fn allocates(self) -> bool {
+        self == Kind::Static
     }
 }

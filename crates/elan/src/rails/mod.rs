@@ -38,7 +38,7 @@ mod process;
 pub mod protocol;
 
 pub use allocation::{Allocation, AllocationError};
-pub use config::{Config, Kind};
+pub use config::{Candidates, Config, Kind};
 pub use policy::stripes;
 pub use policy::turn::Turn;
 pub use process::{Attachment, Process};
@@ -86,7 +86,7 @@ impl Rails {
             let adapters = Rail::all(rails).map(|rail| adapter(rail, node));
             Rc::new(Host::new(node, config, adapters.collect()))
         };
-        let allocation = (config.policy == Kind::Static).then(|| {
+        let allocation = config.policy.allocates().then(|| {
             let allocation = Allocation::with_rails(nodes, rails);
             Rc::new(allocation.expect("the machine has been checked"))
         });

@@ -1,7 +1,8 @@
 //! # Policies: how a process picks the rails of a message
 //!
 //! A [`Policy`] is asked before each message and says which rails it takes, and in which way it holds them. To add one is to
-//! write a type, and to name it in [`super::Kind`] and in `super::kinds`; nothing else knows which there are.
+//! write a type, and to name it in [`super::Kind`] and in `super::kinds`. Nothing else knows which policies there are: Tports,
+//! where the receiver picks the rails, ask [`Config::candidates`].
 
 pub(super) mod basic;
 pub(super) mod dynamic;

@@ -313,6 +313,20 @@ impl Wiring for FatTree {
         self.locate(link).1
     }
 
+    fn way(&self, link: LinkId) -> String {
+        let level = self.link_level(link);
+        let below = match level {
+            0 => "the nodes".to_string(),
+            _ => format!("level {level}"),
+        };
+        let above = level + 1;
+        if self.is_up(link) {
+            format!("up from {below} to level {above}")
+        } else {
+            format!("down from level {above} to {below}")
+        }
+    }
+
     fn ends(&self, link: LinkId) -> (End, End) {
         let (level, upward, pair) = self.locate(link);
         let (upper, parallel) = (level + 1, self.parallel[level]);

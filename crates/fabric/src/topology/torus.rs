@@ -246,6 +246,15 @@ impl Wiring for Torus {
         self.locate(link).1
     }
 
+    fn way(&self, link: LinkId) -> String {
+        match (self.link_level(link), self.is_up(link)) {
+            (0, true) => "from the nodes".to_string(),
+            (0, false) => "to the nodes".to_string(),
+            (dimension, true) => format!("forwards along dimension {dimension}"),
+            (dimension, false) => format!("backwards along dimension {dimension}"),
+        }
+    }
+
     fn ends(&self, link: LinkId) -> (End, End) {
         let (level, up, number) = self.locate(link);
         let end = |switch: u32, port: u32| End::Switch {

@@ -51,6 +51,9 @@ pub trait Wiring {
     /// Which of the two directions of its level a link has: upwards in a tree, to higher coordinates in a torus; from a node.
     fn is_up(&self, link: LinkId) -> bool;
 
+    /// The way of a link for people, such as "up from level 1 to level 2"; links of one level and direction have the same way.
+    fn way(&self, link: LinkId) -> String;
+
     /// Where a link starts and where it ends.
     fn ends(&self, link: LinkId) -> (End, End);
 

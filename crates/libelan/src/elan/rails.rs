@@ -26,7 +26,7 @@
 //! sender of the end: when it fails, sends do ([`RailDown`](super::tport::TportError::RailDown)), and receives from other nodes wait
 //! for ever.
 
-use elan::rails::{Allocation, Config, Kind, Turn, stripes};
+use elan::rails::{Allocation, Candidates, Config, Turn, stripes};
 use elan::{DmaError, NoContext, Node, NodeId, Rail};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ impl Rails {
             return Ok(processes.iter().map(|_| None).collect());
         };
         let (nodes, rails) = processes[0].nodes_and_rails();
-        let allocation = (config.policy == Kind::Static).then(|| {
+        let allocation = config.policy.allocates().then(|| {
             let allocation = Allocation::with_rails(nodes, rails);
             Rc::new(allocation.expect("the machine has been checked"))
         });
@@ -148,15 +148,14 @@ impl Rails {
             return Err(DmaError::NoRail { from, to });
         }
         let free = || self.those(|rail| self.is_free(rail));
-        let short = size <= self.config.threshold;
-        let (rails, taken) = match self.config.policy {
-            Kind::Static | Kind::Basic => (up, false),
-            Kind::Hybrid if short => (
+        let (rails, taken) = match self.config.candidates(size) {
+            Candidates::All => (up, false),
+            Candidates::FreeFirst => (
                 Some(free()).filter(|free| !free.is_empty()).unwrap_or(up),
                 false,
             ),
-            Kind::LocalDynamic => (free(), true),
-            Kind::Dynamic | Kind::Hybrid => {
+            Candidates::FreeHere => (free(), true),
+            Candidates::FreeAtBothEnds => {
                 let (mut both, here) = (free(), free());
                 let told = |rail: u32| rail < MOST_TOLD && wanted.free >> rail & 1 == 1;
                 both.retain(|rail| told(rail.get()));

@@ -72,6 +72,12 @@ pub(super) fn check_cycles(machine: &Machine, check: &mut Check<'_>) {
         && let Some(cycle) = find_cycle(&machine.cluster_config().fabric)
     {
         let found = check.problem("topology", format!("this network deadlocks: {cycle}"));
-        found.hint("set topology.datelines to true, which needs 2 link.channels");
+        let datelines = machine.topology.datelines.as_ref();
+        found.hint(if datelines.is_some_and(|datelines| !datelines.value) {
+            "set topology.datelines to true, which needs 2 link.channels".to_string()
+        } else {
+            let kind = machine.topology.noun();
+            format!("no key of this file ends the cycle: the routing of a {kind} has a defect")
+        });
     }
 }

@@ -5,7 +5,7 @@ use crate::fit::{Fit, no_node};
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
 use elan::NodeId;
-use elan::rails::{Allocation, Kind};
+use elan::rails::Allocation;
 use itertools::Itertools;
 use std::collections::BTreeMap;
 use workload::RailFailure;
@@ -51,7 +51,7 @@ pub(super) fn failure(failure: Option<RailFailure>, series: &str, fit: &mut Fit<
         let message = format!("there is no rail {rail}: the machine has {rails}, from 0 on");
         fit.problem(&format!("{path}.rail"), message)
             .allowed(format!("0 to {}", rails - 1));
-    } else if section.is_some_and(|rails| rails.policy.value == Kind::Static)
+    } else if section.is_some_and(|rails| rails.policy.value.allocates())
         && let Ok(allocation) = Allocation::with_rails(fit.attached(), rails)
         && let Some((from, to)) = allocation.parted_without(rail.into())
     {
