@@ -50,8 +50,9 @@ def main() -> None:
         print(f"nothing to compare with: no entry is of {entry['rustc']}")
     elif grown := slower(last, entry):
         sys.exit(
-            f"error: more instructions per packet than in the last entry: {', '.join(grown)}. Make the simulator as fast"
-            " as it was. Or add an entry (make bench), and say why in CHANGELOG.md: `instructions per packet (COMMIT)`."
+            f"error: more instructions per packet than in the last entry: {', '.join(grown)}. Make the simulator as"
+            " fast as it was. Or add an entry (make bench), and say why in CHANGELOG.md:"
+            " `instructions per packet (COMMIT)`."
         )
 
 
