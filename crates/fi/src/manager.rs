@@ -1,12 +1,12 @@
 //! Two requests of the rank to the process manager: to enter a barrier, and to end all ranks.
 //!
-//! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the
-//! host. Some ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in
-//! the simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it goes on.
+//! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the host.
+//! Some ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in the
+//! simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it goes on.
 //!
-//! An error of MPI ends the program without any call that this library sees. The process manager then kills all ranks within
-//! a fraction of a millisecond: often before the failed rank has exited, and before its output has been passed on. So the
-//! request is noted when the rank writes it.
+//! An error of MPI ends the program without any call that this library sees. The process manager then kills all ranks within a
+//! fraction of a millisecond, often before the failed rank has exited and before its output has been passed on. So this module
+//! notes the request to end all ranks when the rank writes it.
 
 #![allow(unsafe_code)] // a function of C
 
@@ -20,15 +20,15 @@ use std::sync::atomic::{AtomicI32, Ordering};
 static MANAGER: AtomicI32 = AtomicI32::new(-1);
 
 /// How a request to end all ranks begins, in the language of MPICH's process managers. In the second version of this language
-/// the length of the request stands before it, in so many bytes.
+/// the length of the request stands before it, in this many bytes.
 const ABORT: &[u8] = b"cmd=abort";
 const LENGTH: usize = 6;
 
-/// How requests to enter a barrier begin, in both versions; and what names a barrier that has a tag, or only some of the ranks.
+/// How requests to enter a barrier begin, in both versions; and what precedes the name of a barrier's tag or group.
 const BARRIERS: [&[u8]; 2] = [b"cmd=barrier_in", b"cmd=kvs-fence"];
 const GROUP: &[u8] = b"group=";
 
-/// A request is no longer than that, but for its group.
+/// The longest request, without its group.
 const REQUEST: usize = 1 << 16;
 
 static WRITE: Next = Next::new(
@@ -49,7 +49,7 @@ pub fn attached() {
     WRITE.get();
 }
 
-/// A barrier of the process manager's that a request enters: its name, and how many of so many ranks meet there.
+/// The barrier of the process manager that a request enters: its name, and how many of how many ranks meet there.
 fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
     let start = request.iter().position(|&byte| byte == b'c')?;
     let request = &request[start.min(LENGTH)..];

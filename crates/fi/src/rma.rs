@@ -1,5 +1,5 @@
-//! Access to the memory of other ranks: the functions of `fi_rma.h` as puts and gets. A write ends when its bytes are in the
-//! other rank's memory. Writes with completion data for the other side are not there.
+//! Access to the memory of other ranks: the functions of `fi_rma.h` become puts and gets. A write ends when its bytes are in
+//! the other rank's memory. There are no writes with completion data for the other side.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 

@@ -317,7 +317,6 @@ impl Area {
     }
 
     /// The bytes of an area at a place. Only for the side that has the turn: with the turn, the bytes pass to the other side.
-    /// passed on.
     pub fn read(&self, rank: u32, way: Way, at: usize, length: usize) -> &[u8] {
         assert!(at + length <= BATCH, "bytes beyond the end of the area");
         let place = self.start(rank, way) + at;

@@ -66,7 +66,7 @@ impl<'a> Payload<'a> {
         self.begun && self.gone == self.whole
     }
 
-    /// The next part, of at most `room` bytes.
+    /// The next part, of at most `most` bytes.
     pub(crate) fn next(&self, most: usize) -> Part {
         Part {
             at: self.gone as u64,
@@ -87,7 +87,7 @@ impl<'a> Payload<'a> {
         })
     }
 
-    /// Takes the next part out, of at most `room` bytes: for those who pass a payload on without an area, as tests do.
+    /// Takes the next part out, of at most `most` bytes: for those who pass a payload on without an area, as tests do.
     pub fn take(&mut self, most: usize) -> Option<(Part, Vec<u8>)> {
         if self.is_written() {
             return None;

@@ -7,7 +7,7 @@ use link::Leaving;
 use std::ffi::{c_double, c_int};
 use std::sync::atomic::AtomicUsize;
 
-/// Calls an MPI library's definition with words for arguments, as the outermost call if it is that.
+/// Calls an MPI library's definition with words for arguments; notes the call if it is the thread's outermost.
 macro_rules! pass {
     ($name:ident($($word:ident)*)) => {{
         static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -64,7 +64,7 @@ macro_rules! with_words {
 
 link::each_call!(entries);
 
-/// Notes who ends the run, and how: afterwards, all that is left to see are many dead processes.
+/// Notes who ends the run, and how: afterwards there are only many dead processes to see.
 #[unsafe(no_mangle)]
 extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
     if let Some(session) = session::get() {
@@ -74,7 +74,7 @@ extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
     pass!(MPI_Abort(comm code))
 }
 
-/// Notes how many requests it starts.
+/// Notes how many requests the call starts.
 #[unsafe(no_mangle)]
 extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
     let result = pass!(MPI_Startall(count requests));
@@ -102,7 +102,7 @@ extern "C" fn MPI_Init_thread(
     result
 }
 
-/// The level of threads lies in `info`, and is the highest for who does not ask.
+/// The level of threads lies in `info`; without one, the highest level holds.
 #[unsafe(no_mangle)]
 extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) -> c_int {
     thread::may_be_several();
@@ -127,7 +127,7 @@ spawning!(MPI_Comm_spawn_multiple(
     count commands arguments processes infos root comm children errors
 ) of root in comm);
 
-/// Says so, once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
+/// Says so once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
 fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> c_int {
     let (Some(rank), Some(barrier), Some(handler)) = (
         definition(c"MPI_Comm_rank"),

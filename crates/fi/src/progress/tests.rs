@@ -76,7 +76,7 @@ fn received(id: u64, status: Status, size: u64) -> Report {
     }
 }
 
-/// Of a peek, and of a message of 40 bytes if there is one.
+/// The report of a peek, and of a message of 40 bytes if there is one.
 fn found(id: u64, status: Status) -> Report {
     Report {
         kind: ReportKind::Found as u32,
@@ -84,7 +84,7 @@ fn found(id: u64, status: Status) -> Report {
     }
 }
 
-/// The parts of a payload, none longer than so many bytes.
+/// The parts of a payload, each of at most `most` bytes.
 fn parts(bytes: &[u8], most: usize) -> Vec<(Part, Vec<u8>)> {
     let pieces = [bytes];
     let mut payload = Payload::new(&pieces);
@@ -228,7 +228,7 @@ fn a_peek_finds_and_claims() {
     assert!(engine.is_under_way(id));
 }
 
-/// One that is too long for its receive is the error of that receive; one that is discarded is none.
+/// A message that is too long for its receive fails this receive; a message that is discarded fails none.
 #[test]
 fn a_claimed_message_may_find_no_room() {
     for (wish, error) in [(0, Some(FI_ETRUNC)), (FI_DISCARD, None)] {

@@ -1,4 +1,4 @@
-//! What the rank does.
+//! What the rank does in each part.
 
 use crate::session::{self, Session};
 use crate::{attach, clock as clocks, thread};
@@ -294,7 +294,7 @@ fn again(session: &Session) {
     }
 }
 
-/// A library as small as possible, which the process loads as interpreters do: out of sight of others.
+/// A library as small as possible, which the process loads as interpreters load theirs: out of sight of others.
 const LIBRARY: &str = "
 void (*hook)(void);
 int PMPI_Init(int *count, char ***words) { return 0; }
@@ -350,7 +350,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Builds and loads the library; where a name of it is.
+/// Builds and loads the library, and returns the address of a name in it.
 fn library() -> impl Fn(&std::ffi::CStr) -> *mut std::ffi::c_void {
     let folder = std::env::temp_dir().join(format!("elanite-fi-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");
@@ -373,7 +373,7 @@ fn library() -> impl Fn(&std::ffi::CStr) -> *mut std::ffi::c_void {
 
 static HOOKS: AtomicU32 = AtomicU32::new(0);
 
-/// Runs within calls.
+/// Runs a function within calls.
 extern "C" fn hook() {
     let session = session::get().expect("a rank");
     let seen = (thread::blocks(), thread::makes_request(), thread::outside());
