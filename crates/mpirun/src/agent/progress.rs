@@ -1,4 +1,4 @@
-//! What a rank has under way: how it ends, when the rank sees it, and what it is told.
+//! The operations that a rank has under way: how each ends, when the rank sees its end, and what the rank is told.
 
 use super::about::About;
 use super::{Agent, Entry, Role, State};
@@ -47,7 +47,7 @@ impl Agent {
         Rc::clone(&self.state.borrow().entries[&key].operation)
     }
 
-    /// An operation has ended, and the rank could see it. Returns what is left to do if it never will.
+    /// An operation has ended, and the rank could see its end. Returns what is left to do if the rank never will.
     fn ended(&self, key: u64, now: Time) -> Option<Finish> {
         let mut state = self.state.borrow_mut();
         let entry = &state.entries[&key];
@@ -131,7 +131,7 @@ impl Agent {
         }
     }
 
-    /// Waits until something has ended, or a moment has come; when the former was.
+    /// Waits until something has ended, or a moment has come; returns whether something has ended.
     async fn something(&self, until: u64) -> Option<Time> {
         let bell = {
             let mut state = self.state.borrow_mut();
@@ -152,7 +152,7 @@ impl Agent {
         self.state.borrow().ended.front().map(|&(at, _)| at)
     }
 
-    /// The rank sees, one after the other, all that had ended by a moment. Returns when it has.
+    /// The rank sees, one after the other, all that had ended by a moment. Returns when the rank is done with it.
     async fn see(self: &Rc<Self>, moment: Time) -> Time {
         let mut now = moment;
         loop {

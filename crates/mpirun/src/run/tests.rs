@@ -51,7 +51,7 @@ fn own_ping(name: &str, size: u64) -> f64 {
     records.tables.rows[0].value
 }
 
-/// The same by orders, as a program of blocking sends and receives gives them.
+/// Half a round trip by orders, as a program of blocking sends and receives gives them.
 fn ping(process: &mut Process, size: u64) -> Option<f64> {
     let bytes = vec![7; size as usize];
     let mut latency = None;
@@ -298,7 +298,7 @@ fn what_is_too_long_is_told_and_not_stored() {
     });
 }
 
-/// Also where a peek has kept it; and it is taken away, so that the next of its tag is the next.
+/// Also where a peek has kept the message. The message is taken away, so that the next one with its tag comes next.
 #[test]
 fn what_is_too_long_says_whose_it_is_and_is_gone() {
     let too_long = |(status, report, bytes): (Status, Report, Vec<u8>), length| {
@@ -334,7 +334,7 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
     }
 }
 
-/// A rank that leaves and comes back finds no time passed but what is always taken for it, or what others were ahead.
+/// A rank that leaves and comes back finds that only the fixed time of coming back has passed, or what others were ahead.
 #[test]
 fn ranks_leave_and_come_back() {
     for (name, network) in networks() {
@@ -368,7 +368,7 @@ fn ranks_leave_and_come_back() {
     }
 }
 
-/// Who meets others that never come waits for ever, unless one of them may still come back.
+/// A rank that meets others that never come waits for ever, unless one of them may still come back.
 #[test]
 fn who_is_not_met_is_in_a_deadlock() {
     let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
@@ -389,7 +389,7 @@ fn who_is_not_met_is_in_a_deadlock() {
     assert!(outcome.time < Time::from_us(1100), "{}", outcome.time);
 }
 
-/// That of a rank whose process is gone is told with the end; ranks of this test have processes that live.
+/// The end tells of a rank whose process is gone; ranks of this test have processes that live.
 #[test]
 fn nobody_dies_in_a_run_that_would_go_on() {
     let run = Options {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use units::Time;
 
-/// A random program in which every message that is received is sent. It waits for ends, or looks for them, and copies bytes
-/// to and from the memory of others. What the rank saw of its own memory, and when.
+/// A random program in which every message that is received is sent. It waits for ends, or looks for them, and copies bytes to
+/// and from the memory of others. Returns what the rank saw of its own memory, and when.
 pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
     let rank = process.rank();
     process.memory.insert(7, vec![rank as u8; 4096]);
@@ -121,7 +121,7 @@ fn a_lookahead_changes_nothing() {
     }
 }
 
-/// What a rank hears of first, and when: of a message that has come and that it claims, or of one that comes about then.
+/// Notes which message a rank hears of first, and when: a message that it claims, or one that comes about then.
 fn claim_and_receive(process: &mut Process, heard: &Mutex<Vec<(u64, bool, bool)>>) {
     for round in 0..60 {
         if process.rank() == 1 {
