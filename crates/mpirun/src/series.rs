@@ -1,8 +1,7 @@
 //! How busy links, buses and thread processors were over time, for pictures of a run.
 //!
-//! The run is cut into periods. Nobody knows beforehand how long the run will be. When there are [`MOST`] periods, each two
-//! become one, and later ones are twice as long. A period ends with the first event, or turn of a rank, at or after its nominal
-//! end.
+//! The run is cut into periods. Its length is not known beforehand: when there are [`MOST`] periods, each two become one, and
+//! later ones are twice as long. A period ends with the first event, or turn of a rank, at or after its nominal end.
 
 use elan::Cluster;
 use units::Time;

@@ -231,10 +231,9 @@ impl Server {
         }
     }
 
-    /// Nothing can happen any more in the simulated network. Lets all ranks look some times whether what they wait for comes
-    /// without the network, such as messages of a rank to itself. Then lets ranks look that have threads of their own (of the C
-    /// library to access files, or of the program), which takes real time. Returns whether there are such ranks, and still
-    /// hope.
+    /// Nothing can happen any more in the simulated network. Lets all ranks look some times for what comes without the network,
+    /// such as messages of a rank to itself. Then lets ranks look that have threads of their own (of the C library to access
+    /// files, or of the program), which takes real time. Returns whether there are such ranks, and still hope.
     #[expect(
         clippy::disallowed_methods,
         reason = "threads of real processes take real time"

@@ -69,7 +69,7 @@ impl Kind for AllocationGrid {
 }
 
 impl AllocationGrid {
-    /// Rails that are given are enough for every number of nodes.
+    /// Checks that the given number of rails is enough for every number of nodes.
     fn rails(&self, path: &str, checks: &mut Check<'_>) {
         let Some(rails) = &self.rails else {
             return;
