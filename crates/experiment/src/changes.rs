@@ -70,7 +70,7 @@ impl Changes {
                 .map(|key| format!("{path}.{key}"));
             let moved = match ours {
                 Some(path) => document.problem(&path, problem.message),
-                // What the changes bring about elsewhere.
+                // Problems that the changes cause elsewhere in the machine.
                 None => document.problem(path, format!("{}: {}", problem.key, problem.message)),
             };
             Problem {

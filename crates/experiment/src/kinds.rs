@@ -4,7 +4,7 @@
 //! each one value or a list ([`Grid`]); their bounds, whatever the machine ([`Kind::check`]) and on a machine ([`Kind::fit`]);
 //! the points that they make; how a point runs and what its key is ([`Runs`]); and its figure where the experiment file
 //! describes no other ([`Plot`]). The module `kind` has these traits. The records of a run are in the crate `workload`, with
-//! its program. All code that deals with experiments goes by the list of kinds in this file; none of it knows any kind.
+//! its program. All code that deals with experiments goes by the list of kinds in this file; no other code names a kind.
 //!
 //! A section `[series.KEY]` chooses the kind of a series, which has one. Jobs have names, `[series.jobs.NAME]`, and are the
 //! kind that others may take for company. [`Beside`] holds what stands beside a section; a kind takes from it what it can use.

@@ -94,7 +94,7 @@ impl Pairs {
             .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
         self.source = Source {
             path: path.display().to_string(),
-            // The same as the file up to the first byte that is no text.
+            // Like the file up to the first byte that is no text.
             text: String::from_utf8_lossy(&bytes).into_owned(),
             spans: Vec::new(),
         };

@@ -44,7 +44,7 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
     manager::attached();
     // SAFETY: the handler only writes a few words.
     unsafe { libc::atexit(exits) };
-    // Whoever started this process watches over it; without one, nobody would end it.
+    // The starter of this process watches over it; without a starter, nobody would end this process.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     Ok(session)
 }

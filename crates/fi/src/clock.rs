@@ -161,7 +161,7 @@ unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut [c_int; 2]) -> c_int {
     if !zone.is_null() {
-        // As the kernel has it, where nobody has set a zone.
+        // As in the kernel, where nobody has set a zone.
         unsafe { zone.write([0; 2]) };
     }
     if time.is_null() {

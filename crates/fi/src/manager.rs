@@ -45,7 +45,7 @@ pub fn attached() {
     let file = std::env::var("PMI_FD").ok();
     let file = file.and_then(|file| file.parse().ok()).unwrap_or(-1);
     MANAGER.store(file, Ordering::Relaxed);
-    // A handler of a signal may write, and must not look for it.
+    // The handler of a signal may write, and must not look for the system's function then.
     WRITE.get();
 }
 
@@ -57,13 +57,13 @@ fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
     let mut words = request.split(|byte| b" ;\n".contains(byte));
     let group = words.find_map(|word| word.strip_prefix(GROUP));
     let group = group.unwrap_or_default();
-    // FNV-1a; the same for the same group in all processes.
+    // FNV-1a: equal for equal groups, in all processes.
     let name = group
         .iter()
         .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
         });
-    // A list of ranks, with a tag behind it; without a list, it is all of them.
+    // A list of ranks, with a tag behind it; without a list, the group has all ranks.
     let list = group.split(|&byte| byte == b':').next().unwrap_or_default();
     let listed = list.first().is_some_and(u8::is_ascii_digit);
     let count = list.split(|&byte| byte == b',').count() as u32;

@@ -88,7 +88,7 @@ impl Buffer {
     /// The buffer that a list names, as the list is passed in C.
     ///
     /// # Safety
-    /// The list must have so many entries, and each must name memory as for [`Span::new`].
+    /// The list must have this many entries, and each must name memory as for [`Span::new`].
     pub unsafe fn new(list: *const IoVec, count: usize) -> Buffer {
         if list.is_null() || count == 0 {
             return Buffer::default();

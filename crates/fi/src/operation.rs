@@ -151,7 +151,7 @@ pub fn inject(order: Order, bytes: &Buffer, peer: u64, kind: OpKind) -> Result<(
     let mut call = call(peer)?;
     let binding = call.bindings().of_injected(kind);
     let waits = thread::sends();
-    // 0 if nobody is going to wait for it and nothing counts it.
+    // 0 if nobody is going to wait for the operation and no counter counts it.
     let id = if waits || binding.counter.is_some() {
         call.state.engine.begin(PendingOp {
             context: 0,

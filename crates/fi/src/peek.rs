@@ -85,7 +85,7 @@ pub fn order_claim(
 ) -> Result<(), c_int> {
     let mut call = call(FI_ADDR_UNSPEC)?;
     let discards = quietly || flags & FI_DISCARD != 0;
-    // There is no room for what nobody wants.
+    // A message that is discarded needs no room.
     let buffer = if discards { Buffer::default() } else { buffer };
     let size = buffer.length() as u64;
     let binding = call.bindings().of(OpKind::Receive, Some(flags));

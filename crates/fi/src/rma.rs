@@ -113,7 +113,7 @@ functions! {
         parts(message).and_then(|(bytes, place)| put(&bytes, &place, message.context, Some(flags)))
     };
 
-    // No call of MPI that is a put blocks until its end.
+    // No call of MPI that makes a put blocks until the put has ended.
     inject(bytes: *const u8, length: usize, peer: u64, at: u64, key: u64) => {
         let order = Place { peer, at, key }.order(OrderKind::Put);
         operation::inject(order, &Span::new(bytes, length).into(), peer, OpKind::Write)

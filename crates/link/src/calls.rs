@@ -109,7 +109,7 @@ macro_rules! each_call {
             }
             Other {
                 1 => MPI_Cancel MPI_Comm_free MPI_Request_free MPI_Win_sync;
-                // Most of `MPI_Comm_join` goes over a socket of the program's own, which no message wakes.
+                // Most of `MPI_Comm_join` goes over a socket of the program, which no message wakes.
                 2 => MPI_Comm_join MPI_Pready;
                 3 => MPI_Pready_list MPI_Pready_range MPI_Win_post;
                 5 => MPI_File_read MPI_File_read_c MPI_File_read_shared MPI_File_read_shared_c MPI_File_write

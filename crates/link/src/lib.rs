@@ -8,8 +8,8 @@
 //! the reports and fills its area with [`Order`]s: sends, receives, puts and gets, each with the local time at which the
 //! program gave it. The rank gives the turn to the simulator when it has nothing to do before something happens in simulated
 //! time; its last order says what it waits for ([`OrderKind::Wait`]). The simulator gives the turn back with the [`Report`]s
-//! that are due by then. Both sides write only two words, and these are all the synchronisation: the turn of a slot, and the
-//! rank that the simulator sleeps for.
+//! that are due by then. Only two words are written by both sides, and these are all the synchronisation: the turn of a slot,
+//! and the rank that the simulator sleeps for.
 //!
 //! | who | does | wakes |
 //! |---|---|---|

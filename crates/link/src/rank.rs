@@ -83,7 +83,7 @@ impl Rank {
     pub fn order(&mut self, order: &Order, payload: &[&[u8]]) {
         let mut payload = Payload::new(payload);
         while !payload.is_written() {
-            // What gives the turn away must fit behind it.
+            // The order that gives the turn away must fit behind this one.
             let (way, free) = ((self.number, Way::Up), frame::<Order>());
             let up = self.area.append(way, self.up, order, &mut payload, free);
             if let Some(up) = up {

@@ -96,7 +96,7 @@ pub fn to_ranks<'a, W: Word + 'a>(
             word.give(ranks.get(next).copied().unwrap_or(NOBODY));
         }
     }
-    // The last one first: a rank that is awake may go on at once, and those that it wakes must have their turns by then.
+    // The last rank first: a rank that is awake may go on at once, and the ranks that it wakes must have their turns by then.
     for &rank in ranks.iter().rev() {
         turn(rank).give(RANK);
     }

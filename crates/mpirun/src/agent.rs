@@ -190,7 +190,7 @@ impl Agent {
 
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
     pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Vec<u8>)>) {
-        // With its turn it has had what it was told, and has not complained.
+        // With its turn the rank has had the messages that it was told, and has not complained.
         for number in std::mem::take(&mut self.state.borrow_mut().told) {
             self.shared.in_flight.confirm(number);
         }

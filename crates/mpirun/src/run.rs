@@ -192,7 +192,7 @@ impl Run {
             (Network::Ideal, _) => Bytes::new(u64::MAX / 2),
             (Network::Machine, Memory::Main) => LONGEST,
             (Network::Machine, Memory::Elan) => {
-                // Several have room beside each other.
+                // Several messages have room beside each other.
                 Bytes::new(self.adapter_memory().as_u64() / 8).min(LONGEST)
             }
         }
@@ -292,7 +292,7 @@ impl Run {
         server.attach(nodes, endpoints);
         let outcome = server.run();
         if outcome.end == End::Finished {
-            // Who would come back now, while its process exits, must not wait.
+            // A rank that would come back now, while its process exits, must not wait.
             self.end();
         }
         let repeatable = !matches!(self.options.compute()?, Compute::Measured(_));

@@ -147,7 +147,7 @@ impl Server {
             || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some() || no_room();
         self.run_until(due, !gate, &stop)?;
         if stop() {
-            // The rest of this moment: those that can go on from it go on together.
+            // The rest of this moment: ranks that can go on from it go on together.
             self.run_until(self.cluster.now(), true, &|| false)?;
             self.turns.trouble()?;
             if no_room() {
@@ -218,7 +218,7 @@ impl Server {
     fn end(&self) -> Over {
         let finished = |agent: &Rc<Agent>| agent.is_finished();
         if !self.shared.agents.borrow().iter().all(finished) {
-            // Others may have died while they waited.
+            // Other ranks may have died while they waited.
             self.turns.look_for_dead();
             self.remove_dead(self.cluster.now());
         }

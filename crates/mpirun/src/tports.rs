@@ -60,7 +60,7 @@ impl Process {
 
 impl Endpoint for Process {
     fn compute(&self, at: Time, time: Time) -> Ended {
-        // After what the processor has to do for the calls before, and with what the operating system takes of it.
+        // After the processor's work for the calls before, and with the noise of the operating system.
         Box::pin(self.pe.given(at, || self.pe.compute(time)))
     }
 

@@ -63,7 +63,7 @@ impl Watch {
                 return Err(Trouble::Died(rank));
             }
         }
-        // It goes when all ranks have.
+        // The launcher ends when all ranks have ended.
         let is_gone = |rank| link.phase(rank).is_out() || self.keep_going && is_dead(link, rank);
         let all_out = || (0..link.ranks()).all(is_gone);
         if lives(self.launcher) || all_out() {

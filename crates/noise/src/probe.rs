@@ -109,7 +109,7 @@ pub fn measure(request: Request, cancel: &AtomicBool) -> Result<Measurement, Err
     }
     let rounds = calibrate(request.compute);
     let length = Duration::from_nanos(request.length.as_ps() / 1000);
-    // Pages of the list are there before the loop begins: no fault falls into it.
+    // The list has its pages before the loop begins: no page fault interrupts the loop.
     let mut elapsed = vec![u64::MAX; request.iterations() as usize + 1];
     let mut count = 0;
     let start = Instant::now();

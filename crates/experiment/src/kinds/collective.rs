@@ -55,7 +55,7 @@ pub struct CollectiveSeries {
     pub jobs: BTreeMap<String, JobGrid>,
 }
 
-/// The same with one value for each field.
+/// A collective operation and its background traffic, with one value for each field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collectives {

@@ -34,7 +34,7 @@ pub struct JobsSeries {
     pub saturation: Option<Search>,
 }
 
-/// The same with one value for each field.
+/// Jobs with one value for each field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {

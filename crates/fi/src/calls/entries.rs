@@ -58,7 +58,7 @@ macro_rules! with_words {
     (10 $name:ident) => { entry!($name a b c d e f g h i j); };
     (12 $name:ident) => { entry!($name a b c d e f g h i j k l); };
     (13 $name:ident) => { entry!($name a b c d e f g h i j k l m); };
-    // Below: they do more.
+    // The calls under `own` are defined below: they do more.
     (own $name:ident) => {};
 }
 
@@ -91,7 +91,7 @@ extern "C" fn MPI_Init_thread(
     required: usize,
     provided: usize,
 ) -> c_int {
-    // `MPI_THREAD_MULTIPLE` of MPICH's own binary interface and of the standard one; neither is another level of the other.
+    // `MPI_THREAD_MULTIPLE` of MPICH's own binary interface and of the standard one; each number is no other level of the other.
     const MULTIPLE: [c_int; 2] = [3, 4096];
     let result = pass!(MPI_Init_thread(count words required provided));
     // SAFETY: MPI wants a place for what it provides, and has written to it.
@@ -153,7 +153,7 @@ fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> c_int {
             "elanite: {call} is not supported on the simulated cluster: its ranks are fixed when the run starts"
         );
     }
-    // The first that fails ends the others: not before the reason has been said. The call is one of all these ranks.
+    // The first rank that fails ends the others, so none may fail before the reason has been said. All these ranks make the call.
     around(link::calls::number("MPI_Barrier"), || barrier(comm));
     handler(comm, error);
     error

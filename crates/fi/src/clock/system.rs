@@ -66,7 +66,7 @@ const SIGNALS: usize = 8; // bytes of the kernel's set of signals
 // SAFETY, of all: as the functions of the C library of these names, and the kernel checks addresses.
 
 pub unsafe fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
-    // The C library's own needs no system call for most clocks.
+    // The C library's own function needs no system call for most clocks.
     if CLOCK_GETTIME.get().is_some() {
         return next!(CLOCK_GETTIME, fn(clock => clockid_t, time => *mut timespec));
     }

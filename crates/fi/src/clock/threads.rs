@@ -111,7 +111,7 @@ unsafe fn timed(
         return system();
     };
     let result = by(libc::CLOCK_MONOTONIC, &raw const wait.end);
-    // Those of semaphores return -1 and set the error number; the others return it.
+    // Functions of semaphores return -1 and set the error number; the others return the number.
     // SAFETY: the place of this thread's error number.
     let error = unsafe { *libc::__errno_location() };
     let said = if result == -1 { error } else { result };

@@ -74,7 +74,7 @@ unsafe extern "C" fn select(
         )
     };
     if let (Some(given), Some(time)) = (given, time) {
-        // As Linux does: what is left.
+        // As Linux does: the time that is left.
         (given.tv_sec, given.tv_usec) = (time.tv_sec, time.tv_nsec / 1000);
     }
     result

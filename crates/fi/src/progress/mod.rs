@@ -154,7 +154,7 @@ impl ProgressEngine {
                 let came = self.regions.write(report, part, bytes);
                 if came.is_some_and(|checksum| checksum != report.checksum) && self.wrong.is_none()
                 {
-                    // The memory may be changed by other threads meanwhile, so that it is what came that counts.
+                    // Other threads may change the memory meanwhile, so the bytes that came count.
                     let stored = self.regions.content(report);
                     self.wrong = Some(differs(report, stored));
                 }
@@ -274,7 +274,7 @@ impl ProgressEngine {
                 self.completions.done(binding, entry, source);
                 return;
             }
-            // The program wanted nothing of it.
+            // The program discards the message.
             Status::Truncated if flags & FI_DISCARD != 0 => {
                 return self.completions.done(binding, entry, source);
             }

@@ -150,7 +150,7 @@ impl Untagged {
                 entry.data = report.data.into();
             }
             if bytes.len() > room && filled > 0 {
-                // The next one must have it; this one goes back with nothing in its rest.
+                // The next buffer must take the message; this buffer goes back with nothing in its rest.
                 entry.flags = FI_MULTI_RECV;
                 (entry.len, entry.data) = (0, 0);
                 effects.push(Effect::Done(posted.binding, entry, source));

@@ -188,7 +188,7 @@ impl Session {
                     Flags::BLOCKING.with(Flags::THREADS)
                 };
                 if !self.wait(state, NEVER, flags) {
-                    // The simulator lets all ranks go on before it takes them to wait for each other for ever.
+                    // The simulator lets all ranks go on before it reports that they wait for each other for ever.
                     let more = (2 * last_looks).clamp(FIRST_LAST_LOOKS, MOST_LAST_LOOKS);
                     self.last_looks.store(more, Ordering::Relaxed);
                     self.looks.store(0, Ordering::Relaxed);

@@ -35,7 +35,7 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
             allowed,
             hint,
         }) => {
-            // An entry of a list is one of its value.
+            // An entry of a list is an entry of the parameter's value.
             let key = match key.split_once('.') {
                 _ if key == "rails" => "rails.count".to_string(),
                 Some((list, entry)) => format!("topology.{list}.value.{entry}"),

@@ -26,7 +26,7 @@ fn finish(
     results
 }
 
-/// A run of so many ranks over a network.
+/// A run of this many ranks over a network.
 fn on(network: Network, ranks: u32) -> Options {
     Options {
         network,
@@ -88,7 +88,7 @@ fn a_ping_takes_as_long_as_the_simulators_own() {
                 }
             });
             let (own, measured) = (own_ping(name, size), *measured.lock().unwrap());
-            // Not quite the same: the rounds begin in other phases of the cycles and bursts.
+            // Not quite equal: the rounds begin in other phases of the cycles and bursts.
             let difference = (measured - own).abs() / own;
             assert!(
                 difference < 1e-4,
@@ -170,7 +170,7 @@ fn peeks_claims_and_cancels_end_as_they_should() {
             process.sleep(Time::from_us(50));
             let (id, status, report) = process.peek(Flags::CLAIM);
             assert_eq!((status, report.size, report.tag), (Status::Done, 3, 4));
-            // A later receive of the same does not get what is kept.
+            // A later receive with the same tag does not get the kept message.
             let later = process.receive(1, 4, 100);
             process.sleep(Time::from_us(50));
             assert!(!process.has_ended(later));
@@ -235,7 +235,7 @@ fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
                     difference < Time::from_us(1).as_ps(),
                     "{name}: {difference} ps"
                 );
-                // One that is there is found, and each time.
+                // A message that is there is found, each time.
                 let again = probe(process, 4);
                 assert_eq!(process.end_of(again).0, Status::Done);
                 assert_eq!(process.receive_and_wait(0, 4, 3).2, [1, 2, 3]);
@@ -362,7 +362,7 @@ fn ranks_leave_and_come_back() {
         assert_eq!(outcome.end, End::Finished, "{name}: {}", outcome.message);
         assert_eq!(results.messages.len(), 9);
         assert_eq!(results.digest, play().1.digest, "{name}");
-        // Three rounds of five milliseconds: the end is that of the last rank, with nothing for its leaving.
+        // Three rounds of five milliseconds: the run ends with its last rank, and leaving costs nothing.
         let end = results.time.as_us_f64();
         assert!((15_000.0..15_500.0).contains(&end), "{name}: {end}");
     }

@@ -114,7 +114,7 @@ impl Turns {
                 out.push((rank, early));
             }
         }
-        // The last one was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
+        // The last rank was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
         let mut batches = Vec::new();
         for (rank, early) in out.into_iter().rev() {
             batches.push((rank, early.map_or_else(|| self.orders(rank), Ok)?));
@@ -179,7 +179,7 @@ impl Turns {
             let link = self.link.lock();
             let mut watch = self.watch.borrow_mut();
             watch.look(&link)?;
-            // It may have given its turn away before.
+            // The rank may have given its turn away before.
             if watch.keep_going && is_dead(&link, rank) && !link.has_turn(rank) {
                 self.note_dead(rank);
                 return Ok(false);
@@ -275,7 +275,7 @@ impl Turns {
         }
         let mut answers = self.serve_turn(agent.rank)?.into_iter();
         let reply = answers.find(|(order, _)| order.kind() == Some(OrderKind::Reply));
-        // One of another length says that there is no such memory.
+        // A reply of another length says that there is no such memory.
         let whole = reply.filter(|(_, bytes)| bytes.len() as u64 == size);
         Ok(whole.map(|(order, bytes)| (bytes, order.checksum)))
     }

@@ -24,7 +24,7 @@ pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<
             fit.writes(&format!("{path}.writes"), job);
         }
     }
-    // With nodes that the machine lacks, there is no sense in asking what they do.
+    // If the machine lacks nodes of the job, their work is not checked.
     if fit.problems().is_empty() {
         for (name, job) in jobs {
             fit.pattern(&format!("{series}.jobs.{name}"), job);
