@@ -108,7 +108,7 @@ impl Rank {
         })
     }
 
-    /// Hands the turn over like [`Rank::wait`], by an order of any kind.
+    /// Hands the turn over like [`Rank::hand_over`], by an order of any kind.
     pub fn hand_over_by(&mut self, wait: &Order) -> Option<u64> {
         self.end_turn(wait);
         self.await_turn();

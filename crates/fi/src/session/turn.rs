@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 /// before it knows whether there is anything to wait for.
 const GLANCES: u32 = 2;
 
-/// The looks of [`GLANCES`] in calls for one-sided communication, and the steps after them: MPICH looks once there for each
+/// [`GLANCES`] for calls of one-sided communication, and how often MPI then looks on, in steps: MPICH looks there once for each
 /// message of the rank to itself, which nobody else knows.
 const ONE_SIDED_GLANCES: u32 = 32;
 const ONE_SIDED_STEPS: u32 = 4096;
