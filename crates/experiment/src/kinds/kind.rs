@@ -52,7 +52,7 @@ pub(crate) trait Runs: Serialize {
         fields(self)
     }
 
-    /// The part of the benchmark that decides the result; `run` is the part of its run that stands in keys.
+    /// The part of the benchmark that decides the result; `run` is the part of the key that says how it runs.
     fn key(&self, _run: &mut Value) -> Value {
         json!(self)
     }
