@@ -1,4 +1,4 @@
-//! The figures of an experiment, as its file asks for them: what is on the axes, which curves, how many panels, and the
+//! The figures of an experiment, as its file asks for them: what is on the axes, which curves, how many panels, and which
 //! published values beside them.
 //!
 //! ```toml
@@ -11,9 +11,9 @@
 //! published = [{ claim = "uniform.64.bandwidth" }]
 //! ```
 //!
-//! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. What it
-//! names is checked when the file is read (`check`). Texts may hold `{column}`, which stands for the first value of that
-//! column. An experiment without figures gets a plain one for each metric.
+//! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. The names in a
+//! figure are checked when the file is read (`check`). Texts may hold `{column}`, which stands for the first value of that
+//! column. An experiment without figures gets a plain figure for each metric.
 
 pub(crate) mod check;
 

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::{Bytes, Flits, Rate, Time};
 
-/// Slowest link or bus; it keeps sums far from overflow.
+/// Slowest link or bus; this bound keeps sums far from overflow.
 const SLOWEST: Rate = Rate::from_mb_per_second(1);
 
-/// Largest sizes, for the same reason: of a flit, of what a packet carries, of what is around it.
+/// Largest sizes, for the same reason: of a flit, of a packet's payload, of the bytes around the payload.
 const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
 const LARGEST_PACKET: Bytes = Bytes::from_kb(64);
 const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
@@ -29,7 +29,7 @@ const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
 /// Most flits of a buffer or period.
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
-/// Processors of a node of a machine that does not say, those of an ES40 (petrini2003 s4), and most of them.
+/// Processors of a node, where a file does not say: those of an ES40 (petrini2003 s4); and the most that a node has.
 pub(crate) const CPUS: u32 = 4;
 const MOST_CPUS: u32 = 256;
 

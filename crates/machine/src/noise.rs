@@ -1,4 +1,4 @@
-//! The words of noise in machine files, and what they come to.
+//! The words of noise in machine files, and what they mean to the simulator.
 //!
 //! ```toml
 //! [noise.tick]
@@ -8,7 +8,7 @@
 //! durations = { value = "exponential", source = "..." }
 //! ```
 //!
-//! A time may also be a list of what was counted, times each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
+//! A time may also be a list of times that were counted, each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
 //! `elanite noise` writes such sections. [`elan::noise`] says how they take effect.
 
 use crate::param::{Param, TimeOrList};
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for MeanOrCounts {
 }
 
 impl MeanOrCounts {
-    /// With the distribution that a mean has.
+    /// The times with the distribution that a mean has.
     pub(crate) fn spread(&self, distribution: Option<&Param<Distribution>>) -> Spread {
         let distribution = distribution.map_or(Distribution::Fixed, |given| given.value);
         match self {
@@ -129,7 +129,7 @@ impl MeanOrCounts {
 }
 
 impl Noise {
-    /// In the simulator's terms.
+    /// The times as the simulator needs them.
     pub(crate) fn source(&self, name: &str) -> Source {
         Source {
             name: name.to_string(),

@@ -1,4 +1,4 @@
-//! What a machine file may say: bounds of single values and agreement between them.
+//! What a machine file may say: bounds of single values, and agreement between values.
 
 mod noise;
 mod topology;
@@ -13,7 +13,7 @@ use elan::rails::allocation;
 use fabric::config::MAX_HOP_DELAY;
 use units::{Flits, Time};
 
-/// Everything that is out of bounds.
+/// Reports all values that are out of bounds.
 pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     let mut check = Check::new(document);
     topology::check(machine, &mut check);
@@ -30,7 +30,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     check.finish()
 }
 
-/// Not every engine serves every mechanism.
+/// Reports mechanisms that the chosen engine does not serve.
 fn check_engine(machine: &Machine, check: &mut Check<'_>) {
     if !machine
         .fabric
@@ -126,7 +126,7 @@ fn check_hop_delay(key: &str, delay: Time, cycle: Time, check: &mut Check<'_>) {
     ));
 }
 
-/// A packet without payload has bytes, too.
+/// Reports packets that would have no bytes if they had no payload.
 fn check_packet(machine: &Machine, check: &mut Check<'_>) {
     let packet = &machine.packet;
     if packet.header.value.is_zero() && packet.transaction_overhead.value.is_zero() {
@@ -138,7 +138,7 @@ fn check_packet(machine: &Machine, check: &mut Check<'_>) {
     }
 }
 
-/// An adapter that shares its memory port has time left.
+/// Reports an adapter that pauses for more than half of the time to share its memory port.
 fn check_share(machine: &Machine, check: &mut Check<'_>) {
     let adapter = &machine.adapter;
     let (period, burst) = (adapter.share_period.value, adapter.share_burst.value);

@@ -52,7 +52,7 @@ impl Topology {
             .map_or(Kind::default(), |kind| kind.value)
     }
 
-    /// The network of a rail, if there can be such a one.
+    /// The network of a rail, if such a network can exist.
     pub(crate) fn of_a_rail(&self) -> Result<fabric::Topology, TopologyError> {
         let list = |list: &Option<Param<Vec<u32>>>| {
             list.as_ref().map_or(Vec::new(), |list| list.value.clone())
@@ -79,7 +79,7 @@ impl Topology {
         }
     }
 
-    /// What people call it.
+    /// The name of the kind for people.
     pub fn noun(&self) -> &'static str {
         match self.kind() {
             Kind::FatTree => "tree",
@@ -87,7 +87,7 @@ impl Topology {
         }
     }
 
-    /// Positions for nodes on a rail; 0 if there can be no such network.
+    /// Positions for nodes on a rail; 0 if such a network cannot exist.
     pub fn positions(&self) -> u32 {
         self.of_a_rail().map_or(0, |topology| topology.positions())
     }
@@ -103,7 +103,7 @@ impl Topology {
         }
     }
 
-    /// The keys, whether each is given, and the kind that it belongs to and whether that needs it.
+    /// The keys: whether each is given, the kind that it belongs to, and whether this kind needs it.
     pub(crate) fn keys(&self) -> [(&'static str, bool, Kind, bool); 5] {
         [
             ("down", self.down.is_some(), Kind::FatTree, true),
