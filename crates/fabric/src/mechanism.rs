@@ -20,9 +20,9 @@ mechanisms! {
     pub enum Circuit {
         /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
         UntilAcknowledged,
-        /// All channels at once, one cycle after the tail has reached the destination.
+        /// All at once, one cycle after the tail has reached the destination.
         UntilDelivered,
-        /// Each channel as soon as the tail has left its buffer: textbook wormhole routing, no circuit.
+        /// Each as soon as the tail has left its buffer: textbook wormhole routing, no circuit.
         Wormhole,
     }
 
@@ -37,13 +37,12 @@ mechanisms! {
         SourceFixed,
     }
 
-    /// The up-links by which broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
+    /// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
     pub enum Broadcast {
-        /// All broadcasts by number 0 of each switch, and so through one tree with one root: no deadlock (petrini2001,
-        /// "Serialization through the root switch to avoid deadlocks").
+        /// All by number 0 of each switch, and so through one tree with one root: no deadlock (petrini2001, "Serialization through
+        /// the root switch to avoid deadlocks").
         Serialised,
-        /// Each broadcast by the up-link whose number is the source modulo the number of up-links. Broadcasts of different
-        /// sources may deadlock.
+        /// By the number that is the source modulo the number of up-links. Broadcasts of different sources may deadlock.
         BySource,
     }
 

@@ -21,8 +21,7 @@ pub const MAX_ARITY: u32 = 1024;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct TopologyError {
-    /// The quantity that is wrong, by its name in the constructor, such as `rails`, or as an entry of a list, such as
-    /// `parallel.1`.
+    /// The quantity that is wrong: its name in the constructor, such as `rails`, or an entry of a list, such as `parallel.1`.
     pub key: String,
     /// What is wrong with the quantity.
     pub message: String,

@@ -6,10 +6,10 @@
 //! up-links than down-links make a reduced tree.
 //!
 //! Each `parallel[l-1]` up-links of a switch lead to the same parent: *parallel links*. The switch then has `up[l-1] /
-//! parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. At a top level whose
-//! switches would leave half of their links unused, as in `QsNET`, parallel links need half the switches for as many links. In
-//! the literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel links, extended generalised
-//! fat trees of Öhring et al.) in which every node has one link.
+//! parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So a top level whose
+//! switches would leave half of their links unused, as in `QsNET`, needs half the switches for as many links. In the
+//! literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel links, extended generalised fat
+//! trees of Öhring et al.) in which every node has one link.
 //!
 //! ## Names
 //!
