@@ -12,7 +12,7 @@ pub struct Override {
     pub key: String,
     /// The value: TOML, or text that stands for a string.
     pub value: String,
-    /// Who replaces it: "command line", "experiment".
+    /// The origin of the override: "command line", "experiment".
     pub source: &'static str,
 }
 

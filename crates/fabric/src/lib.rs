@@ -1,15 +1,13 @@
 //! # The fabric: Elite switches and the links between them
 //!
-//! A packet enters at an adapter, climbs a fat tree adaptively to a nearest common ancestor, descends
-//! deterministically to its destination and is acknowledged; the virtual channels of its path stay taken, a
-//! *circuit*, until the end-of-packet token (EOP) that follows the acknowledgement has passed (petrini2003 s2.2). That rule is
-//! what distinguishes the Quadrics networks from plain wormhole routing, and most of the published figures follow
-//! from it.
+//! A packet enters at an adapter, climbs a fat tree adaptively to a nearest common ancestor, descends deterministically to its
+//! destination and is acknowledged; the virtual channels of its path stay taken, a *circuit*, until the end-of-packet token
+//! (EOP) that follows the acknowledgement has passed (petrini2003 s2.2). This rule distinguishes the Quadrics networks from
+//! plain wormhole routing, and most of the published figures follow from it.
 //!
 //! The crate has three rooms:
 //!
-//! * [`topology`]: networks (fat trees of any arities, tori of any dimensions), their wiring and their routes: arithmetic
-//!   only;
+//! * [`topology`]: networks (fat trees of any arities, tori of any dimensions), their wiring and routes: arithmetic only;
 //! * [`control`]: the *control plane*, which decides: injection, arbitration for channels, circuits, acknowledgements,
 //!   releases. The front of the control plane is [`Fabric`];
 //! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted. [`motion::flit`] visits
@@ -26,7 +24,7 @@
 //!
 //! | what | when | consequence |
 //! |---|---|---|
-//! | a header arrives at a switch | `D` cycles after its flit was sent | it waits in the output group that its tag names |
+//! | a header arrives at a switch | `D` cycles after its flit was sent | the header waits in the output group that its tag names |
 //! | a packet is delivered | `D` cycles after its last flit was sent on the last link | the adapter hears of the packet, and answers when it pleases |
 //! | an acknowledgement is back | answer + the delays of all links of the path | the packet is done; the EOP starts, and frees the channel of each link at `T + 1` + the delays of the links before it |
 //! | an EOP is at a node that is to be told of it | the delays of all links of the path, and one cycle, after it started | the adapter commits what the packet asked for, or drops it |

@@ -1,5 +1,4 @@
-//! Broadcasts: one alone on paper, in every mode; answers that combine; two broadcasts that meet; and the notices to
-//! destinations.
+//! Broadcasts: one alone on paper, in every mode; answers that combine; two that meet; and what destinations hear.
 
 mod common;
 
@@ -220,8 +219,8 @@ fn the_slowest_branch_holds_the_others() {
         let slow = 3 + 200 + 50 - 1 + 3;
         let quick = match buffer {
             1000 => 5 + 6 + 49,
-            // The last flit finds room when the slow branch has sent the flit `buffer` before it; the last flit is sent in the
-            // next cycle, and crosses two links.
+            // The last flit finds room when the slow branch has sent the flit `buffer` before it, is sent in the next cycle, and
+            // crosses two links.
             _ => 203 + (49 - Cycle::from(buffer)) + 1 + 6,
         };
         let mut expected = vec![(0, quick), (2, quick), (3, quick), (1, slow)];

@@ -22,9 +22,8 @@ fn torus(sizes: &[u32]) -> Torus {
     Torus::new(sizes, sizes.iter().product(), true).expect("within bounds")
 }
 
-/// The number of nodes is the product of the sizes; each node has two links of its own and two for each dimension. In a ring of
-/// `k` the average distance, 0 to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k` is odd; the farthest is `k / 2`,
-/// rounded down.
+/// The sizes multiply to the number of nodes; each has two own links and two for each dimension. In a ring of `k` the average
+/// distance, 0 to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k` is odd; the greatest is `k / 2`, rounded down.
 #[test]
 fn closed_forms() {
     for sizes in SIZES {

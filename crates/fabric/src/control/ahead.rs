@@ -1,8 +1,7 @@
 //! Fetching ahead: the records that the next events of a cycle need.
 //!
-//! An event names a record, and the record names others. So each event is seen twice before it happens. The first time the
-//! records that it names are asked for; the second time, when these have arrived, the records that they name. See
-//! [`crate::prefetch`].
+//! An event names a record, and the record names others. So each event is seen twice before it happens. First the records that
+//! it names are asked for; then, when these have arrived, those that they name. See [`crate::prefetch`].
 
 use super::Control;
 use super::arbitration::Sender;

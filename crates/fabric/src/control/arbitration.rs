@@ -42,7 +42,7 @@ pub(super) struct Group {
     pub flagged: bool,
 }
 
-/// Who competes for the channels of a link.
+/// The competitors for the channels of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sender {
     /// The packets of an adapter, for its link into the network.
@@ -56,7 +56,7 @@ pub(super) enum Sender {
 pub(super) struct Hop {
     /// The other link of the pair.
     pub reverse: LinkId,
-    /// Who competes for the link's channels.
+    /// The adapter or group that competes for the link's channels.
     pub sender: Sender,
     /// Header delay, in cycles.
     delay: u8,

@@ -10,11 +10,11 @@
 //! among the other headers of the output group.
 //!
 //! *Descent.* A header at the switch where the packet turns, or below, needs a channel of each of its down-links at once. A
-//! switch sets up one broadcast at a time. It begins, in the cycle of the arrival or in the cycle after the last set-up, with
-//! the best of the broadcasts that wait: by priority, then by age (the earlier injection, the lower source, the earlier packet
-//! of one source). From then on no other broadcast comes before this one. The broadcast *claims* a channel of each of its links
-//! as they fall free, and competes with other headers by the ordinary rule; a claimed channel is taken. In the cycle of the last
-//! claim all its channels are opened.
+//! switch sets up one broadcast at a time. The switch begins, in the cycle of the arrival or in the cycle after the last set-up,
+//! with the best of the broadcasts that wait: by priority, then by age (the earlier injection, the lower source, the earlier
+//! packet of one source). From then on no other broadcast comes before this one. The broadcast *claims* a channel of each of its
+//! links as they fall free, and competes with other headers by the ordinary rule; a claimed channel is taken. In the cycle of
+//! the last claim all its channels are opened.
 //!
 //! *Order.* Broadcasts that a switch has sent on over a link are set up at the end of the link in the same order. A broadcast
 //! that overtakes another on the link, since it is older, waits at the end.
@@ -24,9 +24,9 @@
 //! A flit leaves the buffer in front of a switch when the last of the branches has sent it ([`crate::motion`]). Each destination
 //! answers for itself. The answers combine on the way up, which takes each switch of the descent `combine` cycles; the combined
 //! answer reaches the source when the last answer would, and is the worst of all: any "no" makes it a no (hardware, public Elan3
-//! headers). The EOP goes down all branches: in `UntilAcknowledged` mode the channel of a link is free one cycle, and the delays
-//! of the links between the source and it, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle
-//! after the last delivery, in `Wormhole` mode each channel two cycles after the last of its branches has sent the tail.
+//! headers). The EOP goes down all branches: in `UntilAcknowledged` mode the channel of a link is free one cycle, plus the
+//! delays of the links before this link, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle
+//! after the last delivery, in `Wormhole` mode each two cycles after the last of its branches has sent the tail.
 //!
 //! ## Why broadcasts in one tree do not deadlock
 //!
@@ -40,8 +40,8 @@
 //!
 //! *Two broadcasts are in one order wherever they meet.* In one tree the descents of two broadcasts that meet share only
 //! switches at or below `v`, the lower of their two turns, and the other broadcast comes through `v`, too. One of the two is set
-//! up at `v` first (or has begun to be; that is final), and by the rule of order it is first at every common switch. Write `Q <
-//! P`.
+//! up at `v` first (or has begun to be; that is final), and by the rule of order it is first at every common switch. If `Q` is
+//! first, write `Q < P`.
 //!
 //! *What a wait implies.* Let `P` wait at `c` for `Q`. Then either (a) both meet and `Q < P`; or (b) `Q` turns strictly below
 //! `c` at a switch where `P` never comes, and has been set up, or has begun to be, where it turns. Proof: a broadcast that goes

@@ -16,8 +16,8 @@
 //!   cycle after its flit was sent on. If the worm branches, the branch that has sent the least counts: a flit stays until
 //!   all branches have sent it. Each branch moves as its own link lets it.
 //!
-//! Each link moves one flit of the oldest channel that can move (with priorities: of the oldest high-priority channel that
-//! can move, if there is one), whatever moved before. There are two refinements; the machine switches each on or off:
+//! Each link moves one flit of the oldest channel that can move (with priorities: of the oldest high-priority channel that can
+//! move, if there is one), whatever moved before. The machine may switch on two refinements:
 //!
 //! * *Tokens.* Acknowledgements and EOPs take a slot of each link that they cross. A link owes a slot for each token; it pays
 //!   in cycles in which no channel can move, and before it turns to a channel that did not move in the cycle before.
@@ -135,26 +135,23 @@ pub struct Carried {
 
 /// What a mover needs of the control plane.
 pub trait Witness {
-    /// Takes note. The mover notes headers in [`Motion::arrive`] and [`Motion::read`], heads in [`Motion::step`], tails
-    /// anywhere.
+    /// Takes note: of headers in [`Motion::arrive`] and [`Motion::read`], of heads in [`Motion::step`], of tails anywhere.
     fn note(&mut self, moment: Moved);
 
     /// Whether the worm of `channel` goes before the worm of `other`: it has higher priority, or is older.
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;
 
-    /// Has [`Motion::read`] called with the event in the later cycle `at`, at most [`HORIZON`] ahead, unless all channels are
-    /// closed by then.
+    /// Has [`Motion::read`] called with the event in cycle `at`, at most [`HORIZON`] ahead, unless all channels are closed then.
     fn foresee(&mut self, at: Cycle, event: Event);
 }
 
 /// The data phase; see the essay of the module.
 ///
 /// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`read`](Motion::read) with the events that were
-/// foreseen, [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its
-/// phase 0; then [`step`](Motion::step) for phase 1. Cycles in which neither control plane nor mover has anything to do are
-/// skipped.
+/// foreseen, [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase
+/// 0; then [`step`](Motion::step) for phase 1. Cycles in which neither side has anything to do are skipped.
 pub trait Motion {
-    /// Has the processor fetch the records that an event names which will be read soon.
+    /// Has the processor fetch the records named by an event that will be read soon.
     fn fetch(&self, _event: Event) {}
 
     /// Has the processor fetch what the records of such an event name. Returns whether the event is a header's arrival.
@@ -165,7 +162,7 @@ pub trait Motion {
     /// Has the processor fetch the records of a channel that will be closed soon, and of its link.
     fn fetch_closing(&self, _channel: ChannelId) {}
 
-    /// Has the processor fetch the record of a link that will be charged soon, or of which a channel will be granted.
+    /// Has the processor fetch the record of a link that will be charged, or of which a channel will be granted.
     fn fetch_link(&self, _link: LinkId) {}
 
     /// Begins cycle `now`: tells of the headers that arrive in it, in any order.

@@ -5,22 +5,22 @@
 //! n-tree of Petrini and Vanneschi: `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (petrini2003 s2.2, figure 2). Fewer
 //! up-links than down-links make a reduced tree.
 //!
-//! Each `parallel[l-1]` up-links of a switch lead to the same parent: *parallel links*. The switch then has `up[l-1] /
-//! parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So a top level whose
-//! switches would leave half of their links unused, as in `QsNET`, needs half the switches for as many links. In the
+//! Of the up-links of a switch, each `parallel[l-1]` lead to the same parent: *parallel links*. The switch then has
+//! `up[l-1] / parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So a top
+//! level whose switches would leave half of their links unused, as in `QsNET`, needs half the switches for as many links. In the
 //! literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel links, extended generalised fat
 //! trees of Öhring et al.) in which every node has one link.
 //!
 //! ## Names
 //!
-//! A switch is named by (level, group, member). Its *group* is the subtree that it covers: the nodes `p` with `p / (down[0] ...
-//! down[l-1]) = group`. Its *member* number tells it from the switches that cover the same nodes, and records the up-ports that
-//! lead to it: up-port `p` of member `m` reaches member `(m up + p) / parallel` of the parent group, so that parallel links have
-//! neighbouring ports at both ends. The whole wiring is therefore arithmetic; only a few products per level are stored.
+//! A switch is named by (level, group, member). Its *group* is the subtree it covers: the nodes `p` with
+//! `p / (down[0] ... down[l-1]) = group`. Its *member* number tells it from the switches that cover the same nodes, and records
+//! the up-ports that lead to it: up-port `p` of member `m` reaches member `(m up + p) / parallel` of the parent group, so that
+//! parallel links have neighbouring ports at both ends. The whole wiring is therefore arithmetic; only a few products per level
+//! are stored.
 //!
-//! Two directed links join every pair of ends, one up and one down. A link's *level* is the level of its lower end: links of
-//! level 0 join nodes and first-level switches. Links are numbered level by level, all up-links of a level before its
-//! down-links.
+//! Links come in pairs, one up and one down between the same ends. A link's *level* is that of its lower end: level 0 joins
+//! nodes and first-level switches. Links are numbered level by level, all up-links of a level before its down-links.
 //!
 //! Trees of several rails are a forest: the highest level has one group for each rail.
 //!

@@ -14,8 +14,8 @@
 //!
 //! ## Numbers of links
 //!
-//! Two directed links join every pair of ends. In every kind the first [`Wiring::places`] links lead from the places into the
-//! network, in the order of the places; as many links, the next ones, lead from the network to the places.
+//! Links are directed and come in pairs, one for each direction. In every kind the first [`Wiring::places`] links lead from the
+//! places into the network, in the order of the places; as many links, the next ones, lead from the network to the places.
 //!
 //! ## To add a kind
 //!

@@ -1,11 +1,10 @@
 //! The control plane, decided a second time. Both movers share it, so that comparing the movers proves nothing about it.
 //!
-//! A *referee* is told what has happened in a run: offers, the moments of the motion, deliveries and acknowledgements. From
-//! these and the rules (the essays of `control` and `control::arbitration`; petrini2003 s2.2) it decides on its own, cycle by
-//! cycle, which packet is injected, which header gets which channel, and when channels are free. The run must have done exactly
-//! that: injections, deliveries and acknowledgements in the same cycles, first flits only on the channels that the referee has
-//! granted, and the same counters. The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests
-//! these.
+//! A *referee* hears what has happened in a run: offers, the moments of the motion, deliveries and acknowledgements. From these
+//! and the rules (the essays of `control` and `control::arbitration`; petrini2003 s2.2) it decides, cycle by cycle, which packet
+//! is injected, which header gets which channel, and when channels are free. The run must have done exactly that: injections,
+//! deliveries and acknowledgements in the same cycles, first flits only on the channels that the referee has granted, and the
+//! same counters. The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests these.
 
 use super::random::Case;
 use fabric::motion::{Lanes, Moved};
@@ -352,8 +351,9 @@ impl<'a> Referee<'a> {
         self.wait(switch, ports, header);
     }
 
-    /// Dimension-order routing in a torus, from the place of the switch: the port, and the channels that will do. The dateline
-    /// of a ring is between the last switch and the first; a packet that has crossed it takes the second half of the channels.
+    /// Dimension-order routing in a torus, from the place of the switch: the port, and the channels that the packet may take.
+    /// The dateline of a ring is between the last switch and the first; a packet that has crossed it takes the second half of
+    /// the channels.
     fn torus_step(&self, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
         let Topology::Torus(torus) = &self.case.config.topology else {
             panic!("there are two kinds");

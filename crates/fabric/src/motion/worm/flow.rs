@@ -72,8 +72,7 @@ impl WormMover {
         }
     }
 
-    /// Has a marked link do what the state at the start of the cycle demands. A second evaluation in the cycle changes
-    /// nothing.
+    /// Has a marked link do what the state at the start of the cycle demands. A second evaluation changes nothing.
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
         self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now, witness);

@@ -25,7 +25,7 @@ pub(super) struct Specials {
 }
 
 impl Specials {
-    /// The special channels have the numbers after those of the links.
+    /// The special channels, numbered after the channels of the links.
     pub fn after(count: u32) -> Self {
         Specials {
             source: ChannelId::new(count),
@@ -40,11 +40,11 @@ impl Specials {
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 pub(super) struct Channel {
-    /// `S`: flits sent over the link before a cycle. The line may grow beyond the length of the worm until the end is looked
-    /// for. No comparison shows it: a channel that is compared with this line has then sent all flits, too.
+    /// `S`: flits sent over the link before a cycle. It may grow beyond the worm's length until the end is looked for. No
+    /// comparison shows this: a channel that is compared with the line has then sent all flits, too.
     pub sent: Line,
     /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and not
-    /// stopped after a tail, since nobody asks for counts beyond the tail.
+    /// stopped after a tail, since no one asks for later counts.
     pub arrived: Line,
     /// Length of the worm; 0 if the channel is free.
     pub flits: u32,
@@ -115,10 +115,10 @@ pub(super) struct Link {
     pub mover: ChannelId,
     /// While the link moves flits: the slots that it owes to tokens.
     pub owed: u32,
-    /// While the link moves flits: the cycle since which it does. While the link rests: the cycle from which on it owes
-    /// nothing; till then it pays one slot a cycle.
+    /// While the link moves flits: the first cycle in which it moved them. While the link rests: the first cycle in which it
+    /// owes nothing; till then it pays one slot a cycle.
     pub since: Cycle,
-    /// The prediction: the earliest cycle in which the mover cannot go on; in the past if there is no prediction.
+    /// The prediction: the earliest cycle in which the mover cannot go on; in the past if there is none.
     pub next: Cycle,
     /// The cycle of the [`Event::Due`](crate::motion::Event::Due) that was entered last.
     pub entered: Cycle,
