@@ -351,9 +351,8 @@ impl<'a> Referee<'a> {
         self.wait(switch, ports, header);
     }
 
-    /// Dimension-order routing in a torus, from the place of the switch: the port, and the channels that the packet may take.
-    /// The dateline of a ring is between the last switch and the first; a packet that has crossed it takes the second half of
-    /// the channels.
+    /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a
+    /// ring is between the last switch and the first; packets that have crossed it take the second half of the channels.
     fn torus_step(&self, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
         let Topology::Torus(torus) = &self.case.config.topology else {
             panic!("there are two kinds");
