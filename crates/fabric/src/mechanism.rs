@@ -72,7 +72,7 @@ mechanisms! {
 }
 
 impl Engine {
-    /// Whether the engine can serve the channels of a link in this way.
+    /// Whether the engine can serve the channels of a link by this multiplexing.
     pub fn serves(self, multiplexing: Multiplexing) -> bool {
         self == Engine::Flit || multiplexing == Multiplexing::OldestFirst
     }

@@ -22,8 +22,8 @@ fn torus(sizes: &[u32]) -> Torus {
     Torus::new(sizes, sizes.iter().product(), true).expect("within bounds")
 }
 
-/// Nodes are the product of the sizes; each has two links of its own and two for each dimension. In a ring of `k` the average
-/// distance, that to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k` is odd; the farthest is `k / 2`, rounded down.
+/// The sizes multiply to the number of nodes; each has two own links and two for each dimension. In a ring of `k` the average
+/// distance, 0 to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k` is odd; the greatest is `k / 2`, rounded down.
 #[test]
 fn closed_forms() {
     for sizes in SIZES {
@@ -66,7 +66,7 @@ fn ways() {
     assert_eq!(torus.way(torus.injection(Place::new(7))), "from the nodes");
 }
 
-/// A cut across the longest rings, if they are even: each is cut at two places. Counted link by link.
+/// A cut across the longest rings, if they are even, cuts each ring at two places. Counted link by link.
 #[test]
 fn bisection() {
     for (sizes, links) in [
@@ -179,7 +179,7 @@ fn errors_say_what_is_wrong() {
     assert!(torus(&[4]).with_rails(0).is_err());
 }
 
-/// No cycle in a tree or with datelines; without, one in each ring of five or more.
+/// There is no cycle in a tree or with datelines; without datelines, each ring of five or more has one.
 #[test]
 fn only_datelines_break_the_cycles() {
     let tree = FatTree::quaternary(2).expect("16 nodes");
@@ -210,7 +210,7 @@ fn round_the_ring() -> Vec<(Cycle, PacketSpec)> {
     named(&packets.collect::<Vec<_>>())
 }
 
-/// Without datelines all wait for each other, and the report names the ring; with datelines all arrive.
+/// Without datelines all packets wait for each other, and the report names the ring; with datelines all packets arrive.
 #[test]
 fn a_ring_deadlocks_without_datelines() {
     for engine in [Engine::Flit, Engine::Worm] {
