@@ -79,9 +79,8 @@ impl Allocation {
         Self::with_rails(nodes, optimal_rails(nodes)).expect("they are as many as needed")
     }
 
-    /// Algorithm 2 with a given number of rails: each node transmits on half of the rails, and node after node takes the
-    /// next half in the order of the paper's recursion, 1 before 0: the lexical order of the rails that a node transmits
-    /// on.
+    /// Algorithm 2 with a given number of rails: each node transmits on half of the rails, the next half in the order of
+    /// the paper's recursion, 1 before 0. This is the lexical order of the rails that a node transmits on.
     ///
     /// # Errors
     /// If the nodes need more rails, or a column has no bits for so many rails.

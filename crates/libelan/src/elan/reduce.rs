@@ -52,9 +52,8 @@ pub enum To {
 }
 
 impl Group {
-    /// Combines the vectors of `count` elements at `source` of all members into one at `target` (`elan_reduce`), as if in
-    /// the order of the ranks. `source` and `target` belong to the call until it ends; only members that get the result
-    /// need a `target`.
+    /// Combines `count` elements at `source` of each member into `target` (`elan_reduce`), as if in rank order. `source`
+    /// and `target` belong to the call until it ends; only members that get the result need a `target`.
     ///
     /// # Errors
     /// If this process has no such vectors, there is no such root, or an element is too long.

@@ -74,8 +74,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Allocates bytes, zeros at first, at an address that is a multiple of `align`; with 0 any address will do. Zero bytes
-    /// take a place, too.
+    /// Allocates bytes, zeros at first, at a multiple of `align`; 0 means any address. Zero bytes take a place, too.
     ///
     /// # Errors
     /// See [`AllocError`].

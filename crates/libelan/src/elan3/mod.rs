@@ -141,8 +141,7 @@ impl Context {
         (process.place() == self.node().place()).then_some(process)
     }
 
-    /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. With an alignment of 0 any address
-    /// will do.
+    /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. An alignment of 0 means any.
     ///
     /// # Errors
     /// If the addresses are exhausted, or the alignment is no power of two.

@@ -1,8 +1,7 @@
 //! # Shmem: one-sided communication on put and get (petrini2003 s3: "Cray Shmem ... implemented on top of Elanlib")
 //!
 //! Processing elements put into and get from each other's *symmetric* memory, which has the same address in all of them:
-//! [`Shmem::malloc`] takes memory from the global heap in main memory, [`Shmem::malloc_elan`] from the global heap in
-//! adapter memory.
+//! [`Shmem::malloc`] takes it from the global heap in main memory, [`Shmem::malloc_elan`] from that in adapter memory.
 //!
 //! | call | here |
 //! |---|---|

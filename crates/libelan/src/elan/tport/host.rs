@@ -212,8 +212,7 @@ impl Port {
         }
     }
 
-    /// Waits until an event is set; returns whether it is. It is not where there are several rails and the envelopes' rail
-    /// has failed.
+    /// Waits until an event is set; returns false if there are several rails and the rail of the envelopes has failed.
     async fn told(&self, event: EventId) -> bool {
         let mut set = pin!(self.node.wait(event));
         let down = self.rails.as_ref().map(|_| self.node.down());

@@ -92,7 +92,7 @@ impl Tx {
         self.sending.done.is_set()
     }
 
-    /// Waits until the send has ended, and returns when it did. The process does not see this end, unlike in [`Tport::tx_wait`].
+    /// Waits until the send has ended, and returns when. The process does not see it, unlike in [`Tport::tx_wait`].
     pub async fn ended(&self) -> Time {
         self.sending.done.wait().await;
         self.sending.ended.get().expect("it has ended")
@@ -111,8 +111,7 @@ impl Rx {
         self.receive.done.is_set()
     }
 
-    /// Waits until the receive has ended, and returns when it did. The process does not see this end, unlike in
-    /// [`Tport::rx_wait`].
+    /// Waits until the receive has ended, and returns when. The process does not see it, unlike in [`Tport::rx_wait`].
     pub async fn ended(&self) -> Time {
         self.receive.done.wait().await;
         self.receive.ended.get().expect("it has ended")
