@@ -1,5 +1,4 @@
-//! A process at the adapters of several rails: each reaches the process's main memory, as its ranges permit, and no other
-//! adapter's memory.
+//! A process at the adapters of several rails: each reaches its main memory, as its ranges permit, and no other's memory.
 
 mod common;
 

@@ -158,7 +158,7 @@ fn short_messages_stay_in_order() {
     cluster.check_conservation();
 }
 
-/// A message that cannot be stored is a trap, or an error for a thread that awaits it.
+/// A message that cannot be stored is a trap, and an error for the process that awaits it.
 #[test]
 fn a_short_message_to_nowhere() {
     let (mut cluster, [a, b]) = start(&elan4());

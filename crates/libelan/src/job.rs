@@ -201,9 +201,8 @@ impl Pe {
     /// Makes calls that a program gave at a moment, which may be past: a real program, for example, runs beside the
     /// simulation and reports its calls later. The instructions of each call begin at that moment, or after those of the
     /// call before. If they have not ended yet, the network behaves as if the call had been in time. So a call may be late
-    /// by its own time, provided that the process polls and its processor has copied or matched no messages meanwhile
-    /// (those of its own node, and all where the host matches). The closure makes calls that return at once; waits are
-    /// awaited outside.
+    /// by its own time, if the process polls and its processor has copied or matched no messages meanwhile (those of its
+    /// own node; all where the host matches). The closure makes calls that return at once; waits are awaited outside.
     pub fn given<R>(&self, at: Time, calls: impl FnOnce() -> R) -> R {
         self.elan.cpu().giving(at, calls)
     }

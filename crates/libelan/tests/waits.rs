@@ -9,7 +9,7 @@ use libelan::elan::reduce::{Reduction, To};
 use libelan::elan::tport::{Mode, Room, Select};
 use units::Time;
 
-/// When a program of a process on each of some nodes ends, whose libraries wait in some way.
+/// Runs a program on a process on each of some nodes, whose libraries wait in some way; returns when the program ends.
 fn end(places: &[u32], waits: Wait, program: impl AsyncFn(Pe) + 'static) -> Time {
     run_on(&four_nodes(), &job(places).waiting(waits), program).now()
 }
@@ -87,7 +87,7 @@ fn a_blocking_wait_costs_an_interrupt() {
     };
     let (polls, blocks) = (of(Wait::Poll), of(Wait::Block));
     assert_eq!(polls.map(|end| end + later()), blocks);
-    // Who looks often enough sees it by that, who does not blocks.
+    // A process that looks often enough sees the event while polling; any other blocks.
     assert_eq!(of(Wait::Spin(10_000)), polls);
     assert_eq!(of(Wait::Spin(3)), blocks);
 }
@@ -171,8 +171,8 @@ async fn call(pe: Pe, call: Call) {
     assert_eq!(load(&pe, at, size)[..], [expected; 1000]);
 }
 
-/// A process that blocks in the waits of a collective call is later by at least one interrupt; two calls say by themselves how
-/// they wait. On nodes next to each other and on others, where software does what hardware would.
+/// A process that blocks in the waits of a collective call is later by at least one interrupt; two calls have a way of
+/// waiting of their own. On adjacent nodes, and on others, where software does what hardware would.
 #[test]
 fn collective_calls() {
     for places in [&[0, 1, 2, 3][..], &[0, 1, 3]] {
@@ -190,7 +190,7 @@ fn collective_calls() {
     }
 }
 
-/// A word that another stores is polled whatever the job says.
+/// A word that another process stores is polled, whatever the job's way of waiting.
 #[test]
 fn a_word_of_memory_is_polled() {
     let wait = async |pe: Pe| {

@@ -5,7 +5,7 @@ use crate::common::run_to;
 use elan::rails::Kind;
 use units::{Bytes, Time};
 
-/// Two processes of a node ask for all rails at once: the first gets them, and the second when they are free again.
+/// Two processes of a node ask for all rails at once: the first gets them, the second gets them when they are free again.
 #[test]
 fn two_processes_of_a_node() {
     let mut config = multirail(3, 2, Kind::Dynamic);
@@ -38,7 +38,7 @@ fn two_nodes_at_once() {
     for (zero, one) in ends[0].iter().zip(&ends[1]) {
         assert_eq!((zero.1, one.1), (Ok(()), Ok(())));
         order.push(usize::from(one.0 < zero.0));
-        // Neither while the other is under way: 3000 bytes take 7.5 us.
+        // Neither message while the other is under way: 3000 bytes take 7.5 us.
         let between = zero.0.max(one.0) - zero.0.min(one.0);
         assert!(between > Time::from_ns(7_500), "{between}");
     }
