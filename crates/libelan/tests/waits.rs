@@ -56,7 +56,7 @@ fn a_blocking_wait_costs_an_interrupt() {
             assert_eq!(queue.wait().await[..], pattern(7, 50));
         } else {
             store(&pe, at, &pattern(7, 50));
-            // Who sends does not wait.
+            // The sender does not wait.
             drop(elan.queue_tx(pid(0), queue.at(), at, b(50)));
             pe.compute(Time::from_us(2)).await;
         }
@@ -104,7 +104,7 @@ fn messages() {
                     elan3.store(at, &pattern(3, length)).unwrap();
                     pe.compute(Time::from_us(100)).await;
                     let tx = tport.tx_start(Mode::Standard, pid(1), (0, 9), at, b(length));
-                    // It has ended when it is waited for: no way of waiting costs anything.
+                    // The message has ended before it is waited for: no way of waiting costs anything.
                     pe.compute(Time::from_us(400)).await;
                     assert!(tx.is_done());
                     let before = pe.now();
@@ -115,7 +115,7 @@ fn messages() {
                     let received = tport.rx_wait(rx).await.unwrap();
                     assert_eq!((received.tag, received.size), (9, b(length)));
                     assert_eq!(elan3.load(at, b(length)).unwrap()[..], pattern(3, length));
-                    // What ends the run is this process.
+                    // This process ends the run.
                     pe.compute(Time::from_us(800)).await;
                 }
             };

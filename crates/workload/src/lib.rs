@@ -71,7 +71,7 @@ pub enum Failure {
     /// The machine has no context for the processes of background traffic or of jobs without a library.
     #[error(transparent)]
     NoContext(#[from] NoContext),
-    /// A DMA of the processes has failed, although all buffers were there.
+    /// The machine has no room for a DMA that the processes post, although all buffers are there.
     #[error("{0}; --set adapter.queue makes more room")]
     Dma(#[from] elan::DmaError),
     /// The machine has no room for the processes' buffers.

@@ -125,8 +125,7 @@ fn barriers_take_what_a_benchmark_of_the_library_tells() {
     assert_near(blocking, hardware + longer.as_us_f64(), 1e-3);
 }
 
-/// petrini2001: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the first call is as long as
-/// others.
+/// petrini2001: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the first call is no longer.
 #[test]
 fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     for (memory, published) in [(Placement::Adapter, 288.0), (Placement::Main, 200.0)] {

@@ -1,5 +1,4 @@
-//! Rails that fail in mid-run: their losses go over other rails, nothing is lost or delivered twice, no process waits for
-//! ever.
+//! Rails that fail in mid-run: their losses go over other rails, nothing is lost or delivered twice, no process hangs.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::run_process;

@@ -22,8 +22,8 @@ fn two_processes_of_a_node() {
     }
 }
 
-/// Two nodes ask for each other at once, on the only rail: of equal requests that of the higher node goes first, and it has a
-/// point less the next time, so that the other then does (coll2003 algorithm 6). Both are granted each time.
+/// Two nodes ask for each other at once, on the only rail. Of equal requests that of the higher node goes first; its
+/// counter then falls by a point, so the next time the other goes first (coll2003 algorithm 6). Both are granted each time.
 #[test]
 fn two_nodes_at_once() {
     let config = multirail(2, 1, Kind::Dynamic);
@@ -78,8 +78,8 @@ fn a_short_message_waits_for_nobody() {
     }
 }
 
-/// A buffer that is too short is an error, and nothing stays reserved, or taken: the same process sends the next message, and
-/// so does another node to the same one.
+/// A buffer that is too short is an error, and nothing stays reserved, or taken: the same process sends the next message,
+/// and so does another node to the same destination.
 #[test]
 fn an_error_gives_the_rails_back() {
     for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
@@ -110,7 +110,7 @@ fn an_error_gives_the_rails_back() {
 #[test]
 fn as_many_processes_as_there_may_be() {
     let mut config = multirail(2, 1, Kind::Dynamic);
-    // All of them ask when the adapter is free, and all but one in vain: that takes them most of the time.
+    // All of them ask when the adapter is free, and all but one in vain: the refusals take most of the time.
     config.rails.as_mut().expect("it has rails").handle = 10;
     let mut bench = Bench::new(&config);
     let mut all = Vec::new();
