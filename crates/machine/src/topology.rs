@@ -9,27 +9,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
-    /// What it is; a fat tree with any number of levels and any arities if not given.
+    /// The kind of the network; a fat tree with any number of levels and any arities if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Param<Kind>>,
-    /// Nodes attached, at the first positions of the network.
+    /// Number of nodes, which are attached at the first positions of the network.
     pub nodes: Param<u32>,
-    /// Of a tree: switches or nodes below a switch of each level, from the nodes upwards: its down-links, without parallel
-    /// ones.
+    /// For a tree: how many switches or nodes are below a switch of each level, from the nodes upwards; these are its
+    /// down-links without parallel ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down: Option<Param<Vec<u32>>>,
-    /// Of a tree: up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
+    /// For a tree: number of up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<Param<Vec<u32>>>,
-    /// Of a tree: how many of the up-links of a switch of each level but the top lead to the same parent; 1 each if not given.
+    /// For a tree: how many of the up-links of a switch of each level but the top lead to the same parent; 1 if not given.
     /// With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Param<Vec<u32>>>,
-    /// Of a torus: switches of a ring in each dimension.
+    /// For a torus: number of switches of a ring in each dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Param<Vec<u32>>>,
-    /// Of a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
-    /// Without, rings of five or more switches deadlock.
+    /// For a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
+    /// Without this change, rings of five or more switches deadlock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datelines: Option<Param<bool>>,
 }

@@ -9,15 +9,15 @@ use units::{Bytes, Time};
 pub struct Config {
     /// How the rails of a message are picked.
     pub policy: Kind,
-    /// Fraction of the rails that a message could have which it is striped over, 0 (one) to 1 (all).
+    /// Over which fraction of the available rails a message is striped: 0 (one rail) to 1 (all).
     pub striping: f64,
-    /// Of the policy hybrid: longest message that is sent without reservation.
+    /// For the policy hybrid: the longest message that is sent without reservation.
     pub threshold: Bytes,
     /// Cycles of the thread processor for each control message.
     pub handle: u32,
-    /// From one look at the rails to the next, if none is free; more than zero.
+    /// The time between two looks at the rails, if no rail is free; more than zero.
     pub poll: Time,
-    /// Of the policies that reserve: whether requests that meet are compared, so that one of them goes on (s4.2, algorithm 6).
+    /// For the policies that reserve: whether requests that meet are compared, so that one of them goes on (s4.2, algorithm 6).
     pub avoidance: bool,
 }
 
@@ -51,15 +51,15 @@ impl Config {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Policy")]
 pub enum Kind {
-    /// Each adapter transmits or receives, for ever.
+    /// Each adapter only transmits or only receives, always.
     Static,
-    /// In turn.
+    /// The rails take turns.
     Basic,
-    /// Free at the sender.
+    /// Rails that are free at the sender.
     LocalDynamic,
-    /// Reserved at both ends.
+    /// Rails that are reserved at both ends.
     Dynamic,
-    /// Short messages free at the sender, long ones reserved at both ends.
+    /// Short messages take rails that are free at the sender, long messages rails that are reserved at both ends.
     Hybrid,
 }
 
