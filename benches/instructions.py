@@ -3,9 +3,9 @@
 python benches/instructions.py            measures, and compares with the last entry of benches/bench-history.json
 python benches/instructions.py --add      adds an entry for the commit that is checked out
 
-valgrind counts the instructions of two runs of different lengths; their difference leaves the set-up out. Another compiler
-makes other instructions, so that only entries of the same rustc are compared. The exit code is 1 if a case needs more than
-3% above the last entry.
+valgrind counts the instructions of two runs of different lengths; their difference leaves the set-up out. Another
+compiler makes other instructions, so that only entries of the same rustc are compared. The exit code is 1 if a case
+needs more than 3% above the last entry.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from bench import ROOT, build, processor
@@ -51,8 +50,9 @@ def main() -> None:
         print(f"nothing to compare with: no entry is of {entry['rustc']}")
     elif grown := slower(last, entry):
         sys.exit(
-            f"error: more instructions per packet than in the last entry: {', '.join(grown)}. Make the simulator as fast as "
-            "it was; or add an entry (`make bench`), and a line with `instructions per packet (COMMIT)` and the reason to CHANGELOG.md"
+            f"error: more instructions per packet than in the last entry: {', '.join(grown)}. Make the simulator as"
+            " fast as it was. Or add an entry (make bench), and say why in CHANGELOG.md:"
+            " `instructions per packet (COMMIT)`."
         )
 
 

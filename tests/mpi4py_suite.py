@@ -1,11 +1,11 @@
-"""mpi4py's own test suite, under any launcher: fetched once, run module by module, told test by test.
+"""mpi4py's own test suite, under any launcher: fetched once, run module by module, reported test by test.
 
 The suite is in mpi4py's source distribution, not in its wheels. ``fetch`` gets the distribution of the version that
 requirements.lock names, by pip and with the hashes there, and keeps it. ``run`` starts one module, or several, in one
-run of a launcher, and reads what each rank has written (``mpi/suite_rank.py``), so that a crash, or a run that does not
-end, is laid to its test.
+run of a launcher, and reads what each rank has written (``mpi/suite_rank.py``). So a crash, or a run that does not end,
+is reported with the test that caused it.
 
-As a program, with the launcher after ``--``; every test that did not pass on some rank is a line:
+As a program, with the launcher after ``--``, this file prints a line for every test that did not pass on some rank:
 
     python tests/mpi4py_suite.py --quick -- .venv/bin/mpiexec -n 2
     python tests/mpi4py_suite.py --each --limit 60 -- elanite mpirun -n 4 --machine es40-qsnet

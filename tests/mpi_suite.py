@@ -1,4 +1,4 @@
-"""MPICH's own test suite, under any launcher: run program by program, told test by test, compared run with run.
+"""MPICH's own test suite, under any launcher: run program by program, reported test by test, compared run with run.
 
 The suite is the folder ``test/mpi`` of MPICH's sources. Its programs are listed in files ``testlist``: name, number of
 processes, arguments, environment, and how the output is judged. The suite is built once, outside this project, with the
@@ -6,22 +6,22 @@ compiler of the MPI in use; ``docs/conformance.md`` has the commands. This progr
 ``runtests`` does, and as strictly: a test is fine if ``No Errors`` stands in its output once, nothing else does, and
 the exit code is 0. Tests that are expected to fail, or that need more memory than is allowed, are left out.
 
-With the launcher after ``--``; ``-n`` and the number of processes are put behind its words:
+The launcher stands after ``--``. This program puts ``-n`` and the number of processes behind its words:
 
     python tests/mpi_suite.py run mpich/test/mpi native.jsonl --limit 180 -- .venv/bin/mpiexec
     python tests/mpi_suite.py run mpich/test/mpi simulated.jsonl --limit 600 -- elanite mpirun --quiet --out /tmp/out
     python tests/mpi_suite.py compare native.jsonl simulated.jsonl
 
 Each test leaves one line of JSON in the results. A test that has a line there is not run again, so that a run can be
-stopped and taken up; ``--again failure,unfinished`` runs those that ended so once more, and the last line of a test
-counts. ``--select`` and ``--leave`` are regular expressions, searched in lines such as these, which ``list`` prints:
+stopped and taken up. ``--again failure,unfinished`` repeats tests with these results; the last line of a test counts.
+``--select`` and ``--leave`` are regular expressions, searched in lines such as these, which ``list`` prints:
 
     coll/allred 4 -count=10
     coll/bcasttest 8 MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial
 
 Options that only wide runs need are given with the width: ``--wide 64 '--ranks-per-node 4'``. Words that a test needs
-for mpiexec, ``-disable-auto-cleanup``, go to the launcher with two dashes. What the launcher itself says of a failure
-that is expected is no output of the test: ``--own '^(error:|  )'`` names such lines.
+for mpiexec, ``-disable-auto-cleanup``, go to the launcher with two dashes. Lines that the launcher itself prints about
+an expected failure are no output of the test: ``--own '^(error:|  )'`` names such lines.
 """
 
 # ruff: noqa: T201

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
@@ -88,6 +89,24 @@ def test_the_steps_of_the_path() -> None:
     assert path["mean"].to_list() == pytest.approx([100 / 12, 250 / 12, 25])
     assert path["least"].to_list() == [0, 0, 0]
     assert path["most"].to_list() == pytest.approx([100 / 3, 200 / 3, 100])
+    assert path["way"].to_list() == [
+        "up from level 1 to level 2", "down from level 2 to level 1", "down from level 1 to the nodes"
+    ]  # fmt: skip
+
+
+def test_the_ways_of_a_torus_are_along_dimensions() -> None:
+    es40 = sources.read("machine", "es40-qsnet")
+    keys = {"kind": '"torus"', "nodes": 12, "dimensions": [4, 3]}
+    section = "\n".join(f'{key} = {{ value = {value}, source = "test" }}' for key, value in keys.items())
+    torus = replace(es40, text=re.sub(r"(?s)(\[topology\]\n).*?\n\n", rf"\1{section}\n\n", es40.text))
+    small = plan(sources.read("experiment", SMALL), [torus], ["series.ping.to=1", "series.load.nodes=12"])
+    path = congestion.path(matrix(small.series("load")[0], Results({12: 10.0, 24: 20.0})).links)
+    ways = dict(path.select("way", "most").iter_rows())
+    assert list(ways) == [
+        "forwards along dimension 1", "forwards along dimension 2",
+        "backwards along dimension 2", "backwards along dimension 1", "to the nodes",
+    ]  # fmt: skip
+    assert [ways["forwards along dimension 1"], ways["to the nodes"]] == pytest.approx([100, 50])
 
 
 def test_an_idle_network_has_zeros() -> None:

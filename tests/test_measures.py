@@ -225,7 +225,7 @@ def matrix(delays: list[float], odd: dict[tuple[int, bool, int], float] | None =
     rows = [
         {
             "id": "x", "seed": 1, "switch": 2 * level + link // 2, "from": f"switch {level}.{link // 2}", "to": "there",
-            "level": level, "up": up, "link": link, "packets": 1000,
+            "level": level, "link_level": level - 1 + up, "up": up, "way": "", "link": link, "packets": 1000,
             "waiting_us": (odd or {}).get((level, up, link), delay),
         }
         for (level, up), delay in zip(STEPS, delays, strict=True)

@@ -1,4 +1,4 @@
-"""mpi4py's own test suite on the simulated cluster, and on this machine, with which it is compared."""
+"""mpi4py's own test suite on the simulated cluster, compared with the suite on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published MPI benchmarks as C programs: they build without a warning, measure, and say what is wrong."""
+"""The published MPI benchmarks as C programs: they build without a warning, measure, and report errors."""
 
 from __future__ import annotations
 

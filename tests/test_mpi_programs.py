@@ -1,4 +1,4 @@
-"""The programs that the simulated cluster is tested with pass on this machine, under the MPI they are built with."""
+"""The programs that test the simulated cluster pass on this machine, under the MPI with which they are built."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Real MPI programs against the simulator's own ones of the same name, and against what is published.
+"""Real MPI programs against the simulator's own programs of the same name, and against published figures.
 
-What both measure is the same, by the same machine; the programs are those of ``benchmarks/mpi``, as any MPI runs them.
+Both measure the same quantities on the same machine. The real programs are those of ``benchmarks/mpi``, unchanged.
 """
 
 from __future__ import annotations

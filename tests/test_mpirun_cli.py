@@ -1,4 +1,4 @@
-"""``elanite mpirun`` as a user meets it, with a simulator that simulates nothing and ranks that are any processes."""
+"""``elanite mpirun`` as a user meets it, with a false simulator, and processes of any kind as ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 of whatever belongs to a run: all of it is gone soon, with its shared memory and its temporary files."""
+"""kill -9 of any process of a run: soon the whole run is gone, with its shared memory and its temporary files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of ``elanite mpirun`` by themselves: filtered streams, who is to blame, where ranks go, command lines."""
+"""Parts of ``elanite mpirun`` by themselves: filtered streams, the rank to blame, places of ranks, command lines."""
 
 from __future__ import annotations
 

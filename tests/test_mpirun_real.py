@@ -1,4 +1,4 @@
-"""``elanite mpirun`` with real MPI programs and the real simulator: results, repeatability, ends, what stays behind."""
+"""``elanite mpirun`` with real MPI programs and the real simulator: results, repeatability, ends, files left behind."""
 
 from __future__ import annotations
 

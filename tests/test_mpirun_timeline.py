@@ -1,4 +1,4 @@
-"""Timelines of runs: what Perfetto reads of them, checked as it checks them: order, balance, flows, counters."""
+"""Timelines of runs, checked as Perfetto checks them: order, balance, flows, counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The livelock of the multirail paper on real packets: figure and claim, as shipped, and wrong on purpose."""
+"""The livelock of the multirail paper on real packets: figure and claim, as shipped and with deliberate mistakes."""
 
 from __future__ import annotations
 

@@ -61,6 +61,12 @@ def test_labels_are_told_in_words() -> None:
     assert ordered(rows) == ["basic", "dynamic, 0.5", "hybrid, up to 8 KB, no striping"]
 
 
+def test_policies_of_other_names_come_last() -> None:
+    names = ("second", "static", "first", "basic")
+    rows = told(pl.DataFrame({"machine": [f"rails.policy={name}" for name in names]}))
+    assert ordered(rows) == ["static", "basic", "second", "first"]
+
+
 @pytest.mark.parametrize(("most", "holds"), [(0.38, True), (0.51, False)])
 def test_no_more_than_half_of_the_links(most: float, holds: bool) -> None:
     verdict = judged("limit", points(point(BASIC, accepted=0.3), point(f"rails.count=1, {DYNAMIC}1.0", accepted=most)))

@@ -1,4 +1,4 @@
-"""Static allocation of rails: figures and claim, from the shipped experiment, and wrong on purpose."""
+"""Static allocation of rails: figures and claim, from the shipped experiment and with deliberate mistakes."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Cancel:
     def is_set(self) -> bool: ...
 
 _Mean = tuple[float, float, float, list[float]]
-"""Mean, lower and upper end of its interval, and the values that it is the mean of."""
+"""Mean, lower and upper end of its interval, and the values of which it is the mean."""
 
 _Values = list[int] | list[float] | list[str] | list[int | None] | list[str | None] | list[bool]
 _Columns = dict[str, tuple[str, _Values]]
@@ -74,11 +74,11 @@ class MpiRecords(TypedDict):
     """`rank`, `node`, `pid`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `mpi_us`,
     `end_us`."""
     links: _Columns
-    """As of a point, over the whole run."""
+    """The columns of a point's table of links, over the whole run."""
     series: _Columns
-    """`time_us` and `end_us` (of a slice of time), `thing` (link, bus, thread), `id` (of the link, or of the adapter:
-    its node, and as many more as there are nodes for each rail before its own), `busy` (the share of the slice). What
-    was idle in a slice has no row."""
+    """`time_us` and `end_us` (of a slice of time), `thing` (link, bus, thread), `id` (the number of the link, or of the
+    adapter: its node plus the number of nodes for each rail before its own), `busy` (the share of the slice). A thing
+    that was idle in a slice has no row."""
     summary: _Columns
     """One row: `time_us`, `messages`, `bytes`, `packets`, `digest`, `events`, `repeatable`."""
 
@@ -96,7 +96,7 @@ class MpiRun:
 
 @type_check_only
 class Noise(TypedDict):
-    """What `measure_noise` gives: times of iterations, what they took longer than the shortest, and the profile."""
+    """The result of `measure_noise`: times of iterations, their delays after the shortest one, and the profile."""
 
     iterations: int
     base_ps: int

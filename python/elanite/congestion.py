@@ -38,8 +38,8 @@ class Matrix:
 
     links: pl.DataFrame
     """One row per link that leaves a switch, switch by switch, downwards before upwards, in the order of the ports:
-    ``switch`` (number), ``from``, ``to``, ``level`` (of the switch), ``up``, ``link``, ``packets``, ``waiting_us``,
-    ``relative``."""
+    ``switch`` (number), ``from``, ``to``, ``level`` (of the switch), ``link_level``, ``up``, ``way`` (in words),
+    ``link``, ``packets``, ``waiting_us``, ``relative``."""
     switches: pl.DataFrame
     """One row per switch: ``switch``, ``name``, ``level``, ``packets``, ``waiting_us``, ``relative``."""
     slices: pl.DataFrame
@@ -74,7 +74,7 @@ def of_tables(
         .with_columns(pl.col("packets", "waiting_us").fill_null(0))
         .with_columns(relative=_relative("waiting_us"))
         .sort("switch", "up", "link")
-        .select("switch", "from", "to", "level", "up", "link", "packets", "waiting_us", "relative")
+        .select("switch", "from", "to", "level", "link_level", "up", "way", "link", "packets", "waiting_us", "relative")
     )
     switches = (
         links.group_by("switch", pl.col("from").alias("name"), "level", maintain_order=True)
@@ -95,14 +95,14 @@ def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
 def path(links: pl.DataFrame) -> pl.DataFrame:
     """The steps of the longest path, in order from the first switch to the destination.
 
-    ``links`` are those of one or several matrices. Each step has ``level`` and ``up`` as the links have, and ``least``,
-    ``mean`` and ``most`` of the relative delays of its links.
+    ``links`` are those of one or several matrices. Each step has ``up``, ``level`` and ``way`` as the links have, and
+    ``least``, ``mean`` and ``most`` of the relative delays of its links.
     """
-    up = links.filter(pl.col("up")).sort("level", maintain_order=True)
-    down = links.filter(~pl.col("up")).sort("level", descending=True, maintain_order=True)
+    up = links.filter(pl.col("up")).sort("link_level", maintain_order=True)
+    down = links.filter(~pl.col("up")).sort("link_level", descending=True, maintain_order=True)
     return (
         pl.concat([up, down])
-        .group_by("up", "level", maintain_order=True)
+        .group_by("up", "level", "way", maintain_order=True)
         .agg(
             pl.col("relative").min().alias("least"),
             pl.col("relative").mean().alias("mean"),

@@ -52,8 +52,8 @@ def _told(label: str) -> dict[str, object]:
 
 
 def ordered(rows: pl.DataFrame) -> list[str]:
-    """The names of ``told``, in the order of ``POLICIES``."""
-    names = rows.select("policy", "curve").unique(maintain_order=True)
+    """The names of ``told``, in the order of ``POLICIES``; other policies come last, in the order of the rows."""
+    names = rows.filter(pl.col("policy") != "").select("policy", "curve").unique(maintain_order=True)
+    policies = dict.fromkeys((*POLICIES, *names["policy"]))
     names = names.sort(pl.col("curve").str.contains(STRIPED["1.0"]), maintain_order=True)
-    known = [policy for policy in POLICIES if policy in names["policy"].to_list()]
-    return [name for policy in known for name in names.filter(pl.col("policy") == policy)["curve"].to_list()]
+    return [name for policy in policies for name in names.filter(pl.col("policy") == policy)["curve"].to_list()]

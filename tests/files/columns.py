@@ -1,4 +1,4 @@
-"""Tables as the simulator gives them: of each column the type, by its name in polars, and the values."""
+"""Tables as the simulator gives them: each column has its type, by the name in polars, and its values."""
 
 from __future__ import annotations
 

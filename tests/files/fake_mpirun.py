@@ -1,7 +1,7 @@
-"""``elanite`` with a simulator of MPI programs that simulates nothing: it waits for mpiexec, and says what it is told.
+"""``elanite`` with a false simulator of MPI programs, which waits for mpiexec and reports the outcome that it is given.
 
-Arguments are those of ``elanite``. ``FAKE`` in the environment holds the outcome as JSON, without which the run is
-finished when mpiexec has ended; ``FAKE_LIBRARY`` is what ranks load. Ranks are processes of any kind.
+Arguments are those of ``elanite``. ``FAKE`` in the environment holds the outcome as JSON; without it, the run is
+finished when mpiexec has ended. ``FAKE_LIBRARY`` names the library that ranks load. Ranks are processes of any kind.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Python objects around a ring of ranks, by mpi4py: pickled, of any size, blocking and not.
+"""Python objects around a ring of ranks, by mpi4py: pickled, of any size, in blocking and non-blocking calls.
 
 mpiexec -n 4 python ring.py
 """

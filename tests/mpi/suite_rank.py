@@ -1,9 +1,9 @@
-"""One rank of mpi4py's own test suite, writing what comes of each test to a file of its own.
+"""One rank of mpi4py's own test suite, which writes the result of each test to a file of its own.
 
-Started by an MPI launcher: ``suite_rank.py LOGS TESTS WORDS…``, where TESTS is the suite's folder and WORDS are for its
-``main.py``. The suite itself prints one line a test from every rank at once, which nobody can take apart again. Here,
-rank R appends to ``LOGS/R.jsonl`` before a test begins and after it has ended, so that the last line of a rank that
-crashed or hangs names the test.
+An MPI launcher starts it: ``suite_rank.py LOGS TESTS WORDS…``, where TESTS is the suite's folder and WORDS are for the
+suite's ``main.py``. The suite itself prints one line for each test from every rank at once, and nobody can take these
+lines apart again. Here, rank R appends to ``LOGS/R.jsonl`` before a test begins and after it has ended, so that the
+last line of a rank that crashed or hangs names the test.
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
 """Random MPI programs, run natively and on the simulated machine, and compared byte for byte.
 
 A seed stands for one program (``draw``): a list of steps that all ranks go through together (``steps``). A program is
-emitted as C (``emit``), which fills all memory with known contents, checks what arrives, holes and guards too, and
-records every status and a hash of every buffer. Programs of the same number of ranks are compiled into one
+emitted as C (``emit``). The C program fills all memory with known contents, checks what arrives, holes and guards too,
+and records every status and a hash of every buffer. Programs of the same number of ranks are compiled into one
 executable, which runs under MPICH's own shared memory and under ``elanite mpirun`` in several configurations
-(``runs``). Records must be equal. A program for which they are not is shrunk (``shrink``) and printed.
+(``runs``). The records of these runs must be equal. If they differ, the program is shrunk (``shrink``) and printed.
 
-Everything follows from the seed, but not the order in which a real network delivers. So a program has no race: where
+Everything follows from the seed, except the order in which a real network delivers. So a program has no race: where
 receives with wildcards may find several messages, records are written in the order of the messages, not of their
 arrival.
 
 | module | |
 |---|---|
-| ``steps`` | what a program is made of |
+| ``steps`` | the steps of a program |
 | ``layouts`` | datatypes, with holes and without |
-| ``communicators`` | who is in which communicator |
-| ``fit`` | makes a program correct after something was taken out of it |
+| ``communicators`` | which ranks are in which communicator |
+| ``fit`` | makes a program correct after parts were taken out of it |
 | ``draw``, ``draw_messages``, ``draw_collectives``, ``draw_windows``, ``sizes`` | a program from a seed |
 | ``emit``, ``emit_messages``, ``emit_collectives``, ``emit_windows``, ``prelude*.c`` | a program as C |
 | ``runs``, ``configurations`` | compiles and runs |

@@ -1,4 +1,4 @@
-"""Who is in which communicator, by the rules of MPI: what ``Make`` steps lead to."""
+"""Which ranks are in which communicator after ``Make`` steps, by the rules of MPI."""
 
 from __future__ import annotations
 

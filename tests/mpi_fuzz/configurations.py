@@ -1,11 +1,11 @@
-"""How the programs of a batch run: natively, and on which simulated machines in which ways.
+"""How the programs of a batch run: natively, and on simulated machines with options of ``elanite mpirun``.
 
-MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is left out: by default libfabric gets messages of all
-lengths, and where it is asked for, MPICH 5.0.2 fails natively, too: beside windows, and for receives from any source
-of data with holes.
+MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is left out. By default libfabric gets messages of all
+lengths. With this rendezvous, MPICH 5.0.2 fails natively, too: beside windows, and for receives from any source of data
+with holes.
 
-All of it follows from the number of the batch. What a batch cannot have is not drawn: more ranks than nodes, messages
-longer than an adapter's memory holds.
+The configurations follow from the number of the batch. Nothing is drawn that a batch cannot have: more ranks than
+nodes, or messages longer than an adapter's memory.
 """
 
 from __future__ import annotations

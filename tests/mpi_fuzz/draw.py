@@ -1,7 +1,7 @@
 """A program from its seed.
 
-Programs with neighbouring seeds share their number of ranks and the configurations they run in (see
-``configurations``), so that they can be one executable. All else is drawn from the program's own seed.
+Programs with neighbouring seeds share their number of ranks and their configurations (see ``configurations``), so that
+they can be one executable. All else is drawn from the program's own seed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Collective operations: which one, in which form, with how much for whom."""
+"""Draws collective operations: the operation, its form, and how much data each rank gets."""
 
 from __future__ import annotations
 

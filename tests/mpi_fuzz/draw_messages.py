@@ -1,4 +1,4 @@
-"""Messages of a step: who sends what to whom, in which of the many ways."""
+"""Draws the messages of a step: sender, receiver, content, and the calls that send and receive it."""
 
 from __future__ import annotations
 

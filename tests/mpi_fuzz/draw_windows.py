@@ -1,7 +1,7 @@
 """One-sided communication: windows, epochs, and accesses that do not meet.
 
-Each access has a place of its own in the target's window, but for reads of a place that nobody writes in the epoch,
-and for accumulates of one operation.
+Each access has a place of its own in the target's window, except reads of a place that nobody writes in the epoch, and
+accumulates of one operation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Programs as C: one function for each, which a person can read, compile and run.
 
-The prelude is compiled apart where many programs follow each other; a program that is shown is one file with all in it.
+Where many programs follow each other, the prelude is compiled apart. A program that is printed is one whole file.
 """
 
 from __future__ import annotations

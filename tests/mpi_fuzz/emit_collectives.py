@@ -1,7 +1,7 @@
 """Collective operations as C.
 
-For each rank there is what it gives and what it has to have afterwards, as blocks of a layout (``_Side``), and the
-arguments of the call. The checks come from these blocks alone, not from MPI.
+Each rank has the data that it gives and the data that it must have afterwards, as blocks of a layout (``_Side``), and
+the arguments of the call. The checks come from these blocks alone, not from MPI.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Steps of messages as C.
 
-Each rank has its operations in the order of the step's messages, a request being waited for no later than the program
-says: whatever blocks, blocks on a message before it in this order. So nothing deadlocks, if both ends of a message do
-what they have before it.
+Each rank does its operations in the order of the step's messages, and waits for a request no later than the program
+says. An operation that blocks waits for a message before it in this order. So nothing deadlocks, if both ends of a
+message do what they have before it.
 """
 
 from __future__ import annotations

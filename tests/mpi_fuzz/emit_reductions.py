@@ -1,4 +1,4 @@
-"""Reductions as C: values of every rank, and what an operation makes of them in the order of ranks."""
+"""Reductions as C: the values of every rank, and the result of an operation on them in the order of ranks."""
 
 from __future__ import annotations
 

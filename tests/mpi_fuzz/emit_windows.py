@@ -1,7 +1,7 @@
 """One-sided communication as C.
 
-Every rank keeps a copy of the windows of all ranks, to which it applies what each epoch does: so it knows what its
-own window has to hold, and what its reads have to give.
+Every rank keeps a copy of the windows of all ranks, and applies the accesses of each epoch to this copy. So it knows
+what its own window must hold, and what its reads must give.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Makes a program correct, after it was drawn and whenever something was taken out of it.
+"""Makes a program correct, after it was drawn and whenever parts were taken out of it.
 
-What a rule of MPI forbids is replaced by the nearest thing that it allows, or dropped: ranks that are no more,
-communicators that are not made, ready sends whose receive may not be posted, receives that could find the messages of
-others. So the shrinker can take out whatever it likes.
+A part that a rule of MPI forbids is replaced by the nearest part that MPI allows, or dropped: ranks that no longer
+exist, communicators that are not made, ready sends whose receive may not be posted, receives that could find messages
+of other receives. So the shrinker can take out any part.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Datatypes: how elements of a basic datatype lie in memory, as MPI has to be told and as plain offsets.
+"""Datatypes: how elements of a basic datatype lie in memory, as calls of MPI and as plain offsets.
 
-The plain offsets, *runs*, are what a program checks MPI's work by, so they do not come from MPI. Sender and receiver
-use layouts of different kinds for the same basic datatype, which is all that has to match.
+A program checks MPI's work by the plain offsets, *runs*, so these do not come from MPI. Sender and receiver use layouts
+of different kinds for the same basic datatype; MPI wants only the basic datatypes to match.
 """
 
 from __future__ import annotations

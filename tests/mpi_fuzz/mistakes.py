@@ -1,8 +1,8 @@
-"""Deliberate mistakes in what carries the bytes of real programs, which the fuzz has to find.
+"""Deliberate mistakes in the code that carries the bytes of real programs. The fuzz must find them.
 
-Each mistake is small and plausible, and replaces lines that stand in a source exactly once; where they do not, because
-the source has changed, the mistake must be made anew. :func:`attempt` makes one in a copy of the workspace (the sources
-know nothing of this), builds the copy, and runs the fuzz on it, without the checksums, which would find most of them.
+Each mistake is small and plausible, and replaces lines that stand in a source exactly once. If the source has changed
+and lacks these lines, the mistake must be written anew. :func:`attempt` makes one mistake in a copy of the workspace,
+builds the copy, and runs the fuzz on it, without the checksums, which would find most mistakes.
 """
 
 from __future__ import annotations

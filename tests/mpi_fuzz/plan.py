@@ -1,4 +1,4 @@
-"""What one rank does in a collective operation, as C."""
+"""The part of one rank in a collective operation, as C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiles programs, runs them, and says whether two runs are alike."""
+"""Compiles programs, runs them, and compares their records."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Makes a program that shows a difference as small as it can be, within bounded time.
 
-Steps are taken out, then ranks, then messages and accesses within steps; then what is left is made simpler. Whatever
-a smaller program lacks for being correct, ``fit`` adds or takes out. It replaces the larger one if it still shows a
-difference, whichever.
+Steps are taken out, then ranks, then messages and accesses within steps; then the rest is made simpler. ``fit`` makes
+the smaller program correct. The smaller program replaces the larger one if it still shows a difference, of whatever
+kind.
 """
 
 from __future__ import annotations

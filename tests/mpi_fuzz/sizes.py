@@ -1,4 +1,4 @@
-"""How long messages are: mostly at the edges where libraries and adapters change their ways.
+"""Lengths of messages, mostly at the edges where libraries and adapters change their methods.
 
 | bytes | what changes there |
 |---|---|

@@ -1,6 +1,6 @@
-"""What a program is made of: steps that all ranks go through in the same order.
+"""The steps of a program, which all ranks go through in the same order.
 
-A rank takes part in a step if it is in the step's communicator. Ranks are those of the communicator, but where a
+A rank takes part in a step if it is in the step's communicator. Ranks are numbered in this communicator, except where a
 communicator is made: there they are ranks of MPI_COMM_WORLD. Everything is an immutable value, so that a smaller
 program is made by replacing parts of a larger one.
 """

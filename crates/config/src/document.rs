@@ -1,4 +1,4 @@
-//! A file as text, as a tree of keys with places, and as a typed value.
+//! A document: a file as text, as a tree of keys with places, and as a typed value.
 
 use crate::overrides::Override;
 use crate::place::{Place, child, children, index, name};
@@ -14,9 +14,9 @@ type Tree = toml_edit::Document<String>;
 #[derive(Clone, Debug)]
 pub struct Document {
     file: String,
-    /// As it was written.
+    /// The file as it was written.
     original: Tree,
-    /// With all overrides.
+    /// The file with all overrides.
     edited: Tree,
     /// Overrides with the places that they replace.
     overrides: Vec<(Override, Place)>,
@@ -59,9 +59,9 @@ impl Document {
         self.edited.as_item()
     }
 
-    /// Replaces what is at `path`, which `change` means by its key. `edit` is given the old item, or an empty one, and
-    /// the new value; it returns whether the item is one that a value can replace. Keys and tables that do not exist are
-    /// made, so that unknown ones are reported by [`read`](Self::read).
+    /// Replaces the item at `path`, which the key of `change` means. `edit` gets the old item, or an empty one, and the new
+    /// value; it returns whether a value can replace the item. Keys and tables that do not exist are made, so that
+    /// [`read`](Self::read) reports unknown keys.
     ///
     /// # Errors
     /// If the path leads into a value, or to an element that a list does not have, or `edit` refuses.
@@ -104,7 +104,7 @@ impl Document {
         })
     }
 
-    /// The steps of an override's path, with indices for names.
+    /// The steps of an override's path, with names of tables in lists replaced by indices.
     fn resolve(&self, change: &Override, path: &str) -> Result<Vec<String>, Problems> {
         let fail = |message: String| change.problem(0..change.key.len(), message);
         let mut steps = Vec::new();
@@ -160,7 +160,7 @@ impl Document {
                 .unwrap_or_default();
             let mut words = words::of_type_error(error.message(), place.on_key);
             if words::wants_names(error.message()) {
-                // A text in place of the value makes serde list the names.
+                // A string in place of the value makes serde list the names.
                 let probe = format!("{}\"?\"{}", &text[..span.start], &text[span.end..]);
                 if let Err(error) = toml::from_str::<T>(&probe) {
                     words.allowed = words::of_type_error(error.message(), false)
@@ -188,7 +188,7 @@ impl Document {
         self.at(&Place::value(path), None, message.into())
     }
 
-    /// A problem at a place, whose span in the edited text is known or not.
+    /// A problem at a place; `span` is its span in the edited text, where known.
     fn at(&self, place: &Place, span: Option<Range<usize>>, message: String) -> Problem {
         let key = place.shown(self.root());
         let ours = |replaced: &Place| place.steps.starts_with(&replaced.steps);
@@ -205,7 +205,7 @@ impl Document {
                 ..change.problem(span, message)
             };
         }
-        // A table that only an override has made.
+        // The place is in a table that only an override has made.
         let mut steps = place.steps.iter();
         let written = steps.try_fold(self.original.as_item(), |item, step| child(item, step));
         let made = |replaced: &Place| replaced.steps.starts_with(&place.steps);
@@ -223,7 +223,7 @@ impl Document {
         Problem::new(&self.file, self.original.raw(), span, &key, message)
     }
 
-    /// A span of the edited text as one of `KEY=VALUE`: of the element at fault, or of the whole value.
+    /// The span of `KEY=VALUE` for a span of the edited text: that of the element at fault, or of the whole value.
     fn within(&self, change: &Override, replaced: &Place, span: &Range<usize>) -> Range<usize> {
         let whole = change.value_span();
         let item = replaced.span(self.root());

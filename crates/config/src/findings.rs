@@ -1,4 +1,4 @@
-//! What those who check a file find wrong with it, one thing after another.
+//! The problems that a check of a file finds, one after another.
 
 use crate::{Document, Problem};
 use std::fmt::Display;
@@ -9,23 +9,23 @@ use std::ops::RangeInclusive;
 pub struct Findings<'a> {
     /// The document.
     pub document: &'a Document,
-    /// What was found so far.
+    /// The problems found so far.
     pub problems: Vec<Problem>,
 }
 
-/// A problem that has been reported, to which what is allowed and what to do can be added.
+/// A problem that has been reported. The caller can add what is allowed and what to do.
 #[derive(Debug)]
 pub struct Found<'a>(&'a mut Problem);
 
 #[allow(clippy::return_self_not_must_use)] // it is reported whether anything is added or not
 impl Found<'_> {
-    /// Says what would be right.
+    /// Adds what is allowed.
     pub fn allowed(self, allowed: impl Into<String>) -> Self {
         self.0.allowed = Some(allowed.into());
         self
     }
 
-    /// Says what to do.
+    /// Adds what to do.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
@@ -33,7 +33,7 @@ impl Found<'_> {
 }
 
 impl<'a> Findings<'a> {
-    /// Nothing so far.
+    /// No findings so far.
     pub fn new(document: &'a Document) -> Self {
         let problems = Vec::new();
         Findings { document, problems }
@@ -45,7 +45,7 @@ impl<'a> Findings<'a> {
         Found(self.problems.last_mut().expect("it was pushed"))
     }
 
-    /// Whether a value is in a range; reports it if not.
+    /// Whether a value is in a range; reports the value if not.
     pub fn range<T: PartialOrd + Display + Copy>(
         &mut self,
         path: &str,

@@ -1,14 +1,13 @@
 //! # Configuration files with places
 //!
-//! Machine and experiment files are TOML that people write. This crate turns one into a typed value, or into
-//! [`Problems`] that name the file, the line, the column and the key, say what is allowed, and offer a remedy. It knows
+//! Machine and experiment files are TOML that people write. This crate turns such a file into a typed value, or into
+//! [`Problems`] that name the file, the line, the column and the key, say what is allowed, and offer a remedy. The crate knows
 //! nothing of what the files describe.
 //!
-//! Errors come from three places, and look alike: the syntax of TOML, the types (serde: unknown keys, missing keys, a
-//! number without its unit; in plain words), and the meaning, which the caller checks and reports by key path
-//! ([`Findings`]). Single keys that a command line replaces ([`Document::with_override`]) are checked like
-//! those of the file; what is wrong with one is shown in the command line's own text, what is wrong elsewhere in the
-//! file as it was written.
+//! Errors have three sources, and look alike: the syntax of TOML; the types (unknown keys, missing keys, a number without its
+//! unit: serde's errors in plain words); and the meaning, which the caller checks and reports by key path ([`Findings`]). Keys
+//! that a command line replaces ([`Document::with_override`]) are checked like keys of the file. An error in such a key is shown
+//! in the text of the command line, any other error in the file as it was written.
 //!
 //! A path is dotted: `link.rate`, `series.0.run.window`. A step into a list is an index, or the `name` of a table.
 

@@ -1,4 +1,4 @@
-//! What a command line, or another file, replaces in a file.
+//! Overrides: keys of a file that a command line, or another file, replaces.
 
 use crate::problem::{Problem, Problems};
 use crate::words;
@@ -8,11 +8,11 @@ use toml_edit::Value;
 /// A key that is replaced: `KEY=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// Dotted path.
+    /// The dotted path of the key.
     pub key: String,
-    /// TOML, or text that stands for a string.
+    /// The value: TOML, or text that stands for a string.
     pub value: String,
-    /// Who replaces it: "command line", "experiment".
+    /// The origin of the override: "command line", "experiment".
     pub source: &'static str,
 }
 
@@ -20,7 +20,7 @@ impl Override {
     /// Reads `KEY=VALUE` of a command line.
     ///
     /// # Errors
-    /// If there is no `=`, or nothing before it, or what looks like a list or a quoted string is not TOML.
+    /// If there is no `=`, or nothing before the `=`, or a value that looks like a list or a quoted string is not TOML.
     pub fn parse(text: &str) -> Result<Self, Problems> {
         let Some((key, value)) = text
             .split_once('=')

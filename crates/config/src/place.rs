@@ -3,7 +3,7 @@
 use std::ops::Range;
 use toml_edit::{Item, Key};
 
-/// A key, by the path to it. Steps into lists are indices.
+/// A key, by the path to the key. Steps into lists are indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub steps: Vec<String>,
@@ -17,7 +17,7 @@ impl Place {
         Place::of(path.split('.').map(str::to_string).collect())
     }
 
-    /// The value that some steps lead to.
+    /// The value to which some steps lead.
     pub fn of(steps: Vec<String>) -> Self {
         let on_key = false;
         Place { steps, on_key }
@@ -42,7 +42,7 @@ impl Place {
         })
     }
 
-    /// The span of the key or value; if it does not exist, of the nearest table above it.
+    /// The span of the key or value; if it does not exist, the span of the nearest table above.
     pub fn span(&self, root: &Item) -> Range<usize> {
         let mut span = 0..0;
         let mut item = root;
@@ -61,8 +61,8 @@ impl Place {
         span
     }
 
-    /// The path for people: tables in lists by their names, parameters without `.value`, elements of lists of values
-    /// as the list.
+    /// The path for people: tables in lists by their names, parameters without `.value`, and for elements of lists of values the
+    /// path of the list.
     pub fn shown(&self, root: &Item) -> String {
         let mut shown = Vec::new();
         let mut item = Some(root);
@@ -113,7 +113,7 @@ pub(crate) fn children(item: &Item) -> Vec<(String, &Item)> {
         .collect()
 }
 
-/// What a table calls itself.
+/// The `name` of a table.
 pub(crate) fn name(item: &Item) -> Option<&str> {
     item.get("name").and_then(Item::as_str)
 }

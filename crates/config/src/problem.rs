@@ -1,11 +1,11 @@
-//! What is wrong with a file, in the terms of the person who wrote it.
+//! Problems of a file, in the terms of the person who wrote it.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
 
-/// One thing that is wrong, and where.
+/// One problem, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The file, or `--set KEY` if an override is at fault.
@@ -20,7 +20,7 @@ pub struct Problem {
     pub key: String,
     /// What is wrong.
     pub message: String,
-    /// What would be right.
+    /// What is allowed.
     pub allowed: Option<String>,
     /// What to do.
     pub hint: Option<String>,
@@ -55,14 +55,14 @@ impl Problem {
         }
     }
 
-    /// Says what would be right.
+    /// Adds what is allowed.
     #[must_use]
     pub fn allowed(mut self, allowed: impl Into<String>) -> Self {
         self.allowed = Some(allowed.into());
         self
     }
 
-    /// Says what to do.
+    /// Adds what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -81,7 +81,7 @@ impl Problem {
         } else {
             format!("{}: {}", self.key, self.message)
         };
-        // One line of a long span is enough to find it.
+        // One line of a long span is enough to find the place.
         let line = self.text[self.span.clone()]
             .find('\n')
             .map(|length| self.span.start + length);
@@ -148,7 +148,7 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The candidate that was probably meant, if one is near.
+/// The candidate that `word` probably means, if one is near.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()

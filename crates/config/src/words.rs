@@ -1,7 +1,7 @@
-//! The technical words of serde and of the TOML parser, in plain words.
+//! Turns the technical words of serde and of the TOML parser into plain words.
 //!
-//! Both report as text only. Every form that occurs is pinned by a snapshot of the machine or the experiment crate, so
-//! that a new release of either cannot change it unnoticed.
+//! Both report errors as text only. A snapshot of the machine or the experiment crate pins every form that occurs, so that a new
+//! release of serde or the parser cannot change a form unnoticed.
 
 use crate::problem::nearest;
 
@@ -33,12 +33,12 @@ impl Words {
     }
 }
 
-/// What serde says if a text that is no name of an enum would let it list the names.
+/// Whether serde's message is one for which a string that is no name of the enum would make serde list the names.
 pub(crate) fn wants_names(message: &str) -> bool {
     message == "wanted string or table" || message.contains("expected enum")
 }
 
-/// Turns the message of a type error into ours; `on_key` if it is about the name of a key.
+/// Turns the message of a type error into plain words; `on_key` if the error is about the name of a key.
 pub(crate) fn of_type_error(message: &str, on_key: bool) -> Words {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let unknown_name = ["unknown field", "unknown variant"]
@@ -66,7 +66,7 @@ pub(crate) fn of_type_error(message: &str, on_key: bool) -> Words {
     of_quantity(message)
 }
 
-/// Turns what the parser says of `excerpt`, which is no TOML, into ours.
+/// Turns the parser's message about `excerpt`, which is no TOML, into plain words.
 pub(crate) fn of_syntax_error(message: &str, excerpt: &str) -> Words {
     let message = message.lines().collect::<Vec<_>>().join("; ");
     if message.starts_with("duplicate key") {
@@ -137,7 +137,7 @@ fn mismatched(found: &str, needed: &str) -> Words {
         .hint(hint)
 }
 
-/// The messages of quantities are ours already; this splits off what is allowed and the hint.
+/// The messages of quantities are in plain words already; this splits off what is allowed and the hint.
 fn of_quantity(message: &str) -> Words {
     if let Some(needed) = message
         .strip_prefix("expected ")

@@ -138,7 +138,7 @@ fn types_are_told_in_plain_words() {
     }
 }
 
-/// A text, with `; ` between its lines, and what is said of it: the message, what is allowed, the hint.
+/// A text, with `; ` between its lines, and its problem: the message, what is allowed, the hint.
 const TYPES: &str = r#"title = 5 => the number 5 does not fit here | a text in quotes | write "5", with quotes
 title = true => true does not fit here | a text in quotes | write "true", with quotes
 title = [] => a list does not fit here | a text in quotes |
@@ -179,7 +179,7 @@ fn problems_of_overrides_are_shown_in_their_own_text() {
         place(&wanted),
         ("--set inner.numbers", 1, 16, "inner.numbers")
     );
-    // The rest is where it was, though three lines are gone.
+    // The other keys are where they were, though three lines are gone.
     assert_eq!(
         place(&document.problem("list.0.number", "wrong")),
         ("f.toml", 12, 10, "list.a.number")

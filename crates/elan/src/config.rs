@@ -1,4 +1,4 @@
-//! The parameters of adapters, buses and packets. The machine file's texts arrive here as quantities; bounds are
+//! The parameters of adapters, buses and packets. The machine file's texts arrive here as quantities. Their bounds are
 //! checked where the file is read.
 
 use crate::adapter::Part;
@@ -12,33 +12,33 @@ use units::{Bytes, Rate, Time};
 /// An Elan3 adapter (petrini2003 s2.1).
 #[derive(Clone, Copy, Debug)]
 pub struct AdapterConfig {
-    /// From the last flit of a packet to its acknowledgement leaving.
+    /// From the last flit of a packet to the moment when its acknowledgement leaves.
     pub turnaround: Time,
     /// Command processor: from the store in the command port to the descriptor in the DMA queue.
     pub command: Time,
     /// DMA engine: from taking up a descriptor to its first packet. Paid again after each time slice.
     pub dma_start: Time,
-    /// Inputter: from the last payload stored to the event being named.
+    /// Inputter: from the last payload stored to the naming of the event.
     pub input: Time,
     /// Setting an event and starting its action.
     pub event: Time,
-    /// The host processor: from the copied event block in main memory to the waiting process going on.
+    /// The host processor: from the copied event block in main memory to the moment when the polling process goes on.
     pub poll: Time,
     /// A DMA that has sent this much yields to the others in the queue.
     pub time_slice: Bytes,
-    /// Descriptors in the DMA queue; one more is refused ([`crate::DmaError::QueueFull`]).
+    /// Descriptors in the DMA queue; a further descriptor is refused ([`crate::DmaError::QueueFull`]).
     pub queue: u32,
-    /// Packets that wait in the inputter for the bus; the next one's acknowledgement waits for a place.
+    /// Packets that wait in the inputter for the bus; the acknowledgement of a further packet waits for a place.
     pub input_buffers: u32,
     /// Times that the hardware sends a discarded packet again at once, before the operating system backs off.
     pub retries: u32,
     /// From the refusal of a packet to sending it again.
     pub retry_delay: Time,
-    /// The same once `retries` is used up.
+    /// From the refusal of a packet to sending it again, once `retries` is used up.
     pub trap_delay: Time,
     /// The adapter's own memory.
     pub memory: Bytes,
-    /// The host's operating system: from the copied event block in main memory to a process that blocks going on.
+    /// The operating system: from the copied event block in main memory to the moment when a blocking process goes on.
     pub interrupt: Time,
     /// A cycle of the thread processor.
     pub thread_cycle: Time,
@@ -49,7 +49,7 @@ pub struct AdapterConfig {
 }
 
 impl AdapterConfig {
-    /// How long a packet waits that has been refused so often before.
+    /// How long a packet waits after it has been refused so often.
     pub(crate) fn retry_after(&self, refusals: u32) -> Time {
         if refusals < self.retries {
             self.retry_delay
@@ -64,11 +64,11 @@ impl AdapterConfig {
 pub struct HostConfig {
     /// Instructions of a library call that starts or ends a message.
     pub call: Time,
-    /// What a call of MPI that does not block takes beside that: its request is made and freed.
+    /// Additional time of an MPI call that does not block: its request is made and freed.
     pub request: Time,
     /// Rate at which a processor copies bytes from one place of main memory to another.
     pub copy: Rate,
-    /// Until one processor of a node sees what another one stored.
+    /// Time until a processor of a node sees what another processor stored.
     pub shared: Time,
     /// Processors of a node, at least 1.
     pub cpus: u32,
@@ -91,13 +91,13 @@ pub enum Matching {
 /// Tports, the tagged messages of Elanlib (petrini2003 s3.2): the work of their thread, and the bounds of their buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct TportConfig {
-    /// Who does it.
+    /// Who matches the tags and moves the bytes.
     pub matching: Matching,
     /// Cycles in which the thread takes up an envelope or a posted receive, and answers it.
     pub handle: u32,
-    /// Cycles in which it compares an envelope with a posted receive.
+    /// Cycles in which the thread compares an envelope with a posted receive.
     pub scan: u32,
-    /// Messages up to this length travel with their envelope, as far as one packet holds both.
+    /// Messages up to this length travel with their envelope, if one packet holds both.
     pub small: Bytes,
     /// Longer messages than this are never buffered.
     pub big: Bytes,
@@ -105,16 +105,16 @@ pub struct TportConfig {
     pub slots: u32,
     /// Adapter memory of a process for small messages that nobody has asked for yet.
     pub buffer: Bytes,
-    /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
+    /// Main memory of a process for longer messages, and for messages that are received into buffers of the system.
     pub system: Bytes,
 }
 
-/// Groups of processes in Elanlib, and what they do together.
+/// Groups of processes in Elanlib, and their collective calls.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupConfig {
     /// Most children of a process in the tree of the collective calls (`LIBELAN_GROUP_BRANCHRATIO`); at least 1.
     pub branching: u32,
-    /// Cycles in which a thread sets up a broadcast, beside those of handing it over.
+    /// Cycles in which a thread sets up a broadcast, beside those of handing the broadcast over.
     pub broadcast: u32,
 }
 
@@ -129,7 +129,7 @@ pub struct Config {
     pub packet: PacketFormat,
     /// The adapters.
     pub adapter: AdapterConfig,
-    /// The parts that not all adapters have: none of an Elan3.
+    /// The parts that only some adapters have: none for an Elan3.
     pub parts: Vec<Part>,
     /// The buses.
     pub bus: BusConfig,
@@ -139,7 +139,7 @@ pub struct Config {
     pub tport: TportConfig,
     /// The groups.
     pub group: GroupConfig,
-    /// How messages are spread over the rails, of which the fabric's trees say how many there are; none where nobody chooses.
+    /// How messages are spread over the rails, whose number is that of the fabric's trees; none where nothing is chosen.
     pub rails: Option<crate::rails::Config>,
     /// What takes the hosts' processors away from processes.
     pub noise: Vec<noise::Source>,

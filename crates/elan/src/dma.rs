@@ -1,10 +1,10 @@
 //! # Remote DMAs: descriptors
 //!
-//! A descriptor says "move these bytes there". One end lies in the memory of the process that posts it: the source of a
-//! *put*, the destination of a *get*, which the other end's adapter executes ([`crate::adapter::gets`]). A *queue* DMA puts one
-//! message into a queue ([`crate::adapter::queue`]). The [`crate::adapter::dma_engine`] works on them.
+//! A descriptor says "move these bytes there". One end lies in the memory of the process that posts the descriptor: the
+//! source of a *put*, the destination of a *get*, which the other end's adapter executes ([`crate::adapter::gets`]). A
+//! *queue* DMA puts one message into a queue ([`crate::adapter::queue`]). The [`crate::adapter::dma_engine`] works on DMAs.
 //!
-//! A DMA is complete when all its packets are acknowledged; then its source event is set, which its process awaits.
+//! A DMA is complete when all its packets are acknowledged. Then its source event is set, which its process awaits.
 
 use crate::adapter::mmu::{Fault, Reason};
 use crate::memory::{Address, ContextId, EventId, ProcessId};
@@ -32,7 +32,7 @@ pub struct Dma {
     pub(crate) done: Option<EventId>,
     pub(crate) meter: Option<Meter>,
     pub(crate) queue: bool,
-    /// Whether the short transaction engine sends it.
+    /// Whether the short transaction engine sends the DMA.
     pub(crate) short: bool,
 }
 
@@ -41,13 +41,13 @@ pub struct Dma {
 pub(crate) enum Notify {
     /// The event itself.
     Event(EventId),
-    /// The address at which one lies.
+    /// The address at which the event lies.
     At(Address),
 }
 
 impl Dma {
-    /// A transfer of `length` bytes; zero bytes are one packet that carries only the notification, and touch neither
-    /// address. One end lies in the process that posts it: the source of a put, the destination of a get.
+    /// A transfer of `length` bytes. Zero bytes are one packet that carries only the notification, and touch neither
+    /// address. One end lies in the process that posts the DMA: the source of a put, the destination of a get.
     pub fn new(from: Address, to: Address, length: Bytes) -> Self {
         Dma {
             from,
@@ -72,7 +72,7 @@ impl Dma {
     }
 
     /// A transfer of `length` bytes to the same address, in contexts of the same number, on all nodes from that of `to` to
-    /// `last`; see [`crate::adapter::inputter::broadcast`]. Its event, if it has one, is named by address.
+    /// `last`; see [`crate::adapter::inputter::broadcast`]. If the transfer has an event, it is named by address.
     pub fn broadcast(from: Address, to: Address, last: Place, length: Bytes) -> Self {
         Dma {
             last: Some(last),
@@ -80,12 +80,12 @@ impl Dma {
         }
     }
 
-    /// Which of a broadcast's destinations an adapter is.
+    /// The index of an adapter among a broadcast's destinations.
     pub(crate) fn index(&self, node: Place) -> usize {
         (node.get() - self.to.node.get()) as usize
     }
 
-    /// Where it goes.
+    /// The node, or the range of nodes, that the DMA goes to.
     pub(crate) fn destination(&self) -> Destination {
         let first = self.to.node;
         match self.last {
@@ -101,21 +101,21 @@ impl Dma {
         self
     }
 
-    /// Names the event at an address of the destination's process, as [`notify`](Self::notify).
+    /// Names the event at an address of the destination's process; see [`notify`](Self::notify).
     #[must_use]
     pub fn notify_at(mut self, event: Address) -> Self {
         self.notify = Some(Notify::At(event));
         self
     }
 
-    /// Names an event of the process that posts it, which occurs when it is complete, unless it fails.
+    /// Names an event of the posting process that occurs when the DMA is complete, unless the DMA fails.
     #[must_use]
     pub fn done(mut self, event: EventId) -> Self {
         self.done = Some(event);
         self
     }
 
-    /// Counts its payload, as it is stored, on a meter.
+    /// Counts the DMA's payload, as it is stored, on a meter.
     #[must_use]
     pub fn metered(mut self, meter: Meter) -> Self {
         self.meter = Some(meter);
@@ -151,7 +151,7 @@ pub enum DmaError {
     /// An adapter refused an access at one of its ends.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// Neither end of it lies in the process that posted it, or an event not at the end where it should.
+    /// Neither end lies in the process that posted the DMA, or an event does not lie at the end where it should.
     #[error(
         "the descriptor of node {node}, context {context}, names neither of its own ends, or an event elsewhere"
     )]
@@ -161,12 +161,12 @@ pub enum DmaError {
         /// The context that posted.
         context: ContextId,
     },
-    /// Its ends are adapters of different rails.
+    /// The ends of the DMA are adapters of different rails.
     #[error("no network joins the adapters {from} and {to}: they are on different rails")]
     Apart {
         /// The adapter that posted.
         from: Place,
-        /// The other one.
+        /// The adapter at the other end.
         to: Place,
     },
     /// All rails between two nodes are down.
@@ -174,19 +174,19 @@ pub enum DmaError {
     NoRail {
         /// The node that sends.
         from: NodeId,
-        /// The other one.
+        /// The node that receives.
         to: NodeId,
     },
     /// The job has no such process.
     #[error("the job has no process {process}")]
     NoProcess {
-        /// Its number.
+        /// The number that was given.
         process: ProcessId,
     },
     /// A broadcast in a network that has none.
     #[error("hardware broadcasts need a tree of switches")]
     NoTree,
-    /// A broadcast to a range of nodes that is none.
+    /// A broadcast to a range of nodes that does not exist.
     #[error("there are no nodes {first} to {last}; the machine has {nodes}")]
     NoRange {
         /// The first node.
@@ -196,16 +196,16 @@ pub enum DmaError {
         /// Nodes of the machine.
         nodes: u32,
     },
-    /// A message to a queue, or of transactions, that is no single packet.
+    /// A message to a queue, or of transactions, that does not fit in a single packet.
     #[error("a message of {length} is longer than a packet")]
     TooLong {
-        /// Its length.
+        /// The message's length.
         length: Bytes,
     },
 }
 
 impl DmaError {
-    /// Whether the network failed on the way: another rail may do better.
+    /// Whether the network failed on the way: another rail may still work.
     pub fn is_rail_down(&self) -> bool {
         matches!(self, DmaError::Fault(fault) if fault.reason == Reason::Down)
     }
@@ -220,7 +220,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// One whose end `done` tells, and whose failure will be found in a cell.
+    /// A transfer whose end `done` tells, and whose failure will be found in a cell.
     pub(crate) fn new(done: &Signal, failed: &Rc<Cell<Option<DmaError>>>) -> Self {
         Transfer {
             done: done.wait(),
@@ -228,7 +228,7 @@ impl Transfer {
         }
     }
 
-    /// One that has failed before it was posted.
+    /// A transfer that failed before it was posted.
     pub fn failed(error: DmaError) -> Self {
         Transfer {
             done: Signal::counted(0).wait(),

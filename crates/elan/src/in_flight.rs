@@ -1,7 +1,7 @@
 //! # What is in flight: DMAs, packets, and their bytes
 //!
-//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. The tables here say
-//! what each end has still to do; the end that finishes last removes the DMA or the packet.
+//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. The tables here
+//! say what each end has still to do. The end that finishes last removes the DMA or the packet.
 
 use crate::Place;
 use crate::adapter::mmu::Fault;
@@ -49,13 +49,13 @@ pub(crate) enum Stage {
 /// A DMA in progress.
 pub(crate) struct Progress {
     pub dma: Dma,
-    /// The node whose engine works on it, for one of its processes.
+    /// The node whose engine works on the DMA, for one of the node's processes.
     pub node: Place,
     pub context: ContextId,
-    /// The right by which it reaches memory elsewhere.
+    /// The right by which the DMA reaches memory elsewhere.
     pub capability: Capability,
     pub report: Report,
-    /// What it is in a get, if it belongs to one.
+    /// The DMA's part in a get, if it belongs to one.
     pub get: Option<Get>,
     /// Of a get: whether another DMA serves it.
     pub served: bool,
@@ -69,18 +69,18 @@ pub(crate) struct Progress {
     pub refused: u32,
     /// Packets that the other end has not yet dealt with.
     pub unstored: u32,
-    /// Whether some of it has arrived and some is missing.
+    /// Whether some of the DMA's bytes have arrived and some are missing.
     pub landing: bool,
     /// Of a broadcast: how far each destination is.
     pub landings: Box<[Landing]>,
-    /// Why it failed, if it did; shared with the process that awaits it.
+    /// Why the DMA failed, if it did; shared with the process that awaits the DMA.
     pub failed: Rc<Cell<Option<DmaError>>>,
     pub done: Signal,
     pub stage: Stage,
 }
 
 impl Progress {
-    /// Nothing done yet.
+    /// A DMA of which nothing is done yet.
     pub fn new(
         dma: Dma,
         (node, context): (Place, ContextId),
@@ -108,26 +108,26 @@ impl Progress {
         }
     }
 
-    /// Whether all is done for which its process waits.
+    /// Whether everything is done that the DMA's process waits for.
     pub fn complete(&self) -> bool {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.get().is_none();
         self.cut_all && self.open == 0 && !data
     }
 
-    /// Fails, unless it has already: the first error is the one that is told.
+    /// Lets the DMA fail, unless it has failed already: the first error is the one that is told.
     pub fn fail(&self, error: DmaError) {
         if self.failed.get().is_none() {
             self.failed.set(Some(error));
         }
     }
 
-    /// Fails, and nothing more of it is cut.
+    /// Lets the DMA fail, so that no further packet of it is cut.
     pub fn end(&mut self, error: DmaError) {
         self.fail(error);
         self.cut_all = true;
     }
 
-    /// The way to await it.
+    /// The transfer by which a process awaits the DMA.
     pub fn transfer(&self) -> Transfer {
         Transfer::new(&self.done, &self.failed)
     }
@@ -138,7 +138,7 @@ impl Progress {
 pub(crate) enum Kind {
     /// Blocks of payload; the last one of a DMA also notifies.
     Data,
-    /// The same for a range of nodes.
+    /// Blocks of payload for a range of nodes.
     Broadcast,
     /// A descriptor for the other end's engine.
     Request,
@@ -153,15 +153,15 @@ pub(crate) struct Packet {
     pub offset: Bytes,
     pub length: Bytes,
     pub payload: Option<Box<[u8]>>,
-    /// Why the other end refuses it for good, or the owner of a get's bytes could not read them.
+    /// Why the other end refuses the packet for good, or why the owner of a get's bytes could not read them.
     pub fault: Option<Box<Fault>>,
     /// Refusals so far.
     pub refusals: u32,
-    /// What destinations have still to do with it: to store it, or to hear of its end.
+    /// Destinations that have still to store the packet, or to hear of its end.
     pub pending: u32,
-    /// Whether the source needs it no more.
+    /// Whether the source needs the packet no more.
     pub acknowledged: bool,
-    /// Of a broadcast: which destinations have stored it.
+    /// Of a broadcast: which destinations have stored the packet.
     pub landed: Box<[bool]>,
 }
 
@@ -179,7 +179,7 @@ pub(crate) enum Token {
     Thread(ThreadPacketNumber),
 }
 
-/// The fabric's number of a token has this bit if a thread has made the packet.
+/// The bit of the fabric's number of a token that says that a thread has made the packet.
 const BY_THREAD: u64 = 1 << 63;
 
 impl From<u64> for Token {
@@ -205,16 +205,16 @@ impl From<Token> for u64 {
 pub(crate) struct Landing {
     /// Packets stored there.
     pub packets: u64,
-    /// Whether the last has ended well.
+    /// Whether the last packet has ended well.
     pub ended: bool,
 }
 
 /// The part that a DMA has in a get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Get {
-    /// The asker's; `stored` once all bytes are there.
+    /// The asker's DMA; `stored` once all bytes are there.
     Asking { stored: bool },
-    /// What the owner of the bytes executes for the asker's.
+    /// The DMA that the owner of the bytes executes for the asker's DMA.
     Serving(DmaId),
 }
 
@@ -228,14 +228,14 @@ pub(crate) struct ThreadPacket {
     pub transactions: Box<[Transaction]>,
     pub priority: Priority,
     pub refusals: u32,
-    /// Whether a thread waits for its answer.
+    /// Whether a thread waits for the packet's answer.
     pub awaited: bool,
-    /// Destinations of a broadcast that have still to hear of its end.
+    /// Destinations of a broadcast that have still to hear of the packet's end.
     pub ends: u32,
-    /// Whether its thread has the answer.
+    /// Whether the packet's thread has taken the answer.
     pub taken: bool,
     pub result: Option<Result<Answer, DmaError>>,
-    /// What its thread waits for.
+    /// What the packet's thread waits for.
     pub done: Signal,
 }
 
@@ -329,7 +329,7 @@ impl InFlight {
         self.landing[node]
     }
 
-    /// Forgets a DMA that is over at both ends, and with it what it serves if that is over, too.
+    /// Forgets a DMA that is over at both ends, and also the DMA that it serves if that is over.
     pub fn drop_dma_if_over(&mut self, id: DmaId) {
         let progress = self.dma(id);
         if progress.stage == Stage::Reported && progress.unstored == 0 && !progress.served {
@@ -362,7 +362,7 @@ impl InFlight {
         }
     }
 
-    /// The answer to a packet of a thread, which takes it.
+    /// Takes the answer to a packet of a thread.
     pub fn take_answer(&mut self, token: ThreadPacketNumber) -> Result<Answer, DmaError> {
         let packet = self.thread_packet(token);
         packet.taken = true;

@@ -1,7 +1,7 @@
 //! # The Elan adapter and the cluster around it
 //!
-//! A [`Cluster`] is a fabric, one Elan3 or Elan4 adapter a node with its memories and its I/O bus, and the processes that
-//! run on the nodes. Processes are async functions; they post remote DMAs, wait for events and sleep, in simulated time:
+//! A [`Cluster`] is a fabric, one Elan3 or Elan4 adapter for each node with its memories and its I/O bus, and the processes that
+//! run on the nodes. Processes are async functions. They post remote DMAs, wait for events and sleep, in simulated time:
 //!
 //! ```
 //! # use elan::{Cluster, Dma, NodeId, Placement, Stop};
@@ -26,32 +26,32 @@
 //! | the process stores the descriptor's address in the command port | bus, command processor | one bus transaction, `command` |
 //! | the descriptor waits its turn | DMA queue | first in, first out; time slices |
 //! | the DMA engine fetches it, translates addresses, looks up the route | DMA engine | `dma_start` |
-//! | it cuts the message in packets of up to 320 bytes and reads their payload | adapter memory or bus | none, or the bus |
+//! | the engine cuts the message in packets of up to 320 bytes and reads their payload | adapter memory or bus | none, or the bus |
 //! | packets travel, up to two unacknowledged at a time | fabric | cycles |
 //! | the inputter checks, stores the payload and acknowledges | adapter memory or bus | `turnaround`, the bus |
-//! | with the last byte stored, the destination's event is set; with the last acknowledgement, the source's | events | `input`, `event` |
+//! | with the last byte stored, the destination's event is set; with the last acknowledgement, the source's event | events | `input`, `event` |
 //! | the event's block is copied to main memory, where the process polls | bus, processor | one bus transaction, `poll` |
 //!
-//! Each process has a *context* on its adapter: an address space, [`memory`], that its MMU, [`adapter::mmu`], translates and
-//! protects. Whatever goes wrong at either end of a transfer reaches the process as an error.
+//! Each process has a *context* on its adapter: an address space ([`memory`]) that the adapter's MMU ([`adapter::mmu`])
+//! translates and protects. Whatever goes wrong at either end of a transfer reaches the process as an error.
 //!
 //! ## The second generation
 //!
-//! An Elan4 is an Elan3 with other parameters and some parts of its own, which are a list in the machine ([`Part`]): a short
+//! An Elan4 is an Elan3 with other parameters and some further parts, which the machine file lists ([`Part`]): a short
 //! transaction engine that sends short messages without the DMA engine, more DMA engines, and reads of main memory as split
-//! transactions. All else is shared.
+//! transactions. Everything else is shared.
 //!
 //! ## The rooms
 //!
 //! | room | what is in it |
-//! |---|---|
-//! | [`packet`], [`memory`], [`dma`], [`transaction`], [`meter`] | formats, addresses, descriptors: what is handed around |
+//! | room | what the room holds |
+//! | [`packet`], [`memory`], [`dma`], [`transaction`], [`meter`] | formats, addresses, descriptors: what the parts hand to each other |
 //! | `in_flight` | the DMAs and packets on their way, which both ends work on |
 //! | [`adapter`] | the parts of the chip, each with its own state |
 //! | [`cluster`] | time, the run loop, the router between the parts, and the processes' view, [`Node`] |
 //! | [`thread`] | what threads on the adapter can do |
 //! | [`rails`] | which adapter carries a message |
-//! | [`noise`] | what the operating system takes of the hosts' processors |
+//! | [`noise`] | the processor time that the operating system takes from the hosts |
 //!
 //! Sources: petrini2003 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), garcia2005 the one about
 //! its successor ("Assessing MPI Performance on `QsNetII`").

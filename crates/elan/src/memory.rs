@@ -1,17 +1,17 @@
 //! # Memory: addresses, regions, and the bytes behind them
 //!
-//! A process has one address space that its program and its adapter share (petrini2003 s3.1.2, figure 5). The adapter's addresses
-//! have 32 bits, the host's 64; in the *memory allocator heap*, which begins at [`HEAP`], both name the same bytes, at a
-//! constant distance. Behind a range of addresses lies either main memory, across the bus, or the adapter's own: its
-//! [`Placement`].
+//! A process has one address space that its program and its adapter share (petrini2003 s3.1.2, figure 5). The adapter's
+//! addresses have 32 bits, the host's 64. In the *memory allocator heap*, which begins at [`HEAP`], both name the same
+//! bytes, at a constant distance. Behind a range of addresses lies either main memory, across the bus, or the adapter's own
+//! memory: this is the range's [`Placement`].
 //!
 //! An [`ElanAddr`] is a place in one process's space. An [`Address`] is a place in the distributed virtual shared memory:
-//! the node, the context of the process, the adapter's address. A [`Region`] is a range that a process has mapped; how
-//! addresses are translated and protected is told in [`crate::adapter::mmu`].
+//! the node, the context of the process, the adapter's address. A [`Region`] is a range that a process has mapped; see
+//! [`crate::adapter::mmu`] for translation and protection.
 //!
-//! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length ([`crate::Node::reserve`]):
-//! generators of traffic need no data. Both take the same path through the model and the same time; bytes move where both
-//! ends of a DMA hold them, and what holds none reads as zeros.
+//! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length ([`crate::Node::reserve`]): generators
+//! of traffic need no data. Both kinds take the same path through the model and the same time. Bytes move where both ends
+//! of a DMA hold bytes; a region that holds none reads as zeros.
 
 use crate::Place;
 use schemars::JsonSchema;
@@ -23,16 +23,16 @@ use units::Bytes;
 /// A page of the MMUs (the Alpha's; the Elan3 has pages of 4 or 8 KB: public headers).
 pub const PAGE: Bytes = Bytes::from_kb(8);
 
-/// An event in adapter memory, and the block that one copies to main memory (public Elan3 headers: 64 bytes).
+/// An event in adapter memory, and the block that an event copies to main memory (public Elan3 headers: 64 bytes).
 pub const EVENT_BLOCK: Bytes = Bytes::new(64);
 
 /// Where the allocator heap begins, in the adapter's addresses (petrini2003 figure 5).
 pub const HEAP: ElanAddr = ElanAddr::new(0x0C80_8000);
 
-/// Where it ends: the last page of the 32 bits is never mapped, so that [`ElanAddr::NOWHERE`] is an address of nothing.
+/// Where the heap ends. The last page of the 32 bits is never mapped, so nothing lies at [`ElanAddr::NOWHERE`].
 pub const HEAP_END: ElanAddr = ElanAddr::new(0xFFFF_E000);
 
-/// From an adapter's address in the heap to the host's (petrini2003 figure 5: 0x1FF0C808000 is 0xC808000).
+/// The distance from an adapter's address in the heap to the host's (petrini2003 figure 5: 0x1FF0C808000 is 0xC808000).
 const MAIN_OFFSET: u64 = 0x1FF_0000_0000;
 
 /// An address of the adapter: 32 bits (petrini2003 s3.1.2).
@@ -48,7 +48,7 @@ impl ElanAddr {
         ElanAddr(address)
     }
 
-    /// Its number.
+    /// The address's number.
     pub const fn as_u32(self) -> u32 {
         self.0
     }
@@ -90,7 +90,7 @@ impl MainAddr {
         MainAddr(address)
     }
 
-    /// Its number.
+    /// The address's number.
     pub const fn as_u64(self) -> u64 {
         self.0
     }
@@ -134,7 +134,7 @@ pub struct EventId {
 }
 
 impl EventId {
-    /// The place of the adapter that holds it.
+    /// The place of the adapter that holds the event.
     pub fn node(self) -> Place {
         self.node
     }
@@ -145,9 +145,9 @@ impl EventId {
 pub struct Address {
     /// The place of the adapter.
     pub node: Place,
-    /// The process's context on it.
+    /// The process's context on the adapter.
     pub context: ContextId,
-    /// Where in its memory.
+    /// The address in the process's memory.
     pub elan: ElanAddr,
 }
 
@@ -159,7 +159,7 @@ impl Address {
         Address { elan, ..self }
     }
 
-    /// Whether another lies in the memory of the same process.
+    /// Whether another address lies in the memory of the same process.
     pub fn is_with(self, other: Address) -> bool {
         (self.node, self.context) == (other.node, other.context)
     }
@@ -207,22 +207,22 @@ pub struct Region {
 }
 
 impl Region {
-    /// The place of the adapter whose process has mapped it.
+    /// The place of the adapter whose process has mapped the region.
     pub fn node(self) -> Place {
         self.start.node
     }
 
-    /// Its first byte.
+    /// The region's first byte.
     pub fn start(self) -> Address {
         self.start
     }
 
-    /// The byte at an offset. Nothing is checked here: what lies outside fails at the adapter that translates it.
+    /// The byte at an offset. Nothing is checked here: an address outside the region fails at the adapter that translates it.
     pub fn at(self, offset: Bytes) -> Address {
         self.start.offset(offset)
     }
 
-    /// Its length.
+    /// The region's length.
     pub fn len(self) -> Bytes {
         self.bytes
     }
@@ -232,13 +232,13 @@ impl Region {
         self.bytes == Bytes::ZERO
     }
 
-    /// What lies behind it.
+    /// The kind of memory behind the region.
     pub fn placement(self) -> Placement {
         self.placement
     }
 }
 
-/// The bytes of a region: pages of zeros, of which those exist that have been written to.
+/// The bytes of a region: pages of zeros, of which only those exist that have been written to.
 #[derive(Default)]
 pub(crate) struct Contents {
     pages: BTreeMap<u64, Box<[u8]>>,
@@ -267,7 +267,7 @@ impl Contents {
     }
 }
 
-/// Cuts bytes at an offset into those of each page: the page, where in it, and which of the bytes.
+/// Cuts bytes at an offset into pieces, each within a page: the page, the offset in the page, and the indices of the bytes.
 fn pieces(
     offset: u64,
     length: usize,

@@ -1,21 +1,21 @@
-//! # Noise: what the operating system takes of a processor
+//! # Noise: the processor time that the operating system takes
 //!
-//! A process that computes is stopped now and then: by the timer's tick, by a daemon, by work of the kernel that is bound to
-//! one processor (garcia2005 s3.3). Each such cause is a [`Source`] of *detours*, which take the processor for a duration; the
+//! A process that computes is stopped now and then: by the timer's tick, by a daemon, by work of the kernel that is bound to one
+//! processor (garcia2005 s3.3). Each such cause is a [`Source`] of *detours*, which take the processor for a duration. The
 //! durations and the intervals between detours may vary. A [`HostCpu`] tells a simulated process when its work will be done.
 //!
 //! The rules:
 //!
-//! * Detours come before the process. While one is under way another waits for its end, so that what is taken of a
-//!   processor is the sum of their durations, whichever cause they have.
-//! * Intervals are counted from start to start, whatever happens to the detours: a tick does not wait for the last one.
-//! * A detour that is due when the work ends comes after it; one under way when work begins comes before it.
-//! * Every source of every processor has its own random stream, named by node, processor and source, and began long before
-//!   the run: where time 0 falls in an interval is drawn, too. Nothing that a process does changes what is drawn; it only
+//! * Detours come before the process. A detour that is due while another is under way waits for the other's end. So the
+//!   time taken of a processor is the sum of the durations of all detours, whichever cause they have.
+//! * Intervals are counted from start to start, whatever happens to the detours: a tick does not wait for the tick before it.
+//! * A detour that is due when the work ends comes after the work; a detour under way when work begins comes before it.
+//! * Every source of every processor has its own random stream, named by node, processor and source. The source began long
+//!   before the run: where time 0 falls in an interval is drawn, too. A process never changes what is drawn; it only
 //!   decides which detours it meets.
 //!
-//! Nothing happens in the run loop when a detour does: the answer is arithmetic, a draw or two for each detour since the last
-//! question. What processes take of each other is not modelled: each has a processor, or acts as if it had.
+//! A detour is no event of the run loop: the answer is arithmetic, a draw or two for each detour since the last question.
+//! Competition between processes is not modelled: each process has a processor, or acts as if it had one.
 
 use crate::{Distribution, NodeId};
 use kernel::random::Stream;
@@ -27,8 +27,8 @@ use units::Time;
 pub enum Spread {
     /// Around a mean.
     Mean(Time, Distribution),
-    /// As it was counted: times, each with how often it was seen. Some are above 0, no count is 0, and the sum of all is a
-    /// [`Time`].
+    /// A time as it was counted: times, each with how often it was seen. Some times are above 0, no count is 0, and the sum
+    /// of all is a [`Time`].
     Counted(Arc<[(Time, u64)]>),
 }
 
@@ -47,7 +47,7 @@ impl Spread {
             Spread::Mean(mean, distribution) => {
                 let drawn = distribution.draw(mean.as_ps() as f64, stream);
                 match distribution {
-                    // To the picosecond, however long it is.
+                    // A fixed time is exact to the picosecond, however long it is.
                     Distribution::Fixed => *mean,
                     _ => Time::from_ps(drawn.round() as u64),
                 }
@@ -75,7 +75,7 @@ impl Spread {
                 let interval = 2.0 * mean.as_ps() as f64 * stream.uniform_f64().sqrt();
                 Time::from_ps((interval * stream.uniform_f64()) as u64)
             }
-            // It has no memory.
+            // The exponential distribution has no memory.
             Spread::Mean(_, Distribution::Exponential) => self.draw(stream),
             Spread::Counted(times) => {
                 let mut left = (u128::from(stream.next_u64()) * total(times)) >> 64;
@@ -97,7 +97,7 @@ fn seen(times: &[(Time, u64)]) -> u64 {
     times.iter().map(|&(_, count)| count).sum()
 }
 
-/// Their sum, in picoseconds.
+/// The sum of the counted times, in picoseconds.
 fn total(times: &[(Time, u64)]) -> u128 {
     let each = times.iter();
     each.map(|&(time, count)| u128::from(time.as_ps()) * u128::from(count))
@@ -107,24 +107,24 @@ fn total(times: &[(Time, u64)]) -> u128 {
 /// One cause of noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What it is called; its random streams are named by it.
+    /// The source's name, which also names its random streams.
     pub name: String,
-    /// The processor that it stops, of every node; none for all processors.
+    /// The processor that the source stops, on every node; none for all processors.
     pub cpu: Option<u32>,
-    /// From the start of a detour to that of the next; its mean is at least 1 ps.
+    /// From the start of a detour to the start of the next; the mean is at least 1 ps.
     pub interval: Spread,
-    /// What a detour takes.
+    /// The time that a detour takes.
     pub duration: Spread,
 }
 
 impl Source {
-    /// The part of a processor that it takes.
+    /// The share of a processor's time that the source takes.
     pub fn share(&self) -> f64 {
         self.duration.mean_ps() / self.interval.mean_ps()
     }
 }
 
-/// The detours of one source on one processor, without end: when each is due, and what it takes.
+/// The detours of one source on one processor, without end: when each is due, and the time that it takes.
 #[derive(Debug)]
 pub struct Detours {
     source: Source,
@@ -133,7 +133,7 @@ pub struct Detours {
 }
 
 impl Detours {
-    /// From time 0 on.
+    /// The detours from time 0 on.
     pub fn new(source: &Source, seed: u64, node: NodeId, cpu: u32) -> Self {
         let path = format!("node {node}/cpu {cpu}/noise {}", source.name);
         let mut stream = Stream::new(seed, &path);
@@ -145,7 +145,7 @@ impl Detours {
         }
     }
 
-    /// When the next one is due.
+    /// When the next detour is due.
     fn due(&self) -> Time {
         self.next
     }
@@ -163,8 +163,8 @@ impl Iterator for Detours {
     }
 }
 
-/// A processor of a node, as one process sees it: whoever asks about the same processor meets the same detours. That of the
-/// default is never taken away.
+/// A processor of a node, as one process sees it: all processes that ask about the same processor meet the same detours.
+/// The default processor has no noise.
 #[derive(Debug, Default)]
 pub struct HostCpu {
     sources: Vec<Detours>,
@@ -175,7 +175,7 @@ pub struct HostCpu {
 }
 
 impl HostCpu {
-    /// A processor with those of some sources that concern it.
+    /// A processor with those of the sources that concern it.
     pub fn new(sources: &[Source], seed: u64, node: NodeId, cpu: u32) -> Self {
         let here = sources
             .iter()
@@ -192,7 +192,7 @@ impl HostCpu {
     /// When work that begins at a moment is done: no sooner than `begin + work`.
     ///
     /// # Panics
-    /// If it begins before the end of the last work that was asked about.
+    /// If the work begins before the end of the last work that was asked about.
     pub fn work(&mut self, begin: Time, work: Time) -> Time {
         let last = self.asked_until;
         assert!(
@@ -204,7 +204,7 @@ impl HostCpu {
             self.take(detour);
         }
         let mut end = begin.max(self.taken_until) + work;
-        // A detour in the middle of the work moves its end by what it takes, and so does one that waits for another.
+        // A detour in the middle of the work moves the work's end by its duration, and so does a detour that waits for another.
         while let Some(detours) = self.first().filter(|detours| detours.due() < end) {
             let detour = detours.next();
             end += detour.map_or(Time::ZERO, |(_, duration)| duration);
@@ -214,7 +214,7 @@ impl HostCpu {
         end
     }
 
-    /// The source whose detour is due first; of several the first of the machine.
+    /// The source whose detour is due first; among several, the first in the machine file.
     fn first(&mut self) -> Option<&mut Detours> {
         self.sources.iter_mut().min_by_key(|detours| detours.due())
     }

@@ -30,7 +30,7 @@ impl PacketFormat {
         self.header + self.transaction_overhead * transactions + payload
     }
 
-    /// Length of that packet in flits.
+    /// Length in flits of a packet with some payload.
     pub fn flits(&self, payload: Bytes) -> u32 {
         self.in_flits(self.wire(payload))
     }
@@ -45,7 +45,7 @@ impl PacketFormat {
         self.in_flits(self.wire(payload) + claim)
     }
 
-    /// Length in flits of a packet of transactions that carry these bytes each.
+    /// Length in flits of a packet of transactions, each of which carries so many bytes.
     pub fn flits_of(&self, transactions: impl Iterator<Item = Bytes>) -> u32 {
         let transactions = transactions.map(|data| self.transaction_overhead + data);
         self.in_flits(self.header + transactions.sum::<Bytes>())

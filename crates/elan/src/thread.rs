@@ -1,9 +1,9 @@
 //! # The thread processor: what libraries run on the adapter
 //!
-//! The adapter has a processor of its own, which runs *threads*: small programs of a library, such as the matching of
-//! tags or a barrier, near the network and without the host (petrini2003 s2.1). A thread is an async function that gets a
-//! [`Thread`]. It belongs to a process, lives in its context, and never keeps a run from ending: when all processes have
-//! finished, threads that still wait are no deadlock.
+//! The adapter has a processor of its own, which runs *threads*: small programs of a library, such as the matching of tags
+//! or a barrier, near the network and without the host (petrini2003 s2.1). A thread is an async function that gets a
+//! [`Thread`]. It belongs to a process, lives in the process's context, and never keeps a run from ending: when all
+//! processes have finished, threads that still wait are no deadlock.
 //!
 //! ```
 //! # use elan::{Address, Dma, Node, QueueId};
@@ -25,17 +25,17 @@
 //! }
 //! ```
 //!
-//! One thread runs at a time, until it waits: there is no preemption. Those that are ready take turns in the order in
-//! which they became so. What costs how much:
+//! One thread runs at a time, until it waits: there is no preemption. Ready threads take turns in the order in which they
+//! became ready. What costs how much:
 //!
 //! | what | cycles of the processor |
 //! |---|---|
 //! | a thread is taken up, at its start and whenever it has waited | `thread_switch` |
-//! | the program's own instructions, [`Thread::step`] | as many as it says |
+//! | the program's own instructions, [`Thread::step`] | as many as the program says |
 //! | a DMA, an event, a packet is handed over | `thread_issue`; no command port, no bus |
 //! | memory of the adapter is read or written | none beyond the steps |
 //!
-//! A thread has a stack of a page of adapter memory, which bounds how many there can be.
+//! A thread has a stack of a page of adapter memory, so adapter memory bounds the number of threads.
 
 mod memory;
 mod turn;
@@ -60,7 +60,7 @@ use units::Time;
 /// A thread on the adapter, as its program sees it.
 pub struct Thread {
     node: Node,
-    /// Whether it has the processor.
+    /// Whether the thread has the processor.
     running: Cell<bool>,
 }
 
@@ -68,7 +68,7 @@ impl Node {
     /// Starts a thread on the node's adapter, by a command.
     ///
     /// # Errors
-    /// If the adapter has no memory for its stack.
+    /// If the adapter has no memory for the thread's stack.
     pub fn run(
         &self,
         label: impl Into<Label>,
@@ -82,12 +82,12 @@ impl Node {
     /// Maps a stack for a thread.
     ///
     /// # Errors
-    /// If the adapter has no memory for it.
+    /// If the adapter has no memory for the stack.
     pub fn stack(&self) -> Result<Region, MemoryError> {
         self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)
     }
 
-    /// As [`run`](Self::run), with a stack that has been mapped before. It is unmapped when the thread ends.
+    /// As [`run`](Self::run), with a stack that has been mapped before. The stack is unmapped when the thread ends.
     pub fn run_on(
         &self,
         stack: Region,
@@ -100,7 +100,7 @@ impl Node {
             started.wait().await;
             thread.hold().await;
             program(thread).await;
-            // The stack is gone already if the process is.
+            // The stack is gone already if the process is gone.
             let _ = node.free(stack);
         });
     }
@@ -122,7 +122,7 @@ impl Node {
 }
 
 impl Thread {
-    /// One that is not running.
+    /// A thread that is not running.
     fn new(node: &Node) -> Self {
         Thread {
             node: node.clone(),
@@ -151,7 +151,7 @@ impl Thread {
         self.work(cycles).await;
     }
 
-    /// Waits for anything; unless it is there already, others run meanwhile.
+    /// Waits for anything. Unless the result is there already, other threads run meanwhile.
     pub async fn until<F: IntoFuture>(&self, what: F) -> F::Output {
         let mut what = pin!(what.into_future());
         let first = std::future::poll_fn(|context| Poll::Ready(what.as_mut().poll(context))).await;
@@ -171,8 +171,8 @@ impl Thread {
         self.until(set.wait()).await;
     }
 
-    /// Waits for an occurrence of an event of the process, which is primed for one, and consumes it. Occurrences between two calls
-    /// are kept for the next calls.
+    /// Waits for an occurrence of an event of the process, which is primed for one occurrence, and consumes it. Occurrences
+    /// between two calls are kept for the next calls.
     pub async fn consume(&self, event: EventId) {
         self.wait(event).await;
         self.node.world.borrow_mut().event(event).consume();
@@ -196,7 +196,7 @@ impl Thread {
         self.node.world.borrow_mut().occur_soon(event);
     }
 
-    /// Hands a DMA of the process to the engine, as soon as its queue has a place; [`Thread::until`] waits for it.
+    /// Hands a DMA of the process to the engine, as soon as the engine's queue has a place; [`Thread::until`] waits for the DMA.
     pub async fn dma(&self, dma: Dma) -> Transfer {
         self.issue().await;
         self.node.room_in_queue().await;
@@ -208,7 +208,7 @@ impl Thread {
         transfer
     }
 
-    /// Sends a packet of transactions to a process, of which `to` is any address, and waits for the answer.
+    /// Sends a packet of transactions to a process, given by any of its addresses (`to`), and waits for the answer.
     ///
     /// # Errors
     /// If an address faults, or there are more transactions than a packet holds, or none.
@@ -328,8 +328,8 @@ impl Thread {
         }
     }
 
-    /// A signal that is fired when a message comes into one of the process's queues, which is empty: for a thread that waits for
-    /// one of several things by [`Thread::until`].
+    /// A signal that is fired when a message comes into one of the process's queues, which is empty: for a thread that
+    /// waits for one of several things by [`Thread::until`].
     pub fn arrival(&self, queue: QueueId) -> Signal {
         self.node.world.borrow_mut().queue(queue).arrival()
     }

@@ -1,8 +1,8 @@
 //! # Transactions (petrini2003 s2.2.1; public Elan3 headers)
 //!
-//! A packet is a list of transactions with one answer. Those of DMAs are blocks of payload and their notification
-//! ([`crate::dma`]); threads make others ([`crate::adapter::thread_packets`]). Words have 8 bytes, lie in adapter memory, and
-//! are little-endian.
+//! A packet is a list of transactions with one answer. The transactions of DMAs are blocks of payload and their
+//! notification ([`crate::dma`]); threads make other transactions ([`crate::adapter::thread_packets`]). Words have 8 bytes,
+//! lie in adapter memory, and are little-endian.
 
 use crate::memory::ElanAddr;
 use units::Bytes;
@@ -10,13 +10,13 @@ use units::Bytes;
 /// Most transactions of a message: as many as a full packet of a DMA has.
 pub const MOST_TRANSACTIONS: usize = 5;
 
-/// A word of a transaction.
+/// The length of a word of a transaction.
 pub const WORD: Bytes = Bytes::new(8);
 
 /// The word in 8 bytes.
 ///
 /// # Panics
-/// If these are not 8 bytes.
+/// If there are not 8 bytes.
 pub fn word_of(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("a word has 8 bytes"))
 }
@@ -24,21 +24,21 @@ pub fn word_of(bytes: &[u8]) -> u64 {
 /// Words that a transaction puts into a queue.
 pub const INSERTED: usize = 3;
 
-/// One transaction of a message. Addresses are those of the process that the message goes to.
+/// One transaction of a message. Its addresses are addresses of the process that the message goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transaction {
     /// Stores a word.
     Write {
-        /// Where.
+        /// Where the word lies.
         to: ElanAddr,
-        /// What.
+        /// The word to store.
         word: u64,
     },
     /// Adds to a word, modulo 2^64.
     Add {
-        /// Where.
+        /// Where the word lies.
         to: ElanAddr,
-        /// How much.
+        /// The number to add.
         word: u64,
     },
     /// Lets an event occur.
@@ -53,13 +53,13 @@ pub enum Transaction {
         /// The message.
         words: [u64; INSERTED],
     },
-    /// The condition of the whole packet: whether a word compares so to a value.
+    /// The condition of the whole packet: whether the comparison of a word with a value holds.
     Test {
         /// Where the word lies.
         at: ElanAddr,
-        /// How it is compared.
+        /// The comparison.
         comparison: Comparison,
-        /// With what.
+        /// The value with which the word is compared.
         word: u64,
     },
 }
@@ -69,11 +69,11 @@ pub enum Transaction {
 pub enum Comparison {
     /// The word is equal to the value.
     Equal,
-    /// It is another.
+    /// The word is not equal to the value.
     NotEqual,
-    /// It is less, as an unsigned number.
+    /// The word is less than the value, as an unsigned number.
     Less,
-    /// It is not less, as an unsigned number.
+    /// The word is not less than the value, as an unsigned number.
     NotLess,
 }
 
@@ -90,7 +90,7 @@ impl Comparison {
 }
 
 impl Transaction {
-    /// Bytes that it carries besides its header.
+    /// Bytes that the transaction carries besides its header.
     pub fn data(self) -> Bytes {
         match self {
             Transaction::SetEvent { .. } => Bytes::ZERO,
@@ -103,9 +103,9 @@ impl Transaction {
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether all its conditions held; if not, it changed nothing.
+    /// Whether all conditions of the message held; if not, the message changed nothing.
     pub passed: bool,
-    /// The word that its last [`Transaction::Write`] or [`Transaction::Add`] found, which the acknowledgement brings back
-    /// (petrini2003 s2.2.1: "return the result of the remote operation to the source").
+    /// The word that the message's last [`Transaction::Write`] or [`Transaction::Add`] found, which the acknowledgement
+    /// brings back (petrini2003 s2.2.1: "return the result of the remote operation to the source").
     pub found: Option<u64>,
 }

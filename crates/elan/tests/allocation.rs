@@ -1,4 +1,4 @@
-//! Static allocation of rails: the matrices of coll2003, the bound, and that nobody is left out.
+//! Static allocation of rails: the matrices of coll2003, the bound, and that no node is left out.
 
 use elan::rails::allocation::{Allocation, check, logarithmic_rails, most_nodes, optimal_rails};
 use elan::{NodeId, Rail};
@@ -43,7 +43,7 @@ fn figure_4() {
     assert!(rows(&Allocation::optimal(20)).into_iter().eq(figure));
 }
 
-/// That the lost column of figure 4 is this one and no other.
+/// The lost column of figure 4 is this one and no other.
 #[test]
 fn nineteen_columns_leave_one() {
     let mut others: Vec<u32> = (0..1 << 6)
@@ -126,14 +126,14 @@ fn algorithm_1_reaches_a_power_of_two() {
     }
 }
 
-/// No set of columns of any kind is larger than the bound: all sets that are connected, searched through, as many as there are
+/// No set of columns is larger than the bound. The search goes through all connected sets; there are as many of them as
 /// antichains (Dedekind's numbers).
 #[test]
 fn nothing_connects_more_nodes() {
     for rails in 0..=6 {
         let columns = 0..1_u64 << rails;
         let apart = |one: u64, other: u64| one & !other != 0 && other & !one != 0;
-        // For each column those above it that it may stand beside.
+        // For each column the larger ones that may stand beside it.
         let reach = columns.clone().map(|one| {
             let others = columns.clone().filter(|&other| other > one);
             let others = others.filter(|&other| apart(one, other));
@@ -147,7 +147,7 @@ fn nothing_connects_more_nodes() {
     }
 }
 
-/// The most of the columns `free` that may all stand beside each other, and how many such sets there are.
+/// The size of the largest set of columns in `free` that may all stand beside each other, and the number of such sets.
 fn largest(mut free: u64, reach: &[u64]) -> (u32, u64) {
     let (mut most, mut sets) = (0, 1);
     while free != 0 {
@@ -180,7 +180,7 @@ fn any_allocation() -> impl Strategy<Value = Allocation> {
     })
 }
 
-/// Whom the failure of a rail parts, against the definition: two nodes with no other rail between them.
+/// The nodes that the failure of a rail parts, against the definition: two nodes with no other rail between them.
 #[test]
 fn a_rail_without_which_two_are_parted() {
     let mut parted = [0, 0];
@@ -219,7 +219,7 @@ proptest! {
         }
     }
 
-    /// With the least number of rails one node more than the bound of one rail less is there.
+    /// With the least number of rails, the nodes are more than the bound for one rail less.
     #[test]
     fn no_rail_is_to_spare(nodes in 2..u32::MAX) {
         let rails = optimal_rails(nodes);

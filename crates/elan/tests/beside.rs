@@ -1,4 +1,4 @@
-//! A process at the adapters of several rails: each reaches its main memory, as its ranges permit, and no other adapter's.
+//! A process at the adapters of several rails: each reaches its main memory, as its ranges permit, and no other's memory.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn reason(result: Result<(), DmaError>) -> Reason {
     }
 }
 
-/// What a put or get on rail 1 moves is what lies in main memory, at the same addresses; links of rail 0 carry nothing.
+/// A put or get on rail 1 moves what lies in main memory, at the same addresses; links of rail 0 carry nothing.
 #[test]
 fn main_memory_is_that_of_the_process() {
     let mut cluster = start();
@@ -58,7 +58,7 @@ fn main_memory_is_that_of_the_process() {
     assert!(packets(1, 0) > 0 && packets(1, 3) > 0);
 }
 
-/// Adapter memory is reached by its own adapter, permissions count on all rails, and other jobs stay outside.
+/// Only its own adapter reaches adapter memory, permissions count on all rails, and other jobs stay outside.
 #[test]
 fn what_is_refused() {
     let mut cluster = start();

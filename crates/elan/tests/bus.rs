@@ -1,4 +1,4 @@
-//! The bus alone, against closed forms: bursts, overheads, turns, who goes next.
+//! The bus alone, against closed forms: bursts, overheads, turns, and which transfer goes next.
 
 use Direction::{ToAdapter, ToMain};
 use elan::adapter::bus::{Bus, Direction};
@@ -169,8 +169,8 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
 }
 
 proptest! {
-    /// Whatever is asked for: all is done; each way in order; the bus rests only when nothing waits; it is busy for as
-    /// long as its bursts and turns take.
+    /// Whatever is asked for: all is done; each direction in order; the bus rests only when nothing waits; it is busy for
+    /// as long as its bursts and turns take.
     #[test]
     fn work_is_conserved(requests in requests()) {
         let outcome = run(BUS, &requests);
@@ -204,7 +204,7 @@ fn a_two_way_stream_in_full_duplex() {
     assert_eq!(busy, ns(2 * 100 * 5 * 164));
 }
 
-/// Full-duplex: a transfer takes its time alone, whatever goes the other way, and whichever way the last one went.
+/// Full-duplex: a transfer takes its own time, whatever goes the other way, and whichever way the last transfer went.
 #[test]
 fn full_duplex_knows_no_turns() {
     for other in [0, 1, 163, 164, 200] {
@@ -222,14 +222,14 @@ fn full_duplex_knows_no_turns() {
 }
 
 proptest! {
-    /// Each direction of a full-duplex bus does what a half-duplex bus does that has the requests of this direction only.
+    /// Each direction of a full-duplex bus does what a half-duplex bus with only the requests of this direction does.
     #[test]
     fn full_duplex_is_two_buses(requests in requests()) {
         let Outcome { done, busy, .. } = run(FULL, &requests);
         let mut both = Time::ZERO;
         for way in [ToAdapter, ToMain] {
             let of_way: Vec<Request> = requests.iter().copied().filter(|request| request.1 == way).collect();
-            // A half-duplex bus turns once before its first burst to main memory: that is all that one way can pay.
+            // A half-duplex bus turns once before its first burst to main memory: a single direction pays no other turn.
             let turnless = BusConfig { turnaround: Time::ZERO, ..BUS };
             let alone = run(turnless, &of_way);
             let together = requests.iter().zip(&done).filter(|(request, _)| request.1 == way);

@@ -1,4 +1,4 @@
-//! The run loop: how runs end, where they stop, sleep, and that equal runs are equal.
+//! The run loop: how runs end, where they stop, how processes sleep, and that equal runs are equal.
 
 mod common;
 
@@ -82,7 +82,7 @@ fn a_deadlock_names_who_waits() {
     assert_eq!(stop.to_string(), text);
 }
 
-/// Up to a moment, waiting for ever is no error; the clock goes on, and what is spawned later runs.
+/// In a run to a moment, waiting for ever is no error; the clock goes on, and what is spawned later runs.
 #[test]
 fn a_run_to_a_moment_goes_on_after_a_deadlock() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -97,7 +97,7 @@ fn a_run_to_a_moment_goes_on_after_a_deadlock() {
         a.dma(dma).await.expect("it fits");
     });
     cluster.run().expect("nobody waits any more");
-    // The moment before the last is no way back.
+    // A moment that is past does not turn the clock back.
     let now = cluster.now();
     cluster.run_until(Time::from_us(1)).expect("no error");
     assert_eq!(cluster.now(), now);
@@ -139,7 +139,7 @@ fn bounds_end_a_run() {
     assert_eq!(exceeded(None, Some(5000)), Bound::Events(5000));
 }
 
-/// A bound holds for runs to a moment, too, and one that is not reached does nothing.
+/// A bound also holds for runs to a moment; a bound that is not reached does nothing.
 #[test]
 fn bounds_of_a_run_to_a_moment() {
     let mut cluster = bounded(Some(Time::from_ms(1)), None);
@@ -168,14 +168,14 @@ fn cancelling_ends_a_run() {
     assert!(matches!(cluster.run(), Err(Stop::Cancelled)));
     assert!(cluster.now() >= Time::from_ms(2) && cluster.now() < Time::from_ms(3));
 
-    // Another that finds the flag set does not begin.
+    // Another run that finds the flag set does not begin.
     let mut cluster = Cluster::new(four_nodes(), watch);
     idle_away(&mut cluster);
     assert!(matches!(cluster.run(), Err(Stop::Cancelled)));
     assert_eq!(cluster.now(), Time::ZERO);
 }
 
-/// Who sleeps to the same moment wakes in the order of the nodes, then of falling asleep; the past is now.
+/// Processes that sleep to the same moment wake in the order of the nodes, then of falling asleep; a past moment is now.
 #[test]
 fn sleep() {
     let mut cluster = cluster(&four_nodes());
@@ -245,14 +245,14 @@ fn counters(cluster: &Cluster) -> Vec<LinkCounters> {
     links.map(|link| cluster.link(link)).collect()
 }
 
-/// What is observable of a cluster, but for the number of its events.
+/// What is observable of a cluster, except the number of its events.
 fn observed(cluster: &Cluster) -> (String, u64, Vec<LinkCounters>, Vec<Bytes>) {
     let stored = (0..cluster.nodes()).map(|node| node_of(cluster, node).stored());
     let (digest, packets) = (cluster.digest(), cluster.packets());
     (digest, packets, counters(cluster), stored.collect())
 }
 
-/// Where a run is interrupted makes no difference to it; seeds do.
+/// It makes no difference where a run is interrupted; seeds make one.
 #[test]
 fn equal_runs_have_equal_digests() {
     let end = Time::from_us(300);

@@ -59,7 +59,7 @@ fn uniform_reaches_from_nothing_to_twice_the_mean() {
     assert_close(below as f64, DRAWS as f64 / 4.0, 0.03);
 }
 
-/// A share of 1/e exceeds the mean, of 1/e^3 three times the mean.
+/// A draw exceeds the mean with probability 1/e, three times the mean with 1/e^3.
 #[test]
 fn exponential_has_its_tail() {
     let values = draws(Exponential, 10_000);
@@ -82,7 +82,7 @@ fn at_least_one() {
     }
 }
 
-/// Each takes one word of the stream: sizes of one kind do not shift what is drawn after them.
+/// Each draw takes one word of the stream: sizes of one kind do not shift what is drawn after them.
 #[test]
 fn one_draw_each() {
     let after = |distribution: Distribution| {

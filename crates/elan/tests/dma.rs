@@ -1,4 +1,4 @@
-//! The DMA engine: time slices, refused packets, priorities, a message to oneself, many at once.
+//! The DMA engine: time slices, refused packets, priorities, a message to oneself, many DMAs at once.
 
 mod common;
 
@@ -15,7 +15,7 @@ struct Put {
     priority: Priority,
 }
 
-/// One between adapter memories that is posted at once, with low priority.
+/// A DMA between adapter memories that is posted at once, with low priority.
 fn put(ends: (u32, u32), length: Bytes) -> Put {
     Put {
         ends,
@@ -27,7 +27,7 @@ fn put(ends: (u32, u32), length: Bytes) -> Put {
 }
 
 impl Put {
-    /// Starts its process; the latency, until the source knows, is logged.
+    /// Starts the DMA's process; the latency, until the source knows, is logged.
     fn spawn(self, cluster: &mut Cluster) -> Log<Time> {
         let (at, length) = (self.at, self.length);
         let (a, b) = (node_of(cluster, self.ends.0), node_of(cluster, self.ends.1));
@@ -58,7 +58,7 @@ fn behind_a_long_one(slice: Bytes, long: Option<Bytes>, at: Time) -> Time {
     latency.take()
 }
 
-/// A short DMA waits for no more than the time slice of the long one, and the packets that are prepared.
+/// A short DMA waits for no more than the time slice of the long DMA, and the packets that are prepared.
 #[test]
 fn a_time_slice_bounds_the_wait() {
     let long = Bytes::from_kb(256);
@@ -73,7 +73,7 @@ fn a_time_slice_bounds_the_wait() {
             assert!(wait > Time::ZERO);
         }
     }
-    // Without slices it waits for the rest of the long one, 800 us in all.
+    // Without slices the short DMA waits for the rest of the long DMA, 800 us in all.
     let at = Time::from_us(100);
     assert!(behind_a_long_one(Bytes::from_mb(1), Some(long), at) > Time::from_us(650));
 }
@@ -162,7 +162,7 @@ fn many_at_once() {
     assert_eq!(stored.sum::<Bytes>(), Bytes::new(16 * lengths.sum::<u64>()));
 }
 
-/// Latency of a short DMA of node 3 to node 0, into which nodes 1 and 2 pour as much as goes.
+/// Latency of a short DMA of node 3 to node 0, to which nodes 1 and 2 send as much as they can.
 fn into_the_crowd(config: &Config, priority: Priority) -> (Time, String) {
     let mut cluster = cluster(config);
     for from in [1, 2] {
@@ -180,7 +180,7 @@ fn into_the_crowd(config: &Config, priority: Priority) -> (Time, String) {
     (latency.take(), cluster.digest())
 }
 
-/// A DMA of high priority overtakes; where the machine has no priorities it is like any other.
+/// A DMA of high priority overtakes; on a machine without priorities it is like any other.
 #[test]
 fn high_priority() {
     let mut config = four_nodes();

@@ -1,4 +1,4 @@
-//! The parts of an Elan4, worked out on paper and met to the picosecond; and that they change nothing else.
+//! The parts of an Elan4, worked out on paper and met to the picosecond; these parts change nothing else.
 
 mod common;
 
@@ -88,7 +88,7 @@ fn a_split_read() {
     }
 }
 
-/// How long a short DMA takes that is posted behind a long one.
+/// How long a short DMA takes that is posted behind a long DMA.
 fn behind_a_long_one(engines: u32) -> Time {
     let (mut cluster, [a, b]) = start(&with_engines(engines));
     let (short, long) = run_process(&mut cluster, async move {
@@ -107,7 +107,7 @@ fn behind_a_long_one(engines: u32) -> Time {
     short
 }
 
-/// With one engine it waits for the end of a time slice, with two for nothing but its share of the link.
+/// With one engine the short DMA waits for the end of a time slice, with two only for its share of the link.
 #[test]
 fn two_engines() {
     let config = elan4();
@@ -126,7 +126,7 @@ fn send(a: &Node, queue: QueueId, number: u64) -> elan::Transfer {
     a.send_short(Dma::queue(source.start(), queue.start(), Bytes::new(40)))
 }
 
-/// Short messages into a queue of two slots: those beyond are sent again until there is room, and none overtakes another.
+/// Short messages into a queue of two slots: further ones are sent again until there is room, and none overtakes another.
 #[test]
 fn short_messages_stay_in_order() {
     let mut config = elan4();
@@ -158,7 +158,7 @@ fn short_messages_stay_in_order() {
     cluster.check_conservation();
 }
 
-/// What nobody can store is a trap, and an error for who awaits it.
+/// A message that cannot be stored is a trap, and an error for the process that awaits it.
 #[test]
 fn a_short_message_to_nowhere() {
     let (mut cluster, [a, b]) = start(&elan4());

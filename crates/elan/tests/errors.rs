@@ -1,4 +1,4 @@
-//! What a program can do wrong reaches it as an error, changes no memory and harms nobody else.
+//! A program's mistakes reach it as errors, change no memory and harm no other program.
 
 mod common;
 
@@ -37,14 +37,14 @@ fn bench(from: Placement, to: Placement) -> Bench {
     }
 }
 
-/// An access to what is not mapped.
+/// An access to memory that is not mapped.
 fn unmapped(address: Address, length: u64, access: Access) -> DmaError {
     Fault::new(address, Bytes::new(length), access, Reason::Unmapped).into()
 }
 
 impl Bench {
     /// Posts DMAs that end in errors, of which the destination stores `stray` bytes in all, without contents; then a good
-    /// one, which must be the only one that leaves a trace in memory.
+    /// DMA, which must be the only one that leaves a trace in memory.
     fn expect(mut self, wrong: Vec<(Dma, DmaError)>, stray: u64) {
         let (wrong, errors): (Vec<Dma>, Vec<DmaError>) = wrong.into_iter().unzip();
         let (from, to) = (self.source.start(), self.target.start());
@@ -111,7 +111,7 @@ fn bad_source() {
     }
 }
 
-/// Bytes beyond the end of the destination: the packets before the first that goes beyond are stored, that one is not.
+/// Bytes beyond the end of the destination: the packets before the first that goes beyond are stored, that packet is not.
 /// And an event of a third node: nothing is sent.
 #[test]
 fn bad_destination() {
@@ -170,7 +170,7 @@ fn an_error_ends_a_long_dma() {
     let outcome = run_process(&mut bench.cluster, bench.a.dma(dma));
     let beyond = bench.target.at(Bytes::new(12 * 320));
     assert_eq!(outcome, Err(unmapped(beyond, 320, Access::RemoteWrite)));
-    // The twelve that fit; then two in flight, and as many prepared behind them.
+    // The twelve packets that fit; then two in flight, and as many prepared behind them.
     let packets = bench.cluster.packets();
     assert!(packets <= 12 + 4, "{packets} packets");
 }

@@ -1,4 +1,4 @@
-//! Events: counts, priming, who waits, and what occurrences beyond the count do.
+//! Events: counts, priming, waiting, and what occurrences beyond the count do.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn us(us: u64) -> Time {
     Time::from_us(us)
 }
 
-/// It occurs when the notification has arrived: within `SHORT` of its posting.
+/// The event occurs when the notification has arrived: within `SHORT` of its posting.
 fn assert_soon_after(at: Time, posted: Time) {
     assert!(
         posted < at && at < posted + SHORT,
@@ -39,7 +39,7 @@ async fn when_set(node: Node, event: EventId) -> Time {
     node.now()
 }
 
-/// The third of three, from whomever, sets an event of count 3.
+/// The third of three occurrences, whichever nodes they come from, sets an event of count 3.
 #[test]
 fn a_count_of_three() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -51,7 +51,7 @@ fn a_count_of_three() {
     assert_soon_after(seen, us(30));
 }
 
-/// All who wait go on at the same moment, in the order in which they began to wait; who comes later goes on at once.
+/// All waiting processes go on at the same moment, in the order in which they began to wait; a later one goes on at once.
 #[test]
 fn several_wait() {
     let mut cluster = cluster(&four_nodes());
@@ -61,7 +61,7 @@ fn several_wait() {
     for number in 0..4 {
         let (node, seen) = (node_of(&cluster, 0), seen.clone());
         cluster.spawn(format!("waits {number}"), async move {
-            // They begin to wait in the order 3, 2, 1; number 0 after it is set.
+            // The processes begin to wait in the order 3, 2, 1; number 0 begins after the event is set.
             node.sleep(us(if number == 0 { 50 } else { 8 - 2 * number }))
                 .await;
             node.wait(event).await;
@@ -79,7 +79,7 @@ fn several_wait() {
     assert_eq!(seen[3].1, us(50));
 }
 
-/// Occurrences of a set event are lost: after priming it waits for new ones.
+/// Occurrences of a set event are lost: after priming the event waits for new ones.
 #[test]
 fn occurrences_beyond_the_count() {
     let mut cluster = cluster(&four_nodes());
@@ -133,14 +133,14 @@ const COMMAND: Time = Time::from_ps(77_000 + 30_304 + 200_000);
 const COPY: Time = Time::from_ps(77_000 + 242_425);
 const TURN: Time = Time::from_ns(80);
 
-/// A process sets an event of its own node: a command, then the event. Who polls sees it `poll` after its block has come
-/// to main memory, who blocks goes on `interrupt` after that; who spins sees it if it still looks then, and blocks if not.
+/// A process sets an event of its own node: a command, then the event. A polling process sees it `poll` after its block has
+/// come to main memory, a blocking one `interrupt` after that; a spinning one sees it if it still looks, and else blocks.
 #[test]
 fn polling_and_blocking() {
     let copied = COMMAND + Time::from_ns(200) + TURN + COPY;
     let polled = copied + Time::from_ns(200);
     let woken = copied + us(5);
-    // Who spins looks at 0, 200, 400, ... ns.
+    // A spinning process looks at 0, 200, 400, ... ns.
     assert_eq!(copied, Time::from_ps(906_729));
     for (how, expected) in [
         (Wait::Poll, polled),
@@ -148,7 +148,7 @@ fn polling_and_blocking() {
         (Wait::Spin(0), woken),
         (Wait::Spin(1), woken),
         (Wait::Spin(5), woken),
-        // It looks the last time at 1 us, and finds the block there.
+        // The process looks the last time at 1 us, and finds the block there.
         (Wait::Spin(6), polled),
         (Wait::Spin(u32::MAX), polled),
     ] {
@@ -158,7 +158,7 @@ fn polling_and_blocking() {
             node.set(event);
             node.wait_by(event, how).await;
             let first = node.now();
-            // It is set: all ways go on at once.
+            // The event is set: all ways go on at once.
             for how in [Wait::Poll, Wait::Block, Wait::Spin(3)] {
                 node.wait_by(event, how).await;
             }
@@ -169,8 +169,8 @@ fn polling_and_blocking() {
     }
 }
 
-/// The end of a transfer is waited for in the same ways: who blocks sees it as much later as an interrupt takes longer than a
-/// look.
+/// The same ways serve to wait for the end of a transfer: a blocking process sees it later, by the difference between
+/// interrupt and look.
 #[test]
 fn polling_and_blocking_for_a_transfer() {
     let seen = |how| {
@@ -290,7 +290,7 @@ fn nobody_awaits_an_error() {
     assert!(!a.is_set(never));
 }
 
-/// A block on its way to main memory when its event is primed again tells nothing: neither who polls nor who blocks.
+/// A block on its way to main memory when its event is primed again tells nothing to polling or blocking processes.
 #[test]
 fn a_copy_of_an_earlier_round() {
     for how in [Wait::Poll, Wait::Block] {
@@ -316,7 +316,7 @@ fn a_copy_of_an_earlier_round() {
     }
 }
 
-/// Any process of the job sets an event of another; one that has been freed, or is of nobody's, is a fault.
+/// Any process of the job sets an event of another; an event that has been freed, or never was, is a fault.
 #[test]
 fn remote_events() {
     let (mut cluster, [a, b]) = start(&four_nodes());

@@ -1,4 +1,4 @@
-//! Gets: times worked out on paper, bytes that arrive as they were, requests that are refused, and meters.
+//! Gets: times worked out on paper, bytes that arrive intact, requests that are refused, and meters.
 
 mod common;
 
@@ -10,7 +10,7 @@ use elan::{Access, Config, Dma, DmaError, Fault, Placement, Reason};
 use fabric::FatTree;
 use units::{Bytes, Time};
 
-/// When a process that gets one packet at time 0 knows that it is there; both buses are idle.
+/// When a process that gets one packet at time 0 knows that the bytes are there; both buses are idle.
 fn by_hand(config: &Config, travel: u64, (from, to): (Placement, Placement), length: u64) -> Time {
     let (adapter, bus) = (&config.adapter, &config.bus);
     let arrives = |leaves: Time, payload: u64| {
@@ -24,7 +24,7 @@ fn by_hand(config: &Config, travel: u64, (from, to): (Placement, Placement), len
         length,
     );
     let stored = arrival + crosses(to) + adapter.input + adapter.event;
-    // The asker's bus has moved the command; whatever it moves next, it turns once.
+    // The asker's bus has moved the command; for the next transfer it turns once.
     stored + bus.turnaround + bursts(bus, 64) + adapter.poll
 }
 
@@ -53,7 +53,7 @@ fn a_get_of_one_packet_alone() {
     }
 }
 
-/// A long get uses the engine of the other node: the asker's is free for a put that is posted later.
+/// A long get uses the engine of the other node: the asker's engine is free for a put that is posted later.
 #[test]
 fn the_owner_does_the_work() {
     let (mut cluster, [asker, owner]) = start(&four_nodes());
@@ -77,7 +77,7 @@ fn the_owner_does_the_work() {
     assert_eq!(stored, [long, Bytes::new(64)]);
 }
 
-/// Gets of what is not there, or into what is not there, fail; nothing is stored, and the next one is served.
+/// Gets from or into memory that is not there fail; nothing is stored, and the next get is served.
 #[test]
 fn bad_ends() {
     let (mut cluster, [asker, owner, third]) = start(&four_nodes());

@@ -51,7 +51,7 @@ fn by_hand(
     let copy = turn_if(first && !writes) + bursts(bus, 64);
     let seen = arrival + write + adapter.input + adapter.event + copy + adapter.poll;
 
-    // The acknowledgement leaves when the packet has a buffer: it does not wait for the bus of the destination.
+    // The acknowledgement leaves when the packet has a buffer: it does not wait for the destination's bus.
     let acknowledged = (arrival + adapter.turnaround).div_ceil(config.cycle) + travel;
     let copy = bus.turnaround + bursts(bus, 64);
     let completed = config.cycle * acknowledged + adapter.event + copy + adapter.poll;
@@ -65,7 +65,7 @@ async fn put(a: &Node, b: &Node, placements: (Placement, Placement), length: u64
     let to = b.reserve(placements.1, length).start();
     let arrived = b.event(1);
     let transfer = a.dma(Dma::new(from, to, length).notify(arrived));
-    // A process of its own notes what `b` sees, whichever comes first.
+    // A separate process notes what `b` sees, whichever comes first.
     let ([seen, noted], waits) = (logs(), b.clone());
     b.spawn("waits", async move {
         waits.wait(arrived).await;
@@ -123,7 +123,7 @@ fn the_published_latency_in_numbers() {
 }
 
 /// Two packets. From adapter memory both are injected at once and share the link, flit after flit; from main memory the
-/// second is read while the first travels. Into main memory the second is written when it is there and the first done.
+/// second is read while the first travels. Into main memory the second is written when it is there and the first is done.
 #[test]
 fn two_packets() {
     for config in machines() {
@@ -166,8 +166,8 @@ fn two_packets() {
     }
 }
 
-/// A bus that takes longer for a packet than the network: each packet is acknowledged when it gets an input buffer, that
-/// is when the one `input_buffers` before it has been written; the writes follow each other without a pause.
+/// A bus that takes longer for a packet than the network: each packet is acknowledged when it gets an input buffer, that is
+/// when the packet `input_buffers` before it has been written; the writes follow each other without a pause.
 #[test]
 fn a_slow_bus_holds_its_senders() {
     for mut config in machines() {
@@ -197,7 +197,7 @@ fn a_slow_bus_holds_its_senders() {
     }
 }
 
-/// What other nodes do elsewhere costs nothing, also where a packet is ready exactly as a busy fabric's cycle begins.
+/// Traffic elsewhere costs nothing, even if a packet is ready exactly as a busy fabric's cycle begins.
 #[test]
 fn others_make_no_difference() {
     let [config, _] = machines();

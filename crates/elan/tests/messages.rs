@@ -47,7 +47,7 @@ const FAILED: Result<Answer, DmaError> = Ok(Answer {
     found: None,
 });
 
-/// A condition that fails anywhere in the packet stops all of it; one that holds lets it through, event included.
+/// A condition that fails anywhere in the packet stops all of it; a condition that holds lets it through, event included.
 #[test]
 fn conditions() {
     use Comparison::{Equal, Less, NotEqual, NotLess};
@@ -74,7 +74,7 @@ fn conditions() {
         vec![test(NotLess, 8), write(4)],
         vec![test(Equal, 7), test(Less, 7), write(5)],
         vec![test(Less, 8), test(NotLess, 7)],
-        // Conditions are of what was before.
+        // Conditions test the words before the packet.
         vec![add(1), test(Equal, 7), write(6), add(u64::MAX)],
     ];
     let answers = send(&mut cluster, 0, at, messages);
@@ -88,7 +88,7 @@ fn conditions() {
     assert!(b.is_set(event));
 }
 
-/// An address that faults, and the packet changes nothing.
+/// If an address faults, the packet changes nothing.
 #[test]
 fn faults_change_nothing() {
     let (mut cluster, [_, b]) = start(&four_nodes());
@@ -187,7 +187,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Random messages of several threads and nodes: each is as if it were the only one, in the order of the answers' words.
+    /// Random messages of several threads and nodes: each acts as if it were alone, in the order of the answers' words.
     #[test]
     fn messages_are_atomic(messages in prop::collection::vec(prop::collection::vec(step(), 1..=5), 1..30)) {
         let (mut cluster, [_, b]) = start(&four_nodes());
@@ -224,8 +224,8 @@ proptest! {
     }
 }
 
-/// A full queue lets the message be sent again, until there is room; nothing else of the packet happens before. Who posts does
-/// not wait for it.
+/// A full queue lets the message be sent again until there is room; before, nothing else of the packet happens. A thread
+/// that posts the message does not wait for it.
 #[test]
 fn a_message_waits_for_room_in_a_queue() {
     let (mut cluster, [a, b]) = start(&four_nodes());

@@ -1,4 +1,4 @@
-//! What the operating system takes of a processor: closed forms, an oracle, and what is conserved.
+//! The processor time that noise takes: closed forms, an oracle, and conservation.
 
 use elan::Distribution::{Exponential, Fixed, Uniform};
 use elan::noise::{Detours, Source, Spread};
@@ -88,8 +88,8 @@ fn sources() -> impl Strategy<Value = Vec<Source>> {
 }
 
 proptest! {
-    /// Any work at any moments takes itself, and what detours take between its beginning and its end; it ends in time that
-    /// is its own.
+    /// Any work at any moments takes its own time, and the time of the detours between its beginning and its end; it ends
+    /// at a moment when no detour has the processor.
     #[test]
     fn time_is_conserved(sources in sources(), steps in proptest::collection::vec((0..3000_u64, 0..5000_u64), 1..20)) {
         let mut cpu = HostCpu::new(&sources, SEED, NODE, 1);
@@ -106,7 +106,7 @@ proptest! {
         }
     }
 
-    /// Work in parts, one right after the other, is done when the whole is: with no detour due between the parts, or one.
+    /// Work in parts, one right after the other, is done when the whole would be: with no detour due between the parts, or one.
     #[test]
     fn parts_make_the_whole(sources in sources(), begin in 0..3000_u64, parts in proptest::collection::vec(1..3000_u64, 1..8)) {
         let mut whole = HostCpu::new(&sources, SEED, NODE, 1);
@@ -122,7 +122,7 @@ proptest! {
         let source = source("tick", Spread::Mean(ps(period), Fixed), Spread::Mean(ps(duration), Fixed));
         let (first, _) = Detours::new(&source, SEED, NODE, 1).next().unwrap();
         prop_assert!(first < ps(period));
-        // The n-th is met if it is due before the end that the ones before it make.
+        // The n-th detour is met if it is due before the end that the ones before it make.
         let met = work.saturating_sub(first.as_ps()).div_ceil(period - duration);
         let mut cpu = HostCpu::new(&[source], SEED, NODE, 1);
         prop_assert_eq!(cpu.work(Time::ZERO, ps(work)), ps(work + met * duration));
@@ -145,7 +145,7 @@ fn a_processor_without_sources_takes_the_time_of_the_work() {
     assert_eq!(other.work(ps(5), ps(1000)), ps(1005));
 }
 
-/// Nodes, processors, names and seeds have streams of their own, and equal ones the same.
+/// Nodes, processors, names and seeds each have streams of their own; equal ones have equal streams.
 #[test]
 fn streams_have_owners() {
     let interval = Spread::Mean(Time::from_us(10), Exponential);
@@ -171,7 +171,7 @@ fn streams_have_owners() {
     }
 }
 
-/// Long ago, whatever the distribution: on average as many detours are due in the first microseconds as in any other.
+/// Sources began long ago, whatever the distribution: on average as many detours are due in the first microseconds as later.
 #[test]
 fn sources_began_long_before_the_run() {
     let mean = Time::from_us(10);

@@ -1,5 +1,5 @@
-//! Bytes arrive as they were, and only where they belong: random programs of puts and gets against a plain array; and memory
-//! that holds bytes costs the same time as memory that only has a length.
+//! Bytes arrive intact, and only where they belong: random programs of puts and gets against a plain array. Memory that
+//! holds bytes costs the same time as memory that only has a length.
 
 mod common;
 
@@ -21,9 +21,9 @@ struct Message {
     gap: u64,
     length: u64,
     high: bool,
-    /// Whether the process at its destination gets it; otherwise the process at its source puts it.
+    /// Whether the process at the message's destination gets it; otherwise the process at its source puts it.
     get: bool,
-    /// Whether its process waits for all that it has posted before it goes on.
+    /// Whether the process waits for all DMAs that it has posted before it goes on.
     waits: bool,
 }
 
@@ -60,12 +60,12 @@ prop_compose! {
 struct Program {
     nodes: u32,
     messages: Vec<Message>,
-    /// When which node stops to accept for a while.
+    /// The times at which nodes stop accepting for a while.
     refusals: Vec<(u32, u64)>,
     slice: u64,
     overhead: u64,
     turnaround: u64,
-    /// DMAs of a process at a time: a queue holds as many of each node.
+    /// The most DMAs of a process at a time: a queue holds as many of each node.
     most: usize,
 }
 
@@ -94,7 +94,7 @@ fn config(program: &Program) -> Config {
     config
 }
 
-/// What is observable of a run: when each process was done with each DMA, when each node had all, what lies in memory.
+/// What is observable of a run: when each process was done with each DMA, when each node had all bytes, what lies in memory.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     times: Vec<(usize, Time)>,
@@ -138,7 +138,7 @@ fn layout(program: &Program) -> (Vec<u64>, Vec<u64>) {
     (starts, lengths)
 }
 
-/// Posts DMAs, `most` at a time, and waits for them where it must.
+/// Posts DMAs, `most` at a time, and waits for them where the program says so.
 async fn post(
     (number, node): (usize, Node),
     (dmas, most): (Vec<(Dma, bool)>, usize),
@@ -212,7 +212,7 @@ fn run(program: &Program, real: bool) -> Outcome {
     for (number, dmas) in posts.into_iter().enumerate() {
         let (node, dmas) = ((number, nodes[number].clone()), (dmas, program.most));
         cluster.spawn(format!("posts {number}"), post(node, dmas, times.clone()));
-        // Once the event is set all must be there: what lies in memory then is what is compared.
+        // Once the event is set all bytes must be there: what lies in memory then is compared.
         let (process, event) = (nodes[number].clone(), events[number]);
         let mine = [2 * number, 2 * number + 1].map(|slot| (slot, targets[slot]));
         let (noted, found) = (times.clone(), Rc::clone(&memories));
@@ -275,8 +275,8 @@ proptest! {
         prop_assert_eq!(real.digest, length_only.digest);
     }
 
-    /// Overlapping puts of several nodes, each posted when the one before is complete at its source: the later one
-    /// wins, whether or not the bus of the destination was behind.
+    /// Overlapping puts of several nodes, each posted when the one before is complete at its source: the later put wins,
+    /// whether or not the destination's bus lags behind.
     #[test]
     fn later_puts_win(
         puts in prop::collection::vec(overlap(), 1..12),

@@ -1,5 +1,5 @@
-//! Contexts, permissions, memory that comes and goes: what is refused reaches the program that asked, stores nothing, and
-//! harms nobody else.
+//! Contexts, permissions, memory that comes and goes: a refused access is an error of the program that asked for it, stores
+//! nothing, and harms nobody else.
 
 mod common;
 
@@ -56,7 +56,7 @@ fn fault(address: Address, length: Bytes, access: Access, reason: Reason) -> Dma
     Fault::new(address, length, access, reason).into()
 }
 
-/// Each right alone lets through what needs it, and nothing else.
+/// Each right alone admits the accesses that need it, and no others.
 #[test]
 fn every_access_needs_its_right() {
     let rights = [
@@ -104,7 +104,7 @@ fn every_access_needs_its_right() {
         }
         assert_eq!(pair.b.read(pair.theirs).unwrap()[..], kept);
 
-        // As a source, and for a thread.
+        // The region is a source, and a thread's memory.
         let back = vec![Dma::new(to, from, short)];
         let ends = outcomes(&mut pair.cluster, &pair.b.clone(), back);
         let local = outcome(Permissions::LOCAL_READ, Access::LocalRead, to, short);
@@ -126,15 +126,15 @@ fn every_access_needs_its_right() {
     }
 }
 
-/// A put across the border of a protected part: the packets before it are stored, that one and the rest are not, and an
-/// event that would follow does not occur.
+/// A put across the border of a protected part: the packets before the border are stored, the packet at the border and the
+/// rest are not, and an event that would follow does not occur.
 #[test]
 fn nothing_of_the_offending_packet_is_stored() {
     let mut pair = pair();
     let Pair {
         b, ours, theirs, ..
     } = &pair;
-    // The third packet has 100 bytes of it.
+    // The third packet has 100 bytes of the protected part.
     let border = Bytes::new(2 * 320 + 220);
     b.protect(theirs.at(border).elan, Bytes::new(1), Permissions::NONE)
         .unwrap();
@@ -261,7 +261,7 @@ fn freed_memory_is_unmapped() {
                 fault.address.elan > region.start().elan
             });
             assert_eq!(in_the_middle, [true, false], "{ends:?}");
-            // What waits for the bus settles; then all is as if nothing had been.
+            // Packets that wait for the bus settle; then everything is as if nothing had been.
             settle(&mut cluster);
             cluster.check_conservation();
         }
@@ -311,7 +311,7 @@ fn both_names_of_an_address() {
     }
 }
 
-/// Adapter memory has an end, which counts whole pages, of all contexts, and only what holds bytes.
+/// Adapter memory has an end. It is counted in whole pages, over all contexts, and only for regions that hold bytes.
 #[test]
 fn adapter_memory_has_an_end() {
     let mut config = four_nodes();
@@ -338,7 +338,7 @@ fn adapter_memory_has_an_end() {
     assert!(map(&node, adapter, 8 * 8192, true).is_ok());
 }
 
-/// The address space has an end, too; and a gap is used again.
+/// The address space has an end, too; gaps are used again.
 #[test]
 fn addresses_have_an_end() {
     let (_, [node]) = start(&four_nodes());
@@ -346,7 +346,7 @@ fn addresses_have_an_end() {
     let half = (1 << 31) - 1;
     let first = map(half).unwrap();
     let error = map(half).unwrap_err();
-    // From the heap's start to its end, less the first one's pages and a page between.
+    // From the heap's start to its end, less the first range's pages and a page between.
     let left = 0xFFFF_E000 - 0x0C80_8000 - (1 << 31) - 8192;
     assert_eq!(error.left, Bytes::new(left));
     map(left).expect("exactly this fits");
@@ -356,7 +356,7 @@ fn addresses_have_an_end() {
     assert!(map(half).is_err());
 }
 
-/// Contexts are numbered from 1; the numbers of those that left are used again; there are 4,096.
+/// Contexts are numbered from 1, up to 4,096 contexts; numbers of detached contexts are used again.
 #[test]
 fn contexts_have_an_end() {
     let cluster = cluster(&four_nodes());

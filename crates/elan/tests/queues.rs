@@ -1,4 +1,4 @@
-//! Queues of small messages: order, slots, what happens when they are full, who may send.
+//! Queues of small messages: order, slots, full queues, and who may send.
 
 mod common;
 
@@ -25,8 +25,8 @@ fn post(node: &Node, queue: QueueId, bytes: &[u8], placement: Placement) -> elan
     node.dma(Dma::queue(source.start(), queue.start(), length))
 }
 
-/// Five messages into two slots that nobody empties for a while: two are in, the others are sent again until there is
-/// room, and all come out in order.
+/// Five messages into two slots that nobody empties for a while: two are in, the others are sent again until there is room,
+/// and all come out in order.
 #[test]
 fn a_full_queue_loses_nothing() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -41,7 +41,7 @@ fn a_full_queue_loses_nothing() {
     });
     cluster.run_until(Time::from_us(50)).unwrap();
     assert_eq!(b.queue_len(queue), 2);
-    // Two that were accepted, and the third again and again: 8 retries, then a trap of 1 ms.
+    // Two messages that were accepted, and the third again and again: 8 retries, then a trap of 1 ms.
     assert_eq!(cluster.packets(), 2 + 9);
     let receiver = b.clone();
     run_process(&mut cluster, async move {
@@ -59,7 +59,7 @@ fn a_full_queue_loses_nothing() {
     cluster.check_conservation();
 }
 
-/// The process's read of a message takes the bus, and the slot is free when that is over; a thread's takes nothing.
+/// The process's read of a message takes the bus, and frees the slot at its end; a thread's read takes no time.
 #[test]
 fn taking_a_message() {
     let mut config = four_nodes();
@@ -92,7 +92,7 @@ fn taking_a_message() {
     assert_eq!(by_thread, Time::ZERO);
 }
 
-/// Who waits for a message: a thread is ready when it has arrived and its event been handled; a process sees the event.
+/// When a message is known: a thread is ready when the message has arrived and its event been handled; a process sees the event.
 #[test]
 fn when_a_message_is_known() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -128,7 +128,7 @@ fn when_a_message_is_known() {
     assert_eq!(*times.borrow(), [event + Time::from_ns(300)]);
 }
 
-/// What no queue takes: too long for a slot or a packet, no queue there, forbidden; and a queue that has been freed.
+/// Messages that no queue takes: too long for a slot or a packet, no queue there, forbidden; and a queue that has been freed.
 #[test]
 fn what_a_queue_refuses() {
     let (mut cluster, [a, b]) = start(&four_nodes());

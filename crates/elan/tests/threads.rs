@@ -1,4 +1,4 @@
-//! The thread processor: who runs when, and times worked out on paper.
+//! The thread processor: which thread runs when, and times worked out on paper.
 
 mod common;
 
@@ -46,8 +46,8 @@ fn one_thread_at_a_time() {
     assert_eq!(node_of(&cluster, 1).thread_busy(), Time::ZERO);
 }
 
-/// A thread that waits lets others run; those that become ready take turns in that order, not in that of their numbers;
-/// nobody is interrupted.
+/// A thread that waits lets others run. Threads that become ready take turns in that order, not in the order of their
+/// numbers; no thread is interrupted.
 #[test]
 fn ready_threads_take_turns() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -89,7 +89,7 @@ fn ready_threads_take_turns() {
     );
 }
 
-/// What is there already costs no switch.
+/// A wait for what is there already costs no switch.
 #[test]
 fn no_wait_for_what_is_there() {
     let (mut cluster, [node]) = start(&four_nodes());

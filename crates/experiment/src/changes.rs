@@ -1,5 +1,5 @@
-//! What a series changes of the machine: `machine = { switch.circuit = "wormhole" }`, with the keys of machine files; or
-//! a list of such tables, of which each is used in turn.
+//! What a series changes of the machine: `machine = { switch.circuit = "wormhole" }`, with the keys of machine files; or a list
+//! of such tables, each of which is used in turn.
 
 use config::{Document, Override, Problem, Problems};
 use machine::Machine;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 #[serde(transparent)]
 pub struct Changes(Map<String, Value>);
 
-/// What a machine without changes is called.
+/// The name of a machine without changes.
 const UNCHANGED: &str = "unchanged";
 
 impl Changes {
@@ -30,8 +30,8 @@ impl Changes {
         keys.collect()
     }
 
-    /// How the changed machine is called in tables: `switch.circuit=wormhole`. The engine is left out, because it
-    /// changes no result.
+    /// The name of the changed machine in tables: `switch.circuit=wormhole`. The engine is left out, because it changes no
+    /// result.
     pub fn label(&self) -> String {
         let words = |(key, value): (String, &Value)| match value {
             Value::String(text) => format!("{key}={text}"),
@@ -47,10 +47,10 @@ impl Changes {
         }
     }
 
-    /// The machine with the changes. `path` is where they stand in the experiment file.
+    /// The machine with the changes. `path` is the place of the changes in the experiment file.
     ///
     /// # Errors
-    /// What is wrong with them, at their places.
+    /// All that is wrong with the changes, each problem with its place.
     pub(crate) fn apply(
         &self,
         machine: &MachineFile<'_>,
@@ -70,7 +70,7 @@ impl Changes {
                 .map(|key| format!("{path}.{key}"));
             let moved = match ours {
                 Some(path) => document.problem(&path, problem.message),
-                // What the changes bring about elsewhere.
+                // Problems that the changes cause elsewhere in the machine.
                 None => document.problem(path, format!("{}: {}", problem.key, problem.message)),
             };
             Problem {
@@ -87,9 +87,9 @@ impl Changes {
 /// The text of a machine file with the overrides of a command line, to be read with the changes of each series.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineFile<'a> {
-    /// What the file is called.
+    /// The name of the file.
     pub file: &'a str,
-    /// Its content.
+    /// The content of the file.
     pub text: &'a str,
     /// Replaced parameters.
     pub overrides: &'a [Override],

@@ -1,4 +1,4 @@
-//! What is checked of an experiment file whatever the machine, as far as several kinds of benchmarks share it.
+//! Checks of an experiment file that do not depend on the machine, as far as several kinds of benchmarks share them.
 
 use crate::nodes::Nodes;
 use crate::sweep::{Grid, Sweep};
@@ -41,12 +41,12 @@ impl<'a> Check<'a> {
         Check(Findings::new(document))
     }
 
-    /// Everything that was found.
+    /// All problems that were found.
     pub fn finish(self) -> Vec<Problem> {
         self.0.problems
     }
 
-    /// Every value of a field is in a range.
+    /// Checks that every value of a field is in a range.
     pub fn ranges<T>(&mut self, path: &str, values: &Sweep<T>, range: &RangeInclusive<T>)
     where
         T: PartialOrd + Display + Copy,
@@ -56,7 +56,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A time is not too long.
+    /// Checks that a time is not too long.
     pub fn longest(&mut self, path: &str, time: Time, most: Time) {
         if time > most {
             self.problem(path, format!("{time} is too long"))
@@ -64,7 +64,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A name is a step of the paths of overrides.
+    /// Checks that a name is a step of the paths of overrides.
     pub fn name(&mut self, path: &str, name: &str) {
         let fits = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
         if name.is_empty() || !name.chars().all(fits) {
@@ -73,7 +73,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The two nodes of a pair are different ones.
+    /// Checks that the two nodes of a pair are different.
     pub fn apart(&mut self, path: &str, (from, to): (&Sweep<u32>, &Sweep<u32>), verb: &str) {
         for (place, end) in to.places(&format!("{path}.to")) {
             if from.values().contains(end) {
@@ -104,14 +104,14 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// No field is an empty list.
+    /// Checks that no field is an empty list.
     pub fn lists(&mut self, path: &str, grid: &impl Grid) {
         for (key, values) in grid.lengths() {
             self.list(&format!("{path}.{key}"), values);
         }
     }
 
-    /// A list of so many values is not empty.
+    /// Checks that a list of this many values is not empty.
     pub fn list(&mut self, path: &str, values: usize) {
         if values == 0 {
             let found = self.problem(path, "an empty list makes no points");
@@ -130,7 +130,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Times that processes compute.
+    /// Checks times that processes compute.
     pub fn compute(&mut self, path: &str, compute: &Sweep<Time>) {
         self.ranges(&format!("{path}.compute"), compute, &COMPUTE);
     }

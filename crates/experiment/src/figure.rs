@@ -1,4 +1,4 @@
-//! The figures of an experiment, as its file asks for them: what is on the axes, which curves, how many panels, and the
+//! The figures of an experiment, as its file asks for them: what is on the axes, which curves, how many panels, and which
 //! published values beside them.
 //!
 //! ```toml
@@ -11,9 +11,9 @@
 //! published = [{ claim = "uniform.64.bandwidth" }]
 //! ```
 //!
-//! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. What it
-//! names is checked when the file is read (`check`). Texts may hold `{column}`, which stands for the first value of that
-//! column. An experiment without figures gets a plain one for each metric.
+//! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. The names in a
+//! figure are checked when the file is read (`check`). Texts may hold `{column}`, which stands for the first value of that
+//! column. An experiment without figures gets a plain figure for each metric.
 
 pub(crate) mod check;
 
@@ -28,30 +28,31 @@ use std::collections::BTreeMap;
 pub struct Figure {
     /// Short name, unique in the file.
     pub name: String,
-    /// One line above it; where it is empty, kinds that know what they show have a title of their own.
+    /// The line above the figure; where it is empty, kinds of figures that know what they show have a title of their own.
     pub title: String,
-    /// The figure of a document that it corresponds to.
+    /// The figure of a document that this figure corresponds to.
     #[serde(default)]
     pub paper: String,
-    /// What is said below it, besides what each kind of figure says of itself.
+    /// The text below the figure, besides the text that each kind of figure has.
     #[serde(default)]
     pub caption: String,
-    /// What the caption says of what is dashed, where anything is.
+    /// What the caption says of dashed curves, if there are any.
     #[serde(default)]
     pub dashed: String,
-    /// How it is drawn.
+    /// How the figure is drawn.
     #[serde(default)]
     pub draw: Drawing,
     /// The series; all of them by default.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Columns, each with its value, a list of values, or a table of bounds, `least` and `most`, both inside.
+    /// Which rows are drawn: columns, each with its value, a list of values, or a table of the bounds `least` and `most`, both
+    /// included.
     #[serde(default, rename = "where")]
     pub select: BTreeMap<String, Value>,
-    /// Whether only the load is drawn at which most is accepted, of each configuration.
+    /// Whether only the load at which a configuration accepts the most is drawn.
     #[serde(default)]
     pub sustained: bool,
-    /// Whether only what is not saturated is drawn.
+    /// Whether only points that are not saturated are drawn.
     #[serde(default)]
     pub steady: bool,
     /// A parameter; there is a figure for each of its values, whose texts may hold it and `{letter}`, a for the first.
@@ -60,7 +61,7 @@ pub struct Figure {
     /// The metric on the vertical axis; by default, the one that this kind of figure is about.
     #[serde(default)]
     pub metric: String,
-    /// The metric of what is offered, on the horizontal axis of loads.
+    /// The metric of the offered load, on the horizontal axis of loads.
     #[serde(default)]
     pub offered: String,
     /// The parameter on the horizontal axis.
@@ -78,7 +79,7 @@ pub struct Figure {
     /// Whether the vertical axis is logarithmic.
     #[serde(default)]
     pub log: bool,
-    /// What tells curves apart: texts with `{column}`, of which those that are not empty are joined by commas.
+    /// What tells curves apart: texts with `{column}`; those that are not empty are joined by commas.
     #[serde(default)]
     pub curve: Vec<String>,
     /// What the legend says above the curves.
@@ -96,7 +97,7 @@ pub struct Figure {
     /// Claims whose published values are drawn dashed.
     #[serde(default)]
     pub published: Vec<Published>,
-    /// Where there is a dashed line across, on the horizontal axis.
+    /// The places on the horizontal axis where a dashed line crosses the figure.
     #[serde(default)]
     pub mark: Option<f64>,
 }
@@ -118,7 +119,7 @@ pub struct Rows {
 pub struct Published {
     /// The name of the claim.
     pub claim: String,
-    /// What is written at it; nothing where it is empty.
+    /// The text at the value; there is no text where this is empty.
     #[serde(default = "published")]
     pub label: String,
     /// Its place on the horizontal axis; a line across the whole figure by default.
@@ -170,9 +171,9 @@ pub enum Drawing {
     Machines,
     /// A table of policies of several rails.
     Policies,
-    /// The share of calls that take no longer than so long.
+    /// The share of calls that take no longer than a time, over that time.
     Distribution,
-    /// How many iterations of a noise test take so long.
+    /// How many iterations of a noise test take a time, over that time.
     Histogram,
     /// What noise adds.
     Noise,

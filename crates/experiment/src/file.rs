@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Experiment")]
 pub struct Experiment<S = Series> {
-    /// One line about it.
+    /// One line about the experiment.
     pub title: String,
-    /// The document, sections and figures that it reproduces.
+    /// The document, sections and figures that the experiment reproduces.
     #[serde(default)]
     pub source: String,
-    /// The machine that it runs on, unless the command line names another; or a list of machines that it compares, on each
+    /// The machine of the experiment, unless the command line names another; or a list of machines to compare, on each
     /// of which everything runs.
     pub machine: Sweep<String>,
     /// Defaults of all series.

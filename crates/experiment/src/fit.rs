@@ -1,4 +1,4 @@
-//! What the machine does not admit of a series, as far as several kinds of benchmarks share it.
+//! Checks that a machine admits a series, as far as several kinds of benchmarks share them.
 
 use crate::nodes::Nodes;
 use crate::sweep::Sweep;
@@ -6,7 +6,7 @@ use config::{Document, Findings, Found, Problem};
 use machine::Machine;
 use workload::collective::Operation;
 
-/// Collects what is wrong.
+/// Collects the problems.
 pub(crate) struct Fit<'a> {
     pub machine: &'a Machine,
     findings: Findings<'a>,
@@ -23,7 +23,7 @@ impl<'a> Fit<'a> {
         self.findings.problem(path, message)
     }
 
-    /// Everything that was found so far, in lists of pairs, too.
+    /// All problems that were found so far, those in lists of pairs included.
     pub fn problems(&mut self) -> &mut Vec<Problem> {
         &mut self.findings.problems
     }
@@ -40,7 +40,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Operations by hardware broadcasts need a tree.
+    /// Checks that the network is a tree, which operations by hardware broadcasts need.
     pub fn tree(&mut self, path: &str, operations: &Sweep<Operation>) {
         let noun = self.machine.topology.noun();
         for (place, operation) in operations.places(path) {
@@ -58,7 +58,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// A single node.
+    /// Checks a single node.
     pub fn node(&mut self, place: &str, node: u32) {
         let nodes = self.attached();
         if node >= nodes {
@@ -68,7 +68,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Sets of nodes.
+    /// Checks sets of nodes.
     pub fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
         let most = self.attached();
         for (place, nodes) in sets.places(path) {
@@ -87,7 +87,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// What to do where the machine has too few nodes; `needed` would do.
+    /// The advice where the machine has too few nodes; `needed` nodes would do.
     pub fn more_nodes(&self, needed: u32) -> String {
         let topology = &self.machine.topology;
         if needed <= topology.positions() {

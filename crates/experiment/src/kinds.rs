@@ -1,14 +1,13 @@
 //! # Kinds of benchmarks: what a series can run
 //!
-//! A kind is one file below this one. It says everything about itself: the fields of its section in experiment files,
-//! each one value or a list ([`Grid`]); what they may be, whatever the machine ([`Kind::check`]) and on a machine
-//! ([`Kind::fit`]); the points that they make; how a point runs and what its key is ([`Runs`]); and the figure that it gets
-//! where nobody describes another one ([`Plot`]): `kind` has these traits. What a run leaves behind stands in the crate `workload`, where its
-//! program is. Nobody else knows which kinds there are: all that deals with experiments goes by the list in this file.
+//! A kind is one file below this one. The file says everything about the kind: the fields of its section in experiment files,
+//! each one value or a list ([`Grid`]); their bounds, whatever the machine ([`Kind::check`]) and on a machine ([`Kind::fit`]);
+//! the points that they make; how a point runs and what its key is ([`Runs`]); and its figure where the experiment file
+//! describes no other ([`Plot`]). The module `kind` has these traits. The records of a run are in the crate `workload`, with
+//! its program. All code that deals with experiments goes by the list of kinds in this file; no other code names a kind.
 //!
-//! A section `[series.KEY]` chooses the kind; a series has one. Jobs have names, `[series.jobs.NAME]`, and are the kind that
-//! others may take for company: what stands beside a section is in [`Beside`], of which a kind takes what it has a use
-//! for.
+//! A section `[series.KEY]` chooses the kind of a series, which has one. Jobs have names, `[series.jobs.NAME]`, and are the
+//! kind that others may take for company. [`Beside`] holds what stands beside a section; a kind takes from it what it can use.
 
 mod allocation;
 mod collective;
@@ -235,7 +234,7 @@ kinds! {
     allocation: AllocationGrid => Allocation(AllocationGrid),
 }
 
-/// The one benchmark of a series, of those that are given with their keys and words, and of what stands beside them.
+/// The one benchmark of a series, chosen from those given with their keys and words, and what stands beside it.
 fn choose(
     given: Vec<(&str, &str, Benchmark)>,
     mut beside: Beside,

@@ -1,8 +1,8 @@
 //! # Experiment files, points, and running them
 //!
-//! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping,
-//! a test of overlap, a noise test, or *jobs*, any number at a time, or a collective operation, beside which jobs make
-//! background traffic, or it allocates rails:
+//! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping, a test
+//! of overlap, a noise test, any number of *jobs* at a time, or a collective operation, beside which jobs make background
+//! traffic; or it allocates rails:
 //!
 //! ```toml
 //! [[series]]
@@ -18,16 +18,16 @@
 //! # writes = 0.5                                 # half of them; the others are read
 //! ```
 //!
-//! Everything is one general form: the benchmarks of petrini2003 s4.3-4.7 differ in these fields alone, and a second
-//! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list; the points of a series are the
-//! Cartesian product of all lists of all of its jobs, once for each seed. `machine` of a series, a table of keys of the
-//! machine file or a list of such tables, changes the machine for the series.
+//! All benchmarks have one general form: those of petrini2003 s4.3-4.7 differ in these fields alone, and a second
+//! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list. The points of a series are the Cartesian
+//! product of all lists of all of its jobs, once for each seed. `machine` of a series, a table of keys of the machine file or a
+//! list of such tables, changes the machine for the series.
 //!
-//! The rooms, in the order of the work: [`Experiment::parse`] (module `read`) makes the typed form (`file`, of the
-//! vocabulary in `nodes`, `pattern`, `changes` and `sweep`) and has it checked (`check`); [`plan`] checks what depends on
-//! the machine (`fit`) and multiplies the lists out. A [`Point`] holds everything that decides its result, and
-//! [`simulate`] is a pure function of it: same point, same bits, on any machine and any number of threads. Files are
-//! read in the first step only.
+//! The modules, in the order of the work: [`Experiment::parse`] (module `read`) makes the typed form (`file`, with the
+//! vocabulary in `nodes`, `pattern`, `changes` and `sweep`) and has it checked (`check`). [`plan`] checks what depends on the
+//! machine (`fit`) and multiplies the lists out. A [`Point`] holds everything that decides its result, and [`simulate`] is a
+//! pure function of the point: same point, same bits, on any machine and any number of threads. Only the first step reads
+//! files.
 
 mod changes;
 mod check;

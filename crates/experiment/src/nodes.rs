@@ -1,5 +1,5 @@
-//! Sets of nodes as people write them: `16`, the first sixteen; `"48-63"`; `"0-63:8"`, every eighth; `"0, 4-7"`;
-//! `"0-63 except 0-63:8"`, all but these.
+//! Sets of nodes as people write them: `16` (the first sixteen), `"48-63"`, `"0-63:8"` (every eighth node), `"0, 4-7"`, `"0-63
+//! except 0-63:8"` (all nodes but these).
 
 use elan::NodeId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -62,7 +62,7 @@ impl Nodes {
         })
     }
 
-    /// How many they are, if they were given by that.
+    /// The number of nodes, if the set was written as a number.
     pub fn written_as_count(&self) -> Option<u32> {
         match self.written {
             Written::Count(count) => Some(count),
@@ -70,18 +70,18 @@ impl Nodes {
         }
     }
 
-    /// An upper bound of their numbers; none if there are no nodes.
+    /// The highest number of a node in the set, or a higher one; nothing if the set is empty.
     pub fn highest(&self) -> Option<u32> {
         self.parts.iter().map(|range| range.last).max()
     }
 
-    /// Whether a node is one of them.
+    /// Whether a node is in the set.
     pub fn contains(&self, node: u32) -> bool {
         let within = |ranges: &[Range]| ranges.iter().any(|range| range.contains(node));
         within(&self.parts) && !within(&self.except)
     }
 
-    /// Their numbers in ascending order. There may be billions: look at [`highest`](Self::highest) before.
+    /// The nodes' numbers in ascending order. There may be billions: look at [`highest`](Self::highest) before.
     pub fn numbers(&self) -> Vec<NodeId> {
         let highest = self.highest().map_or(0..=0, |highest| 0..=highest);
         let nodes = highest.filter(|&node| self.contains(node));

@@ -8,7 +8,7 @@
 //! 5,0
 //! ```
 //!
-//! Its name is relative to the folder of the experiment file. A source that is there several times draws one of its
+//! The file's name is relative to the folder of the experiment file. A source that stands in several lines draws one of its
 //! destinations for each message. Lines that begin with `#` are comments.
 
 use crate::check::MOST_NODES;
@@ -39,7 +39,7 @@ pub struct Pairs {
     pub file: String,
     /// Sources and destinations.
     pub pairs: Vec<(u32, u32)>,
-    /// Where they stand, for errors about them.
+    /// The places of the pairs in the file, for errors about them.
     #[serde(skip)]
     source: Source,
 }
@@ -54,24 +54,24 @@ struct Source {
 
 /// What is wrong with one end of a pair.
 pub(crate) struct BadEnd {
-    /// Which one: an index into [`COLUMNS`].
+    /// Which end: an index into [`COLUMNS`].
     pub end: usize,
     /// What is wrong.
     pub message: String,
-    /// What would be right, where that can be said in short.
+    /// What would be right, where a short text can say it.
     pub allowed: Option<String>,
     /// What to do.
     pub hint: String,
 }
 
-/// The two columns, as the first line names them.
+/// The names of the two columns in the first line.
 const COLUMNS: [&str; 2] = ["source", "destination"];
 
-/// How files of pairs end.
+/// The ending of the names of files of pairs.
 const SUFFIX: &str = ".csv";
 
 impl Pattern {
-    /// The pattern as the workload has it.
+    /// The pattern in the terms of the workload.
     pub fn workload(&self) -> workload::Pattern {
         match self {
             Pattern::Named(rule) => rule.clone(),
@@ -85,8 +85,8 @@ impl Pattern {
 }
 
 impl Pairs {
-    /// Reads the file, which is named relative to the folder of the experiment file; what is wrong with its content
-    /// stands in a list, that it cannot be read in a text.
+    /// Reads the file, whose name is relative to the folder of the experiment file. The error is a list of problems with the
+    /// file's content, or a text if the file cannot be read.
     pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
         let path = folder.join(&self.file);
@@ -94,7 +94,7 @@ impl Pairs {
             .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
         self.source = Source {
             path: path.display().to_string(),
-            // The same as the file up to the first byte that is no text.
+            // Like the file up to the first byte that is no text.
             text: String::from_utf8_lossy(&bytes).into_owned(),
             spans: Vec::new(),
         };
@@ -174,7 +174,7 @@ impl Pairs {
         Problem::new(&self.source.path, &self.source.text, span, key, message)
     }
 
-    /// What `wrong` finds wrong with the ends of each pair.
+    /// The problems that `wrong` finds with the ends of each pair.
     pub(crate) fn problems(&self, wrong: impl Fn(u32, u32) -> Option<BadEnd>) -> Vec<Problem> {
         let places = self.pairs.iter().zip(&self.source.spans);
         places
@@ -192,7 +192,7 @@ impl Pairs {
     }
 }
 
-/// The number of a node; else what is wrong with it, and what is allowed.
+/// The number of a node, or what is wrong with the text and what is allowed.
 fn node(value: &str) -> Result<u32, (String, String)> {
     let digits = !value.is_empty() && value.chars().all(|letter| letter.is_ascii_digit());
     value.parse().map_err(|_| {

@@ -1,4 +1,4 @@
-//! From an experiment to its points.
+//! The points of an experiment.
 
 use crate::changes::MachineFile;
 use crate::file::Experiment;
@@ -21,11 +21,11 @@ pub struct Point {
     pub series: String,
     /// What runs.
     pub workload: Workload,
-    /// How it is run and measured.
+    /// How the point is run and measured.
     pub run: Run,
     /// The machine, with provenance.
     pub machine: Machine,
-    /// What the series changed of it, where it has a list of changes or one.
+    /// What the series changed of the machine, where it has changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
     /// Seed of all random streams.
@@ -71,11 +71,11 @@ impl Point {
 /// Most points of an experiment.
 const MOST_POINTS: u64 = 100_000;
 
-/// The points of an experiment on a machine: series in the order of the file; within a series the changes of the machine
-/// slowest, then the fields of the workload in their order, seeds fastest, from `first_seed` on.
+/// The points of an experiment on a machine. Series come in the order of the file; within a series the changes of the machine
+/// vary slowest, then the fields of the workload in their order, and seeds fastest, from `first_seed` on.
 ///
 /// # Errors
-/// What is wrong with the machine, and what it does not admit.
+/// What is wrong with the machine, and what the machine does not admit.
 pub fn plan(
     name: &str,
     (experiment, document): (&Experiment, &Document),
@@ -140,7 +140,7 @@ pub fn plan(
 }
 
 impl Series {
-    /// How many combinations of values there are.
+    /// The number of combinations of values.
     fn combinations(&self) -> u64 {
         let machines = self
             .machine

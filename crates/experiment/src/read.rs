@@ -1,4 +1,4 @@
-//! From the text of an experiment file, and overrides, to a checked experiment.
+//! Reads the text of an experiment file, with overrides, into a checked experiment.
 
 use crate::figure::check as figures;
 use crate::file::Experiment;
@@ -8,13 +8,12 @@ use config::{Document, Override, Problem, Problems};
 use toml_edit::{Item, Value};
 
 impl Experiment {
-    /// Reads and checks an experiment file. Keys of `overrides` are `run.KEY`, the defaults of all series;
-    /// `series.NAME.FIELD`, a field of what the series runs, or of its only job, such as `series.load.nodes`;
-    /// `series.NAME.JOB.FIELD` where there are several jobs, or one beside something else; or `series.NAME.run.KEY`, what the
-    /// series changes of the defaults.
+    /// Reads and checks an experiment file. A key of `overrides` is `run.KEY`, a default of all series; `series.NAME.FIELD`, a
+    /// field of what the series runs, or of its only job, such as `series.load.nodes`; `series.NAME.JOB.FIELD` where there are
+    /// several jobs, or a job beside something else; or `series.NAME.run.KEY`, a change that the series makes to the defaults.
     ///
     /// # Errors
-    /// Everything that is wrong, with its place. What depends on the machine is checked by [`crate::plan`].
+    /// All that is wrong with the file, each problem with its place. [`crate::plan`] checks what depends on the machine.
     pub fn parse(
         file: &str,
         text: &str,
@@ -115,7 +114,7 @@ fn replace(item: &mut Item, value: Value) -> bool {
     true
 }
 
-/// Adds hints that only experiment files need; those about series replace more general ones.
+/// Adds hints that only experiment files need; hints about series replace more general ones.
 fn advise(problems: Problems) -> Problems {
     let advised = problems.0.into_iter().map(|problem| {
         let general = problem.hint.clone();

@@ -75,7 +75,7 @@ impl Run {
         }
     }
 
-    /// Finds what is wrong with the defaults of all series.
+    /// Finds problems with the defaults of all series.
     pub(crate) fn check(&self, check: &mut Check<'_>) {
         let all = RunChanges {
             warm_up: Some(self.warm_up),
@@ -97,13 +97,13 @@ impl Run {
         }
     }
 
-    /// The length of a batch: window and batches may come from different places. `path` is what to blame.
+    /// Checks the length of a batch: window and batches may come from different places. `path` is the place to blame.
     fn check_batches(&self, path: &str, check: &mut Check<'_>) {
         let batches = (self.batches, MOST, "batches");
         self.check_parts(path, ("window", self.window), batches, check);
     }
 
-    /// The length of a slice, as that of a batch.
+    /// Checks the length of a slice.
     fn check_slices(&self, path: &str, check: &mut Check<'_>) {
         let length = self.warm_up.saturating_add(self.window);
         let slices = (self.slices, MOST_SLICES, "slices");
@@ -127,7 +127,7 @@ impl Run {
 }
 
 impl RunChanges {
-    /// Finds what is wrong with the changes of a series, whose path is `series`.
+    /// Finds problems with the changes of a series, whose path is `series`.
     pub(crate) fn check(&self, series: &str, defaults: &Run, check: &mut Check<'_>) {
         let path = format!("{series}.run");
         self.check_bounds(&path, check);

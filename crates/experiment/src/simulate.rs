@@ -25,7 +25,7 @@ pub enum RunError {
     /// The machine has no room for the processes, or their memory.
     #[error("{0}")]
     NoRoom(Failure),
-    /// The caller asked for it.
+    /// The caller asked for the end.
     #[error("the run was cancelled")]
     Cancelled,
 }
@@ -64,7 +64,7 @@ impl From<Failure> for RunError {
     }
 }
 
-/// Runs a point. Setting `cancel` from another thread ends it soon.
+/// Runs a point. To set `cancel` from another thread ends the run soon.
 ///
 /// # Errors
 /// See [`RunError`].

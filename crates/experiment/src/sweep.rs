@@ -1,5 +1,5 @@
-//! Fields that are swept: one value, or a list of them; and tables of such fields, each of which stands for the
-//! Cartesian product of its lists.
+//! Fields that are swept: one value, or a list of values; and tables of such fields, each of which stands for the Cartesian
+//! product of its lists.
 
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -36,7 +36,7 @@ impl<T> Sweep<T> {
         }
     }
 
-    /// The values with their paths, where the path of the field is `path`.
+    /// The values with their paths; `path` is the path of the field.
     pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = (String, &T)> {
         let values = self.values().iter().enumerate();
         values.map(move |(index, value)| (self.place(path, index), value))
@@ -53,10 +53,10 @@ impl<T> Sweep<T> {
 
 /// A table whose fields are swept.
 pub trait Grid {
-    /// The same with one value for each field.
+    /// The same table with one value for each field.
     type Point;
 
-    /// The fields that are there, and how many values each has.
+    /// The fields that the table has, and how many values each has.
     fn lengths(&self) -> Vec<(&'static str, usize)>;
 
     /// All combinations of values, the first field slowest.
@@ -71,8 +71,8 @@ pub trait Grid {
     }
 }
 
-/// Defines a table of swept fields, some of which may be left out: `GRID => POINT`, where `POINT` is a table of one
-/// combination of their values; `GRID, POINT` defines that one, too.
+/// Defines a table of swept fields, some of which may be left out: `GRID => POINT`, where `POINT` is a table of one combination
+/// of their values; `GRID, POINT` defines `POINT`, too.
 macro_rules! grid {
     (
         $(#[$about:meta])*

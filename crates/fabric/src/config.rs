@@ -1,19 +1,19 @@
 //! The parameters of a fabric, in its own units (cycles and flits).
 //!
-//! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates. What arrives here
-//! satisfies the bounds stated at each field, and [`crate::Fabric::new`] asserts them.
+//! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates them. The values that arrive
+//! here satisfy the bounds stated at each field, and [`crate::Fabric::new`] asserts these bounds.
 
 use crate::topology::Topology;
 
 pub use crate::mechanism::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
 
-/// Longest header delay of one link, in cycles. It bounds the flit mover's record of what is on the wire.
+/// Longest header delay of one link, in cycles. It bounds the flit mover's record of flits on the wire.
 pub const MAX_HOP_DELAY: u32 = 127;
 
 /// Most virtual channels of each direction of a link.
 pub const MAX_CHANNELS: u32 = 8;
 
-/// Longest packet, in flits; no buffer makes a difference that is larger.
+/// Longest packet, in flits; a larger buffer makes no difference.
 pub const MAX_FLITS: u32 = 1 << 30;
 
 /// Everything that the fabric needs to know of a machine.
@@ -27,7 +27,7 @@ pub struct Config {
     pub channels: u32,
     /// Flits of buffer behind each channel, at least 1; flits on the wire occupy it too.
     pub buffer: u32,
-    /// Packets that an adapter may have unacknowledged, at least 1.
+    /// Number of unacknowledged packets that an adapter may have, at least 1.
     pub packets_in_flight: u32,
     /// The life of a circuit.
     pub circuit: Circuit,
@@ -35,13 +35,13 @@ pub struct Config {
     pub ascent: Ascent,
     /// Routing of broadcasts.
     pub broadcast: Broadcast,
-    /// Cycles in which a switch where a broadcast descends combines its answers.
+    /// Cycles that each switch of a broadcast's descent takes to combine the answers.
     pub combine: u64,
     /// Arbitration for channels.
     pub arbitration: Arbitration,
     /// Service of a link's channels.
     pub multiplexing: Multiplexing,
-    /// The age of a packet stops growing here, in cycles.
+    /// The age at which a packet's age stops growing, in cycles.
     pub age_cap: u64,
     /// Ages are compared in steps of this many cycles, at least 1.
     pub age_step: u64,
@@ -51,10 +51,10 @@ pub struct Config {
     pub tokens: bool,
     /// Period, in cycles, of the adapter's memory port, shared by what it sends and what it receives. At least 1.
     pub share_period: u64,
-    /// Cycles of each period in which sending pauses, and of as many others in which receiving pauses, while both
-    /// want to move; 0 switches the sharing off. At most half a period.
+    /// Cycles of each period in which sending pauses while both links want to move; receiving pauses for as many other cycles.
+    /// At most half a period; 0 switches the sharing off.
     pub share_burst: u64,
-    /// The mover. No result depends on it; [`Engine::serves`] the multiplexing.
+    /// The mover. No result depends on the choice; [`Engine::serves`] must hold for the multiplexing.
     pub engine: Engine,
 }
 

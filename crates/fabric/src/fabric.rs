@@ -15,7 +15,7 @@ struct Running<R: Routing, M> {
     mover: M,
 }
 
-/// What is asked of them, whatever they are made for; see [`Fabric`].
+/// What [`Fabric`] asks of a [`Running`], whatever topology and mover it is made for.
 trait Network {
     fn config(&self) -> &Config;
     fn reverse(&mut self);
@@ -141,14 +141,14 @@ impl Fabric {
         &self.config().topology
     }
 
-    /// From here on the events, groups, adapters and flits of a cycle are taken in the opposite order: nothing that the
-    /// adapters hear may change. For tests.
+    /// From here on the events, groups, adapters and flits of a cycle are taken in the opposite order: the notices to the
+    /// adapters must not change. For tests.
     #[doc(hidden)]
     pub fn reverse_order_in_cycles(&mut self) {
         self.network.reverse();
     }
 
-    /// From here on keeps what the mover reports, for comparisons of movers. Returns what was kept since the last call.
+    /// From here on keeps the moments that the mover reports, for comparisons of movers. Returns those kept since the last call.
     #[doc(hidden)]
     pub fn watch(&mut self) -> Vec<(Cycle, Moved)> {
         self.network.watch()
@@ -165,13 +165,13 @@ impl Fabric {
         self.network.queued(node.into())
     }
 
-    /// Channels of the last link to a node that packets hold: it receives, or will at once.
+    /// Channels of the last link to a node that packets hold: the node receives these packets now, or will at once.
     pub fn arriving(&self, node: impl Into<Place>) -> u32 {
         self.network.arriving(node.into())
     }
 
-    /// The destination's one answer to [`Notice::Delivered`], which leaves it in cycle `at`: that of the delivery, or
-    /// later.
+    /// The destination's one answer to [`Notice::Delivered`]. The answer leaves the destination in cycle `at`: the cycle of the
+    /// delivery, or later.
     pub fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack) {
         self.network.acknowledge(at, packet, ack);
     }
@@ -181,14 +181,14 @@ impl Fabric {
         self.network.next_cycle()
     }
 
-    /// Executes cycles up to and including `until`, or until one of them has news for the adapters. Returns that
-    /// cycle, with the news in `notices` (which must be empty), in an order that depends on nothing but their content.
+    /// Executes cycles up to and including `until`, or until a cycle has news for the adapters. Returns that cycle, with the
+    /// news in `notices` (which must be empty), in an order that depends only on their content.
     pub fn advance(&mut self, until: Cycle, notices: &mut Vec<Notice>) -> Option<Cycle> {
         self.network.advance(until, notices)
     }
 
-    /// Passes over cycles in which nothing happens: the counters are those before cycle `cycle` from then on. All cycles
-    /// before it that have something to do must have been executed.
+    /// Passes over cycles in which nothing happens: from then on the counters are those before cycle `cycle`. All earlier cycles
+    /// that have something to do must have been executed.
     pub fn skip_to(&mut self, cycle: Cycle) {
         assert!(
             self.next_cycle().is_none_or(|next| next >= cycle),
@@ -197,9 +197,8 @@ impl Fabric {
         self.network.skip_to(cycle);
     }
 
-    /// The packets that wait for each other and can never go on, if there are such: a broken promise of the switches, or
-    /// broadcasts that are not serialised. It takes a look at every packet; the time to ask is when nothing is left to
-    /// happen and packets are under way.
+    /// The packets that wait for each other and can never go on, if there are such: a defect of the routing, or broadcasts that
+    /// are not serialised. The search looks at every packet; ask when nothing is left to happen and packets are under way.
     pub fn deadlock(&self) -> Option<Deadlock> {
         self.network.deadlock()
     }
@@ -214,8 +213,8 @@ impl Fabric {
         self.network.events()[0]
     }
 
-    /// Events of the mover so far: a measure of its work. This, the memory it takes and how far ahead
-    /// [`next_cycle`](Self::next_cycle) sees is all that tells one engine from another; no result does.
+    /// Events of the mover so far: a measure of its work. Engines differ only in this number, in their memory and in how far
+    /// ahead [`next_cycle`](Self::next_cycle) sees; they do not differ in any result.
     pub fn motion_events(&self) -> u64 {
         self.network.events()[1]
     }
@@ -230,8 +229,8 @@ impl Fabric {
         self.network.flit_census()
     }
 
-    /// Lengths of the packets under way that have not been delivered, in flits, those of broadcasts for each destination
-    /// that they have not been delivered to: a bound of what may be in flight.
+    /// Sum of the lengths of the packets under way that have not been delivered, in flits. A broadcast counts once for each
+    /// destination that it has not reached. The sum bounds the number of flits in flight.
     pub fn flits_under_way(&self) -> u64 {
         self.network.flits_under_way()
     }

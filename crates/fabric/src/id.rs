@@ -1,11 +1,11 @@
 //! # Identifiers
 //!
-//! Whatever the fabric counts has a type of its own, so that a link is never taken for a node, and lists are indexed by that
-//! type (`TiVec`). An identifier is a `u32` in memory. `From` and `Into` are the way in and out at the edge of the crate.
+//! Each kind of thing that the fabric counts has its own type, so that a link is never taken for a node; it indexes lists
+//! (`TiVec`). An identifier is a `u32` in memory. `From` and `Into` are the way in and out at the edge of the crate.
 //!
 //! A *node* may have an adapter on each of several *rails*. The fabric deals with these adapters: each is a [`Place`], and
 //! [`Wiring::place`](crate::topology::Wiring::place) and [`Wiring::rail_and_node`](crate::topology::Wiring::rail_and_node)
-//! say which. On the only rail, or the first, the place has the number of the node.
+//! convert between a place and its rail and node. On the first rail the place has the number of the node.
 
 /// Defines identifiers: numbers from 0 that index a `TiVec`.
 #[macro_export]
@@ -16,17 +16,17 @@ macro_rules! identifiers {
         pub struct $name(u32);
 
         impl $name {
-            /// The identifier with a number.
+            /// The identifier with number `number`.
             pub const fn new(number: u32) -> Self {
                 $name(number)
             }
 
-            /// Its number.
+            /// The number of the identifier.
             pub const fn get(self) -> u32 {
                 self.0
             }
 
-            /// The first so many, in their order.
+            /// The first `count` identifiers, in their order.
             pub fn all(count: u32) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
                 (0..count as usize).map(Self::from)
             }
@@ -71,7 +71,7 @@ identifiers! {
     NodeId;
     /// One of several networks that are equal and not connected.
     Rail;
-    /// A place for an adapter: that of a node on a rail. Empty where no node is attached.
+    /// A place for the adapter of a node on a rail. Empty where no node is attached.
     Place;
     /// A switch, from 0 at the first level; see [`Wiring::switch_name`](crate::topology::Wiring::switch_name).
     SwitchId;

@@ -1,60 +1,58 @@
 //! # The fabric: Elite switches and the links between them
 //!
-//! A packet enters at an adapter, climbs a fat tree adaptively to a nearest common ancestor, descends
-//! deterministically to its destination and is acknowledged; the virtual channels of its path stay taken, a
-//! *circuit*, until the end-of-packet token (EOP) that follows the acknowledgement has passed (petrini2003 s2.2). That rule is
-//! what distinguishes the Quadrics networks from plain wormhole routing, and most of the published figures follow
-//! from it.
+//! A packet enters at an adapter, climbs a fat tree adaptively to a nearest common ancestor, descends deterministically to its
+//! destination and is acknowledged; the virtual channels of its path stay taken, a *circuit*, until the end-of-packet token
+//! (EOP) that follows the acknowledgement has passed (petrini2003 s2.2). This rule distinguishes the Quadrics networks from
+//! plain wormhole routing, and most of the published figures follow from it.
 //!
-//! The crate is three rooms:
+//! The crate has three rooms:
 //!
-//! * [`topology`]: kinds of networks (fat trees of any arities, tori of any dimensions), their wiring and the routes through it; arithmetic, no state;
+//! * [`topology`]: networks (fat trees of any arities, tori of any dimensions), their wiring and routes: arithmetic only;
 //! * [`control`]: the *control plane*, which decides: injection, arbitration for channels, circuits, acknowledgements,
-//!   releases. Its front is [`Fabric`];
-//! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted.
-//!   [`motion::flit`] visits every link with something to send in every cycle, and is written to be read: it is the
-//!   definition of the motion.
-//!   [`motion::worm`] makes the same motion from events, and fast. Nothing outside of the room can tell them apart.
+//!   releases. The front of the control plane is [`Fabric`];
+//! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted. [`motion::flit`] visits
+//!   every link with something to send in every cycle; it is written to be read, and is the definition of the motion.
+//!   [`motion::worm`] makes the same motion from events, and fast. Nothing outside this room can tell the two movers apart.
 //!
 //! ## The cycle
 //!
-//! The fabric lives in integer cycles of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). A flit that is sent over a
-//! link in cycle `s` is at the other end in `s + D`, `D` being the *delay* of the link, at least 1 (`QsNET`: 11 cycles, wire
-//! and switch). This is what happens in cycle `T`, whichever mover runs.
+//! The fabric counts time in integer cycles, each of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). A flit that is
+//! sent over a link in cycle `s` is at the other end in `s + D`, `D` being the *delay* of the link, at least 1 (`QsNET`: 11
+//! cycles, wire and switch). The following happens in cycle `T`, whichever mover runs.
 //!
-//! *Phase 0, control.* First all that is due in `T`, in any order:
+//! *Phase 0, control.* First all events that are due in `T` happen, in any order:
 //!
 //! | what | when | consequence |
 //! |---|---|---|
-//! | a header arrives at a switch | `D` cycles after its flit was sent | it waits in the output group that its tag names |
-//! | a packet is delivered | `D` cycles after its last flit was sent on the last link | the adapter hears of it, and answers when it pleases |
+//! | a header arrives at a switch | `D` cycles after its flit was sent | the header waits in the output group that its tag names |
+//! | a packet is delivered | `D` cycles after its last flit was sent on the last link | the adapter hears of the packet, and answers when it pleases |
 //! | an acknowledgement is back | answer + the delays of all links of the path | the packet is done; the EOP starts, and frees the channel of each link at `T + 1` + the delays of the links before it |
-//! | an EOP is at a node that is to be told | the delays of all links of the path, and one cycle, after it started | the adapter commits what the packet asked for, or drops it |
-//! | a channel falls free | see there | its group, or its adapter, has news; the link, and the one opposite, owe a slot for the tokens that have passed |
+//! | an EOP is at a node that is to be told of it | the delays of all links of the path, and one cycle, after it started | the adapter commits what the packet asked for, or drops it |
+//! | a channel falls free | as the row of the acknowledgement says; without circuits see below | the group, or the adapter, that sends over the link has news; the link and the opposite link each owe a slot for the token that has passed |
 //!
-//! Without circuits, channels are free earlier: all of a path one cycle after the delivery (`UntilDelivered`), or each two
-//! cycles after the next link has sent the tail, or the node has it (`Wormhole`).
+//! Without circuits, channels are free earlier: all channels of a path one cycle after the delivery (`UntilDelivered`), or
+//! each channel two cycles after the next link has sent the tail, or the node has received it (`Wormhole`).
 //!
-//! Then each switch with news of broadcasts begins to set up the next, if none is being set up (`control::broadcast`). Then
-//! each output group with news arbitrates once: while a header waits and a channel is free, the winner ([`control`])
-//! gets the channel. Then each adapter with news injects: while it has fewer packets unacknowledged than it may, the link
-//! has a free channel and a packet waits, that is stamped and takes the channel.
+//! Then each switch with news of broadcasts begins to set up the next broadcast, if it is setting up none
+//! (`control::broadcast`). Then each output group with news arbitrates once: while a header waits and a channel is free, the
+//! winner ([`control`]) gets the channel. Then each adapter with news injects: while it has fewer unacknowledged packets than
+//! it may have, its link has a free channel and a packet waits, the packet is stamped and takes the channel.
 //!
-//! *Phase 1, data.* Each link moves at most one flit: of the channels that have one and have room behind the link, that which
-//! goes first (high priority, then age; in turns if the machine says so), decided on the counts before the cycle. Flits on
-//! the wire occupy the buffer; a place that is left in `T` is free in `T + 1`. A link that owes slots to tokens pays before
-//! it turns to another channel, and when it has nothing to move; a link of an adapter stands still in its pause if both
-//! directions want to move ([`motion`]).
+//! *Phase 1, data.* Each link moves at most one flit. Among the channels with a flit and room behind the link, the first in
+//! rank moves (priority, then age; in turns if the machine says so). Counts before the cycle decide. Flits on the wire occupy
+//! the buffer; a place that a flit leaves in `T` is free in `T + 1`. A link that owes slots to tokens pays before it turns to
+//! another channel, and when it has nothing to move. A link of an adapter stands still in its pause if both directions want
+//! to move ([`motion`]).
 //!
 //! ## Why the order within a cycle is free, and events suffice
 //!
-//! With header delays of at least one cycle and a credit delay of one, what happens in `T` depends only on counts up to
-//! `T - 1`; so in phase 1 the links may be taken in any order, or only those taken for which something has changed. As a
-//! link serves the oldest channel that can move, and each channel moves 0 or 1 flits, all counts are straight lines between
-//! changes of a link's choice; and that can change only when a channel is granted, when flits begin or cease to arrive, when
-//! a buffer fills or a full one gets room, when a worm ends, when a debt is paid, or when a pause begins or ends. Each of
-//! these moments is known ahead or follows from another by at least one cycle. That is the whole idea of [`motion::worm`]; its essay has the proof by
-//! induction over cycles, and `tests/differential.rs` compares both movers in every cycle on random machines.
+//! With header delays of at least one cycle and a credit delay of one, what happens in `T` depends only on counts up to `T - 1`;
+//! so phase 1 may visit the links in any order, or visit only those links for which something has changed. As a link serves the
+//! oldest channel that can move, and each channel moves 0 or 1 flits, all counts are straight lines between changes of a link's
+//! choice. The choice can change only when a channel is granted, when flits begin or cease to arrive, when a buffer fills or a
+//! full one gets room, when a worm ends, when a debt is paid, or when a pause begins or ends. Each of these moments is known
+//! ahead, or follows another by at least one cycle. This is the whole idea of [`motion::worm`]; its essay has the proof by
+//! induction over cycles. `tests/differential.rs` compares both movers in every cycle on random machines.
 //!
 //! The fabric knows nothing of nodes' memory, of messages or of picoseconds: adapters (crate `elan`) offer packets,
 //! are told by [`Notice`]s what became of them, and answer deliveries with [`Fabric::acknowledge`].

@@ -20,9 +20,9 @@ mechanisms! {
     pub enum Circuit {
         /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
         UntilAcknowledged,
-        /// All at once, one cycle after the tail has reached the destination.
+        /// All channels at once, one cycle after the tail has reached the destination.
         UntilDelivered,
-        /// Each as soon as the tail has left its buffer: textbook wormhole routing, no circuit.
+        /// Each channel as soon as the tail has left the channel's buffer: textbook wormhole routing, no circuit.
         Wormhole,
     }
 
@@ -39,10 +39,11 @@ mechanisms! {
 
     /// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
     pub enum Broadcast {
-        /// All by number 0 of each switch, and so through one tree with one root: no deadlock (petrini2001, "Serialization through
-        /// the root switch to avoid deadlocks").
+        /// All broadcasts climb by up-link 0 of each switch, through one tree with one root: no deadlock (petrini2001,
+        /// "Serialization through the root switch to avoid deadlocks").
         Serialised,
-        /// By the number that is the source modulo the number of up-links. Broadcasts of different sources may deadlock.
+        /// A broadcast climbs by the up-link whose number is the source modulo the number of up-links. Broadcasts of different
+        /// sources may deadlock.
         BySource,
     }
 
@@ -58,7 +59,7 @@ mechanisms! {
     pub enum Multiplexing {
         /// The oldest packet first, preemptive and work-conserving.
         OldestFirst,
-        /// Flit by flit in turn.
+        /// The channels in turn, flit by flit.
         RoundRobin,
     }
 
@@ -72,7 +73,7 @@ mechanisms! {
 }
 
 impl Engine {
-    /// Whether the engine can serve the channels of a link in this way.
+    /// Whether the engine can serve the channels of a link by this multiplexing.
     pub fn serves(self, multiplexing: Multiplexing) -> bool {
         self == Engine::Flit || multiplexing == Multiplexing::OldestFirst
     }

@@ -1,4 +1,4 @@
-//! A hint to the processor: what will be needed soon.
+//! A hint to the processor: the records that will be needed soon.
 //!
 //! The records of a large network do not fit into the processor's nearest memory, and most of the time of a run is spent
 //! waiting for them. The events of a cycle are known as a list, so that the records of the next events can be asked for while

@@ -1,4 +1,4 @@
-//! Broadcasts: one alone on paper, in every mode; answers that combine; two that meet; and what the destinations hear.
+//! Broadcasts: one alone on paper, in every mode; answers that combine; two that meet; and what destinations hear.
 
 mod common;
 
@@ -10,7 +10,7 @@ use fabric::{
     PacketSpec, Place, Wiring,
 };
 
-/// Trees of several arities and depths, with hop delays that differ by level; one with parallel links.
+/// Trees of several arities and depths, with hop delays that differ by level; one tree has parallel links.
 fn machines() -> Vec<Config> {
     let trees: [[&[u32]; 4]; 5] = [
         [&[4, 4, 4], &[4, 4], &[1, 1], &[11, 11, 11]],
@@ -35,7 +35,7 @@ fn run(config: &Config, turnaround: Cycle, traffic: &[(Cycle, PacketSpec)]) -> B
     Bench::new(config.clone(), turnaround).through(&named(traffic))
 }
 
-/// Nodes in the order in which something happens there.
+/// Nodes with the cycle in which something happens there, in order.
 type Times = Vec<(u32, Cycle)>;
 
 /// When each node is reached by a packet, and when it is told of the EOP.
@@ -55,10 +55,10 @@ fn reached(bench: &Bench, token: u64) -> (Times, Times) {
     (delivered, ended)
 }
 
-/// From any node to any range, in any mode, whichever engine: with the delays `A` of the way, which is as long for all
-/// destinations, a packet of `n` flits that is injected in `t` is everywhere at `t + A + n - 1`, the answers are back `A`
-/// after they leave, and the EOP is everywhere one cycle and `A` later. A buffer of `B` flits behind a link of delay `D` that is
-/// too short for the way to the next switch and back lets `B` flits pass in `D + 1` cycles.
+/// From any node to any range, in any mode, with either engine: let `A` be the sum of the delays of the way, which is as long
+/// for all destinations. A packet of `n` flits that is injected in `t` is everywhere at `t + A + n - 1`; the answers are back
+/// `A` cycles after they leave; the EOP is everywhere `A + 1` cycles later. Behind a link of delay `D`, a buffer of `B` flits
+/// that is too short for the way to the next switch and back lets `B` flits pass in `D + 1` cycles.
 #[test]
 fn a_broadcast_alone() {
     for machine in machines() {
@@ -103,12 +103,12 @@ fn a_broadcast_alone() {
     }
 }
 
-/// A packet comes to a link of the tree just after a broadcast, which has the only channel, and crosses it when that is free:
-/// one cycle and the delays before the link after the acknowledgement; one cycle after the last delivery; or two after the
-/// last branch behind the link has sent the tail.
+/// A packet comes to a link of the tree just after a broadcast, which has the only channel, and crosses the link when the
+/// channel is free: one cycle and the delays before the link after the acknowledgement; one cycle after the last delivery; or
+/// two cycles after the last branch behind the link has sent the tail.
 #[test]
 fn every_branch_is_free_in_its_cycle() {
-    // One up-link, so that all use the tree; levels with different delays.
+    // One up-link, so that all packets use the tree; levels with different delays.
     let tree = FatTree::new(&[2, 2, 2], &[1, 1], 8).expect("8 nodes");
     // 0 -> 4 to 7, over links of 2, 3, 5 up and 5, 3, 2 down: the header starts on them at 0, 2, 5, 10, 15, 18.
     let (spec, last) = (broadcast(0, 4, 7, 20), 19);
@@ -120,7 +120,7 @@ fn every_branch_is_free_in_its_cycle() {
             circuit,
             ..machine(tree.clone(), 1)
         };
-        // The delays before the link where they meet, before the next, and behind the header there.
+        // The delays before the link where the two meet, before the next link, and behind the header there.
         for (at, source, before, next, rest) in [
             // At switch 2.0, 14, the link up, taken at 5.
             (9, 2, 5, 10, 5 + 5 + 3 + 2),
@@ -140,7 +140,7 @@ fn every_branch_is_free_in_its_cycle() {
     }
 }
 
-/// The worst answer counts, and the latest: each is back the delays of the way after it leaves.
+/// The worst answer counts, and the latest: each answer takes the delays of the way from its departure.
 #[test]
 fn answers_combine() {
     let answers = [Ack::Accepted, Ack::Discarded, Ack::TestFailed, Ack::Error];
@@ -148,7 +148,7 @@ fn answers_combine() {
         for who in 0..8_u32 {
             let answer = move |_: &PacketSpec, node: Place| {
                 let node = node.get();
-                // One node says the worst, at once; its neighbour a little better, and takes its time.
+                // One node gives the worst answer, at once; its neighbour gives a little better one, later.
                 let ack = if node == who {
                     answers[worst]
                 } else if node == who ^ 1 {
@@ -181,7 +181,7 @@ fn answers_combine() {
     }
 }
 
-/// A packet to one node may ask for the end, too; one that does not is not told.
+/// A packet to one node may ask for news of the EOP, too; without this wish its destination is not told.
 #[test]
 fn only_who_asks_is_told_of_the_end() {
     let spec = PacketSpec {
@@ -203,8 +203,8 @@ fn only_who_asks_is_told_of_the_end() {
     assert_eq!(bench.fabric.packet_census().acknowledged, 2);
 }
 
-/// The slowest branch sets the pace of all that the buffers cannot hold back: one node's link is busy with an older packet of
-/// 200 flits, and the others get what the buffer behind the link up holds.
+/// The slowest branch sets the pace of all others once the buffers are full: one node's link is busy with an older packet of 200
+/// flits, and the other nodes get the flits that the buffer behind the link up holds.
 #[test]
 fn the_slowest_branch_holds_the_others() {
     for buffer in [4, 30, 1000] {
@@ -215,12 +215,12 @@ fn the_slowest_branch_holds_the_others() {
         let traffic = [(0, packet(0, 1, 200)), (5, broadcast(2, 0, 3, 50))];
         let bench = run(&config, 5, &traffic);
         let (delivered, _) = reached(&bench, 1);
-        // The older packet leaves its last link at 3 + 199; then the broadcast has it.
+        // The older packet leaves its last link at 3 + 199; then the broadcast has the link.
         let slow = 3 + 200 + 50 - 1 + 3;
         let quick = match buffer {
             1000 => 5 + 6 + 49,
-            // The flit that is sent last finds room when the slow branch has sent the one `buffer` before it, is sent in the
-            // next cycle, and comes by two links.
+            // The last flit finds room when the slow branch has sent the flit `buffer` before it, is sent in the next cycle, and
+            // crosses two links.
             _ => 203 + (49 - Cycle::from(buffer)) + 1 + 6,
         };
         let mut expected = vec![(0, quick), (2, quick), (3, quick), (1, slow)];
@@ -229,8 +229,8 @@ fn the_slowest_branch_holds_the_others() {
     }
 }
 
-/// At a switch the older of two broadcasts that come in the same cycle is first, and the other one begins in the next cycle;
-/// with one channel, when the first is done.
+/// At a switch the older of two broadcasts that come in the same cycle is first. The other one begins in the next cycle; with
+/// one channel, when the first is done.
 #[test]
 fn two_broadcasts_at_one_switch() {
     let config = |channels| Config {
@@ -250,7 +250,7 @@ fn two_broadcasts_at_one_switch() {
     assert_eq!(delivered, [(0, 16), (1, 25), (2, 25), (3, 25)]);
 }
 
-/// Whom an answer is for is said by the handle; a node has one.
+/// The handle says which delivery an answer is for; each node has a handle of its own.
 #[test]
 #[should_panic(expected = "answers a delivery, once")]
 fn a_destination_has_one_answer() {

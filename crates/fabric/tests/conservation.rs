@@ -11,7 +11,7 @@ use fabric::{
 };
 use proptest::prelude::*;
 
-/// Runs a case to its end, with a look at it every `stride` cycles.
+/// Runs a case to its end, and checks it every `stride` cycles.
 fn run(case: &Case, stride: Cycle) -> Bench {
     let mut bench = Bench::new(case.config.clone(), case.turnaround);
     let mut at = 0;
@@ -34,7 +34,7 @@ fn run(case: &Case, stride: Cycle) -> Bench {
     bench
 }
 
-/// What holds at any moment. Returns the counters.
+/// Checks what holds at any moment. Returns the counters.
 fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounters> {
     let fabric = &bench.fabric;
     let packets = fabric.packet_census();
@@ -42,7 +42,7 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
         packets.offered,
         packets.queued + packets.under_way + packets.acknowledged
     );
-    // Packets, and how many destinations they have together.
+    // The number of packets, and the number of all their destinations.
     let (mut injected, mut acknowledged, mut delivered) = ([0, 0], [0, 0], 0);
     for heard in &bench.heard {
         let (count, spec) = match heard {
@@ -94,7 +94,7 @@ fn check_record(case: &Case, record: &PacketRecord, spec: &PacketSpec) {
     );
 }
 
-/// Each destination hears of each packet once, and of its end once, if that was asked for, in the cycle in which it comes.
+/// Each destination hears of each packet once, and once of its EOP, if the packet asks for that, in the cycle of the EOP.
 fn check_news(case: &Case, bench: &Bench) {
     let mut delivered: Vec<_> = Vec::new();
     let mut ended: Vec<_> = Vec::new();
@@ -125,7 +125,7 @@ fn check_news(case: &Case, bench: &Bench) {
     assert_eq!(ended, all(&|spec| spec.awaits_end));
 }
 
-/// No adapter has more packets under way than it may, and each class of its packets is injected in order.
+/// No adapter has more packets under way than it may have, and it injects each class of its packets in order.
 fn check_adapter(case: &Case, bench: &Bench, node: Place) {
     let mut done: Vec<_> = bench
         .done()
@@ -171,8 +171,8 @@ fn check_links(case: &Case, fabric: &Fabric) {
             "received by {node}"
         );
     }
-    // A packet of 2 l links crosses one link up and one down at each of l levels, a broadcast one down to each subtree where
-    // it has destinations; each link's EOP and acknowledgement are paid by the time that nothing moves any more.
+    // A packet of 2 l links crosses one link up and one down at each of l levels; a broadcast crosses one link down to each
+    // subtree with destinations. Each link has paid for EOP and acknowledgement by the time that nothing moves any more.
     let mut below = 1;
     for level in 0..tree.levels() {
         let links = LinkId::all(tree.links()).filter(|&link| tree.link_level(link) == level);
@@ -195,8 +195,8 @@ fn check_links(case: &Case, fabric: &Fabric) {
     }
 }
 
-/// All channels are free again: as many packets as an adapter has channels, and one over all levels, take the same time
-/// as in a machine that was never used. (Links that serve in turns remember whose turn it is: there, one packet.)
+/// All channels are free again: as many packets as an adapter has channels, and one packet over all levels, take the same time
+/// as in a machine that was never used. (Links that serve in turns remember whose turn it is; there one packet is sent.)
 fn check_rest(case: &Case, mut used: Bench) {
     let config = &case.config;
     let nodes = config.topology.nodes();

@@ -1,12 +1,12 @@
-//! Who goes first where packets meet: for a channel, and for the next flit of a link.
+//! Which packet goes first where packets meet: for a channel, and for the next flit of a link.
 
 mod common;
 
 use common::{high, one_switch, packet, records, three_levels};
 use fabric::{Arbitration, Config, Multiplexing};
 
-/// The older of two waiting headers gets the channel, wherever it comes from and though it came last; without ages the
-/// rotation decides.
+/// The older of two waiting headers gets the channel, wherever its packet comes from, even if the header came last; without ages
+/// the rotation decides.
 #[test]
 fn the_older_packet_wins() {
     let config = |arbitration| Config {
@@ -16,19 +16,19 @@ fn the_older_packet_wins() {
     };
     let traffic = [
         (0, packet(1, 0, 10)),
-        // Injected before the next, but from afar: its header is there at 2 + 5 * 3 = 17.
+        // Injected before the next packet, but from afar: its header arrives at 2 + 5 * 3 = 17.
         (2, packet(63, 0, 10)),
         (5, packet(2, 0, 10)),
     ];
-    // The first is acknowledged at 26 and frees the ejection link at 26 + 1 + 3 = 30, one packet later it is free again
-    // after 3 + 9 (delivery), 5 and the way to the source and back to this link: 6 * 3 + 1 + 5 * 3 or 3 + 3 + 1 + 3.
+    // The first packet is acknowledged at 26 and frees the ejection link at 26 + 1 + 3 = 30. One packet later the link is free
+    // again after 3 + 9 (delivery), 5 and the way to the source and back to this link: 6 * 3 + 1 + 5 * 3 or 3 + 3 + 1 + 3.
     let done = records(&config(Arbitration::Age), 5, &traffic);
     assert_eq!(done[1].delivered, 30 + 12);
     assert_eq!(done[2].delivered, (30 + 12 + 5 + 18 + 1 + 15) + 12);
     let done = records(&config(Arbitration::RoundRobin), 5, &traffic);
     assert_eq!(done[2].delivered, 30 + 12, "input 2 follows input 1");
     assert_eq!(done[1].delivered, (30 + 12 + 5 + 6 + 1 + 3) + 12);
-    // An age that saturates at once is no age.
+    // If ages saturate at once, all ages are equal.
     let young = Config {
         age_cap: 10,
         ..config(Arbitration::Age)
@@ -37,8 +37,8 @@ fn the_older_packet_wins() {
     assert_eq!(done[2].delivered, 30 + 12);
 }
 
-/// Three nodes send to a fourth, which has one channel. Each packet takes 12 cycles, 5, 6 and 1 + 3 until the next. The
-/// adapter that was served sends its next header at once: it arrives in the very cycle in which the link is free again,
+/// Three nodes send to a fourth, which has one channel. From each packet to the next it takes 12 cycles, 5, 6 and 1 + 3. The
+/// adapter that was served sends its next header at once: the header arrives in the very cycle in which the link is free again,
 /// and must wait for its turn.
 #[test]
 fn equal_packets_are_served_in_turn() {
@@ -59,8 +59,8 @@ fn equal_packets_are_served_in_turn() {
     }
 }
 
-/// On a link, too, the age counts from the injection: a packet from afar, whose header comes last, interrupts a younger
-/// one. Injected at 0, it crosses its last link in cycles 15 to 24; the other one in 8 to 14 and 25 to 37.
+/// On a link, too, the age counts from the injection: a packet from afar, whose header comes last, interrupts a younger one.
+/// Injected at 0, the older packet crosses its last link in cycles 15 to 24; the younger one in 8 to 14 and 25 to 37.
 #[test]
 fn the_older_worm_interrupts_the_younger() {
     let traffic = [(0, packet(63, 0, 10)), (5, packet(1, 0, 20))];
@@ -69,7 +69,7 @@ fn the_older_worm_interrupts_the_younger() {
     assert_eq!(done[1].delivered, 37 + 3);
 }
 
-/// A high-priority packet passes everything that has not started: the adapter's queue, the wait for a channel, and on a
+/// A high-priority packet passes all packets that have not started, in the adapter's queue and in the wait for a channel; on a
 /// link it interrupts the flits of older worms.
 #[test]
 fn high_priority_overtakes() {
@@ -92,13 +92,13 @@ fn high_priority_overtakes() {
     assert_eq!(done[1].delivered, 10 + 6 + 19, "as if alone");
     assert_eq!(done[0].delivered, 6 + 99 + 20, "interrupted for 20 cycles");
     let done = records(&config, 5, &queue);
-    // A channel is free when the first is acknowledged: 105 + 5 + 6 and the EOP; the fourth takes it, the third the next.
+    // A channel is free when the first is acknowledged: 105 + 5 + 6 and the EOP; the fourth packet takes it, the third the next.
     assert_eq!(done[3].injected, 117);
     assert_eq!(done[3].delivered, 117 + 6 + 19, "before the second's rest");
     assert!(done[2].injected > 117);
 }
 
-/// Two packets of ten flits share a link: the oldest first, one arrives 10 cycles before the other; in turns, they take
+/// Two packets of ten flits share a link: with the oldest first, one arrives 10 cycles before the other; in turns, they take
 /// cycles 0 2 4 ... 18 and 1 3 5 ... 19.
 #[test]
 fn multiplexing() {

@@ -1,4 +1,4 @@
-//! What a caller must not do is a broken invariant, and stops the run at once.
+//! A call that the contract forbids is a broken invariant, and stops the run at once.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn the_answer_is_passed_on() {
     }
 }
 
-/// A packet has a flit, and one of more nodes of its own rail for a destination.
+/// A packet has at least one flit, and its destination is one or more nodes of its own rail.
 #[test]
 fn what_is_no_packet_is_refused() {
     let rails = FatTree::quaternary(1).and_then(|tree| tree.with_rails(2));

@@ -9,7 +9,7 @@ use fabric::{Cycle, LinkCounters, PacketRecord};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Runs a case. What has happened, by cycles, and what each link has done.
+/// Runs a case. Returns what has happened, by cycles, and what each link has done.
 fn run(case: &Case) -> (BTreeMap<Cycle, Happened>, Vec<LinkCounters>) {
     let mut bench = Bench::with_answers(case.config.clone(), case.answer());
     bench.fabric.watch();

@@ -1,4 +1,4 @@
-//! Broadcasts that are not serialised deadlock, and the fabric tells who waits for whom; the same traffic, serialised,
+//! Broadcasts that are not serialised deadlock, and the fabric tells which packet waits for which; the same traffic, serialised,
 //! completes.
 
 mod common;
@@ -11,9 +11,9 @@ use fabric::{Ascent, Broadcast, Config, Cycle, Deadlock, Engine, PacketSpec};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Nodes 0 and 1 broadcast to the lower half of 64 nodes, two packets each: both fill the channels of what they get. Until
-/// they come, long packets from the same half hold the links from switch 2.0 to 1.1, on the way of node 0, and from 2.5 to 1.5, on
-/// that of node 1. So each sets up one half first, and then wants what the other has.
+/// Nodes 0 and 1 broadcast to the lower half of 64 nodes, two packets each: both fill the channels of the links that they get.
+/// Until the broadcasts come, long packets from the same half hold the links from switch 2.0 to 1.1, on the way of node 0, and
+/// from 2.5 to 1.5, on the way of node 1. So each sets up one half first, and then wants the links of the other.
 fn traffic() -> Vec<(Cycle, PacketSpec)> {
     let mut traffic = Vec::new();
     for source in [8, 12] {
@@ -57,7 +57,7 @@ fn two_broadcasts_deadlock() {
         assert_eq!(bench.fabric.next_cycle(), None);
         let deadlock = bench.fabric.deadlock().expect("nobody goes on");
         check(&deadlock, &bench);
-        // The four, and nobody else; of each node one packet in the cycle.
+        // The four broadcasts are stuck, and no other packet; the cycle holds one packet of each node.
         let names: Vec<_> = deadlock
             .packets
             .iter()
@@ -70,7 +70,7 @@ fn two_broadcasts_deadlock() {
     }
 }
 
-/// What people see.
+/// The report as people see it.
 const EXPECTED: &str = "
 deadlock: 4 packets can never go on; of these 2 wait for each other:
   packet 0 of node 0 (to nodes 0 to 31) waits at switch 1.0 for the link to node 0; its channel 0 is held by packet 0 of node 1 (to nodes 0 to 31)
@@ -81,8 +81,8 @@ fn name(packet: &PacketName) -> (u32, u32) {
     (packet.source.get(), packet.sequence)
 }
 
-/// What a deadlock says is so: the cycle closes, who holds a channel holds it, who waits does not have it, and the channels
-/// of all that somebody waits for are held by those that are stuck.
+/// A report of a deadlock is true: the cycle closes, a holder holds its channel, a packet that waits does not have the channel
+/// it waits for, and stuck packets hold all channels of the links that a stuck packet waits for.
 fn check(deadlock: &Deadlock, bench: &Bench) {
     let tree = bench.fabric.topology();
     let lanes = bench.fabric.config().channels;
@@ -140,8 +140,8 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
 }
 
 proptest! {
-    /// Broadcasts by different trees among other packets on small machines: some runs end in a deadlock. Both movers come to
-    /// the same end, and it is reported if and only if packets are left; serialised, all is done.
+    /// Broadcasts by different trees among other packets on small machines: some runs end in a deadlock. Both movers come to the
+    /// same end. A deadlock is reported if and only if packets are left; serialised, all packets are done.
     #[test]
     fn a_deadlock_is_reported_if_there_is_one(case in rivals()) {
         let manner = Manner { stride: 50, reversed: false, patience: 1 << 24 };

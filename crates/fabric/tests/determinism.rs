@@ -1,4 +1,4 @@
-//! The order in which things are handed in, looked at or worked off within a cycle is no part of the model.
+//! The order in which packets are handed in and events worked off within a cycle is no part of the model.
 
 mod common;
 
@@ -14,7 +14,7 @@ struct Manner {
     adapters_reversed: bool,
     /// The fabric works off the events, groups, adapters and flits of a cycle in the opposite order.
     fabric_reversed: bool,
-    /// The fabric is run in stretches of this many cycles; 0 is without a stop.
+    /// The fabric is run in stretches of this many cycles; 0 means without a stop.
     stretch: Cycle,
 }
 
@@ -45,7 +45,7 @@ fn run(
     (bench.heard, counters)
 }
 
-/// The packets of a cycle in another order of their sources; each adapter's own order stays.
+/// The packets of each cycle in another order of their sources; the order of each adapter's packets stays.
 fn reordered(traffic: &[(Cycle, PacketSpec)], salt: u32) -> Vec<(Cycle, PacketSpec)> {
     let mut traffic = traffic.to_vec();
     traffic.sort_by_key(|&(at, spec)| {
@@ -81,7 +81,7 @@ proptest! {
         prop_assert_eq!(plain.1, other.1);
     }
 
-    /// The names of packets are the adapters' own business.
+    /// The names of packets concern only the adapters.
     #[test]
     fn names_do_not_count(case in case()) {
         let nameless = |spec| PacketSpec { token: 7, ..spec };

@@ -2,9 +2,9 @@
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `ELANITE_FUZZ_SEED` | seed of the first case; the next have the next numbers | 0 |
-//! | `ELANITE_FUZZ_SECONDS` | no case begins later | 10 |
-//! | `ELANITE_FUZZ_CASES` | at most so many cases | no limit |
+//! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
+//! | `ELANITE_FUZZ_SECONDS` | no case begins after this many seconds | 10 |
+//! | `ELANITE_FUZZ_CASES` | at most this many cases | no limit |
 //! | `ELANITE_FUZZ_SHRINK` | seconds in which a smaller case is sought | 20 |
 //!
 //! The cases are shared out among all cores. A difference is shrunk, and reported with the earliest divergent record and
@@ -24,13 +24,13 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::time::{Duration, Instant};
 
-/// Cases that the worm mover serves, looked at after every cycle or less often.
+/// Cases that the worm mover serves, compared after every cycle or less often.
 fn cases() -> impl Strategy<Value = (Case, Manner)> {
     let stride = prop_oneof![2 => Just(1_u64), 2 => 2_u64..300, 1 => 1000_u64..5000];
     (large_case(), stride, any::<bool>()).prop_map(|(mut case, stride, reversed)| {
         case.config.multiplexing = Multiplexing::OldestFirst;
         let patience = 1 << 24;
-        // A look at a large machine takes long, and over long wires with short buffers so does everything else.
+        // A comparison of a large machine takes long, and so does every run over long wires with short buffers.
         let large = case.config.topology.links() > 300;
         let stride = if large { stride.max(100) } else { stride };
         (
@@ -56,7 +56,7 @@ fn shrink_time() -> Duration {
     Duration::from_secs(variable("ELANITE_FUZZ_SHRINK").unwrap_or(20))
 }
 
-/// Runs one seed. A difference is that of the smallest case that was found to differ.
+/// Runs one seed. A difference is reported for the smallest case that was found to differ.
 fn run(seed: u64) -> Result<Tally, String> {
     let mut tree = cases()
         .new_tree(&mut runner(seed))

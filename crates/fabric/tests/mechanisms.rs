@@ -29,8 +29,8 @@ fn the_life_of_a_circuit() {
     assert_eq!(injected(Circuit::Wormhole), 12 + 2, "after the tail");
 }
 
-/// The same at the ejection link: packets of three nodes meet there, a cycle apart. The second one has sent its tail
-/// over it at 22, so the link is free long before the third one, which waits at the switch from cycle 5, may enter.
+/// The circuit at the ejection link: packets of three nodes meet there, a cycle apart. The second packet has sent its tail over
+/// the link at 22, so the link is idle long before the third packet, which waits at the switch from cycle 5, may enter.
 #[test]
 fn a_third_packet_waits_for_the_eop() {
     let traffic: Vec<_> = (0..3)
@@ -42,12 +42,12 @@ fn a_third_packet_waits_for_the_eop() {
         let waiting = bench.fabric.counters(ejection).waiting;
         (bench.record(2).delivered, waiting)
     };
-    // The second waits from 4 to 13. The first circuit ends at the ejection link at 26 + 1 + 3.
+    // The second packet waits from 4 to 13. The first circuit ends at the ejection link at 26 + 1 + 3.
     assert_eq!(
         waits(Circuit::UntilAcknowledged),
         (30 + 9 + 3, 9 + (30 - 5))
     );
-    // Without a circuit it gets a channel in time and follows the second packet at once.
+    // Without a circuit the third packet gets a channel in time and follows the second packet at once.
     for circuit in [Circuit::UntilDelivered, Circuit::Wormhole] {
         assert_eq!(waits(circuit), (23 + 9 + 3, 9 + (23 - 5)));
     }
@@ -96,11 +96,11 @@ fn adaptive_ascent_takes_the_least_loaded_link() {
         .map(|node| (0, packet(node, 16 + 4 * node, 100)))
         .collect();
     assert_eq!(climbed(&config, &at_once), [1, 1, 1, 1]);
-    // Eight from four adapters with two in flight: two on each.
+    // Eight packets from four adapters with two in flight: two on each up-link.
     let config = three_levels(3);
     let twice: Vec<_> = [&at_once[..], &at_once[..]].concat();
     assert_eq!(climbed(&config, &twice), [2, 2, 2, 2]);
-    // One after the other, on an idle network: spread by the hash, all links are used.
+    // One packet after the other, on an idle network: the hash spreads them over all links.
     let alone: Vec<_> = (0..400)
         .map(|number| (1000 * number, packet(0, 63, 10)))
         .collect();
@@ -111,8 +111,8 @@ fn adaptive_ascent_takes_the_least_loaded_link() {
     );
 }
 
-/// A fixed ascent always takes the same link: that with the last digit of the destination, or that with the number of the
-/// node in its switch.
+/// A fixed ascent always takes the same link: the link with the last digit of the destination, or the link with the number of
+/// the source in its switch.
 #[test]
 fn a_fixed_ascent_always_takes_the_same_link() {
     for ascent in [Ascent::Deterministic, Ascent::SourceFixed] {
@@ -133,8 +133,8 @@ fn a_fixed_ascent_always_takes_the_same_link() {
     }
 }
 
-/// A blocked header takes whichever of the up-links frees first: with one channel each, the fifth packet follows the
-/// shortest of the four.
+/// A blocked header takes the up-link that falls free first: with one channel each, the fifth packet follows the shortest of the
+/// four.
 #[test]
 fn a_blocked_header_takes_the_first_link_that_frees() {
     let config = Config {
@@ -151,8 +151,8 @@ fn a_blocked_header_takes_the_first_link_that_frees() {
     assert_eq!(done[4].delivered, (98 + 4) + 3 * 3 + 9);
 }
 
-/// What is sent pauses only for what is received, not for a channel that is open but has nothing to receive: the long
-/// packet from 2 to 0 is interrupted at its source for a thousand cycles, in which 0 sends undisturbed.
+/// Sending pauses only for flits that are received, not for an open channel that has nothing to receive: the long packet from 2
+/// to 0 is interrupted at its source for a thousand cycles, in which node 0 sends undisturbed.
 #[test]
 fn sharing_needs_two() {
     let config = Config {

@@ -1,13 +1,13 @@
-//! Deliberate mistakes: do the tests find what they are there to find?
+//! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff: `motion` those of the worm
-//! mover and what serves it, which the differential test must find, `control` those of the control plane, which both movers
-//! share, for the tests that know better. The slow test makes each in a copy of the workspace below the target directory
-//! (the sources know nothing of this), runs those tests there, and demands that they fail. Without a mistake they must pass.
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff. Folder `motion` has the mistakes
+//! of the worm mover and its helpers, which the differential test must find; folder `control` those of the control plane, which
+//! both movers share, for tests that know the right result. The slow test makes each mistake in a copy of the workspace below
+//! the target directory, runs these tests there, and demands that they fail. Without a mistake they must pass.
 //!
-//! The diffs have no line numbers. The lines of a hunk that are kept or removed must stand in the source exactly once;
-//! where they do not, because the source has changed, the mistake must be made anew. `ELANITE_MISTAKE=rotation` tries only
-//! mistakes whose name contains that.
+//! The diffs have no line numbers. The lines of a hunk that are kept or removed must stand in the source exactly once; where
+//! they do not, because the source has changed, the diff must be made anew. `ELANITE_MISTAKE=rotation` tries only mistakes whose
+//! name contains `rotation`.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
@@ -18,7 +18,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Folders of mistakes, the least number of them, and the tests that must find them.
+/// Folders of mistakes, the least number of mistakes in each, and the tests that must find them.
 const KINDS: [(&str, usize, &[&str]); 2] = [
     ("motion", 10, &["differential"]),
     (
@@ -28,10 +28,10 @@ const KINDS: [(&str, usize, &[&str]); 2] = [
     ),
 ];
 
-/// Time for the differential test to find a mistake, in seconds; the best hidden takes thousands of cases.
+/// Time for the differential test to find a mistake, in seconds; the best hidden mistake takes thousands of cases.
 const PATIENCE: u32 = 300;
 
-/// No test takes so long.
+/// A test that takes longer than this hangs.
 const LONGEST: Duration = Duration::from_secs(900);
 
 /// Lines of a source that are replaced.
@@ -42,7 +42,7 @@ struct Hunk {
     new: String,
 }
 
-/// The lines of a hunk that are kept, or have this sign.
+/// The lines of a hunk that are kept, and the lines that have this sign.
 fn side(hunk: &str, sign: char) -> String {
     let lines = hunk.lines().filter_map(|line| {
         let kept = line.strip_prefix([' ', sign]);
@@ -81,7 +81,7 @@ impl Mistake {
         Mistake { file, hunks }
     }
 
-    /// The sources that the mistake changes in the crate at a path, with what they become; or why it cannot be made.
+    /// The sources that the mistake changes in the crate at a path, each with its new text; or why the mistake cannot be made.
     fn changed(&self, package: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         let mut changed: Vec<(PathBuf, String)> = Vec::new();
         for Hunk { source, old, new } in &self.hunks {
@@ -138,7 +138,7 @@ impl Copy {
     fn new() -> Self {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistakes");
         let workspace = package().join("../..");
-        // What was built there before is used again.
+        // An earlier build there is used again.
         let _ = fs::remove_dir_all(root.join("crates"));
         fs::create_dir_all(&root).expect("the target directory can be written");
         for part in ["Cargo.toml", "Cargo.lock", "crates"] {
@@ -151,7 +151,7 @@ impl Copy {
         self.root.join("crates/fabric")
     }
 
-    /// Whether it succeeds, and what it says. Who takes longer than [`LONGEST`] has failed: a mistake may loop for ever.
+    /// Whether the command succeeds, and its output. After [`LONGEST`] it has failed: a mistake may loop for ever.
     fn cargo(&self, tests: &[&str], seconds: u32, more: &[&str]) -> (bool, String) {
         let path = self.root.join("said");
         let said = fs::File::create(&path).expect("a file is made");
@@ -179,7 +179,7 @@ impl Copy {
                 break status.success();
             }
             if begin.elapsed() > LONGEST {
-                // The tests that it has started, too.
+                // This ends the tests that the command has started, too.
                 let group = format!("-{}", child.id());
                 let _ = Command::new("kill").args(["-KILL", &group]).status();
                 let _ = child.wait();
@@ -191,14 +191,14 @@ impl Copy {
         (success, String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// Runs some tests. Whether they pass, and what they say.
+    /// Runs some tests. Returns whether they pass, and what they print.
     fn run(&self, tests: &[&str], seconds: u32) -> (bool, String) {
         let (built, said) = self.cargo(tests, seconds, &["--no-run"]);
         assert!(built, "the copy does not compile:\n{said}");
         self.cargo(tests, seconds, &[])
     }
 
-    /// The same with a mistake.
+    /// Runs the tests with a mistake.
     fn run_with(&self, mistake: &Mistake, tests: &[&str]) -> (bool, String) {
         let changed = mistake
             .changed(&self.package())
@@ -245,7 +245,7 @@ fn every_mistake_is_found() {
         for mistake in mistakes {
             println!("{}", mistake.file);
             let (pass, said) = copy.run_with(&mistake, tests);
-            // How soon, the earliest divergent record, and which tests.
+            // After how many cases, the earliest divergent record, and which tests failed.
             let telling = |line: &&str| {
                 [
                     "the movers differ",

@@ -6,8 +6,8 @@ use common::paper::{Passage, run, way};
 use common::{CIRCUITS, machine, packet, records};
 use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, PacketSpec};
 
-/// Trees of several arities and depths, full, reduced and widened, the deepest as deep as any, with hop delays that differ
-/// by level; one channel, and no choice of the way; with both movers.
+/// Trees of several arities and depths, full, reduced and widened, one as deep as trees may be, with hop delays that differ by
+/// level; one channel, and no choice of the way; with both movers.
 fn machines() -> Vec<Config> {
     let trees: [(&[u32], &[u32], &[u32]); 7] = [
         (&[4, 4, 4], &[4, 4], &[11, 11, 11]),
@@ -32,15 +32,15 @@ fn machines() -> Vec<Config> {
     [of(Engine::Worm), of(Engine::Flit)].concat()
 }
 
-/// All nodes of a machine, or of a large one the first at each distance from node 0.
+/// All nodes of a machine; of a large machine, the first node at each distance from node 0.
 fn destinations(config: &Config) -> Vec<u32> {
     let nodes = config.topology.nodes();
     let first = |&node: &u32| nodes <= 64 || node < 2 || node.is_power_of_two();
     (0..nodes).filter(first).collect()
 }
 
-/// To every distance, in every mode, through buffers that fill and others: every header, head and tail, the delivery and
-/// the acknowledgement are in the cycles that the paper says.
+/// To every distance, in every mode, through buffers that fill and buffers that do not: every header, head and tail, the
+/// delivery and the acknowledgement are in the cycles that the paper says.
 #[test]
 fn a_packet_alone() {
     for machine in machines() {
@@ -64,7 +64,7 @@ fn a_packet_alone() {
                     assert_eq!(found, expected);
                     let record = passage.record(at, at, 0, turnaround);
                     assert_eq!(bench.record(0), record);
-                    // The ascent may be any.
+                    // The ascent may take any way.
                     let adaptive = Config {
                         ascent: Ascent::Adaptive,
                         ..config
@@ -76,9 +76,9 @@ fn a_packet_alone() {
     }
 }
 
-/// A second packet comes to a link a cycle after the first, and waits for its only channel: it crosses the link in the
-/// cycle in which the channel is free, or, if the tokens have to pass, in the next. So for every link of every way, in
-/// every mode.
+/// A second packet comes to a link a cycle after the first, and waits for its only channel: it crosses the link in the cycle in
+/// which the channel is free, or, if the tokens have to pass, in the next. This holds for every link of every way, in every
+/// mode.
 #[test]
 fn every_channel_is_free_in_its_cycle() {
     let (start, turnaround) = (1000, 5);
@@ -133,7 +133,7 @@ fn every_channel_is_free_in_its_cycle() {
     assert!(met > 2000, "only {met} links were looked at");
 }
 
-/// Destinations, lengths and mechanisms. On the way of a node to itself the tokens of one link meet those of the other.
+/// Destinations, lengths and mechanisms. On the way of a node to itself the tokens of one link meet the tokens of the other.
 fn cases(destinations: &[u32]) -> Vec<(u32, u32, Circuit, bool)> {
     let mut cases = Vec::new();
     for &destination in destinations {
@@ -149,7 +149,7 @@ fn cases(destinations: &[u32]) -> Vec<(u32, u32, Circuit, bool)> {
     cases
 }
 
-/// A node whose way to the destination meets another one first at its link `place`, and the cycles to there.
+/// A node whose way to the destination meets another way first at link `place` of that way, and the cycles to there.
 fn stranger(
     config: &Config,
     other: &Passage,

@@ -1,7 +1,7 @@
 //! The worm mover against the flit mover at work: `QsNET` machines of 64 to 1,024 nodes under the loads of experiments,
 //! compared after every cycle.
 //!
-//! `ELANITE_PRODUCTION_RUNS` says how many runs (3), `ELANITE_FUZZ_SEED` which is the first (0); `make fuzz RUNS=100`.
+//! `ELANITE_PRODUCTION_RUNS` is the number of runs (3), `ELANITE_FUZZ_SEED` the seed of the first (0); `make fuzz RUNS=100`.
 
 mod common;
 
@@ -48,12 +48,12 @@ impl Random {
 #[derive(Clone, Copy, Debug)]
 enum Pattern {
     Uniform,
-    /// The upper and the lower half of the address exchanged.
+    /// To the node whose address has the upper and the lower half exchanged.
     Transpose,
     BitReversal,
     Complement,
     Neighbour,
-    /// A part of all packets for node 0, in percent.
+    /// This part of all packets to node 0, in percent.
     HotSpot(u64),
 }
 
@@ -71,7 +71,7 @@ impl Pattern {
     }
 }
 
-/// A machine of the paper or near it, and its work.
+/// A machine of the paper or one near it, and its work.
 struct Run {
     name: String,
     case: Case,
@@ -82,7 +82,7 @@ struct Run {
 impl Run {
     fn new(number: u64) -> Self {
         let mut random = Random(number);
-        // So many cycles that all sizes take a similar time.
+        // The number of cycles is such that all sizes take a similar time.
         let sizes = [(3, 40_000), (5, 6_000), (4, 16_000), (3, 40_000)];
         let (levels, window) = sizes[number as usize % sizes.len()];
         let config = machine_like(levels, number / sizes.len() as u64, &mut random);
@@ -129,7 +129,7 @@ impl Run {
     }
 }
 
-/// In half of the runs the machine of the paper with one of the circuits, else something is different.
+/// In half of the runs the machine of the paper with one of the circuits; in the others something else differs.
 fn machine_like(levels: usize, number: u64, random: &mut Random) -> Config {
     let mut config = machine(levels);
     config.circuit = CIRCUITS[number as usize % CIRCUITS.len()];

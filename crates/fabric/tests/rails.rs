@@ -10,7 +10,7 @@ use fabric::{
 };
 use proptest::prelude::*;
 
-/// The numbers of a tree, and those of its rails.
+/// The numbers of a tree with one rail, and with several.
 #[test]
 fn every_count_is_so_many_times_that_of_a_tree() {
     let tree = FatTree::new(&[4, 4, 2], &[4, 2], 20).expect("20 of 32 nodes");
@@ -87,7 +87,7 @@ fn no_rails_and_too_many_are_errors() {
     assert!(error.to_string().contains("links; the most is"), "{error}");
 }
 
-/// Traffic of a tree, on a rail of several.
+/// Traffic of a tree, moved to one rail of several.
 fn moved(
     traffic: &[(Cycle, PacketSpec)],
     rails: &dyn Wiring,
@@ -113,7 +113,7 @@ fn moved(
     moved.collect()
 }
 
-/// All that is heard of some packets, and the counters of some links.
+/// All notices about some packets, and the counters of some links.
 fn outcome(
     case: &Case,
     traffic: &[(Cycle, PacketSpec)],
@@ -138,8 +138,8 @@ fn outcome(
 proptest! {
     #![proptest_config(many())]
 
-    /// Whatever the other rails carry, a rail does in every cycle what it would do alone. (It does not do what the tree of its
-    /// own would: where links are equal, the choice goes by the numbers of packet and switch.)
+    /// Whatever the other rails carry, a rail does in every cycle what it would do alone. (It does not do what a single tree
+    /// would do: among equal links, the choice goes by the numbers of packet and switch.)
     #[test]
     fn rails_know_nothing_of_each_other(mut case in case(), other in any::<prop::sample::Index>(), rail in (0_u32..3).prop_map(Rail::new)) {
         let tree = case.config.topology.clone();

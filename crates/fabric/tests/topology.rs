@@ -57,7 +57,7 @@ fn qsnet_of_64_nodes() {
     );
 }
 
-/// 32 of 64 nodes: the switches stay, distances too (petrini2003 s5.3).
+/// With 32 of 64 nodes the switches stay, and so do the distances (petrini2003 s5.3).
 #[test]
 fn partly_populated() {
     let full = FatTree::quaternary(3).expect("within bounds");
@@ -95,7 +95,7 @@ fn halved_top_level() {
     assert_eq!((tree.children(2), tree.down_links(2)), (4, 4));
     assert_eq!(tree.links(), full.links());
     assert_eq!(tree.bisection(), full.bisection());
-    // The last switch of the second level: two links to each of the last two at the top, at whose ports they end last.
+    // The last switch of the second level: two links to the last ports of each of the last two at the top.
     let switch = SwitchId::new(16 + 15);
     let ends = (4..8).map(|port| tree.ends(tree.output(switch, port)).1);
     let top = |number: u32, port| End::Switch {

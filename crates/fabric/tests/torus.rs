@@ -22,8 +22,8 @@ fn torus(sizes: &[u32]) -> Torus {
     Torus::new(sizes, sizes.iter().product(), true).expect("within bounds")
 }
 
-/// Nodes are the product of the sizes; each has two links of its own and two for each dimension. In a ring of `k` the average
-/// distance, that to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k` is odd; the farthest is `k / 2`, rounded down.
+/// The sizes multiply to the number of nodes; each has two own links and two for each dimension. In a ring of `k` the average
+/// distance, 0 to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k` is odd; the greatest is `k / 2`, rounded down.
 #[test]
 fn closed_forms() {
     for sizes in SIZES {
@@ -50,7 +50,23 @@ fn closed_forms() {
     }
 }
 
-/// A cut across the longest rings, if they are even: each is cut at two places. Counted link by link.
+/// The ways of the links that leave a switch, in the order of its ports, and of the link from a node.
+#[test]
+fn ways() {
+    let torus = torus(&[4, 3]);
+    let ports = (0..5).map(|port| torus.way(torus.output(SwitchId::new(7), port)));
+    let ways = [
+        "to the nodes",
+        "forwards along dimension 1",
+        "backwards along dimension 1",
+        "forwards along dimension 2",
+        "backwards along dimension 2",
+    ];
+    assert!(ports.eq(ways));
+    assert_eq!(torus.way(torus.injection(Place::new(7))), "from the nodes");
+}
+
+/// A cut across the longest rings, if they are even, cuts each ring at two places. Counted link by link.
 #[test]
 fn bisection() {
     for (sizes, links) in [
@@ -163,7 +179,7 @@ fn errors_say_what_is_wrong() {
     assert!(torus(&[4]).with_rails(0).is_err());
 }
 
-/// No cycle in a tree or with datelines; without, one in each ring of five or more.
+/// There is no cycle in a tree or with datelines; without datelines, each ring of five or more has one.
 #[test]
 fn only_datelines_break_the_cycles() {
     let tree = FatTree::quaternary(2).expect("16 nodes");
@@ -194,7 +210,7 @@ fn round_the_ring() -> Vec<(Cycle, PacketSpec)> {
     named(&packets.collect::<Vec<_>>())
 }
 
-/// Without datelines all wait for each other, and the report names the ring; with datelines all arrive.
+/// Without datelines all packets wait for each other, and the report names the ring; with datelines all packets arrive.
 #[test]
 fn a_ring_deadlocks_without_datelines() {
     for engine in [Engine::Flit, Engine::Worm] {

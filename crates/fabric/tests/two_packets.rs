@@ -10,11 +10,11 @@ use fabric::{Ascent, Config, Cycle, Engine, FatTree, PacketSpec};
 
 const TURNAROUND: Cycle = 5;
 
-/// When each is offered.
+/// The cycle in which each packet is offered.
 type Pair = [(Cycle, PacketSpec); 2];
 
-/// Where a header that waits for a link stands among those that come in the same cycle: the older first, then the lower
-/// port of the switch. At an adapter, which has no port, the one that was offered first.
+/// The order of headers that come to a link in the same cycle: the older first, then the lower port of the switch. At an
+/// adapter, which has no port, the packet that was offered first.
 fn standing(config: &Config, passage: &Passage, place: usize, start: Cycle) -> (Cycle, Cycle, u32) {
     let port = match place {
         0 => 0,
@@ -26,10 +26,10 @@ fn standing(config: &Config, passage: &Passage, place: usize, start: Cycle) -> (
     (passage.head(place), start, port)
 }
 
-/// Which of the two goes as if alone.
+/// Which of the two packets goes as if alone.
 ///
-/// Of a link with one channel it is the one whose header comes first. With two channels both get one at once, and it is
-/// the older: injected first, then that of the lower source.
+/// On a link with one channel, the packet whose header comes first. With two channels both packets get one at once, and the
+/// older packet goes first: the earlier injection, then the lower source.
 fn leader(config: &Config, pair: &Pair, alone: &[Passage; 2]) -> usize {
     let [(a, first), (b, second)] = *pair;
     if config.channels > 1 {
@@ -52,7 +52,7 @@ fn leader(config: &Config, pair: &Pair, alone: &[Passage; 2]) -> usize {
 /// Both passages, and when each packet is injected.
 ///
 /// On a common link with one channel the other packet waits until the channel is free; with two channels its flits take the
-/// cycles that the first leaves.
+/// cycles that the first packet leaves.
 fn expected(config: &Config, pair: &Pair) -> [(Passage, Cycle); 2] {
     let alone = pair.map(|(start, spec)| Passage::alone(config, start, &spec));
     let leads = leader(config, pair, &alone);
@@ -96,8 +96,8 @@ fn check(config: &Config, pair: &Pair) {
     }
 }
 
-/// Node 1 and any other, to all destinations, lengths of 9 and 6 flits, and starts up to 40 cycles apart: whoever
-/// comes first, the other is there before, while and after it passes and while its channels are held.
+/// Node 1 and any other, to all destinations, lengths of 9 and 6 flits, and starts up to 40 cycles apart: whichever comes first,
+/// the other packet arrives before, while and after it passes, and while its channels are held.
 fn check_all(down: &[u32], up: &[u32], delays: &[u32]) {
     let nodes: u32 = down.iter().product();
     let tree = FatTree::new(down, up, nodes).expect("within bounds");

@@ -7,7 +7,7 @@ use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Arities of `1..=5` on up to four levels, more or fewer up than down, all or some of them to the same parent.
+/// Arities of `1..=5` on up to four levels, with more or fewer links up than down, all or some of them to the same parent.
 fn any_tree() -> impl Strategy<Value = FatTree> {
     let up = (1_u32..=5).prop_flat_map(|up| {
         let divisors: Vec<u32> = (1..=up).filter(|&part| up % part == 0).collect();
@@ -122,8 +122,8 @@ proptest! {
         }
     }
 
-    /// A broadcast climbs as one link a level, and from the lowest switch that covers its range and its source it comes to
-    /// exactly the nodes of the range, to each once; by links that begin where others of the route end. Serialised, each
+    /// A broadcast climbs by one link a level to the lowest switch that covers its range and its source. From there it reaches
+    /// exactly the nodes of the range, each once, by links that begin where other links of the route end. Serialised, each
     /// switch of the tree has one way in for all broadcasts.
     #[test]
     fn a_broadcast_reaches_its_range(
@@ -167,7 +167,7 @@ proptest! {
         }
     }
 
-    /// What a switch is joined to, link by link: its children and parents, to each as many links as there shall be.
+    /// The neighbours of a switch, link by link: its children and parents, each by the right number of links.
     #[test]
     fn parallel_links_join_the_same_switches(tree in any_tree()) {
         for switch in SwitchId::all(tree.switches()) {

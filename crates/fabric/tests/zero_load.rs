@@ -32,8 +32,8 @@ fn stream(config: &Config, turnaround: Cycle, packets: u64, pairs: &[(u32, u32)]
         .collect()
 }
 
-/// One channel, one packet in flight: the next packet is injected when the EOP has passed the adapter's link, one cycle
-/// after the acknowledgement; with tokens it finds the EOP in that cycle and follows it in the next.
+/// One channel, one packet in flight: the next packet is injected when the EOP has passed the adapter's link, one cycle after
+/// the acknowledgement; with tokens the EOP takes the link in that cycle and the packet follows in the next.
 #[test]
 fn tokens_between_lone_packets() {
     let mut config = Config {
@@ -41,7 +41,7 @@ fn tokens_between_lone_packets() {
         packets_in_flight: 1,
         ..one_switch(3)
     };
-    // Delivered after 2 D + L - 1 = 55, acknowledged 5 + 2 D = 11 later, free one later.
+    // Delivered after 2 D + L - 1 = 55 cycles, acknowledged 5 + 2 D = 11 later, free one cycle later.
     let starts: Vec<_> = (0..20).map(|number| number * 67).collect();
     assert_eq!(stream(&config, 5, 20, &[(0, 1)]), starts);
     config.tokens = true;
@@ -50,16 +50,16 @@ fn tokens_between_lone_packets() {
     assert_eq!(stream(&config, 5, 20, &[(0, 1)]), starts);
 }
 
-/// Two channels, two packets in flight: the link never rests. Each packet is acknowledged while the next one is on the
-/// link, its EOP goes before the one after. One way that makes `L + 1` cycles a packet; if the other node sends
-/// as much, its acknowledgements take another slot: `L + 2`.
+/// Two channels, two packets in flight: the link never rests. Each packet is acknowledged while the next packet is on the link,
+/// and its EOP goes before the packet after that. Traffic one way takes `L + 1` cycles a packet; if the other node sends as
+/// much, acknowledgements take another slot: `L + 2`.
 #[test]
 fn tokens_in_a_steady_stream() {
     let mut config = one_switch(3);
     let one_way = &[(0, 1)];
     let both_ways = &[(0, 1), (1, 0)];
     let spaced = |spacing: u64| -> Vec<Cycle> {
-        // Nothing goes before the first two packets.
+        // No EOP goes before the first two packets.
         let start = |number: u64| match number {
             0 => 0,
             _ => number * spacing - (spacing - 50),
@@ -73,7 +73,7 @@ fn tokens_in_a_steady_stream() {
     assert_eq!(stream(&config, 5, 20, both_ways), spaced(52));
 }
 
-/// Both directions busy, each pauses 32 of 185 cycles; one direction alone does not.
+/// If both directions are busy, each pauses 32 of 185 cycles; one direction alone does not pause.
 #[test]
 fn a_shared_adapter() {
     for (share_period, share_burst) in [(185, 32), (40, 20), (7, 1)] {

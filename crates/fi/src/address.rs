@@ -1,9 +1,9 @@
 //! Addresses of ranks, as MPI libraries exchange them: a short text of one length, `elanite-0000042` and a zero byte. And
-//! address vectors: tables of the ranks whose addresses a program has inserted, by the numbers that it got for them.
+//! address vectors: tables of the ranks whose addresses a program has inserted, by the numbers that the program got for them.
 
 use crate::abi::FI_ADDR_NOTAVAIL;
 
-/// Bytes of an address, with the zero.
+/// Bytes of an address, with the zero byte.
 pub const LENGTH: usize = 16;
 
 const PREFIX: &[u8] = b"elanite-";
@@ -24,18 +24,18 @@ pub fn rank(address: &[u8]) -> Option<u32> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The rank of each entry; none of those that were removed.
+/// The rank of each entry; nothing for a removed entry.
 #[derive(Default)]
 pub struct AddressVector(Vec<Option<u32>>);
 
 impl AddressVector {
-    /// Adds an entry; its number.
+    /// Adds an entry and returns its number.
     pub fn insert(&mut self, rank: u32) -> u64 {
         self.0.push(Some(rank));
         self.0.len() as u64 - 1
     }
 
-    /// Removes an entry; false if there was none of this number.
+    /// Removes an entry; false if no entry has this number.
     pub fn remove(&mut self, number: u64) -> bool {
         let entry = self.0.get_mut(number as usize);
         entry.map(|entry| *entry = None).is_some()

@@ -1,5 +1,5 @@
-//! How this process becomes a rank of the simulation: it attaches to the simulator, and whatever watches over clocks, calls and
-//! the process manager is told.
+//! How this process becomes a rank of the simulation: it attaches to the simulator, and tells the modules that watch over
+//! clocks, calls and the process manager.
 
 #![allow(unsafe_code)] // the environment, and a function of C
 
@@ -16,10 +16,10 @@ pub fn own_rank() -> Option<u32> {
     values.find_map(|value| value.parse().ok())
 }
 
-/// Makes this process the rank that its environment says.
+/// Makes this process the rank that its environment names.
 ///
 /// # Errors
-/// If the environment does not say, or the simulator does not take the rank; as a text for people.
+/// If the environment names no rank, or the simulator does not take the rank; the error is a text for people.
 pub fn join() -> Result<(), String> {
     let path = std::env::var(link::PATH_VARIABLE)
         .map_err(|_| format!("{} is not set", link::PATH_VARIABLE))?;
@@ -44,7 +44,7 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
     manager::attached();
     // SAFETY: the handler only writes a few words.
     unsafe { libc::atexit(exits) };
-    // Whoever started this process watches over it; without one, nobody would end it.
+    // The starter of this process watches over it; without a starter, nobody would end this process.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     Ok(session)
 }
@@ -55,7 +55,7 @@ extern "C" fn exits() {
     }
 }
 
-/// Takes this library out of the environment, so that programs which the rank starts do without it.
+/// Takes this library out of the environment, so that programs which the rank starts run without it.
 fn leave_children_alone() {
     const PRELOAD: &str = "LD_PRELOAD";
     let Ok(all) = std::env::var(PRELOAD) else {

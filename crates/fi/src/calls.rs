@@ -1,19 +1,19 @@
-//! The entry points of MPI: in which call the rank is.
+//! The entry points of MPI, which note the call that the rank is in.
 //!
-//! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own name ([`entries`]), and
-//! passes its arguments on to the MPI library ([`next`]). All its arguments are integers or pointers. Both conventions of
-//! calling that matter, those of x86-64 and of aarch64 under Linux, pass each of these in one register or one place of 8
-//! bytes on the stack, whatever its width; so they go on as words, unseen. That holds for both of MPICH's interfaces, its own
-//! with integers for handles and the standard one of MPI 5 with pointers. Fortran's entry points call those of C.
+//! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own name ([`entries`]), and passes
+//! its arguments on to the MPI library ([`next`]). All arguments are integers or pointers. Both calling conventions that
+//! matter, those of x86-64 and of aarch64 under Linux, pass each argument in one register or one place of 8 bytes on the stack,
+//! whatever its width; so arguments go on as words, unseen. This holds for both of MPICH's interfaces: its own with integers
+//! for handles, and the standard one of MPI 5 with pointers. Fortran's entry points call those of C.
 //!
-//! Around a call it is noted
+//! Around a call this module notes
 //! - which call it is, for messages and for the provider ([`crate::thread`]);
-//! - how long the program has computed since the last one ([`link::Compute`]): local time goes on by as much;
-//! - when it began and ended, if the run records calls ([`OrderKind::Called`]).
+//! - how long the program has computed since its last call ([`link::Compute`]): local time goes on by as much;
+//! - when the call began and ended, if the run records calls ([`OrderKind::Called`]).
 //!
 //! Only the outermost call of a thread counts: collective operations may be made of other calls, and the program's own
-//! functions that MPI calls may call MPI. A program that reaches the library by another way than these names runs all the
-//! same; then nothing is known of its calls, and none of them blocks.
+//! functions that MPI calls may call MPI. A program that does not reach the library by these names runs all the same; then
+//! nothing is known of its calls, and none of them blocks.
 
 #![allow(unsafe_code)] // functions of C
 
@@ -27,9 +27,9 @@ use link::calls::CallKind;
 use link::{Compute, Order, OrderKind};
 use std::ffi::c_int;
 
-/// Brings local time up to date for a program that reads it: adds what this thread has computed since this was last asked,
-/// where that is measured, and what its calls have taken of the simulated processor. Within a call of MPI nothing is: what
-/// the library needs there is in the model.
+/// Brings local time up to date for a program that reads it. Adds what this thread has computed since the last reading, where
+/// the run measures computation, and what its calls have taken of the simulated processor. Adds nothing within a call of MPI:
+/// the model has the library's own time.
 #[inline]
 pub fn settle(session: &Session) {
     let thread = thread::current();
@@ -78,7 +78,7 @@ fn enter(thread: &Thread, call: u32) {
     }
 }
 
-/// It ends.
+/// The outermost call of a thread ends.
 #[inline]
 fn leave(thread: &Thread) {
     let call = thread.leave();
@@ -87,7 +87,7 @@ fn leave(thread: &Thread) {
     }
 }
 
-/// The rank is about to leave the simulation, from within a call as a rule, which then ends here for the simulator.
+/// The rank is about to leave the simulation. Usually it is within a call, which then ends here for the simulator.
 pub fn concluded(session: &Session) {
     let thread = thread::current();
     if thread.depth.get() > 0 {
@@ -123,20 +123,20 @@ fn end(session: &Session, thread: &Thread, call: u32) {
     }
 }
 
-/// Notes how many of the requests of a call have made no order.
+/// Notes how many of a call's requests have made no order.
 fn without_order(session: &Session, thread: &Thread, requests: u32) {
     session.requested_without_order(requests.saturating_sub(thread.orders.get()));
 }
 
-/// `MPI_Startall` has ended, which started so many requests. The end of the call has counted one of them already: one too many,
-/// which only costs a few looks.
+/// `MPI_Startall` has ended, which started this many requests. The end of the call counts one of them again, which only costs a
+/// few looks.
 fn started_all(requests: u32) {
     if let Some(session) = session::get() {
         without_order(session, thread::current(), requests);
     }
 }
 
-/// Tells the simulator of a call that has ended, if it wants to know.
+/// Tells the simulator of a call that has ended, if the run records calls.
 fn record(session: &Session, thread: &Thread, call: u32) {
     if session.settings().calls {
         let called = Order {

@@ -1,24 +1,24 @@
 //! The clocks that the program reads, and its sleep: simulated time.
 //!
-//! The functions of the C library that tell the time or wait for it are defined here again, under their own names. As the
-//! library is preloaded, the program, the MPI library and the language's runtime call these. While there is a session they
-//! show its local time, from any thread, without a lock and without a system call:
+//! The functions of the C library that tell the time or wait for it are defined here again, under their own names. As this
+//! library is preloaded, the program, the MPI library and the language's runtime call these functions. While there is a session
+//! they show its local time, from any thread, without a lock and without a system call:
 //!
 //! | clock | shows |
 //! |---|---|
 //! | real time, of all kinds | the epoch of the settings + local time |
 //! | monotonic, since boot, processor time | [`START`] + local time, as programs take 0 for a clock that was never read |
 //!
-//! Without a session ([`session::shown`]) they do what the system does, by system calls of their own, as their names in the
-//! C library are taken ([`system`]). Processor time that the C library accounts for on its own (`getrusage`, `times`), timers
-//! that send signals, and programs that ask the kernel directly keep real time.
+//! Without a session ([`session::shown`]) the functions do what the system does. They make their own system calls, since their
+//! names in the C library are taken ([`system`]). Processor time that the C library accounts for by itself (`getrusage`,
+//! `times`), timers that send signals, and programs that ask the kernel directly keep real time.
 //!
-//! *Busy waits.* A program that waits by reading the clock would wait forever: nothing but communication takes time.
-//! So the first [`FREE`] readings of a thread in a row cost nothing, and then each costs a step of time that grows, as
-//! for programs that poll MPI ([`crate::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row.
-//! Readings inside the provider, which has the lock, cost nothing.
+//! *Busy waits.* A program that waits by reading the clock would wait forever, as nothing but communication takes time. So the
+//! first [`FREE`] readings of a thread in a row cost nothing, and each further one costs a step of time that grows, as for
+//! programs that poll MPI ([`crate::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row. Readings
+//! inside the provider, which has the lock, cost nothing.
 //!
-//! Sleep and waits that give up after a time are in [`sleep`], [`timeout`] and [`threads`].
+//! The modules [`sleep`], [`timeout`] and [`threads`] define sleep, and waits that give up after a time.
 
 #![allow(unsafe_code)] // functions of C
 
@@ -41,7 +41,7 @@ const SECOND: u64 = 1_000_000_000_000;
 const MICROSECOND: u64 = 1_000_000;
 const NANOSECOND: u64 = 1000;
 
-/// This process has become a rank: what is forked from it is none.
+/// This process has become a rank; processes forked from it are none.
 pub fn attached() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -67,7 +67,7 @@ pub fn reading() -> Option<u64> {
     Some(session.now())
 }
 
-/// The seconds that a clock shows at time 0, if it is one that shows simulated time.
+/// The seconds that a clock shows at time 0, if the clock shows simulated time.
 fn origin(clock: clockid_t) -> Option<u64> {
     match clock {
         libc::CLOCK_REALTIME
@@ -97,7 +97,7 @@ fn show(clock: clockid_t) -> Option<timespec> {
     })
 }
 
-/// The local time at which a clock shows this; 0 for what it never showed.
+/// The local time at which a clock shows this moment; 0 for a moment that it never showed.
 fn local(clock: clockid_t, shown: &timespec) -> Option<u64> {
     let seconds = shown.tv_sec.saturating_sub_unsigned(origin(clock)?);
     Some(match u64::try_from(seconds) {
@@ -106,7 +106,7 @@ fn local(clock: clockid_t, shown: &timespec) -> Option<u64> {
     })
 }
 
-/// A length of time in picoseconds, or as long as there is.
+/// A length of time in picoseconds, or the longest one that there is.
 fn length(seconds: u64, nanoseconds: u64) -> u64 {
     seconds
         .saturating_mul(SECOND)
@@ -161,7 +161,7 @@ unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut [c_int; 2]) -> c_int {
     if !zone.is_null() {
-        // As the kernel has it, where nobody has set a zone.
+        // As in the kernel, where nobody has set a zone.
         unsafe { zone.write([0; 2]) };
     }
     if time.is_null() {

@@ -1,8 +1,7 @@
-//! Completion queues and counters: where the program looks for what has ended, and where time passes while nothing has.
+//! Completion queues and counters: the program looks there for what has ended, and simulated time passes while nothing has.
 //!
-//! A look at a queue that is empty, or at a counter that shows what it showed before while something is under way, is
-//! how an MPI library waits. Simulated time then goes on to the next report, or by a step; see
-//! [`Session::look`](crate::session::Session::look).
+//! An MPI library waits by looking at an empty queue, or at a counter that has not changed while something is under way.
+//! Simulated time then goes on to the next report, or by a step; see [`Session::look`](crate::session::Session::look).
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -41,7 +40,7 @@ static COUNTER_OPS: FiOpsCntr = FiOpsCntr {
     wait: counter_wait,
 };
 
-/// A queue of ours: what the progress engine calls it, and how much of an entry the program wants.
+/// A queue of ours: its number in the progress engine, and how much of an entry the program wants.
 #[repr(C)]
 struct Queue {
     cq: FidCq,
@@ -179,7 +178,7 @@ pub unsafe extern "C" fn open_counter(
     })
 }
 
-/// Does something with the session, its lock, and the number of a counter of ours.
+/// Calls a function with the session, its lock, and the number of a counter of ours.
 unsafe fn with_counter<R>(
     cntr: *mut FidCntr,
     act: impl FnOnce(&Session, &mut State, usize) -> R,
@@ -235,7 +234,7 @@ unsafe extern "C" fn counter_set(cntr: *mut FidCntr, value: u64) -> c_int {
     })
 }
 
-/// Waits until a counter has come so far, for so many milliseconds of simulated time, or for ever if it is less than 0.
+/// Waits until a counter reaches a threshold, for `timeout` ms of simulated time, or for ever if `timeout` is negative.
 unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) -> c_int {
     let wait = |session: &Session, state: &mut State, number| {
         let limit = u64::try_from(timeout).map_or(NEVER, |time| {

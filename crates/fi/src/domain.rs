@@ -1,7 +1,7 @@
-//! What is opened in a domain beside endpoints: address vectors and registrations of memory.
+//! What a program opens in a domain beside endpoints: address vectors and registrations of memory.
 //!
-//! An address vector is a table (`FI_AV_TABLE`): the number of an address is its place. Registration is "scalable": the
-//! program chooses the key, places count from the beginning of the memory, and buffers of the program's own need none.
+//! An address vector is a table (`FI_AV_TABLE`): the number of an address is its place. Registration is "scalable": the program
+//! chooses the key, places count from the beginning of the memory, and the program's own buffers need no registration.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -74,7 +74,7 @@ unsafe extern "C" fn av_open(
     })
 }
 
-/// Does something with an address vector of ours.
+/// Calls a function with an address vector of ours.
 unsafe fn with_vector(
     av: *mut FidAv,
     act: impl FnOnce(&mut AddressVector) -> Result<c_int, c_int>,
@@ -251,12 +251,12 @@ unsafe extern "C" fn mr_close(fid: *mut Fid) -> c_int {
     }
 }
 
-/// A registration is for all endpoints and tells no counter.
+/// Refuses: a registration is for all endpoints and tells no counter.
 unsafe extern "C" fn mr_bind(_fid: *mut Fid, _other: *mut Fid, _flags: u64) -> c_int {
     0
 }
 
-/// A registration is there as soon as it is opened.
+/// Has nothing to do: a registration is there as soon as it is opened.
 unsafe extern "C" fn mr_control(_fid: *mut Fid, _command: c_int, _arg: *mut c_void) -> c_int {
     0
 }

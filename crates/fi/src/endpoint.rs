@@ -1,4 +1,4 @@
-//! The endpoint as libfabric knows it: opened, bound, asked for options, closed.
+//! The endpoint that libfabric opens, binds, asks for options, and closes.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -117,7 +117,7 @@ unsafe extern "C" fn cancel(_fid: *mut Fid, context: Address) -> isize {
     }))
 }
 
-/// Whether an option is the one that there is.
+/// Whether an option is the only one that the endpoint has.
 fn known(level: c_int, option: c_int) -> Result<(), c_int> {
     let known = (level, option) == (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV);
     if known { Ok(()) } else { Err(-FI_ENOPROTOOPT) }

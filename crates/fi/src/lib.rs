@@ -1,4 +1,4 @@
-//! # What is loaded into every rank of a real MPI program: `libelanite-fi.so`
+//! # The library that is loaded into every rank of a real MPI program: `libelanite-fi.so`
 //!
 //! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same instance
 //! as a provider. Three parts stand between the program and the world, and share one [`session`] with the simulator:
@@ -9,12 +9,12 @@
 //! | clocks ([`clock`]) | program and time | shows simulated time |
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
 //!
-//! The provider is built in this order: types of the interface ([`abi`]), the program's memory and addresses ([`memory`],
-//! [`address`]), what is known of the calling thread ([`thread`]), the state ([`progress`]), the session around it, operations
-//! and the objects of libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`], [`completion`], [`domain`], [`fabric`]).
+//! The modules build on each other in this order: types of the interface ([`abi`]), the program's memory and addresses
+//! ([`memory`], [`address`]), the calling thread ([`thread`]), the state ([`progress`]), the session around it, operations and
+//! the objects of libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`], [`completion`], [`domain`], [`fabric`]).
 //!
-//! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those
-//! of the system.
+//! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those of
+//! the system.
 
 mod abi;
 mod address;

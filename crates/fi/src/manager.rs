@@ -1,12 +1,12 @@
 //! Two requests of the rank to the process manager: to enter a barrier, and to end all ranks.
 //!
-//! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the
-//! host. Some ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in
-//! the simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it goes on.
+//! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the host.
+//! Some ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in the
+//! simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it goes on.
 //!
-//! An error of MPI ends the program without any call that this library sees. The process manager then kills all ranks within
-//! a fraction of a millisecond: often before the failed rank has exited, and before its output has been passed on. So the
-//! request is noted when the rank writes it.
+//! An error of MPI ends the program without any call that this library sees. The process manager then kills all ranks within a
+//! fraction of a millisecond, often before the failed rank has exited and before its output has been passed on. So this module
+//! notes the request to end all ranks when the rank writes it.
 
 #![allow(unsafe_code)] // a function of C
 
@@ -20,15 +20,15 @@ use std::sync::atomic::{AtomicI32, Ordering};
 static MANAGER: AtomicI32 = AtomicI32::new(-1);
 
 /// How a request to end all ranks begins, in the language of MPICH's process managers. In the second version of this language
-/// the length of the request stands before it, in so many bytes.
+/// the length of the request stands before it, in this many bytes.
 const ABORT: &[u8] = b"cmd=abort";
 const LENGTH: usize = 6;
 
-/// How requests to enter a barrier begin, in both versions; and what names a barrier that has a tag, or only some of the ranks.
+/// How requests to enter a barrier begin, in both versions; and what precedes the name of a barrier's tag or group.
 const BARRIERS: [&[u8]; 2] = [b"cmd=barrier_in", b"cmd=kvs-fence"];
 const GROUP: &[u8] = b"group=";
 
-/// A request is no longer than that, but for its group.
+/// The longest request, without its group.
 const REQUEST: usize = 1 << 16;
 
 static WRITE: Next = Next::new(
@@ -45,11 +45,11 @@ pub fn attached() {
     let file = std::env::var("PMI_FD").ok();
     let file = file.and_then(|file| file.parse().ok()).unwrap_or(-1);
     MANAGER.store(file, Ordering::Relaxed);
-    // A handler of a signal may write, and must not look for it.
+    // The handler of a signal may write, and must not look for the system's function then.
     WRITE.get();
 }
 
-/// A barrier of the process manager's that a request enters: its name, and how many of so many ranks meet there.
+/// The barrier of the process manager that a request enters: its name, and how many of how many ranks meet there.
 fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
     let start = request.iter().position(|&byte| byte == b'c')?;
     let request = &request[start.min(LENGTH)..];
@@ -57,13 +57,13 @@ fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
     let mut words = request.split(|byte| b" ;\n".contains(byte));
     let group = words.find_map(|word| word.strip_prefix(GROUP));
     let group = group.unwrap_or_default();
-    // FNV-1a; the same for the same group in all processes.
+    // FNV-1a: equal for equal groups, in all processes.
     let name = group
         .iter()
         .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
         });
-    // A list of ranks, with a tag behind it; without a list, it is all of them.
+    // A list of ranks, with a tag behind it; without a list, the group has all ranks.
     let list = group.split(|&byte| byte == b':').next().unwrap_or_default();
     let listed = list.first().is_some_and(u8::is_ascii_digit);
     let count = list.split(|&byte| byte == b',').count() as u32;

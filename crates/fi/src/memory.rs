@@ -1,9 +1,9 @@
-//! Memory of the program that the provider was told to read or to fill: the one place that turns the program's addresses into
+//! Memory of the program that the provider was told to read or to fill. Only this module turns the program's addresses into
 //! bytes.
 //!
-//! libfabric's rule is that such memory is valid, and left alone by the program, from the call that names it until its
-//! completion has been read. The progress engine forgets an operation's memory when it ends, and memory that others may reach
-//! when its registration is closed.
+//! libfabric's rule is that such memory is valid, and the program leaves it alone, from the call that names it until the
+//! program has read the completion. The progress engine forgets an operation's memory when the operation ends, and memory that
+//! others may reach when its registration is closed.
 
 #![allow(unsafe_code)] // bytes at addresses that the program gave
 
@@ -20,8 +20,8 @@ impl Span {
     /// Names a piece of the program's memory.
     ///
     /// # Safety
-    /// It must follow libfabric's rule for as long as this or a copy of it is used, and may be written to if it is given
-    /// to be filled.
+    /// The memory must follow libfabric's rule for as long as this value or a copy of it is used. It must be writable if it is
+    /// given to be filled.
     pub unsafe fn new(pointer: *const u8, length: usize) -> Span {
         Span {
             address: pointer.expose_provenance(),
@@ -29,7 +29,7 @@ impl Span {
         }
     }
 
-    /// Its bytes.
+    /// The bytes of the memory.
     pub fn bytes(&self) -> &[u8] {
         if self.length == 0 {
             return &[]; // whatever the address
@@ -39,7 +39,7 @@ impl Span {
         unsafe { std::slice::from_raw_parts(pointer, self.length) }
     }
 
-    /// Stores bytes at a place in it.
+    /// Stores bytes at a place in the memory.
     pub fn store(&self, at: usize, bytes: &[u8]) {
         assert!(
             at.checked_add(bytes.len())
@@ -58,7 +58,7 @@ impl Span {
         }
     }
 
-    /// A part of it.
+    /// A part of the memory.
     pub fn part(&self, at: usize, length: usize) -> Option<Span> {
         let end = at.checked_add(length)?;
         (end <= self.length).then(|| Span {
@@ -85,10 +85,10 @@ impl From<Span> for Buffer {
 }
 
 impl Buffer {
-    /// That of a list as it is passed in C.
+    /// The buffer that a list names, as the list is passed in C.
     ///
     /// # Safety
-    /// The list must have so many entries, and each must name memory as for [`Span::new`].
+    /// The list must have this many entries, and each must name memory as for [`Span::new`].
     pub unsafe fn new(list: *const IoVec, count: usize) -> Buffer {
         if list.is_null() || count == 0 {
             return Buffer::default();
@@ -102,25 +102,25 @@ impl Buffer {
         Buffer { first, more }
     }
 
-    /// Where it begins.
+    /// The address of the first byte.
     pub fn address(&self) -> usize {
         self.first.address
     }
 
-    /// How many bytes it has.
+    /// How many bytes the buffer has.
     pub fn length(&self) -> usize {
         self.first.length + self.more.iter().map(|span| span.length).sum::<usize>()
     }
 
-    /// Its pieces, in order.
+    /// The pieces of the buffer, in order.
     pub fn spans(&self) -> impl Iterator<Item = &Span> {
         std::iter::once(&self.first).chain(&self.more)
     }
 
-    /// A part of its bytes, piece by piece.
+    /// A part of the buffer's bytes, piece by piece.
     ///
     /// # Panics
-    /// If it has no such part.
+    /// If the buffer has no such part.
     pub fn bytes(&self, mut at: usize, mut length: usize) -> impl Iterator<Item = &[u8]> {
         let end = at.checked_add(length);
         let inside = end.is_some_and(|end| end <= self.length());
@@ -134,7 +134,7 @@ impl Buffer {
         })
     }
 
-    /// Stores bytes at a place in it.
+    /// Stores bytes at a place in the buffer.
     pub fn store(&self, mut at: usize, mut bytes: &[u8]) {
         for span in self.spans() {
             let now = bytes.len().min(span.length.saturating_sub(at));

@@ -1,6 +1,6 @@
-//! Messages: the functions of `fi_tagged.h` as orders to the adapter's tagged message ports, and those of `fi_endpoint.h`, of
-//! untagged messages. Sends of both are orders. Receives of untagged messages are not: the simulator brings every untagged
-//! message on its own, and the progress engine puts it into a buffer that was posted here.
+//! Messages: the functions of `fi_tagged.h` become orders to the adapter's tagged message ports, and those of `fi_endpoint.h`
+//! orders of untagged messages. Sends of both kinds are orders. Receives of untagged messages are not: the simulator brings
+//! every untagged message unasked, and the progress engine puts it into a buffer that was posted here.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -60,7 +60,7 @@ fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Re
     Ok(())
 }
 
-/// Orders a receive of a message of such a tag, of which some bits are ignored.
+/// Orders a receive of a message with such a tag, some bits of which are ignored.
 fn receive(
     buffer: Buffer,
     peer: u64,
@@ -83,8 +83,8 @@ fn receive(
     Ok(())
 }
 
-/// The order to send a message, with a tag or without one, and with completion data for the receiver or none. There is room
-/// for data of 32 bits, and one value less.
+/// The order to send a message, with or without a tag, and with or without completion data for the receiver. Completion data
+/// have 32 bits; one value of these stands for none.
 fn send_order(tag: Option<u64>, data: Option<u64>, flags: Option<u64>) -> Result<Order, c_int> {
     let untagged = match tag {
         Some(_) => Flags::default(),
@@ -130,7 +130,7 @@ fn order_inject(
     operation::inject(send_order(tag, data, None)?, bytes, peer, OpKind::Send)
 }
 
-/// The completion data of a message, if its flags say that it has some.
+/// The completion data of a message, if its flags say that it has any.
 fn data_of(flags: u64, data: u64) -> Option<u64> {
     (flags & FI_REMOTE_CQ_DATA != 0).then_some(data)
 }

@@ -1,4 +1,4 @@
-//! What all objects have in common that a program opens: they begin with a [`Fid`], are given away and taken back, and answer
+//! What all objects that a program opens have in common: they begin with a [`Fid`], are given away and taken back, and answer
 //! with 0 or the negative number of an error.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
@@ -8,7 +8,7 @@ use crate::abi::{FI_ENOSYS, FI_EOPBADSTATE, UNUSED};
 use crate::session::{self, Session};
 use std::ffi::{c_int, c_void};
 
-/// What a function returns.
+/// The result of a function: a value, or the number of an error.
 pub fn answer<R: TryFrom<c_int>>(result: Result<R, c_int>) -> R {
     let number = |error| R::try_from(error).ok().expect("an error fits every answer");
     result.unwrap_or_else(number)
@@ -19,7 +19,7 @@ pub fn session() -> Result<&'static Session, c_int> {
     session::get().ok_or(-FI_EOPBADSTATE)
 }
 
-/// Answers with what is done in the session; without one it is an error.
+/// Calls a function with the session and returns its answer; without a session the answer is an error.
 pub fn in_session<R: TryFrom<c_int>>(act: impl FnOnce(&'static Session) -> Result<R, c_int>) -> R {
     answer(session().and_then(act))
 }
@@ -34,7 +34,7 @@ pub fn fid(class: usize, context: *mut c_void, ops: &'static FiOps) -> Fid {
     }
 }
 
-/// The functions of an object to which nothing is bound, and that is not controlled.
+/// The functions of an object to which nothing is bound, and that nobody controls.
 pub const fn fid_ops(close: unsafe extern "C" fn(*mut Fid) -> c_int) -> FiOps {
     FiOps {
         size: size_of::<FiOps>(),
@@ -56,16 +56,16 @@ unsafe extern "C" fn no_control(_fid: *mut Fid, _command: c_int, _arg: *mut c_vo
 /// Gives an object to the program.
 ///
 /// # Safety
-/// It must begin with its [`Fid`], and the place must be one for a pointer.
+/// The object must begin with its [`Fid`], and the place must be one for a pointer.
 pub unsafe fn give<T>(place: *mut *mut Fid, object: T) {
     // SAFETY: the caller's word.
     unsafe { *place = Box::into_raw(Box::new(object)).cast() };
 }
 
-/// Takes an object back that was given to the program.
+/// Takes back an object that was given to the program.
 ///
 /// # Safety
-/// It must be one of this type, and the last to be heard of it.
+/// The object must be of this type, and nobody may use it afterwards.
 pub unsafe extern "C" fn close<T>(fid: *mut Fid) -> c_int {
     // SAFETY: the caller's word.
     drop(unsafe { Box::from_raw(fid.cast::<T>()) });

@@ -1,11 +1,11 @@
-//! How operations of the endpoint become orders. What an order asks of the simulated adapter is in [`link`]; where its end is
-//! told is a [`Binding`](crate::progress::completions::Binding).
+//! How operations of the endpoint become orders. The crate [`link`] says what an order asks of the simulated adapter. A
+//! [`Binding`](crate::progress::completions::Binding) says where the end of the operation is told.
 //!
-//! *Injected* operations have no completion. In a call of MPI that blocks, though, the rank goes on when the send has ended
-//! ([`inject`]): the call, which for MPI ends with the copy of the bytes, ends with the machine's send.
+//! *Injected* operations have no completion. For MPI such a call ends when the bytes are copied. In a call of MPI that blocks,
+//! though, the rank goes on only when the machine's send has ended ([`inject`]).
 //!
-//! A send ends when it is matched if the call itself asks for `FI_MATCH_COMPLETE` or `FI_DELIVERY_COMPLETE`; as an
-//! endpoint's general wish the latter is for access to memory, whose end is at the other rank in any case.
+//! A send ends when it is matched if the call itself asks for `FI_MATCH_COMPLETE` or `FI_DELIVERY_COMPLETE`. Set for a whole
+//! endpoint, the latter concerns access to memory, which ends at the other rank in any case.
 
 use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_DELIVERY_COMPLETE, FI_EINVAL, FI_EMSGSIZE, FI_EOPBADSTATE,
@@ -24,7 +24,7 @@ use std::ffi::c_int;
 /// The longest message that may be injected, in bytes.
 pub const INJECT_SIZE: usize = 256;
 
-/// The lock, for a call of an endpoint, which must be open and know the peer if there is one.
+/// The lock for a call of an endpoint, which must be open and know the peer, if the call has one.
 pub struct Call {
     pub session: &'static Session,
     pub state: Held<'static>,
@@ -58,7 +58,7 @@ impl Call {
         bindings.expect("it was open at the beginning of the call")
     }
 
-    /// Takes down an operation, whose completion will show some flags; its number.
+    /// Takes down an operation whose completion will show these flags; returns its number.
     pub fn begin(
         &mut self,
         kind: OpKind,
@@ -76,7 +76,7 @@ impl Call {
         })
     }
 
-    /// An order of a kind for the peer.
+    /// An order of this kind for the peer.
     pub fn order(&self, kind: OrderKind) -> Order {
         Order {
             peer: self.peer,
@@ -143,7 +143,7 @@ pub fn order_bytes(
     Ok(())
 }
 
-/// The same for bytes of which the program hears no more. In a call of MPI that ends with the send, waits for its end.
+/// Like [`order_bytes`], for bytes of which the program hears no more. In a call of MPI that ends with the send, waits for its end.
 pub fn inject(order: Order, bytes: &Buffer, peer: u64, kind: OpKind) -> Result<(), c_int> {
     if bytes.length() > INJECT_SIZE {
         return Err(-FI_EMSGSIZE);
@@ -151,7 +151,7 @@ pub fn inject(order: Order, bytes: &Buffer, peer: u64, kind: OpKind) -> Result<(
     let mut call = call(peer)?;
     let binding = call.bindings().of_injected(kind);
     let waits = thread::sends();
-    // 0 if nobody is going to wait for it and nothing counts it.
+    // 0 if nobody is going to wait for the operation and no counter counts it.
     let id = if waits || binding.counter.is_some() {
         call.state.engine.begin(PendingOp {
             context: 0,
@@ -169,7 +169,7 @@ pub fn inject(order: Order, bytes: &Buffer, peer: u64, kind: OpKind) -> Result<(
     Ok(())
 }
 
-/// Functions of an endpoint that answer 0 or an error: what they get beside the endpoint, and what they do with it.
+/// Functions of an endpoint that answer 0 or an error: their arguments beside the endpoint, and what they do.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) => $act:expr;)*) => {$(
         unsafe extern "C" fn $name(_ep: *mut FidEp, $($argument: $type),*) -> isize {

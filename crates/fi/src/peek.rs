@@ -1,9 +1,8 @@
 //! Looks for messages, and the receives of those that a look has claimed.
 //!
-//! Looking for a message (`FI_PEEK`) is an operation like others to libfabric; here its result is there when the call
-//! returns, in the completion queue, as the MPI library asks for it at once. A message that a peek claims (`FI_CLAIM`) is
-//! received by a second call with the same context. In a call that waits for a message, it is waited for by a
-//! [probe](crate::progress::probe).
+//! Looking for a message (`FI_PEEK`) is an operation like others to libfabric. Here its result is in the completion queue when
+//! the call returns, as the MPI library asks for it at once. A second call with the same context receives a message that a peek
+//! claims (`FI_CLAIM`). In a call that waits for a message, a [probe](crate::progress::probe) waits for it.
 
 use crate::abi::{Address, FI_ADDR_UNSPEC, FI_CLAIM, FI_DISCARD, FI_ENOMSG, FI_RECV, FI_TAGGED};
 use crate::memory::Buffer;
@@ -77,7 +76,7 @@ pub fn order_peek(
     Ok(())
 }
 
-/// Receives a message that a peek claimed, or does away with it.
+/// Receives a message that a peek claimed, or discards it.
 pub fn order_claim(
     buffer: Buffer,
     context: Address,
@@ -86,7 +85,7 @@ pub fn order_claim(
 ) -> Result<(), c_int> {
     let mut call = call(FI_ADDR_UNSPEC)?;
     let discards = quietly || flags & FI_DISCARD != 0;
-    // There is no room for what nobody wants.
+    // A message that is discarded needs no room.
     let buffer = if discards { Buffer::default() } else { buffer };
     let size = buffer.length() as u64;
     let binding = call.bindings().of(OpKind::Receive, Some(flags));

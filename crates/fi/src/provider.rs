@@ -1,11 +1,11 @@
-//! What libfabric asks first: who this provider is, and what it offers.
+//! The answers to libfabric's first questions: who this provider is, and what it offers.
 //!
-//! It offers one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged and untagged messages and access to
-//! the memory of others; no atomic operations, for which MPI libraries use messages. It needs nothing of the program: no
-//! registration of buffers, no prefixes, no contexts. Nothing is offered to a program that is no rank of a simulation.
+//! The provider has one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged and untagged messages and
+//! access to the memory of others. MPI libraries use messages for atomic operations, which it lacks. It needs nothing of the
+//! program: no registration of buffers, no prefixes, no contexts. A program that is no rank of a simulation gets no endpoint.
 //!
-//! Time passes in the simulation only while a rank is in its library, so whether data move on their own or while a
-//! program is in the library makes no difference, and either wish is granted.
+//! Time passes in the simulation only while a rank is in its library. So manual and automatic progress of data do not differ,
+//! and the provider grants either wish.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -23,7 +23,7 @@ use crate::{address, attach, fabric};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 
-/// The name by which `FI_PROVIDER` chooses it.
+/// The name by which `FI_PROVIDER` chooses this provider.
 pub const NAME: &CStr = c"elanite";
 
 const DOMAIN: &CStr = c"elanite-cluster";
@@ -34,7 +34,7 @@ const IOV_LIMIT: usize = 8;
 /// Sizes that nothing in the simulation limits.
 const PLENTY: usize = 1 << 16;
 
-/// The longest message, if nobody says how long it is.
+/// The longest message, if the environment does not say how long it is.
 const MAX_MSG_SIZE: usize = 1 << 40;
 
 /// The longest message: the MPI library cuts longer ones.
@@ -58,8 +58,8 @@ const RX_CAPS: u64 = FI_TAGGED
 
 const CAPS: u64 = TX_CAPS | RX_CAPS | FI_LOCAL_COMM | FI_REMOTE_COMM;
 
-/// libfabric's newer versions have longer structures than ours, copy all of them and release what they point to: behind
-/// each of ours there are zeros.
+/// libfabric's newer versions have longer structures than ours. They copy all of a structure and release what it points to, so
+/// zeros follow each of our structures.
 const ROOM: usize = 1024;
 
 /// The entry point that libfabric looks for.
@@ -141,7 +141,7 @@ unsafe fn is_named(wanted: *const c_char, name: &CStr) -> bool {
     wanted.is_null() || unsafe { CStr::from_ptr(wanted) } == name
 }
 
-/// The description, in memory that libfabric releases. It is one long table.
+/// The description, in memory that libfabric releases. This function is one long table.
 #[allow(clippy::too_many_lines)]
 unsafe fn describe(hints: Option<&FiInfo>, rank: u32) -> *mut FiInfo {
     let (tx, rx, domain) = hints.map_or((None, None, None), |hints| {

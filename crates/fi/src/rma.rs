@@ -1,5 +1,5 @@
-//! Access to the memory of other ranks: the functions of `fi_rma.h` as puts and gets. A write ends when its bytes are in the
-//! other rank's memory. Writes with completion data for the other side are not there.
+//! Access to the memory of other ranks: the functions of `fi_rma.h` become puts and gets. A write ends when its bytes are in
+//! the other rank's memory. There are no writes with completion data for the other side.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -113,7 +113,7 @@ functions! {
         parts(message).and_then(|(bytes, place)| put(&bytes, &place, message.context, Some(flags)))
     };
 
-    // No call of MPI that is a put blocks until its end.
+    // No call of MPI that makes a put blocks until the put has ended.
     inject(bytes: *const u8, length: usize, peer: u64, at: u64, key: u64) => {
         let order = Place { peer, at, key }.order(OrderKind::Put);
         operation::inject(order, &Span::new(bytes, length).into(), peer, OpKind::Write)

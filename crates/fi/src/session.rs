@@ -1,10 +1,10 @@
 //! The session of this process with the simulator: its local time, its turn, and the lock around both.
 //!
-//! Local time goes on in three ways: the simulator gives it with a turn; the rank's own computation adds to it
-//! ([`Session::compute`]); nothing else. Reading it takes no lock, as clocks are read anywhere. When the rank has left the
-//! simulation, its clocks still show local time, so that what a program measures around its end is no nonsense; nobody
-//! simulates then, and sleeping just adds to it. The program may initialise MPI once more, as sessions allow it to: then the
-//! rank comes back, at its local time or, if the simulation is ahead of that, at the simulation's.
+//! Local time goes on in two ways only: the simulator gives it with a turn, and the rank's own computation adds to it
+//! ([`Session::compute`]). Reading it takes no lock, as programs read clocks anywhere. When the rank has left the simulation,
+//! its clocks still show local time, so that what a program measures around its end makes sense; nobody simulates then, and a
+//! sleep just adds to local time. The program may initialise MPI once more, as sessions allow. Then the rank comes back, at its
+//! local time or, if the simulation is ahead, at the simulation's time.
 
 mod turn;
 
@@ -21,21 +21,21 @@ pub struct Session {
     rank: u32,
     ranks: u32,
     now: AtomicU64,
-    /// By how much time goes on when the program looks and finds nothing.
+    /// The step by which time goes on when the program looks and finds nothing.
     tick: AtomicU64,
     /// Whether orders have been given since the last wait: the simulated processor may be at work for them.
     at_work: AtomicBool,
     /// Whether MPI has looked for a message and found none. Nothing reports its arrival.
     found_nothing: AtomicBool,
-    /// Whether the rank has slept since MPI looked: what has come meanwhile is still with the simulator.
+    /// Whether the rank has slept since MPI looked: the simulator still has what has come meanwhile.
     slept: AtomicBool,
     /// How often MPI has looked since it last did something else.
     looks: AtomicU32,
-    /// How often since the last report or order.
+    /// How often MPI has looked since the last report or order.
     idle: AtomicU32,
-    /// How often MPI may look for what does not reach the network, before the other looks count.
+    /// How often MPI may look for messages that do not reach the network, before further looks count.
     spare_looks: AtomicU32,
-    /// How often MPI may look since the simulator has let the rank go on before it reports a deadlock; 0 if it has not.
+    /// How often MPI may look before the simulator reports a deadlock, since it let the rank go on for that; 0 if it has not.
     last_looks: AtomicU32,
     out_of_band: OutOfBand,
     state: Mutex<State>,
@@ -43,7 +43,7 @@ pub struct Session {
 
 /// What the lock protects.
 pub struct State {
-    /// The provider's.
+    /// The provider's state.
     pub engine: ProgressEngine,
     link: Rank,
 }
@@ -118,7 +118,7 @@ pub fn get() -> Option<&'static Session> {
     shown().filter(|_| !LEFT.load(Ordering::Relaxed))
 }
 
-/// The session whose time clocks show: also that of a rank that has left the simulation.
+/// The session whose time the clocks show: also the session of a rank that has left the simulation.
 pub fn shown() -> Option<&'static Session> {
     if CHILD.load(Ordering::Relaxed) {
         return None;
@@ -126,7 +126,7 @@ pub fn shown() -> Option<&'static Session> {
     SESSION.get()
 }
 
-/// This process is a child of a rank: it has no session.
+/// This process is a child of a rank, and has no session.
 pub fn forget() {
     CHILD.store(true, Ordering::Relaxed);
 }
@@ -147,7 +147,7 @@ impl Session {
         self.now.load(Ordering::Acquire)
     }
 
-    /// The rank has computed for so long.
+    /// The rank has computed for this long.
     pub fn compute(&self, time: u64) {
         self.now.fetch_add(time, Ordering::AcqRel);
     }
@@ -180,7 +180,7 @@ impl Session {
         self.out_of_band.leaves(how);
     }
 
-    /// The process exits: a rank that is in the simulation leaves it so, one that has left it will not come back.
+    /// The process exits. A rank that is in the simulation leaves it by this; a rank that has left will not come back.
     pub fn exits(&self) {
         if LEFT.load(Ordering::Relaxed) {
             self.out_of_band.exits();
@@ -189,7 +189,7 @@ impl Session {
         }
     }
 
-    /// The program does something else than to look again: the steps of [`Session::look`] begin anew.
+    /// The program does not look again but does something else: the steps of [`Session::look`] begin anew.
     pub fn look_anew(&self) {
         self.tick.store(self.settings.tick, Ordering::Relaxed);
         self.found_nothing.store(false, Ordering::Relaxed);
@@ -197,7 +197,7 @@ impl Session {
         self.last_looks.store(0, Ordering::Relaxed);
     }
 
-    /// MPI has looked for a message, and there is none. If it waits for one, it must look again: only receives and probes hear
+    /// MPI has looked for a message, and there is none. If MPI waits for one, it must look again: only receives and probes hear
     /// of messages that come.
     pub fn found_nothing(&self) {
         self.found_nothing.store(true, Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! A rank in a process of its own, attached to a simulator in this one that lets time pass as the rank wants and nothing else
-//! happen. The process is this test program again, told to run one part; there, too, the functions of the C library are
-//! those of this crate.
+//! A rank in a process of its own, attached to a simulator in this process, which lets time pass as the rank wants and nothing
+//! else happen. The rank's process is this test program again, told to run one part; there, too, the functions of the C library
+//! are those of this crate.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,10 +20,10 @@ const SETTINGS: Settings = Settings {
     ..Settings::DEFAULT
 };
 
-/// After which all others have come to where they meet, in picoseconds.
+/// The time by which all others have come to where they meet, in picoseconds.
 const MEETING: u64 = 5_000_000;
 
-/// Where the simulation is when a rank comes back, in picoseconds.
+/// The time of the simulation when a rank comes back, in picoseconds.
 const RETURN: u64 = 40_000_000;
 
 /// Runs a part as a rank and returns its orders.
@@ -31,7 +31,7 @@ fn rank(part: &str, settings: Settings) -> Vec<Order> {
     watched(part, settings).0
 }
 
-/// The same, with what the rank said of its end.
+/// Runs a part as a rank and returns its orders, and what the rank said of its end.
 fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) {
     let mut simulator = Simulator::new(1, settings).expect("memory");
     let mut child = Command::new(std::env::current_exe().expect("this program"))
@@ -89,7 +89,7 @@ fn waits(orders: &[Order]) -> Vec<Order> {
     waits.copied().collect()
 }
 
-/// By the words of both versions of the language, which go on unchanged; nothing else that is written says so.
+/// By the words of both versions of the language, which go on unchanged; nothing else that is written counts as such a request.
 #[test]
 fn who_has_all_ended_is_noted() {
     for part in ["abort", "abort in version 2"] {
@@ -98,7 +98,7 @@ fn who_has_all_ended_is_noted() {
     assert_eq!(watched("words", SETTINGS).1, []);
 }
 
-/// With how many others, the request says: all, or those of a list.
+/// The request says with how many others the rank meets: all, or those of a list.
 #[test]
 fn who_enters_a_barrier_waits_there_in_the_simulation() {
     let orders = waits(&rank("barriers", SETTINGS));

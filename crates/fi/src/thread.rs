@@ -1,7 +1,7 @@
-//! What is known of the calling thread: in which call of MPI it is, and what follows from that for the rank.
+//! What is known of the calling thread: the call of MPI that it is in, and what follows from that for the rank.
 //!
-//! Only the outermost call of a thread counts ([`crate::calls`]). A rank's time is taken by the threads that call MPI, and by
-//! the one that the process began with.
+//! Only the outermost call of a thread counts ([`crate::calls`]). Only some threads take the rank's time: those that call MPI,
+//! and the first thread of the process.
 
 #![allow(unsafe_code)] // a flag of the C library
 
@@ -12,19 +12,19 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 /// What is known of a thread.
 pub struct Thread {
-    /// How many calls it is in, one in the other.
+    /// How many calls the thread is in, one in the other.
     pub depth: Cell<u32>,
-    /// The number of the outermost one.
+    /// The number of the outermost call.
     pub call: Cell<u32>,
-    /// Whether it counts among the threads in calls.
+    /// Whether the thread counts among the threads in calls.
     counted: Cell<bool>,
-    /// When that began, in local time; 0 if there was no session yet.
+    /// When the outermost call began, in local time; 0 if there was no session yet.
     pub began: Cell<u64>,
-    /// How many orders it has given since.
+    /// How many orders the thread has given since then.
     pub orders: Cell<u32>,
-    /// Its processor time at the end of the last call, in nanoseconds, if that is measured.
+    /// The thread's processor time at the end of its last call, in nanoseconds, if computation is measured.
     pub computed: Cell<Option<u64>>,
-    /// Whether it has called MPI or is the first of the process; not known yet.
+    /// Whether the thread has called MPI or is the first of the process; nothing while that is not known.
     drives: Cell<Option<bool>>,
     /// Readings of clocks with nothing between them.
     pub readings: Cell<u32>,
@@ -43,7 +43,7 @@ thread_local! {
     } };
 }
 
-/// This thread's. Looking it up is a good part of what a call costs, so it is done once in a call.
+/// The state of this thread. Looking it up is a good part of what a call costs, so a call does it once.
 #[inline]
 pub fn current() -> &'static Thread {
     let thread = THREAD.with(std::ptr::from_ref);
@@ -53,7 +53,7 @@ pub fn current() -> &'static Thread {
 }
 
 impl Thread {
-    /// Its outermost call begins.
+    /// The thread's outermost call begins.
     #[inline]
     pub fn enter(&self, call: u32) {
         self.call.set(call);
@@ -67,7 +67,7 @@ impl Thread {
         }
     }
 
-    /// Its outermost call ends; which it was.
+    /// The thread's outermost call ends; returns its number.
     #[inline]
     pub fn leave(&self) -> u32 {
         if self.counted.replace(false) {
@@ -77,22 +77,22 @@ impl Thread {
     }
 }
 
-/// Whether the rank is in a call of MPI that blocks, so that it does nothing before something happens.
+/// Whether the rank is in a call of MPI that blocks, so that the rank does nothing before something happens.
 pub fn blocks() -> bool {
     kind(current().call.get()) == Some(CallKind::Blocks)
 }
 
-/// Whether it is in a call that waits for others, but not for ever.
+/// Whether the thread is in a call that waits for others, but not for ever.
 pub fn times_out() -> bool {
     kind(current().call.get()) == Some(CallKind::TimesOut)
 }
 
-/// Whether it is in a call that does not block and makes a request.
+/// Whether the thread is in a call that does not block and makes a request.
 pub fn makes_request() -> bool {
     kind(current().call.get()) == Some(CallKind::Request)
 }
 
-/// Whether it is in a call that sends one message and ends when its buffer is free.
+/// Whether the thread is in a call that sends one message and ends when the message's buffer is free.
 pub fn sends() -> bool {
     const SENDS: [u32; 4] = [
         number("MPI_Send"),
@@ -103,13 +103,13 @@ pub fn sends() -> bool {
     SENDS.contains(&current().call.get())
 }
 
-/// Whether it is in a call that waits for a message, and leaves it to a receive.
+/// Whether the thread is in a call that waits for a message, and leaves the message to a receive.
 pub fn probes() -> bool {
     const PROBES: [u32; 2] = [number("MPI_Probe"), number("MPI_Mprobe")];
     PROBES.contains(&current().call.get())
 }
 
-/// Whether it is in a call that waits for one-sided communication.
+/// Whether the thread is in a call that waits for one-sided communication.
 pub fn one_sided() -> bool {
     name(current().call.get()).starts_with("MPI_Win_")
 }
@@ -119,7 +119,7 @@ pub fn outside() -> bool {
     current().depth.get() == 0
 }
 
-/// Whether what this thread does takes the rank's time: it calls MPI, or is the first of the process.
+/// Whether this thread's sleep and computation take the rank's time: it calls MPI, or is the first of the process.
 pub fn drives_time() -> bool {
     let drives = &current().drives;
     if drives.get().is_none() {
@@ -128,7 +128,7 @@ pub fn drives_time() -> bool {
     drives.get() == Some(true)
 }
 
-/// This thread has opened the provider: so it calls MPI, in whatever way.
+/// This thread has opened the provider, so it calls MPI.
 pub fn drives() {
     current().drives.set(Some(true));
 }
@@ -139,29 +139,29 @@ pub fn ordered() {
     orders.set(orders.get().saturating_add(1));
 }
 
-/// This thread has done something else than to read the clock.
+/// This thread has done something else than reading the clock.
 pub fn acted() {
     current().readings.set(0);
 }
 
-/// Set when MPI lets several threads call it at a time, or when they do.
+/// Set when MPI lets several threads call it, or when several do.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
 
 /// How many threads are in calls, of a process that has several.
 static IN_CALLS: AtomicU32 = AtomicU32::new(0);
 
-/// MPI lets several threads call it, or they do.
+/// MPI lets several threads call it, or several do.
 pub fn may_be_several() {
     MULTIPLE.store(true, Ordering::Relaxed);
 }
 
-/// Whether several threads may call MPI, so that what one waits for may depend on what another does. Many programs, all of
-/// some languages, ask for that and then have one thread only.
+/// Whether several threads may call MPI, so that one may wait for what another does. Many programs, all of some languages, ask
+/// for several threads and then have only one.
 pub fn several_threads() -> bool {
     MULTIPLE.load(Ordering::Relaxed) && !one_thread()
 }
 
-/// Whether the process has one thread only.
+/// Whether the process has only one thread.
 pub fn one_thread() -> bool {
     static FLAG: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
     let mut flag = FLAG.load(Ordering::Relaxed);

@@ -1,9 +1,9 @@
-//! A fingerprint of results, to compare runs by.
+//! A fingerprint of results, by which runs are compared.
 //!
-//! The digest is XXH3-128 over the fields in the order in which they are given: integers and
-//! the bits of floating-point numbers as eight bytes, little-endian; a string as its length in
-//! bytes, as an integer, and its bytes. It does not depend on the machine. It tells results
-//! apart; it does not protect against forgery.
+//! The digest is XXH3-128 over the fields in the order in which they are given: integers and the
+//! bits of floating-point numbers as eight bytes, little-endian; a string as its length in bytes,
+//! as an integer, and its bytes. The digest does not depend on the machine. It tells results apart;
+//! it does not protect against forgery.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl Digest {
         self
     }
 
-    /// Adds several integers, which is faster than one after the other.
+    /// Adds several integers at once, which is faster than one by one.
     pub fn u64s<const COUNT: usize>(&mut self, values: [u64; COUNT]) -> &mut Self {
         self.hash
             .update(values.map(u64::to_le_bytes).as_flattened());

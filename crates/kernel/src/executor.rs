@@ -15,7 +15,7 @@
 //! the layer above scheduled in its event queue. Wakers are those of the standard library, so the
 //! combinators of any futures library work. A task spawns others through a [`Spawner`].
 //!
-//! A *background* task serves others and may never end: it is no unfinished one, and nobody waits for it.
+//! A *background* task serves other tasks and may never end: it does not count as unfinished, and no task waits for its end.
 //!
 //! Bounds: a task that wakes itself without end never lets [`Executor::run_ready`] return. A
 //! panic in a task propagates to the caller of `run_ready`.
@@ -40,7 +40,7 @@ pub struct Executor {
     shared: Rc<Shared>,
 }
 
-/// Spawns tasks from within tasks. Does not keep the executor alive.
+/// Spawns tasks from within tasks. A spawner does not keep the executor alive.
 #[derive(Clone)]
 pub struct Spawner {
     shared: rc::Weak<Shared>,
@@ -65,12 +65,12 @@ struct Task {
     id: TaskId,
     label: Label,
     background: bool,
-    /// None while it is polled.
+    /// `None` while the task is polled.
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Tickets of ready tasks, in the order in which they became ready; none once the executor is gone. Locked for a push or a
-/// pop only, and never contended: wakers must be `Sync`, although all is one thread.
+/// Tickets of ready tasks, in the order in which they became ready; none once the executor is gone. Locked for a push or a pop
+/// only, and never contended: wakers must be `Sync`, although all tasks run on one thread.
 struct ReadyQueue(Mutex<Option<VecDeque<Arc<Ticket>>>>);
 
 impl Default for ReadyQueue {
@@ -88,7 +88,7 @@ impl ReadyQueue {
     }
 
     fn push(&self, ticket: Arc<Ticket>) {
-        // A ticket that comes too late is dropped when the queue is free again.
+        // A ticket that comes after the executor's end is dropped when the queue is free again.
         let late = self.with(|queue| match queue {
             Some(queue) => {
                 queue.push_back(ticket);
@@ -104,7 +104,7 @@ impl ReadyQueue {
     }
 }
 
-/// What a waker holds of its task. Nobody else holds one: a task that nothing will wake has no ticket.
+/// What a waker holds of its task. Only wakers hold tickets: a task that nothing will wake has no ticket.
 struct Ticket {
     id: TaskId,
     place: usize,
@@ -212,7 +212,7 @@ impl Executor {
         self.shared.spawn(label.into(), false, Box::pin(future))
     }
 
-    /// Polls ready tasks, also those that become ready meanwhile, until none is.
+    /// Polls ready tasks, also tasks that become ready meanwhile, until no task is ready.
     pub fn run_ready(&mut self) {
         while let Some(ticket) = self.shared.ready.pop() {
             ticket.queued.store(false, Ordering::Release);
@@ -225,14 +225,14 @@ impl Executor {
                 Poll::Pending => self.shared.put_back(place, future),
                 Poll::Ready(()) => {
                     self.shared.finish(place);
-                    // What the future held may wake or spawn as it is dropped, so nothing is borrowed here.
+                    // Values that the future held may wake or spawn as they drop, so nothing is borrowed here.
                     drop(future);
                 }
             }
         }
     }
 
-    /// The labels of the tasks that have not finished, in the order of spawning; background tasks left out.
+    /// The labels of the tasks that have not finished, without background tasks, in the order of spawning.
     #[must_use]
     pub fn unfinished(&self) -> Vec<String> {
         let tasks = self.shared.tasks.borrow();
@@ -242,7 +242,7 @@ impl Executor {
         unfinished.iter().map(|task| task.label.text()).collect()
     }
 
-    /// How many tasks have not finished, background tasks left out.
+    /// How many tasks have not finished, without background tasks.
     #[must_use]
     pub fn unfinished_count(&self) -> usize {
         self.shared.tasks.borrow().unfinished
@@ -250,7 +250,7 @@ impl Executor {
 }
 
 impl Spawner {
-    /// Adds a task, ready to run after all that are ready now.
+    /// Adds a task, ready to run after all tasks that are ready now.
     ///
     /// # Panics
     /// If the executor is gone, as it is while its unfinished tasks are dropped.
@@ -262,7 +262,7 @@ impl Spawner {
         self.add(label.into(), false, Box::pin(future))
     }
 
-    /// The same for a background task.
+    /// Adds a background task, ready to run after all tasks that are ready now.
     ///
     /// # Panics
     /// As [`spawn`](Self::spawn).

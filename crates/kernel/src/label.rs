@@ -1,11 +1,11 @@
-//! Labels: what a task is called in reports.
+//! Labels: the names of tasks in reports.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-/// The name of a task. Clones are the same label: a task that keeps one can say in it what it waits for, and a report of
-/// a deadlock shows what it said last. A label that is made of a literal takes no memory, and its text stays.
+/// The name of a task. Clones are the same label: a task that keeps its label can say in it what the task waits for, and a
+/// report of a deadlock shows the last text. A label that is made of a literal takes no memory, and its text never changes.
 #[derive(Clone)]
 pub struct Label(Text);
 
@@ -22,7 +22,7 @@ impl Label {
         Self(Text::Shared(Rc::new(RefCell::new(text.into()))))
     }
 
-    /// Replaces the text, unless that is a literal; returns the one before.
+    /// Replaces the text, unless it is a literal; returns the text before.
     pub fn set(&self, text: impl Into<String>) -> String {
         match &self.0 {
             Text::Fixed(text) => (*text).to_string(),

@@ -1,9 +1,9 @@
-//! The discrete-event kernel: what every part of the model runs on, and nothing of the network.
+//! The discrete-event kernel, on which every part of the model runs: nothing of the network.
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`EventQueue`] | what happens next, in a total order |
-//! | [`Executor`], [`Signal`] | simulated processes as async functions, and what they wait for |
+//! | [`EventQueue`] | future events, in a total order |
+//! | [`Executor`], [`Signal`] | simulated processes as async functions, and the conditions they wait for |
 //! | [`random`] | one stream of random numbers per component |
 //! | [`statistics`] | counters, latency histograms, confidence intervals |
 //! | [`Limits`] | bounds of a run in simulated time, events and memory |
@@ -12,9 +12,8 @@
 //!
 //! # How a run advances
 //!
-//! The kernel has no main loop and no clock of its own. The layer above pops the next event, sets
-//! its time, acts on the event (which may fire signals), and then lets every process that became
-//! ready run until it waits again:
+//! The kernel has no main loop and no clock of its own. The layer above pops the next event, sets its own time to that of the
+//! event, acts on the event (which may fire signals), and then lets every process that became ready run until it waits again:
 //!
 //! ```
 //! use kernel::{EventQueue, Executor, Signal};

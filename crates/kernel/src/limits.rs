@@ -8,14 +8,14 @@ use std::fmt;
 
 use units::{Bytes, Time};
 
-/// Upper bounds of a run; `None` is no bound, which is the default.
+/// Upper bounds of a run; `None` means no bound, and is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Of simulated time.
+    /// Bound of simulated time.
     pub time: Option<Time>,
-    /// Of events.
+    /// Bound of the number of events.
     pub events: Option<u64>,
-    /// Of memory, in use at the moment of the check.
+    /// Bound of the memory in use at the moment of the check.
     pub memory: Option<Bytes>,
 }
 
@@ -26,7 +26,7 @@ pub struct Progress {
     pub time: Time,
     /// Events so far.
     pub events: u64,
-    /// Memory in use, as [`memory::current`](crate::memory::current) tells it.
+    /// Memory in use, as [`memory::current`](crate::memory::current) returns it.
     pub memory: Bytes,
 }
 
@@ -47,12 +47,12 @@ pub enum Bound {
 pub struct Exceeded {
     /// The bound.
     pub bound: Bound,
-    /// Where the run stood when this was noticed.
+    /// Where the run stood when the check noticed it.
     pub at: Progress,
 }
 
 impl Limits {
-    /// Whether a run that stands `at` this point may go on. A bound may be reached, not passed.
+    /// Whether a run that stands at point `at` may go on. A run may reach a bound, not pass it.
     ///
     /// # Errors
     /// The first bound that was passed, in the order time, events, memory.

@@ -5,7 +5,7 @@
 //! other threads do; the count is of requested bytes and therefore the same on every machine with
 //! the same sizes of types.
 //!
-//! A program that wants the figures installs it:
+//! A program that wants the figures installs the allocator:
 //!
 //! ```
 //! #[global_allocator]
@@ -15,8 +15,8 @@
 //! assert_eq!((length, peak.as_u64()), (4096, 4096));
 //! ```
 //!
-//! Where it is not installed, all figures are zero. Memory that one thread allocates and another
-//! frees counts up in the first and down in the second.
+//! Where the allocator is not installed, all figures are zero. Memory that one thread allocates and
+//! another frees counts up in the first and down in the second.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -26,7 +26,7 @@ use units::Bytes;
 // Constant initial values and no destructors: reaching the counters never allocates, and works
 // until the very end of a thread.
 thread_local! {
-    /// One place for both, since finding it is most of the work.
+    /// One place for both counters, since to find the place is most of the work.
     static USE: Use = const { Use { current: Cell::new(0), peak: Cell::new(0) } };
 }
 
@@ -36,12 +36,12 @@ struct Use {
     peak: Cell<i64>,
 }
 
-/// An allocator that counts what passes through it.
+/// An allocator that counts the bytes that it allocates and frees.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Metered<A = System>(A);
 
 impl Metered {
-    /// Counts what the allocator of the operating system gives.
+    /// Counts on top of the allocator of the operating system.
     #[must_use]
     pub const fn new() -> Self {
         Self(System)
@@ -49,21 +49,21 @@ impl Metered {
 }
 
 impl<A> Metered<A> {
-    /// Counts what `allocator` gives.
+    /// Counts on top of `allocator`.
     #[must_use]
     pub const fn over(allocator: A) -> Self {
         Self(allocator)
     }
 }
 
-/// What this thread has allocated and not freed.
+/// The bytes that this thread has allocated and not freed.
 #[must_use]
 pub fn current() -> Bytes {
     bytes(USE.with(|own| own.current.get()))
 }
 
-/// Runs `work` and tells the peak of memory in use meanwhile, beyond what was in use before, on
-/// this thread. May be nested.
+/// Runs `work` and returns the peak of memory that this thread used meanwhile, beyond the memory in
+/// use before. Calls may be nested.
 pub fn measure<R>(work: impl FnOnce() -> R) -> (R, Bytes) {
     /// Gives an enclosing measurement its peak back, also if `work` panics.
     struct Outer(i64);

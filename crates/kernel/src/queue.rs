@@ -1,13 +1,13 @@
-//! The event queue: what happens next, in a total order.
+//! The event queue: future events, in a total order.
 //!
 //! Events are ordered by time, then by a key, then by the order of scheduling. The key belongs to
-//! the layer above: it is made of what the event means (which component, which kind), so that
-//! simultaneous events happen in an order that the model defines. Only what has the same key is
-//! left to the order of scheduling, which is itself a function of the events before.
+//! the layer above: it is made of the meaning of the event (which component, which kind), so that
+//! simultaneous events happen in an order that the model defines. Only events of the same time and
+//! key follow the order of scheduling, which is itself a function of the events before.
 //!
-//! The queue is a binary heap: scheduling and popping cost O(log n). It grows without bound of
-//! its own; [`Limits`](crate::Limits) bounds the run. Scheduling into the past is a broken
-//! invariant and panics.
+//! The queue is a binary heap: scheduling and popping cost O(log n). The queue has no bound of its
+//! own; [`Limits`](crate::Limits) bounds the run. Scheduling into the past is a broken invariant
+//! and panics.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -69,8 +69,8 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// Lets `event` happen `at` a time that is not before the last popped event's. Of events at
-    /// the same time, the one with the smallest `key` is first.
+    /// Lets `event` happen `at` a time that is not before the last popped event's. Of events at the
+    /// same time, the event with the smallest `key` is first.
     ///
     /// # Panics
     /// If `at` is in the past.

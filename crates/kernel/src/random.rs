@@ -40,9 +40,9 @@ impl Stream {
         self.generator.next_u64()
     }
 
-    /// A number of `range`, each equally likely. With words w and the length n of the range, it
-    /// is the upper half of the 128-bit product w n; a w whose lower half is less than 2^64 mod n
-    /// is skipped, which makes the draw exactly uniform.
+    /// A number of `range`; all are equally likely. With words w and the length n of the range, the
+    /// number is the upper half of the 128-bit product w n; a w whose lower half is less than 2^64
+    /// mod n is skipped, which makes the draw exactly uniform.
     ///
     /// # Panics
     /// If the range is empty.
@@ -52,7 +52,7 @@ impl Stream {
             "a draw from the empty range {range:?}"
         );
         let length = range.end - range.start;
-        // 2^64 mod n, of which only a lower half less than n needs to know.
+        // 2^64 mod n; needed only where the lower half is less than n.
         let skipped = || length.wrapping_neg() % length;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(length);

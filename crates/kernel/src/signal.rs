@@ -1,12 +1,11 @@
-//! Signals: what simulated processes wait for.
+//! Signals: the conditions that simulated processes wait for.
 //!
-//! A signal is a condition that becomes set when it was fired a given number of times (once, or
-//! as often as [`Signal::counted`] says) and stays set until it is reset. Whoever waits for it
-//! continues in the order of waiting; whoever waits for a signal that is set continues at once.
+//! A signal is a condition that becomes set when it was fired a given number of times (once, or as often as [`Signal::counted`]
+//! says) and stays set until it is reset. The processes that wait for a signal continue in the order of waiting; a process that
+//! waits for a signal that is set continues at once.
 //!
-//! A process that waited when the signal became set continues even if the signal is reset before
-//! the process runs: a firing is never lost on those who waited for it. Firing a signal that is
-//! set has no effect.
+//! A process that waited when the signal became set continues even if the signal is reset before the process runs: no process
+//! that waited misses a firing. Firing a signal that is set has no effect.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -21,22 +20,22 @@ pub struct Signal {
 }
 
 struct State {
-    /// Firings from a reset until it is set.
+    /// Firings from a reset until the signal is set.
     count: u64,
-    /// Firings that are left until it is set.
+    /// Firings that are left until the signal is set.
     remaining: u64,
-    /// How often it became set.
+    /// How often the signal became set.
     rounds: u64,
     waiters: Waiters,
     tickets: u64,
 }
 
-/// Tickets and wakers in the order of waiting. Mostly one waits, which needs no memory of its own; few ever do, so that a
-/// search is short.
+/// Tickets and wakers in the order of waiting. Mostly one process waits, which needs no memory of its own; few ever wait, so
+/// that a search is short.
 #[derive(Default)]
 struct Waiters {
     first: Option<(u64, Waker)>,
-    /// Empty while there is no first.
+    /// The waiters behind the first; empty while there is no first.
     others: Vec<(u64, Waker)>,
 }
 
@@ -74,7 +73,7 @@ impl Signal {
         Self::counted(1)
     }
 
-    /// A signal that `count` firings set; one of count 0 is always set.
+    /// A signal that `count` firings set; a signal of count 0 is always set.
     #[must_use]
     pub fn counted(count: u64) -> Self {
         Self {
@@ -88,7 +87,7 @@ impl Signal {
         }
     }
 
-    /// Counts one firing; the last one sets the signal and wakes who waits for it.
+    /// Counts one firing; the last one sets the signal and wakes all that wait for it.
     pub fn fire(&self) {
         let mut state = self.state.borrow_mut();
         if state.remaining == 0 {
@@ -106,13 +105,13 @@ impl Signal {
         }
     }
 
-    /// Whether it is set.
+    /// Whether the signal is set.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.remaining() == 0
     }
 
-    /// How many firings are left until it is set.
+    /// How many firings are left until the signal is set.
     #[must_use]
     pub fn remaining(&self) -> u64 {
         self.state.borrow().remaining
@@ -124,13 +123,13 @@ impl Signal {
         state.remaining = state.count;
     }
 
-    /// Whether another is the same condition.
+    /// Whether another signal is the same condition.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.state, &other.state)
     }
 
-    /// Waits until it is set. The wait begins when the future is first polled.
+    /// Waits until the signal is set. The wait begins when the future is first polled.
     pub fn wait(&self) -> Wait {
         Wait {
             signal: self.clone(),
@@ -175,7 +174,7 @@ impl Future for Wait {
         }
         let waker = context.waker();
         if let Some((ticket, _)) = self.begun {
-            // The place in the order stays, whichever task polls.
+            // The waiter keeps its place in the order, whichever task polls.
             let place = state.waiters.of(ticket);
             place.expect("who waits is listed").clone_from(waker);
         } else {

@@ -1,4 +1,4 @@
-//! The executor: order of tasks, spawning from tasks, wakers that outlive what they wake.
+//! The executor: order of tasks, spawning from tasks, wakers that outlive their tasks.
 
 mod common;
 
@@ -148,7 +148,7 @@ fn a_task_may_wake_and_spawn_as_it_is_dropped() {
 }
 
 proptest! {
-    /// Tasks that yield a number of times each, against a queue.
+    /// Tasks that each yield a number of times, compared with a queue.
     #[test]
     fn ready_tasks_run_in_turn(yields in prop::collection::vec(0..6_u32, 0..20)) {
         let (mut executor, log) = (Executor::new(), Log::default());

@@ -3,7 +3,7 @@
 use kernel::{Executor, Label, Signal};
 use std::future::pending;
 
-/// A report shows what a task said last.
+/// A report shows the last text of a task's label.
 #[test]
 fn a_label_tells_what_a_task_does() {
     let mut executor = Executor::new();
@@ -25,7 +25,7 @@ fn a_label_tells_what_a_task_does() {
     assert_eq!(format!("{label:?}"), r#"Label("first: waits for ever")"#);
 }
 
-/// One that is made of a literal keeps it.
+/// A label that is made of a literal keeps its text.
 #[test]
 fn a_literal_stays() {
     let label = Label::from("rank 0");
@@ -37,7 +37,7 @@ fn a_literal_stays() {
     assert_eq!(label.text(), "rank 0: waits");
 }
 
-/// A background task runs as any other, and is no unfinished one, whether it ends or not.
+/// A background task runs like any other, and never counts as unfinished, whether it ends or not.
 #[test]
 fn background_tasks_are_not_waited_for() {
     let mut executor = Executor::new();

@@ -1,4 +1,4 @@
-//! Bounds of a run, and what is said when one is passed.
+//! Bounds of a run, and the message when a run passes one.
 
 use kernel::{Bound, Limits, Progress};
 use units::{Bytes, Time};

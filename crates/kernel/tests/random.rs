@@ -28,7 +28,7 @@ fn the_first_draws_are_fixed() {
     assert_eq!(bits, [0x3fed_b212_94cf_3212, 0x3ff3_08da_9a0b_5a41]);
 }
 
-/// Beyond the blocks that the generator makes at once.
+/// Draws beyond the blocks that the generator makes at once.
 #[test]
 fn the_hundredth_draw_is_fixed() {
     let mut stream = Stream::new(1, "x");
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// However the draws of two streams interleave, each gives what it gives alone.
+    /// However the draws of two streams interleave, each gives the numbers that it gives alone.
     #[test]
     fn streams_do_not_disturb_each_other(seed in any::<u64>(), turns in prop::collection::vec(any::<bool>(), 0..100)) {
         let [mut left, mut right] = ["left", "right"].map(|path| Stream::new(seed, path));

@@ -110,7 +110,7 @@ fn being_polled_again_keeps_the_place_in_the_order() {
 }
 
 proptest! {
-    /// Waiters begin to wait after a number of turns each; whoever waits longer is woken first.
+    /// Waiters begin to wait after a number of turns each; the longest wait is woken first.
     #[test]
     fn waiters_wake_in_the_order_of_waiting(
         waiters in prop::collection::vec((0..4_usize, 0..5_usize), 0..30),

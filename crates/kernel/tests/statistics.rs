@@ -173,7 +173,7 @@ proptest! {
         let mut second = Histogram::new();
         first.counts().for_each(|(time, count)| second.record_n(time, count));
         prop_assert!(first.counts().eq(second.counts()));
-        // The first begins at the least of the times, or a thousandth of it below.
+        // The first bucket begins at the least time, or at most a thousandth of it below.
         let begin = first.counts().next().map(|(time, _)| time.as_ps());
         let near = |begin, least| begin <= least && least - begin <= least / 1000;
         prop_assert!(begin.zip(times.iter().min()).is_none_or(|(begin, &least)| near(begin, least)));

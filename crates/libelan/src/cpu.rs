@@ -1,12 +1,12 @@
-//! The processor of a process: what its calls ask of it is done in the order of the calls.
+//! The processor of a process: it does the work of the process's calls in the order of the calls.
 //!
-//! A call that starts something, such as a send, returns at once to the program, in simulated time as well; the
-//! instructions that it takes come first of all that the process does next. Waiting takes no processor. What the operating
-//! system takes of the processor ([`elan::noise`]) delays the work that it falls into.
+//! A call that starts something, such as a send, returns at once to the program, in simulated time as well. The
+//! instructions of the call come before everything else that the process does next. Waiting takes no processor. Noise
+//! ([`elan::noise`]) delays the work into which it falls.
 //!
-//! A program outside of the simulation may make its calls late ([`crate::Pe::given`]), when the cluster has passed the moment at
-//! which the program gave them. The first work of such a turn begins at that moment, or at the end of the turn before if
-//! that is later. All else happens as if the call had been in time, provided that the end of this work is not past.
+//! A program outside of the simulation may make its calls late ([`crate::Pe::given`]), when the cluster has passed the
+//! moment at which the program gave them. The first work of such a turn begins at that moment, or at the end of the turn
+//! before if that is later. If the end of this work is not past, everything else happens as if the call had been in time.
 
 use elan::{HostCpu, Node};
 use kernel::Signal;
@@ -14,7 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use units::Time;
 
-/// One process's processor; clones are the same one.
+/// One process's processor; clones stand for the same processor.
 #[derive(Clone)]
 pub(crate) struct Cpu {
     state: Rc<State>,
@@ -23,11 +23,11 @@ pub(crate) struct Cpu {
 struct State {
     node: Node,
     host: RefCell<HostCpu>,
-    /// The end of what was asked for last.
+    /// The end of the last turn that was taken.
     last: RefCell<Option<Rc<End>>>,
-    /// When the turn ended that was the last to end.
+    /// When the last ended turn ended.
     free: Cell<Time>,
-    /// When the program gave the calls that it makes now, if it makes them late.
+    /// When the program gave the calls that it is making now, if it makes them late.
     given: Cell<Option<Time>>,
 }
 
@@ -35,12 +35,12 @@ struct State {
 #[derive(Default)]
 struct End {
     signal: Signal,
-    /// The turn before, if that had not ended: who comes next waits for it instead.
+    /// The turn before, if that turn had not ended: if this turn is dropped early, the next one waits for that turn instead.
     before: RefCell<Option<Rc<End>>>,
 }
 
 impl End {
-    /// Whether the turn has ended, and all before it.
+    /// Whether the turn and all turns before it have ended.
     fn is_over(&self) -> bool {
         self.signal.is_set()
             && self
@@ -51,13 +51,13 @@ impl End {
     }
 }
 
-/// A place in the order. The processor is free again when it is dropped.
+/// A place in the order of calls. The processor is free again when the turn is dropped.
 pub(crate) struct Turn {
     state: Rc<State>,
     before: RefCell<Option<Rc<End>>>,
-    /// When the program gave its call, until the turn has worked.
+    /// When the program gave the turn's call, until the turn has worked.
     given: Cell<Option<Time>>,
-    /// The end of its work, if that was in the past.
+    /// The end of the turn's work, if that was in the past.
     past: Cell<Option<Time>>,
     end: Rc<End>,
 }
@@ -94,7 +94,7 @@ impl Cpu {
         }
     }
 
-    /// When the program gave the calls that it makes now; none if it makes them in time.
+    /// When the program gave the calls that it is making now; none if it makes them in time.
     pub fn given(&self) -> Option<Time> {
         self.state.given.get()
     }
@@ -107,14 +107,14 @@ impl Cpu {
         result
     }
 
-    /// Works for a while, after all that was asked for before.
+    /// Works for a while, after all work that was asked for before.
     pub async fn work(&self, node: &Node, time: Time) {
         self.turn().work(node, time).await;
     }
 }
 
 impl Turn {
-    /// Waits for the turn and works for a while; the turn goes on. When the work ended, which may be past if it was given late.
+    /// Waits for the turn and works for a while; the turn goes on. Returns when the work ended, which may be past if given late.
     pub async fn work(&self, node: &Node, time: Time) -> Time {
         loop {
             let Some(before) = self.before.borrow().clone() else {
@@ -137,7 +137,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let before = self.before.take();
         if before.as_ref().is_some_and(|before| !before.is_over()) {
-            // It has not worked, as of a call that fails at once.
+            // The turn has not worked, as for a call that fails at once.
             self.end.before.replace(before);
             return self.end.signal.fire();
         }

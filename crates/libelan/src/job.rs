@@ -25,17 +25,17 @@ pub struct Job {
 /// Why a job cannot run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum JobError {
-    /// It has no processes.
+    /// The job has no processes.
     #[error("a job has at least one process")]
     Empty,
-    /// More processes on a node than it has processors.
+    /// A node has fewer processors than processes.
     #[error("{processes} processes on node {node}; it has {cpus} processors (host.cpus)")]
     Crowded {
         /// The node.
         node: NodeId,
-        /// How many the job wants there.
+        /// How many processes the job wants there.
         processes: u32,
-        /// How many it has processors for.
+        /// How many processors the node has.
         cpus: u32,
     },
     /// The cluster lacks a node.
@@ -43,7 +43,7 @@ pub enum JobError {
     NoNode {
         /// The node.
         node: NodeId,
-        /// How many there are.
+        /// How many nodes there are.
         nodes: u32,
     },
     /// An adapter has no context left.
@@ -58,7 +58,7 @@ impl Job {
     /// So many processes on each of some nodes, node by node.
     ///
     /// # Errors
-    /// No processes.
+    /// If there are no processes.
     pub fn new(
         name: impl Into<String>,
         nodes: impl IntoIterator<Item = NodeId>,
@@ -87,8 +87,8 @@ impl Job {
         })
     }
 
-    /// Sets how the libraries of its processes wait (`LIBELAN_WAITTYPE`, `base->waitType`): they poll unless this says
-    /// otherwise. See [`mod@crate::elan`].
+    /// Sets how the libraries of the job's processes wait (`LIBELAN_WAITTYPE`, `base->waitType`): they poll unless this
+    /// says otherwise. See [`mod@crate::elan`].
     #[must_use]
     pub fn waiting(self, waits: Wait) -> Self {
         Job { waits, ..self }
@@ -111,7 +111,7 @@ impl Job {
         Ok(())
     }
 
-    /// Attaches the processes without starting a program, for those that start one each.
+    /// Attaches the processes without starting a program, for callers that start one in each process.
     ///
     /// # Errors
     /// As [`Job::launch`].
@@ -151,27 +151,27 @@ pub struct Pe {
 }
 
 impl Pe {
-    /// Its Elan3lib.
+    /// The process's Elan3lib.
     pub fn elan3(&self) -> &Context {
         self.elan.elan3()
     }
 
-    /// Its Elanlib.
+    /// The process's Elanlib.
     pub fn elan(&self) -> &Elan {
         &self.elan
     }
 
-    /// Its MPI.
+    /// The process's MPI.
     pub fn mpi(&self) -> Mpi {
         Mpi::new(self.elan.tport())
     }
 
-    /// Its Shmem.
+    /// The process's Shmem.
     pub fn shmem(&self) -> Shmem {
         Shmem::new(self.elan.clone())
     }
 
-    /// Its number in the job, from 0.
+    /// The process's number in the job, from 0.
     pub fn vp(&self) -> ProcessId {
         self.elan3().process()
     }
@@ -181,7 +181,7 @@ impl Pe {
         self.elan3().nvps()
     }
 
-    /// Its node.
+    /// The process's node.
     pub fn node(&self) -> &Node {
         self.elan3().node()
     }
@@ -191,28 +191,28 @@ impl Pe {
         self.node().now()
     }
 
-    /// Computes for a while: the processor is busy and the network is not used. When it is over, which may be past if it was
-    /// [given](Self::given) late.
+    /// Computes for a while: the processor is busy and the network is not used. Returns when the computation is over, which
+    /// may be past if the call was [given](Self::given) late.
     pub fn compute(&self, time: Time) -> impl Future<Output = Time> + use<> {
         let (node, turn) = (self.node().clone(), self.elan.cpu().turn());
         async move { turn.work(&node, time).await }
     }
 
-    /// Makes calls that a program gave at a moment, which may be past: a real program, for example, runs beside the simulation and
-    /// reports its calls later. The instructions of each call begin at that moment, or after those of the call before. If they
-    /// have not ended yet, the network behaves as if the call had been made in time. So a call may be late by the time of a call,
-    /// provided that the process polls and its processor has copied or matched no messages meanwhile (messages of its own node,
-    /// and all messages where the host matches). The closure makes calls that return at once, and waits to be awaited outside.
+    /// Makes calls that a program gave at a moment, which may be past: a real program, for example, runs beside the
+    /// simulation and reports its calls later. The instructions of each call begin at that moment, or after those of the
+    /// call before. If they have not ended yet, the network behaves as if the call had been in time. So a call may be late
+    /// by its own time, if the process polls and its processor has copied or matched no messages meanwhile (those of its
+    /// own node; all where the host matches). The closure makes calls that return at once; waits are awaited outside.
     pub fn given<R>(&self, at: Time, calls: impl FnOnce() -> R) -> R {
         self.elan.cpu().giving(at, calls)
     }
 
-    /// Its label, which reports of deadlocks show.
+    /// The process's label, which reports of deadlocks show.
     pub fn label(&self) -> &Label {
         self.elan.label()
     }
 
-    /// Waits for something that has a name, which a report of a deadlock then shows: `ring 3: waits for tag 7`.
+    /// Waits for something under a name that a report of a deadlock then shows: `ring 3: waits for tag 7`.
     pub async fn waiting<F: IntoFuture>(&self, what: impl fmt::Display, event: F) -> F::Output {
         self.elan.waiting(what, event).await
     }

@@ -1,7 +1,7 @@
 //! # The programming libraries of the Elan (petrini2003 s3)
 //!
-//! What simulated programs call. A program is an async function that every process of a [`Job`] runs, on nodes of an
-//! [`Cluster`](::elan::Cluster); each gets a [`Pe`], its processing element:
+//! This crate holds the calls that simulated programs make. A program is an async function that every process of a [`Job`]
+//! runs, on nodes of a [`Cluster`](::elan::Cluster). Each process gets a [`Pe`], its processing element:
 //!
 //! ```
 //! # use elan::{Cluster, NodeId, ProcessId, Stop};
@@ -26,15 +26,15 @@
 //! }
 //! ```
 //!
-//! | library | what it is |
+//! | library | contents |
 //! |---|---|
 //! | [`elan3`] | Elan3lib: processes by number, memory, permissions, events, remote DMA |
 //! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups of processes and their collective calls |
 //! | [`shmem`] | Shmem: one-sided put, get, atomics and waiting, on put and get |
 //! | [`mpi`] | MPI: point to point, on Tports; barrier, broadcast, reductions |
 //!
-//! Names and meaning of the calls are those of the original libraries, in the style of Rust; each says which one it
-//! stands for. Sources: petrini2003 is the `QsNET` paper; names and arguments are as programs of the time called them.
+//! Names and meaning of the calls are those of the original libraries, in the style of Rust. Each call says which original
+//! call it stands for. Sources: petrini2003 is the `QsNET` paper; names and arguments follow programs of the time.
 
 mod cpu;
 pub mod elan;
@@ -45,7 +45,7 @@ pub mod shmem;
 
 pub use job::{Job, JobError, Pe};
 
-/// The page of documentation for people who write programs; its programs are tests.
+/// The page of documentation for people who write programs. The programs on the page are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/libraries.md")]
 struct Libraries;

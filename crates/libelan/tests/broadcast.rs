@@ -1,4 +1,4 @@
-//! Broadcasts of Elanlib: what they cost on the machine of the papers, and the way through the adapters of the software one.
+//! Broadcasts of Elanlib: their costs on the machine of the papers, and how the software broadcast passes through the adapters.
 
 mod common;
 
@@ -68,9 +68,9 @@ fn bandwidth_over_64_nodes() {
     }
 }
 
-/// petrini2001: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. That is in a row of them; of
-/// one alone, as here, it is 4 to 8 us. Each process of the tree sends a packet to four others, so that the difference
-/// grows with the bytes.
+/// petrini2001: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. That holds for a
+/// row of broadcasts; for one alone, as here, the difference is 4 to 8 us. Each process of the tree sends a packet to four
+/// others, so the difference grows with the bytes.
 #[test]
 fn latency_over_64_nodes() {
     let us = |ns: u64| Time::from_ns(ns);
@@ -116,8 +116,8 @@ fn all_lengths_arrive() {
     }
 }
 
-/// A process in the middle of a chain that may not write its buffer is told so itself: it has received the bytes into its
-/// stage, and sends them on. All others have them.
+/// A process in the middle of a chain that may not write its buffer gets the error itself: it has received the bytes into
+/// its stage, and sends them on. All others have the bytes.
 #[test]
 fn who_cannot_take_the_bytes_passes_them_on() {
     let (length, [ends, told]) = (20_000, logs());

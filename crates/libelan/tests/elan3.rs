@@ -56,7 +56,7 @@ fn jobs_that_cannot_run() {
     let far = job(&[0, 4]);
     let error = far.launch(&mut cluster, async |_| ()).unwrap_err();
     assert_eq!(error.to_string(), "there is no node 4; the cluster has 4");
-    // Contexts that are in use: 4,095 processes of others.
+    // Contexts that are in use: 4,095 processes of other jobs.
     let (node, capability) = (node_of(&cluster, 1), cluster.capability());
     let others = (1..4096).map(|_| node.attach(capability).unwrap());
     let others: Vec<_> = others.collect();
@@ -65,7 +65,7 @@ fn jobs_that_cannot_run() {
     let text =
         "no context is left on the adapter of node 1, which has 4095 for processes: start fewer";
     assert!(error.starts_with(text), "{error}");
-    // A job that finds only one keeps none.
+    // A job that finds only one context keeps none.
     others[9].detach();
     launch(&[0, 1, 1]).unwrap_err();
     launch(&[0, 1]).unwrap();
@@ -84,7 +84,7 @@ fn puts_with_notification() {
         elan3.store(from, &bytes).unwrap();
         let right = (me(&pe) + 1) % pe.nvps();
         for _ in 0..3 {
-            // Nobody's event occurs before all have primed it.
+            // No event occurs before all processes have primed theirs.
             pe.compute(Time::from_us(30)).await;
             let put = elan3.put_notify(pid(right), from, to, SIZE, place);
             elan3.wait_event_by(arrived, Wait::Spin(10)).await;
@@ -122,7 +122,7 @@ fn gets() {
     });
 }
 
-/// An event that waits for all: three others set it, by puts of nothing; and the process itself.
+/// An event that waits for all: three other processes set it, by puts of zero bytes; and the process itself.
 #[test]
 fn counted_events() {
     run(&four(), async |pe| {
@@ -141,8 +141,8 @@ fn counted_events() {
     });
 }
 
-/// A descriptor with events at both ends. What the one at the destination starts there is another DMA: the bytes come back
-/// without that process.
+/// A descriptor with events at both ends. The event at the destination starts another DMA there: the bytes come back
+/// without any part of that process.
 #[test]
 fn descriptors_and_chained_events() {
     run(&four(), async |pe| {
@@ -280,7 +280,7 @@ fn jobs_do_not_meet() {
     cluster.run().unwrap();
 }
 
-/// A process that waits for what never comes is named, with what it said that it waits for.
+/// A process that waits for what never comes is named, with the name of its wait.
 #[test]
 fn a_deadlock_says_what_is_missing() {
     let mut cluster = cluster(&four_nodes());
@@ -394,7 +394,7 @@ proptest! {
             heap.free(at).unwrap();
         }
         prop_assert_eq!(heap.used(), Bytes::ZERO);
-        // All is unmapped: the next one begins where the first one did.
+        // All ranges are unmapped: the next range begins where the first one did.
         prop_assert_eq!(heap.alloc(0, Bytes::new(1)).unwrap(), elan::memory::HEAP);
     }
 }

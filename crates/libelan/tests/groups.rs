@@ -1,5 +1,5 @@
-//! Groups: who is in them, who serves them, what their calls cost, and that nobody overtakes. What broadcasts and reductions
-//! bring is compared with an oracle in `programs`.
+//! Groups: their members, whether hardware serves them, the costs of their calls, and that no process overtakes. What
+//! broadcasts and reductions bring is compared with an oracle in `programs`.
 
 mod common;
 
@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// Runs a program on processes at some nodes; when it ends.
+/// Runs a program on processes at some nodes; returns when it ends.
 fn run(config: &Config, places: &[u32], program: impl AsyncFn(Pe) + 'static) -> Result<Time, Stop> {
     let (cluster, end) = play(config, &job(places), program);
     end.map(|()| cluster.now())
@@ -64,7 +64,7 @@ fn layouts() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![one_each, shuffled, round_robin, blocks]
 }
 
-/// Barriers in a row, of random kinds, between random delays: nobody leaves one before all have come to it.
+/// Barriers in a row, of random kinds, between random delays: no process leaves one before all have come to it.
 fn nobody_overtakes(places: &[u32], seed: u64, rounds: usize, longest: u64) {
     let (count, come) = (places.len(), Rc::new(RefCell::new(vec![0; places.len()])));
     let mut kinds = Stream::new(seed, "kinds");
@@ -118,7 +118,7 @@ fn hardware_serves_nodes_next_to_each_other() {
     }
 }
 
-/// Where a group has no hardware, the calls for it do what those of software do, in the same time.
+/// If hardware cannot serve a group, the hardware calls do what the software calls do, in the same time.
 #[test]
 fn without_hardware_software_does_it() {
     for places in [vec![1, 2, 4, 5], vec![0, 0, 3, 3, 9]] {
@@ -150,8 +150,8 @@ fn without_hardware_software_does_it() {
     }
 }
 
-/// Jobs on some of the same nodes: hardware serves each, since the contexts of each have one number, and a broadcast of the one
-/// is nothing to the other.
+/// Jobs on some of the same nodes: hardware serves each, since the contexts of each have one number, and a broadcast of one
+/// job does not reach another.
 #[test]
 fn hardware_serves_several_jobs_at_once() {
     let mut cluster = cluster(&sixteen_nodes());

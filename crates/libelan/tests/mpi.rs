@@ -22,7 +22,7 @@ fn pairs() -> Job {
     job_of(&[0, 5], 2)
 }
 
-/// Runs a program on either.
+/// Runs a program on either job.
 fn on_both(program: impl AsyncFn(Pe) + Copy + 'static) {
     for job in [four(), pairs()] {
         run(&job, program);
@@ -137,8 +137,8 @@ fn bytes_arrive() {
     });
 }
 
-/// Messages of one process to another are received in the order of sending, whatever their lengths; so are they where a
-/// wild card receives those of several.
+/// Messages of one process to another are received in the order of sending, whatever their lengths, also where a wild card
+/// receives messages of several processes.
 #[test]
 fn order() {
     on_both(async |pe| {
@@ -391,7 +391,7 @@ fn probes() {
     });
 }
 
-/// What never comes is a deadlock that names those who wait, and for what.
+/// A message that never comes is a deadlock whose report names the waiting processes, and what they wait for.
 #[test]
 fn a_receive_that_never_matches() {
     let (_, end) = play(&sixteen_nodes(), &four(), async |pe| {
@@ -415,7 +415,7 @@ fn a_receive_that_never_matches() {
     assert_eq!(waiting, expected);
 }
 
-/// Errors reach the process that has made the mistake, and the one at the other end.
+/// Errors reach the process that has made the mistake, and the process at the other end.
 #[test]
 fn faults() {
     on_both(async |pe| {

@@ -27,7 +27,7 @@ fn machines() -> impl Iterator<Item = Config> {
     })
 }
 
-/// The same with two processes far apart, and near.
+/// The machines, with two processes far apart, and near.
 fn scenes() -> impl Iterator<Item = (Config, Job)> {
     machines().flat_map(|config| [[0, 3], [2, 2]].map(|places| (config.clone(), job(&places))))
 }
@@ -86,7 +86,7 @@ fn tags_of_64_bits() {
     }
 }
 
-/// A receive that names a process takes its messages, whatever that calls itself, and no other's.
+/// A receive that names a process takes its messages, whatever the process calls itself, and no other's.
 #[test]
 fn messages_of_a_process() {
     let select = Select {
@@ -178,7 +178,7 @@ fn peeks() {
 }
 
 /// Before its message has been found a receive can be cancelled, even with its post still on the way; the message goes to
-/// another one. After that it takes its message, whole.
+/// another receive. After that the receive takes its message, whole.
 #[test]
 fn cancelled_receives() {
     for (config, job) in scenes() {
@@ -328,7 +328,7 @@ fn no_event_is_lost() {
     }
 }
 
-/// Makes calls at a moment, or as much later, for a program that gave them then.
+/// Makes calls at a moment, or as much later, for a program that gave them at that moment.
 async fn at<R>(pe: &Pe, at: Time, late: Option<Time>, calls: impl FnOnce() -> R) -> R {
     pe.node().sleep_until(at + late.unwrap_or(Time::ZERO)).await;
     match late {
@@ -337,7 +337,7 @@ async fn at<R>(pe: &Pe, at: Time, late: Option<Time>, calls: impl FnOnce() -> R)
     }
 }
 
-/// When all ends that a program of sends, receives, puts and gets starts in quick succession.
+/// The ends of all sends, receives, puts and gets that a program starts in quick succession.
 fn ends(config: &Config, job: &Job, late: Option<Time>) -> Vec<(String, Time)> {
     let [times, noted] = logs();
     run_on(config, job, async move |pe| {

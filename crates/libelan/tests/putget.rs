@@ -43,7 +43,7 @@ fn puts_and_gets() {
     });
 }
 
-/// Between processes of one node, and of a process to itself, the adapter does what it does for others: packets go to the
+/// Between processes of one node, and from a process to itself, the adapter does what it does for others: packets go to the
 /// node's switch and back, and use no other link.
 #[test]
 fn within_a_node() {
@@ -76,7 +76,7 @@ fn within_a_node() {
     }
 }
 
-/// More than may be under way at a time, and the waits for all.
+/// More puts and gets than may be under way at a time, and the waits for all.
 #[test]
 fn many_puts_and_gets() {
     run(&six(), async |pe| {
@@ -108,7 +108,7 @@ fn many_puts_and_gets() {
     });
 }
 
-/// Puts that overlap: one after the other, the last one counts; at a time, each byte is one of theirs.
+/// Puts that overlap: of puts one after the other the last one counts; of simultaneous puts each byte is from one of them.
 #[test]
 fn overlapping_puts() {
     run(&six(), async |pe| {
@@ -143,7 +143,7 @@ fn overlapping_puts() {
     });
 }
 
-/// What is forbidden or not there is an error, and nothing changes.
+/// An access to what is forbidden or not there is an error, and nothing changes.
 #[test]
 fn faults() {
     let reason = |result: Result<(), DmaError>| match result {
@@ -192,7 +192,7 @@ fn global_memory() {
         let elan = pe.elan();
         let found = (elan.vp(), elan.nvps(), elan.clock());
         assert_eq!(found, (pe.vp(), 6, pe.now()));
-        // What each has for itself alone does not matter.
+        // What each process allocates for itself alone does not matter.
         common::alloc(&pe, false, b(1 + 9 * u64::from(me(&pe))));
         let (main, adapter) = (elan.galloc_main(64, b(100)), elan.galloc_elan(64, b(100)));
         let (main, adapter) = (main.unwrap(), adapter.unwrap());
@@ -211,7 +211,7 @@ fn global_memory() {
     assert!(places.len() == 6 && places.iter().all(|place| *place == places[0]));
 }
 
-/// All send to one queue, which is shorter than what they send: messages of each come in order.
+/// All processes send to one queue, which is shorter than what they send: messages of each process come in order.
 #[test]
 fn queues() {
     run(&six(), async |pe| {
@@ -238,7 +238,7 @@ fn queues() {
             *number += 1;
         }
         assert_eq!(queue.poll().await, None);
-        // To itself, with and without bytes.
+        // Messages of a process to itself, with and without bytes.
         for length in [5, 0] {
             let sent = elan.queue_tx(pid(0), queue.at(), buffer, b(length));
             assert_eq!(queue.wait().await.len() as u64, length);
@@ -381,7 +381,7 @@ fn shmem_with_itself() {
     run(&job(&[4]), alone);
 }
 
-/// A get after a put that is over sees it, though the put's last packets are still on their way across a slow bus.
+/// A get after a finished put sees its bytes, though the put's last packets are still on their way across a slow bus.
 #[test]
 fn a_get_sees_what_was_put() {
     let mut config = common::sixteen_nodes();

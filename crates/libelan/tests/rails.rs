@@ -1,4 +1,4 @@
-//! Tports on machines with several rails: what takes which rails, by each policy, and what is gained by it.
+//! Tports on machines with several rails: which messages take which rails, under each policy, and the gain.
 
 mod common;
 
@@ -139,8 +139,8 @@ fn striping() {
     }
 }
 
-/// Two messages at a time between two nodes take two rails, and hardly more time than one, if whoever picks looks. Shorter
-/// ones have no more of it.
+/// Two messages at a time between two nodes take two rails, and hardly more time than one, if the policy looks. Shorter
+/// messages gain nothing.
 #[test]
 fn messages_at_a_time() {
     for config in generations() {

@@ -1,4 +1,4 @@
-//! Tports: what programs can do with them that MPI does not, their bounds, and where their time goes.
+//! Tports: what programs can do with them beyond MPI, their bounds, and where their time goes.
 
 mod common;
 
@@ -65,7 +65,7 @@ fn where_the_time_goes() {
     }
 }
 
-/// Masks select bits of sender and tag; the sender is what the sending program says.
+/// Masks select bits of sender and tag; the sender is whatever the sending program says.
 #[test]
 fn masks() {
     let even = Select {
@@ -155,7 +155,7 @@ fn buffers_of_the_system() {
     }
 }
 
-/// Few small messages may wait unmatched; others are held at their senders, are done only when they are received, and keep
+/// Few small messages may wait unmatched. Others are held at their senders, are done only when they are received, and keep
 /// no other message back. All arrive.
 #[test]
 fn unexpected_messages_beyond_the_buffer() {
@@ -179,7 +179,7 @@ fn unexpected_messages_beyond_the_buffer() {
             match me(&pe) {
                 0 => {
                     pe.compute(Time::from_ms(1)).await;
-                    // One that came after all the others, of someone else.
+                    // A message of another sender that came after all the others.
                     assert_eq!(take(Select::exactly(Some(2), None)).await, 77);
                     for tag in (0..MANY).rev() {
                         assert_eq!(take(Select::exactly(Some(1), Some(tag))).await, tag);
@@ -281,7 +281,7 @@ fn statistics() {
     }
 }
 
-/// What the network may not read cannot be got: both ends are told.
+/// Memory that the network may not read cannot be got: both ends are told.
 #[test]
 fn permissions() {
     let job = job(&[0, 3]);

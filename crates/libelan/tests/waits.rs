@@ -9,7 +9,7 @@ use libelan::elan::reduce::{Reduction, To};
 use libelan::elan::tport::{Mode, Room, Select};
 use units::Time;
 
-/// When a program of a process on each of some nodes ends, whose libraries wait in some way.
+/// Runs a program on a process on each of some nodes, whose libraries wait in some way; returns when the program ends.
 fn end(places: &[u32], waits: Wait, program: impl AsyncFn(Pe) + 'static) -> Time {
     run_on(&four_nodes(), &job(places).waiting(waits), program).now()
 }
@@ -56,7 +56,7 @@ fn a_blocking_wait_costs_an_interrupt() {
             assert_eq!(queue.wait().await[..], pattern(7, 50));
         } else {
             store(&pe, at, &pattern(7, 50));
-            // Who sends does not wait.
+            // The sender does not wait.
             drop(elan.queue_tx(pid(0), queue.at(), at, b(50)));
             pe.compute(Time::from_us(2)).await;
         }
@@ -87,7 +87,7 @@ fn a_blocking_wait_costs_an_interrupt() {
     };
     let (polls, blocks) = (of(Wait::Poll), of(Wait::Block));
     assert_eq!(polls.map(|end| end + later()), blocks);
-    // Who looks often enough sees it by that, who does not blocks.
+    // A process that looks often enough sees the event while polling; any other blocks.
     assert_eq!(of(Wait::Spin(10_000)), polls);
     assert_eq!(of(Wait::Spin(3)), blocks);
 }
@@ -104,7 +104,7 @@ fn messages() {
                     elan3.store(at, &pattern(3, length)).unwrap();
                     pe.compute(Time::from_us(100)).await;
                     let tx = tport.tx_start(Mode::Standard, pid(1), (0, 9), at, b(length));
-                    // It has ended when it is waited for: no way of waiting costs anything.
+                    // The message has ended before it is waited for: no way of waiting costs anything.
                     pe.compute(Time::from_us(400)).await;
                     assert!(tx.is_done());
                     let before = pe.now();
@@ -115,7 +115,7 @@ fn messages() {
                     let received = tport.rx_wait(rx).await.unwrap();
                     assert_eq!((received.tag, received.size), (9, b(length)));
                     assert_eq!(elan3.load(at, b(length)).unwrap()[..], pattern(3, length));
-                    // What ends the run is this process.
+                    // This process ends the run.
                     pe.compute(Time::from_us(800)).await;
                 }
             };
@@ -171,8 +171,8 @@ async fn call(pe: Pe, call: Call) {
     assert_eq!(load(&pe, at, size)[..], [expected; 1000]);
 }
 
-/// A process that blocks in the waits of a collective call is later by at least one interrupt; two calls say by themselves how
-/// they wait. On nodes next to each other and on others, where software does what hardware would.
+/// A process that blocks in the waits of a collective call is later by at least one interrupt; two calls have a way of
+/// waiting of their own. On adjacent nodes, and on others, where software does what hardware would.
 #[test]
 fn collective_calls() {
     for places in [&[0, 1, 2, 3][..], &[0, 1, 3]] {
@@ -190,7 +190,7 @@ fn collective_calls() {
     }
 }
 
-/// A word that another stores is polled whatever the job says.
+/// A word that another process stores is polled, whatever the job's way of waiting.
 #[test]
 fn a_word_of_memory_is_polled() {
     let wait = async |pe: Pe| {

@@ -1,4 +1,4 @@
-//! The shared memory: its layout, and who may touch what of it when. The one place of this crate that needs `unsafe`.
+//! The shared memory: its layout, and who may touch which part of it when. Only this module of the crate needs `unsafe`.
 
 #![allow(unsafe_code)] // memory that other processes write to
 #![allow(clippy::cast_ptr_alignment)] // slots begin at pages
@@ -24,7 +24,7 @@ const PAGE: usize = 4096;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"elanite\0");
 
-/// A payload is not cut into parts shorter than this, but for the last one.
+/// No part of a payload is shorter than this, except the last one.
 const LEAST: usize = 1 << 16;
 
 // Many records must fit, and one with a good deal of payload.
@@ -37,32 +37,32 @@ pub enum LinkError {
     /// The shared memory cannot be opened or mapped.
     #[error("the simulator's shared memory {path} cannot be used: {source}")]
     Memory {
-        /// Where it was looked for.
+        /// The path of the file.
         path: String,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It is something else, or of another build.
+    /// The file is not the shared memory of a run, or belongs to another build.
     #[error("{path} is no shared memory of this version of the simulator")]
     Foreign {
-        /// Where it was looked for.
+        /// The path of the file.
         path: String,
     },
-    /// There are fewer ranks.
+    /// The run has fewer ranks.
     #[error("this is rank {rank}, and the simulation is one of {ranks} ranks")]
     NoSlot {
         /// The rank.
         rank: u32,
-        /// How many there are.
+        /// The number of ranks of the run.
         ranks: u32,
     },
-    /// Another process is this rank.
+    /// Another process has attached as this rank.
     #[error("another process has attached as rank {rank}")]
     Taken {
         /// The rank.
         rank: u32,
     },
-    /// The rank has left MPI, and comes back when the simulation has ended: its process was about to exit.
+    /// The rank left MPI in a process that was about to exit, and initialises MPI again after the simulation has ended.
     #[error("the simulation has ended: rank {rank} cannot initialise MPI while its process exits")]
     Over {
         /// The rank.
@@ -74,43 +74,43 @@ pub enum LinkError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum Phase {
-    /// It has not attached.
+    /// The rank has not attached.
     Absent = 0,
-    /// It has.
+    /// The rank has attached.
     Attached = 1,
-    /// It has left MPI; its process goes on, and may come back.
+    /// The rank has left MPI. Its process goes on, and the rank may come back.
     Finished = 2,
-    /// It comes back, and waits for its turn.
+    /// The rank comes back to MPI, and waits for its turn.
     Returning = 3,
-    /// It has left MPI, and its process exits.
+    /// The rank has left MPI, and its process exits.
     Gone = 4,
 }
 
 impl Phase {
-    /// What lies in a slot.
+    /// The phase that a word in a slot stands for.
     pub(crate) fn of_word(word: u32) -> Phase {
         try_cast(word).unwrap_or(Phase::Gone)
     }
 
-    /// Whether it has left MPI and is not back.
+    /// Whether the rank has left MPI and is not back.
     pub fn is_out(self) -> bool {
         matches!(self, Phase::Finished | Phase::Returning | Phase::Gone)
     }
 }
 
-/// What a rank says, by itself, before its process ends.
+/// What a rank says of its own accord before its process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaving {
-    /// It calls `MPI_Abort` with this code.
+    /// The rank calls `MPI_Abort` with this code.
     Abort(i32),
-    /// It has the process manager end all, because of an error of MPI.
+    /// The rank has the process manager end all ranks, because of an error of MPI.
     Error,
-    /// It exits.
+    /// The process exits.
     Exit,
 }
 
 impl Leaving {
-    /// As it lies in a slot: how, and the code.
+    /// The two words in a slot: the way of leaving, and the code.
     pub(crate) fn words(self) -> (u32, u32) {
         match self {
             Leaving::Abort(code) => (0, code.cast_unsigned()),
@@ -119,7 +119,7 @@ impl Leaving {
         }
     }
 
-    /// What [`Leaving::words`] gave.
+    /// The way of leaving that these [`Leaving::words`] stand for.
     pub(crate) fn of_words(how: u32, code: u32) -> Leaving {
         match how {
             0 => Leaving::Abort(code.cast_signed()),
@@ -129,7 +129,7 @@ impl Leaving {
     }
 }
 
-/// What all share.
+/// The head of the shared memory, which the simulator and all ranks share.
 #[repr(C)]
 pub(crate) struct Head {
     pub magic: u64,
@@ -137,7 +137,7 @@ pub(crate) struct Head {
     pub ranks: u32,
     /// The simulator's process.
     pub simulator: u32,
-    /// Set when the run is over before its end: ranks leave.
+    /// Set when the run is over before its end, so that ranks leave.
     pub over: AtomicU32,
     /// How many ranks have said that they leave.
     pub leaving: AtomicU32,
@@ -145,12 +145,12 @@ pub(crate) struct Head {
     pub awaited: Awaited,
 }
 
-/// The rank whose turn the simulator sleeps for, or [`NOBODY`]. It changes all the time, so nothing else lies in its line of
-/// the cache.
+/// The rank whose turn the simulator sleeps for, or [`NOBODY`]. This word changes all the time, so nothing else lies in its
+/// line of the cache.
 #[repr(C, align(128))]
 pub(crate) struct Awaited(pub AtomicU32);
 
-/// A rank is about to say how it leaves.
+/// The value of [`Slot::leaves`] while a rank writes how it leaves.
 pub(crate) const BUSY: u32 = u32::MAX;
 
 /// What the simulator and one rank share beside the two areas.
@@ -160,28 +160,28 @@ pub(crate) struct Slot {
     pub turn: AtomicU32,
     pub phase: AtomicU32,
     pub pid: AtomicU32,
-    /// The MPI call that the rank is in, by its number; 0 in none. Read at any time, for messages.
+    /// The MPI call that the rank is in, by its number, or 0. Messages to people read it at any time.
     pub call: AtomicU32,
-    /// As which one the rank said that it leaves, from 1 on; 0 if it has not, [`BUSY`] while it does. What follows was
-    /// written before.
+    /// The place of this rank, from 1 on, among the ranks that said how they leave. 0: it has not said so; [`BUSY`]: it is
+    /// writing `how` and `code`, which are complete before the place is.
     pub leaves: AtomicU32,
-    /// How it does, and the code of `MPI_Abort`.
+    /// How the rank leaves, and the code of `MPI_Abort`.
     pub how: AtomicU32,
     pub code: AtomicU32,
-    /// Whether the turn came for the rank to go on, or only to read and to answer.
+    /// Whether the rank has its turn to go on, or only to read and to answer.
     pub resume: AtomicU32,
-    /// Ranks that this one wakes as soon as it has got its turn, or [`NOBODY`].
+    /// Ranks that this rank wakes as soon as it has got its turn, or [`NOBODY`].
     pub wakes: [AtomicU32; 2],
-    /// The local time with which it goes on.
+    /// The local time with which the rank goes on.
     pub now: AtomicU64,
-    /// Bytes in the areas.
+    /// Bytes of orders and of reports in the areas.
     pub up: AtomicU64,
     pub down: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);
 
-/// Processes sleep on it in the kernel.
+/// Processes sleep on the word in the kernel.
 impl Word for AtomicU32 {
     fn take(&self) -> u32 {
         self.load(Acquire)
@@ -206,7 +206,7 @@ impl Word for AtomicU32 {
     }
 }
 
-/// One direction.
+/// One direction of the link.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
     Up,
@@ -222,7 +222,7 @@ pub(crate) struct Area {
 const SLOT: usize = PAGE + 2 * BATCH;
 
 impl Area {
-    /// Maps a new file for so many ranks.
+    /// Maps a new file for this many ranks.
     pub fn create(file: &File, ranks: u32, settings: Settings) -> io::Result<Area> {
         let length = PAGE + ranks as usize * SLOT;
         file.set_len(length as u64)?;
@@ -316,7 +316,7 @@ impl Area {
         }
     }
 
-    /// The bytes of an area at a place. Only for the side that has the turn; they are the other's once it is passed on.
+    /// The bytes of an area at a place. Only for the side that has the turn: with the turn, the bytes pass to the other side.
     pub fn read(&self, rank: u32, way: Way, at: usize, length: usize) -> &[u8] {
         assert!(at + length <= BATCH, "bytes beyond the end of the area");
         let place = self.start(rank, way) + at;
@@ -346,9 +346,9 @@ impl Area {
         })
     }
 
-    /// Appends a record with as much of its payload as there is room for, to what lies in an area already; how much lies
-    /// there now, or nothing if there is no room for the record and at least [`LEAST`] of what is left of the payload.
-    /// So many bytes at the end of the area stay free.
+    /// Appends a record behind what lies in an area already, with as much of its payload as there is room for. The last `free`
+    /// bytes of the area stay free. Returns how much lies in the area then, or nothing if there is no room for the record and
+    /// at least [`LEAST`] bytes of the rest of its payload.
     pub fn append<R: Pod>(
         &self,
         (rank, way): (u32, Way),

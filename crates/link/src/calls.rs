@@ -1,31 +1,31 @@
-//! The calls of MPI that communicate or wait, by number: those in which a rank may be found, and those that are recorded.
+//! The calls of MPI that communicate or wait, by number: a rank may be found in one of them, and the trace records them.
 //!
-//! The list is that of MPI 5 (with the forms for large counts, `_c`), without what neither communicates nor waits: asking
-//! for ranks and sizes, building types, groups and persistent requests, packing. A call's number is its place in the order of
-//! names, from 1 on; 0 is none. It goes with the [`ABI`](crate::ABI) of the link, not with that of MPI.
+//! The list is that of MPI 5, with the forms for large counts (`_c`). It omits calls that neither communicate nor wait:
+//! questions for ranks and sizes, packing, and making types, groups and persistent requests. A call's number is its place in
+//! the order of names, from 1 on; 0 is no call. The numbers belong to the [`ABI`](crate::ABI) of the link, not to that of MPI.
 //!
-//! The list ([`each_call`](crate::each_call)) is the only one: the numbers here and the entry points of the ranks' library
-//! are made of it.
+//! The list ([`each_call`](crate::each_call)) is the only one: the numbers here and the entry points of the ranks' library are
+//! made from it.
 
 /// What a call means for the time of the rank that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// It ends when others have done something: while MPI finds nothing to do in it, the program cannot go on.
+    /// The call ends when other ranks have done something: while MPI finds nothing to do in it, the program cannot go on.
     Blocks,
-    /// It starts something and makes a request of it.
+    /// The call starts something and makes a request for it.
     Request,
-    /// The same, but MPI gives up after a time by the clock.
+    /// The call ends when other ranks have done something, but MPI gives up after a time by the clock.
     TimesOut,
-    /// It only looks whether something has happened; programs call it again and again.
+    /// The call only looks whether something has happened; programs repeat it again and again.
     Looks,
-    /// It does something and ends at once, even where MPI looks after other things in it.
+    /// The call does something and ends at once, even where MPI looks after other things in it.
     Other,
 }
 
 use CallKind::{Blocks, Looks, Other, Request, TimesOut};
 
-/// Hands all calls of MPI on the list to a macro: by kind, and by how many arguments they take. The ranks' library defines
-/// those under `own` by itself, since they do more than pass their arguments on.
+/// Hands all calls of MPI on the list to a macro: by kind, and by the number of their arguments. The ranks' library itself
+/// defines those under `own`, since they do more than pass their arguments on.
 #[macro_export]
 macro_rules! each_call {
     ($with:ident) => {
@@ -109,7 +109,7 @@ macro_rules! each_call {
             }
             Other {
                 1 => MPI_Cancel MPI_Comm_free MPI_Request_free MPI_Win_sync;
-                // Most of `MPI_Comm_join` goes over a socket of the program's own, which no message wakes.
+                // Most of `MPI_Comm_join` goes over a socket of the program, which no message wakes.
                 2 => MPI_Comm_join MPI_Pready;
                 3 => MPI_Pready_list MPI_Pready_range MPI_Win_post;
                 5 => MPI_File_read MPI_File_read_c MPI_File_read_shared MPI_File_read_shared_c MPI_File_write
@@ -154,7 +154,7 @@ pub fn name(number: u32) -> &'static str {
     entry(number).map_or("no call of MPI", |&(name, _)| name)
 }
 
-/// What kind of call it is; nothing for none.
+/// The kind of a call; nothing for number 0.
 pub fn kind(number: u32) -> Option<CallKind> {
     entry(number).map(|&(_, kind)| kind)
 }
@@ -163,7 +163,7 @@ fn entry(number: u32) -> Option<&'static (&'static str, CallKind)> {
     CALLS.get((number as usize).checked_sub(1)?)
 }
 
-/// The number of the call of a name that is on the list.
+/// The number of the call with a name that is on the list.
 pub const fn number(name: &str) -> u32 {
     let mut place = 0;
     while place < COUNT && precedes(CALLS[place].0, name) {

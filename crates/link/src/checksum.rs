@@ -1,8 +1,8 @@
 //! The checksum of a payload: XXH3 of 64 bits.
 //!
-//! It finds mistakes of this program, not attacks: two payloads of a message that differ have the same one once in 2^64.
-//! The payload of a message need not lie in one piece; it has the checksum of its bytes one after the other. No payload has
-//! the checksum 0, which stands for none: whoever has nothing to compare with compares nothing.
+//! The checksum finds mistakes of this program, not attacks: two different payloads have the same checksum once in 2^64. The
+//! payload of a message need not lie in one piece; its checksum is that of its bytes one after the other. No payload has the
+//! checksum 0, which stands for no checksum: a receiver that gets 0 compares nothing.
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -16,7 +16,7 @@ impl Checksum {
         self.0.update(bytes);
     }
 
-    /// The checksum of all of them.
+    /// The checksum of all bytes so far.
     pub fn value(&self) -> u64 {
         some(self.0.digest())
     }

@@ -1,32 +1,32 @@
 //! # The link between the ranks of a real MPI program and the simulator
 //!
-//! A rank is an operating-system process with a real MPI library in it; the simulator is another process. They share one
-//! file in memory, which has no name and goes with the last of them. It holds a head for all and a *slot* for each
-//! rank: whose turn it is, the rank's local time, and two areas of [`BATCH`] bytes, one in each direction.
+//! A rank is an operating-system process with a real MPI library in it. The simulator is another process. They share one file
+//! in memory, which has no name and vanishes with the last process that maps it. The file holds a head for all and a *slot* for
+//! each rank: whose turn it is, the rank's local time, and two areas of [`BATCH`] bytes, one in each direction.
 //!
-//! *Turns.* A rank and the simulator never touch a slot at the same time. While it is the rank's turn, the rank runs on in
-//! real time, reads what came down and fills the area up with [`Order`]s: sends, receives, puts and gets, each with the
-//! local time at which the program gave it. It gives the turn to the simulator when it has nothing to do before something
-//! happens in simulated time; the last order says what it waits for ([`OrderKind::Wait`]). The simulator gives the turn back with
-//! the [`Report`]s that are due by then. So the two words that both sides write, the turn of a slot and the rank that the
-//! simulator sleeps for, are all the synchronisation there is.
+//! *Turns.* A rank and the simulator never touch a slot at the same time. During its turn, the rank runs on in real time, reads
+//! the reports and fills its area with [`Order`]s: sends, receives, puts and gets, each with the local time at which the
+//! program gave it. The rank gives the turn to the simulator when it has nothing to do before something happens in simulated
+//! time; its last order says what it waits for ([`OrderKind::Wait`]). The simulator gives the turn back with the [`Report`]s
+//! that are due by then. Only two words are written by both sides, and these are all the synchronisation: the turn of a slot,
+//! and the rank that the simulator sleeps for.
 //!
 //! | who | does | wakes |
 //! |---|---|---|
-//! | a rank | writes orders, gives its turn | the simulator, if that sleeps for this rank |
-//! | the simulator | reads orders, simulates, writes reports, gives ranks their turns | the first of these ranks, which wakes others in turn |
+//! | a rank | writes orders, gives its turn | the simulator, if the simulator sleeps for this rank |
+//! | the simulator | reads orders, simulates, writes reports, gives ranks their turns | the first of these ranks, which wakes others |
 //!
-//! A rank that has not attached yet has its turn, so that time stands while processes are started and find each other.
+//! A rank that has not attached yet has its turn, so simulated time stands while processes start and find each other.
 //!
-//! A rank that leaves MPI ([`Rank::finish`]) leaves its turn with the simulator. Its process may initialise MPI once more: then
-//! it says so, and waits for its turn ([`Rank::come_back`]). A process that exits says that its rank will not come back
-//! ([`OutOfBand::exits`]), or shows it by its end.
+//! A rank that leaves MPI ([`Rank::finish`]) leaves its turn with the simulator. If its process initialises MPI once more, the
+//! rank says so and waits for its turn ([`Rank::come_back`]). A process that exits says that its rank will not come back
+//! ([`OutOfBand::exits`]), or shows this by its end.
 //!
-//! *Payload* follows its record in the area. What does not fit goes in [parts](Part), each of which says where it belongs.
-//! A rank whose area is full gives its turn away and wants it back at once ([`OrderKind::More`]).
+//! *Payload* follows its record in the area. A payload that does not fit travels in [parts](Part), each of which says where its
+//! bytes belong. A rank whose area is full gives its turn away and wants it back at once ([`OrderKind::More`]).
 //!
-//! *Checksums.* The sender of bytes gives their [`checksum`], which travels beside them; the receiver compares it with what it
-//! has stored.
+//! *Checksums.* The sender gives the [`checksum`] of its bytes, which travels beside them. The receiver compares it with the
+//! checksum of the bytes that it has stored.
 //!
 //! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
 
@@ -48,13 +48,13 @@ pub use record::{Flags, Order, OrderKind, Report, ReportKind, Status};
 pub use settings::{Compute, Settings};
 pub use simulator::Simulator;
 
-/// Version of the layout; it changes with whatever lies in the shared memory.
+/// Version of the layout; every change of what lies in the shared memory changes it.
 pub const ABI: u32 = 4;
 
-/// The variable of the environment that names the shared memory to ranks, as a path.
+/// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";
 
-/// The variable of the environment that tells ranks the longest message that crosses the network as one, in bytes.
+/// The environment variable that gives ranks the longest message, in bytes, that crosses the network as one.
 pub const LONGEST_VARIABLE: &str = "ELANITE_LONGEST";
 
 /// A moment that never comes.

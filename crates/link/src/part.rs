@@ -1,16 +1,16 @@
-//! Payload in parts: how bytes of any length cross an area of fixed length, and cannot end up in the wrong place.
+//! Payload in parts: bytes of any length cross an area of fixed length, and none can end up in the wrong place.
 //!
-//! A record's payload is written to an area in as many parts as it takes, one after the other, each behind a copy of its
-//! record and behind its [`Part`]: where the bytes belong, and how long the whole is. Only [`Payload`], which counts what has
-//! been written, makes a `Part`; nobody else can build one, and so nobody can forget the place. The side that reads passes
-//! every part through a [`Reassembly`]. It asserts that the parts of a record are the whole, each byte once: each part begins
-//! where the one before ended, all of them bear the same record and the same length, and no other record comes between them.
+//! A record's payload is written to an area in as many parts as it needs, one after the other. Each part follows a copy of the
+//! record and a [`Part`], which says where the bytes belong and how long the whole is. Only [`Payload`], which counts what has
+//! been written, makes a `Part`, so no other code can forget the place. The reading side passes every part through a
+//! [`Reassembly`]. It asserts that the parts of a record make up the whole, each byte once: each part begins where the one
+//! before ended, all bear the same record and the same length, and no other record comes between them.
 //!
 //! A record without payload has one part of no bytes.
 
 use bytemuck::{Pod, Zeroable};
 
-/// Where some bytes of a payload belong.
+/// Where the bytes of a part belong in their payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Part {
@@ -20,12 +20,12 @@ pub struct Part {
 }
 
 impl Part {
-    /// The place of its first byte in the whole.
+    /// The place of the part's first byte in the whole.
     pub fn at(self) -> usize {
         self.at as usize
     }
 
-    /// How many bytes it has.
+    /// How many bytes the part has.
     pub fn length(self) -> usize {
         self.length as usize
     }
@@ -35,7 +35,7 @@ impl Part {
         self.whole as usize
     }
 
-    /// Whether the payload ends with it.
+    /// Whether the payload ends with this part.
     pub fn is_last(self) -> bool {
         self.at + self.length == self.whole
     }
@@ -46,7 +46,7 @@ pub struct Payload<'a> {
     pieces: &'a [&'a [u8]],
     whole: usize,
     gone: usize,
-    /// Whether any part has been written: there is one even of no bytes.
+    /// Whether any part has been written: even a payload of no bytes has one.
     begun: bool,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Payload<'a> {
         self.begun && self.gone == self.whole
     }
 
-    /// The next part, of so many bytes at most.
+    /// The next part, of at most `most` bytes.
     pub(crate) fn next(&self, most: usize) -> Part {
         Part {
             at: self.gone as u64,
@@ -87,7 +87,7 @@ impl<'a> Payload<'a> {
         })
     }
 
-    /// Takes the next part out, of so many bytes at most: for those who pass a payload on without an area, as tests do.
+    /// Takes the next part out, of at most `most` bytes: for those who pass a payload on without an area, as tests do.
     pub fn take(&mut self, most: usize) -> Option<(Part, Vec<u8>)> {
         if self.is_written() {
             return None;
@@ -98,7 +98,7 @@ impl<'a> Payload<'a> {
         Some((part, bytes))
     }
 
-    /// The next part has been written.
+    /// Takes note that the next part has been written.
     pub(crate) fn written(&mut self, part: Part) {
         assert_eq!(part.at(), self.gone, "parts are written in their order");
         self.begun = true;
@@ -106,7 +106,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// What the reading side knows of a payload whose last part has not come: its record, and the part that came last.
+/// What the reading side knows of an incomplete payload: its record, and the part that came last.
 pub(crate) struct Reassembly<R> {
     open: Option<(R, Part)>,
 }
@@ -121,7 +121,7 @@ impl<R: Copy + PartialEq + std::fmt::Debug> Reassembly<R> {
     /// Takes note of a part of a record's payload.
     ///
     /// # Panics
-    /// If it is not what must come next: a broken invariant of the link.
+    /// If the part is not the one that must come next: a broken invariant of the link.
     pub fn add(&mut self, record: &R, part: Part) {
         let begins = match self.open {
             None => part.at == 0,
@@ -141,7 +141,7 @@ impl<R: Copy + PartialEq + std::fmt::Debug> Reassembly<R> {
         self.open = (!part.is_last()).then_some((*record, part));
     }
 
-    /// Whether the parts so far are wholes.
+    /// Whether the parts so far make up whole payloads.
     pub fn is_closed(&self) -> bool {
         self.open.is_none()
     }

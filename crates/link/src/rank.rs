@@ -1,4 +1,4 @@
-//! The side of a rank.
+//! The rank's side of the link.
 
 use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Way, frame};
 use crate::part::{Payload, Reassembly};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
-/// How often a rank that waits looks whether there is still a simulator.
+/// How often a waiting rank looks whether there is still a simulator.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A rank's end of the link.
@@ -19,7 +19,7 @@ pub struct Rank {
     up: usize,
     reassembly: Reassembly<Report>,
     settings: Settings,
-    /// Who watches over the simulator's life.
+    /// Who watches whether the simulator lives.
     simulator: rustix::process::Pid,
 }
 
@@ -55,7 +55,7 @@ impl Rank {
         })
     }
 
-    /// Its number.
+    /// The rank's number.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -70,7 +70,7 @@ impl Rank {
         self.settings
     }
 
-    /// What the rank may say of itself at any time, whoever has the turn.
+    /// What the rank may say of itself at any time, whichever side has the turn.
     pub fn out_of_band(&self) -> OutOfBand {
         OutOfBand {
             area: Arc::clone(&self.area),
@@ -78,12 +78,12 @@ impl Rank {
         }
     }
 
-    /// Gives an order with its payload, which may lie in several pieces. When there is no room for more, the simulator takes
-    /// what there is, in no simulated time, and gives the turn back at once.
+    /// Gives an order with its payload, which may lie in several pieces. When the area is full, the simulator takes what it
+    /// holds, in no simulated time, and gives the turn back at once.
     pub fn order(&mut self, order: &Order, payload: &[&[u8]]) {
         let mut payload = Payload::new(payload);
         while !payload.is_written() {
-            // What gives the turn away must fit behind it.
+            // The order that gives the turn away must fit behind this one.
             let (way, free) = ((self.number, Way::Up), frame::<Order>());
             let up = self.area.append(way, self.up, order, &mut payload, free);
             if let Some(up) = up {
@@ -95,9 +95,9 @@ impl Rank {
         }
     }
 
-    /// Gives the turn to the simulator and waits until it comes back; the last order says for what. Returns the local time
-    /// with which the rank goes on; nothing if it has not got it to go on, but only to take in the reports, to answer, and to
-    /// hand over again with [`Flags::STILL`].
+    /// Gives the turn to the simulator and waits until it comes back; the last order says what the rank waits for. Returns the
+    /// local time with which the rank goes on. Returns nothing if the rank got the turn only to take in the reports, to answer,
+    /// and to hand over again with [`Flags::STILL`].
     ///
     /// When the run is over, or the simulator is gone, this process ends.
     pub fn hand_over(&mut self, time: u64, until: u64, flags: Flags) -> Option<u64> {
@@ -108,7 +108,7 @@ impl Rank {
         })
     }
 
-    /// The same by a wait of any kind.
+    /// Hands the turn over like [`Rank::hand_over`], by an order of any kind.
     pub fn hand_over_by(&mut self, wait: &Order) -> Option<u64> {
         self.end_turn(wait);
         self.await_turn();
@@ -130,7 +130,7 @@ impl Rank {
         self.up = 0;
     }
 
-    /// The reports that came with the turn, each with a part of its payload: those of one payload one after the other.
+    /// The reports that came with the turn, each with a part of its payload. The parts of one payload come one after the other.
     pub fn reports(&mut self) -> impl Iterator<Item = (Report, Part, &[u8])> {
         let down = self.area.slot(self.number).down.load(Acquire) as usize;
         let records = self.area.records(self.number, Way::Down, down);
@@ -145,7 +145,7 @@ impl Rank {
         self.end_turn(&Order::new(OrderKind::Finish, time));
     }
 
-    /// Comes back after [`Rank::finish`]: waits for the turn, and returns the time that it is in the simulation.
+    /// Comes back after [`Rank::finish`]: waits for the turn, and returns the present simulated time.
     ///
     /// # Errors
     /// [`LinkError::Over`].
@@ -184,7 +184,7 @@ impl OutOfBand {
         self.area.slot(self.number).call.store(call, Relaxed);
     }
 
-    /// Says that the rank's process exits: if it has left MPI, it will not come back.
+    /// Says that the rank's process exits. If the rank has left MPI, it will not come back.
     pub fn exits(&self) {
         let (finished, gone) = (Phase::Finished as u32, Phase::Gone as u32);
         let phase = &self.area.slot(self.number).phase;
@@ -211,7 +211,7 @@ impl OutOfBand {
     }
 }
 
-/// Ends this process without a word: the simulator has said what there is to say, or has been killed.
+/// Ends this process silently: the simulator has said what there is to say, or has been killed.
 fn leave() -> ! {
     // Handlers of the program must not run: they would call MPI.
     let own = rustix::process::getpid();

@@ -1,6 +1,6 @@
-//! What ranks order and what they are told: records of one length, each with the bytes that belong to it behind it.
+//! What ranks order and what they are told: records of one length, each with its bytes behind it.
 //!
-//! One form serves all kinds; a table says which fields have a meaning in which kind. What has none is 0.
+//! One form serves all kinds. A table says which fields have a meaning in which kind; all other fields are 0.
 //!
 //! | order | `id` | `peer` | `tag`, `mask` | `data` | `key`, `offset` | `size` | payload, and its `checksum` |
 //! |---|---|---|---|---|---|---|---|
@@ -46,28 +46,28 @@ pub enum OrderKind {
     Send = 1,
     /// Post a receive.
     Receive = 2,
-    /// Look for a message that has come. With [`Flags::CLAIM`], keep it for an [`OrderKind::Claim`]; with [`Flags::BLOCKING`], wait
-    /// for one.
+    /// Look for a message that has come. With [`Flags::CLAIM`], keep it for an [`OrderKind::Claim`]; with [`Flags::BLOCKING`],
+    /// wait for one.
     Peek = 3,
     /// Receive the message that a peek claimed.
     Claim = 4,
-    /// Take back a receive or probe that has no message yet; it ends as [`Status::Cancelled`], or as if nothing had been said.
+    /// Take back a receive or probe that has no message yet; it ends as [`Status::Cancelled`], or as without this order.
     Cancel = 5,
     /// Store bytes in the memory of another rank.
     Put = 6,
-    /// Fetch bytes from there.
+    /// Fetch bytes from the memory of another rank.
     Get = 7,
-    /// What the simulator wanted to read.
+    /// The bytes that the simulator wanted to read.
     Reply = 8,
     /// An MPI call has ended: for the record.
     Called = 9,
-    /// The area is full, and there are more orders: the turn is wanted back at once.
+    /// The area is full, and the rank has more orders: it wants the turn back at once.
     More = 10,
-    /// The turn is over: go on when there is a report, but at the latest at a moment. With [`Flags::SLEEP`] not before it.
+    /// The turn is over: go on when there is a report, or at a moment at the latest; with [`Flags::SLEEP`] not before it.
     Wait = 11,
-    /// The rank has left MPI: it will say no more, unless it comes back.
+    /// The rank has left MPI: it gives no more orders, unless it comes back.
     Finish = 12,
-    /// What was stored has another checksum than what was sent: here it is.
+    /// The bytes that were stored, since their checksum is not that of the bytes that were sent.
     Differs = 13,
 }
 
@@ -87,21 +87,21 @@ pub enum ReportKind {
     Stored = 5,
     /// A get has ended.
     Got = 6,
-    /// Store these bytes in memory of this rank: another one has put them there.
+    /// Store these bytes in memory of this rank: another rank has put them there.
     Write = 7,
-    /// Reply with bytes of this rank's memory: another one gets them.
+    /// Reply with bytes of this rank's memory: another rank gets them.
     Read = 8,
 }
 
-/// How something ended.
+/// How an operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum Status {
-    /// Well.
+    /// It ended well.
     Done = 0,
     /// The message was longer than its room, and nothing of it was stored.
     Truncated = 1,
-    /// It was taken back.
+    /// The operation was taken back.
     Cancelled = 2,
     /// There is no such message.
     Nothing = 3,
@@ -116,21 +116,21 @@ pub struct Flags(pub u32);
 impl Flags {
     /// The send ends when it is matched.
     pub const SYNCHRONOUS: Flags = Flags(1);
-    /// The message is none of the tagged ones.
+    /// The message is untagged.
     pub const UNTAGGED: Flags = Flags(2);
-    /// The program gave it in a call that does not block, and that makes a request.
+    /// The program gave the order in a call that does not block, and that makes a request.
     pub const REQUEST: Flags = Flags(4);
     /// Keep the message that is found.
     pub const CLAIM: Flags = Flags(8);
-    /// Not before the moment.
+    /// The rank does not go on before the moment.
     pub const SLEEP: Flags = Flags(16);
-    /// The rank waits in a blocking call of MPI. Of a peek: it ends no sooner than there is such a message.
+    /// The rank waits in a blocking call of MPI. With a peek: the peek ends only when there is such a message.
     pub const BLOCKING: Flags = Flags(32);
-    /// The wait that was is still on: the turn only came to do what the simulator wanted.
+    /// The wait before still goes on: the turn only came for the rank to do what the simulator wanted.
     pub const STILL: Flags = Flags(64);
-    /// The rank waits until other ranks wait for the same: outside the simulation, they wait for each other.
+    /// The rank waits until other ranks wait for the same: they meet outside the simulation.
     pub const MEETING: Flags = Flags(128);
-    /// Other threads of the rank's process run, one of which may do what the rank waits for.
+    /// Other threads of the rank's process run, and one of them may do what the rank waits for.
     pub const THREADS: Flags = Flags(256);
 
     /// Whether all flags of another set are here.
@@ -138,7 +138,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets.
+    /// The flags of both sets.
     #[must_use]
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
@@ -152,7 +152,7 @@ impl Flags {
 pub struct Order {
     pub kind: u32,
     pub flags: u32,
-    /// The local time at which it was given.
+    /// The local time at which the order was given.
     pub time: u64,
     pub id: u64,
     pub tag: u64,
@@ -178,12 +178,12 @@ impl Order {
         }
     }
 
-    /// Its kind; nothing if there is no such kind.
+    /// The order's kind; nothing if there is no such kind.
     pub fn kind(&self) -> Option<OrderKind> {
         try_cast(self.kind).ok()
     }
 
-    /// Whether it has these flags.
+    /// Whether the order has these flags.
     pub fn has(&self, flags: Flags) -> bool {
         Flags(self.flags).has(flags)
     }
@@ -196,7 +196,7 @@ impl Order {
 pub struct Report {
     pub kind: u32,
     pub status: u32,
-    /// When it happened.
+    /// When the reported thing happened.
     pub time: u64,
     pub id: u64,
     pub tag: u64,
@@ -210,7 +210,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The report of something that ended.
+    /// The report that an operation has ended.
     pub fn new(kind: ReportKind, status: Status, time: u64, id: u64) -> Self {
         Report {
             kind: kind as u32,
@@ -221,12 +221,12 @@ impl Report {
         }
     }
 
-    /// What it reports.
+    /// What the report says.
     pub fn kind(&self) -> Option<ReportKind> {
         try_cast(self.kind).ok()
     }
 
-    /// How it ended.
+    /// How the operation ended.
     pub fn status(&self) -> Status {
         try_cast(self.status).unwrap_or(Status::Refused)
     }

@@ -1,13 +1,13 @@
-//! What ranks must know of the run, as they read it from the head of the shared memory.
+//! What ranks must know of the run. They read it from the head of the shared memory.
 
 use bytemuck::{Pod, Zeroable};
 
-/// What a rank's own computation between two calls of MPI takes in simulated time.
+/// The simulated time that a rank's own computation between two calls of MPI takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Compute {
-    /// Nothing: only communication takes time. Repeatable.
+    /// None: only communication takes time. Repeatable.
     None,
-    /// The same for each call, in picoseconds. Repeatable.
+    /// This time after each call, in picoseconds. Repeatable.
     PerCall(u64),
     /// The processor time that the host measured, times a factor. Not repeatable.
     Measured(f64),
@@ -16,9 +16,9 @@ pub enum Compute {
 /// Settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// What computation takes.
+    /// The simulated time of computation.
     pub compute: Compute,
-    /// The first and shortest step of time in which a program gets on that only looks and does not wait, in picoseconds.
+    /// The first and shortest step of time, in picoseconds, by which a program gets on that looks and does not wait.
     pub tick: u64,
     /// The longest of these steps.
     pub longest_tick: u64,
@@ -31,8 +31,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those of a run in which computation takes no time, and calls are not reported: steps from 100 ns to 20 us, and clocks that
-    /// begin in the first second of 2001.
+    /// The settings of a run in which computation takes no time, and calls are not reported: steps from 100 ns to 20 us, and
+    /// clocks that begin in the first second of 2001.
     pub const DEFAULT: Settings = Settings {
         compute: Compute::None,
         tick: 100_000,
@@ -43,7 +43,7 @@ impl Settings {
     };
 }
 
-/// The same as they lie in memory.
+/// The settings as they lie in memory.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Raw {

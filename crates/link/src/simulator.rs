@@ -1,4 +1,4 @@
-//! The side of the simulator.
+//! The simulator's side of the link.
 
 use crate::area::{Area, BUSY, Leaving, Phase, Way};
 use crate::part::{Payload, Reassembly};
@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 pub struct Simulator {
     area: Area,
     file: File,
-    /// Bytes of reports for each rank so far.
+    /// Bytes of reports so far, for each rank.
     down: Vec<usize>,
-    /// What has come of the last order of each rank.
+    /// The payload that has come so far of the last order of each rank.
     up: Vec<Coming>,
     /// Ranks that get their turn next.
     turns: Vec<u32>,
@@ -31,10 +31,10 @@ struct Coming {
 }
 
 impl Simulator {
-    /// Makes the shared memory for so many ranks.
+    /// Makes the shared memory for this many ranks.
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If the host has no memory for it.
     pub fn new(ranks: u32, settings: Settings) -> io::Result<Simulator> {
         // Ranks open it by the path of `Simulator::path`; started processes do not inherit it.
         let memory = rustix::fs::memfd_create("elanite", MemfdFlags::CLOEXEC)?;
@@ -48,7 +48,7 @@ impl Simulator {
         })
     }
 
-    /// By which path ranks open the memory, while this process lives.
+    /// The path by which ranks open the memory while this process lives.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
@@ -58,7 +58,7 @@ impl Simulator {
         self.area.ranks()
     }
 
-    /// Waits until a rank has given its turn away, or some time of the host is over; whether it has.
+    /// Waits until a rank has given its turn away, or this much time of the host is over. Returns whether the rank has.
     #[expect(
         clippy::disallowed_methods,
         reason = "how long real processes may take"
@@ -87,7 +87,7 @@ impl Simulator {
         }
     }
 
-    /// Waits until a rank that has left MPI comes back or says that it exits, or some time of the host is over; its phase.
+    /// Waits until a rank that has left MPI comes back or exits, or this much time of the host is over. Returns its phase.
     pub fn wait_for_return(&self, rank: u32, patience: Duration) -> Phase {
         if self.phase(rank) == Phase::Finished {
             let phase = &self.area.slot(rank).phase;
@@ -107,7 +107,7 @@ impl Simulator {
         self.area.slot(rank).call.load(Acquire)
     }
 
-    /// Ranks that have said how they leave, in this order.
+    /// Ranks that have said how they leave, in the order in which they said it.
     pub fn leaving(&self) -> Vec<(u32, Leaving)> {
         let mut found: Vec<_> = (0..self.ranks())
             .filter_map(|rank| {
@@ -125,8 +125,8 @@ impl Simulator {
     }
 
     /// Takes the orders of a rank that has given its turn away, each with all bytes that belong to it, and appends them to
-    /// others. False if the rank has more to order ([`OrderKind::More`]): it is to get its turn back, with nothing new
-    /// ([`Simulator::give_turn`]), and its orders are to be taken again.
+    /// others. Returns false if the rank has more to order ([`OrderKind::More`]): then the caller gives the rank its turn back
+    /// with nothing new ([`Simulator::give_turn`]), and takes its orders again.
     #[must_use]
     pub fn take_orders(&mut self, rank: u32, orders: &mut Vec<(Order, Vec<u8>)>) -> bool {
         assert!(self.has_turn(rank), "rank {rank} runs");
@@ -154,8 +154,8 @@ impl Simulator {
         all
     }
 
-    /// Adds to the reports that a rank finds in its next turn; false if there was no room for all of the payload. Then the rank
-    /// has to get its turn, to take in what there is, before the rest of the payload is told by another call.
+    /// Adds to the reports that a rank finds in its next turn. Returns false if there was no room for all of the payload: then
+    /// the rank has to get its turn and take in what there is, before another call tells it the rest of the payload.
     #[must_use]
     pub fn tell(&mut self, rank: u32, report: &Report, payload: &mut Payload) -> bool {
         assert!(self.has_turn(rank), "rank {rank} runs");
@@ -169,7 +169,7 @@ impl Simulator {
         true
     }
 
-    /// Takes a rank back that [`Phase::Returning`] says it of; it waits for its turn.
+    /// Takes back a rank whose phase is [`Phase::Returning`]; it waits for its turn.
     pub fn comes_back(&self, rank: u32) {
         let phase = &self.area.slot(rank).phase;
         phase.store(Phase::Attached as u32, Release);
@@ -188,7 +188,7 @@ impl Simulator {
         self.turns.push(rank);
     }
 
-    /// Lets all run that have got their turn.
+    /// Lets all ranks run that have got their turn.
     pub fn release(&mut self) {
         let slot = |rank| self.area.slot(rank);
         turn::to_ranks(
@@ -199,7 +199,7 @@ impl Simulator {
         self.turns.clear();
     }
 
-    /// The run is over before its end: all ranks that wait, or will, end their processes.
+    /// Ends the run before its end: all ranks that wait, now or later, end their processes.
     pub fn end(&self) {
         self.area.head().over.store(1, SeqCst);
         for rank in 0..self.ranks() {

@@ -1,8 +1,8 @@
 //! Who may go on: the words by which a rank and the simulator hand the turn to each other.
 //!
-//! Each rank's slot has a *turn*, which is [`RANK`] or [`SIMULATOR`]. Whoever has the turn owns the rest of the slot, both
-//! areas included; storing the other value gives all of that away (a release), and reading it takes it over (an acquire).
-//! One word of all ranks together, *awaited*, says for which rank the simulator sleeps, so that other ranks need not wake it.
+//! Each rank's slot has a *turn*, which is [`RANK`] or [`SIMULATOR`]. The side that has the turn owns the rest of the slot,
+//! both areas included. Storing the other value gives the slot away (a release); reading that value takes it over (an acquire).
+//! One word for all ranks, *awaited*, says for which rank the simulator sleeps, so that other ranks need not wake it.
 //!
 //! | who | gives the turn | takes the turn |
 //! |---|---|---|
@@ -12,30 +12,30 @@
 //! *No wake is lost.* A rank stores its turn and then reads *awaited*; the simulator stores *awaited* and then reads the turn. A
 //! full fence stands between the two steps of either side, so at least one side sees what the other has stored: the rank wakes
 //! the simulator, or the simulator does not sleep. A sleep ends at once if the word no longer has the expected value. The ranks
-//! that a rank wakes stand in its slot, which it owns from its turn on, and have got their turns before it.
+//! that a rank wakes are named in its slot, which it owns from its turn on, and they have got their turns before.
 //!
-//! All of it is written over a [`Word`], so that `tests/loom.rs` can explore its interleavings with words of its own.
+//! All functions are written over a [`Word`], so that `tests/loom.rs` can explore their interleavings with words of its own.
 
 use std::time::Duration;
 
-/// A rank's turn is this, or it is the simulator's.
+/// The value of a turn that is the rank's.
 pub const RANK: u32 = 0;
-/// The simulator's turn.
+/// The value of a turn that is the simulator's.
 pub const SIMULATOR: u32 = 1;
 /// No rank.
 pub const NOBODY: u32 = u32::MAX;
 
-/// A word that two sides share, and on whose value one can sleep.
+/// A word that two sides share, and on whose value a process can sleep.
 pub trait Word {
-    /// The value, and all that was written before it was stored.
+    /// The value; all that was written before it was stored becomes visible.
     fn take(&self) -> u32;
-    /// Stores a value, and makes visible all that was written before.
+    /// Stores a value, and makes all that was written before visible to whoever takes it.
     fn give(&self, value: u32);
-    /// What was stored before is seen by all before what comes after is read.
+    /// Orders memory: everybody sees what was stored before the fence, before what comes after it is read.
     fn fence();
-    /// Sleeps while the word has this value; it may end sooner. Whether it did not end by the time.
+    /// Sleeps while the word has this value; the sleep may end sooner. Returns whether it ended before the time was over.
     fn sleep(&self, value: u32, at_most: Duration) -> bool;
-    /// Wakes one who sleeps.
+    /// Wakes one process that sleeps on the word.
     fn wake(&self);
 }
 
@@ -48,8 +48,8 @@ pub fn to_simulator<W: Word>(turn: &W, awaited: &W, rank: u32) {
     }
 }
 
-/// A rank waits until its turn comes back, and wakes those that `wakes` names then. Once in each period without a turn, and
-/// before the first one, it is asked whether to go on waiting; `late` says that a period has passed.
+/// A rank waits until its turn comes back. Before each period of sleep it calls `go_on`, which ends the process if there is
+/// nothing to wait for; the argument says whether a whole period has passed.
 pub fn await_rank<W: Word>(turn: &W, period: Duration, mut go_on: impl FnMut(bool)) {
     let mut late = false;
     while turn.take() == SIMULATOR {
@@ -58,7 +58,7 @@ pub fn await_rank<W: Word>(turn: &W, period: Duration, mut go_on: impl FnMut(boo
     }
 }
 
-/// The simulator waits until a rank has given its turn away, or `left` says that no time is left; whether it has.
+/// The simulator waits until a rank has given its turn away, or `left` says that no time is left. Returns whether the rank has.
 pub fn await_simulator<W: Word>(
     turn: &W,
     awaited: &W,
@@ -96,7 +96,7 @@ pub fn to_ranks<'a, W: Word + 'a>(
             word.give(ranks.get(next).copied().unwrap_or(NOBODY));
         }
     }
-    // The last one first: a rank that is awake may go on at once, and those that it wakes must have their turns by then.
+    // The last rank first: a rank that is awake may go on at once, and the ranks that it wakes must have their turns by then.
     for &rank in ranks.iter().rev() {
         turn(rank).give(RANK);
     }

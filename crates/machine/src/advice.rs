@@ -1,11 +1,11 @@
-//! What only machine files can say of errors that any file may have.
+//! Hints on errors that any file may have, where only machine files can give them.
 
 use config::{Document, Problem, Problems};
 use toml_edit::Item;
 
 const WITH_SOURCE: &str = "{ value = ..., source = \"where it comes from\" }";
 
-/// Tells lists where a section or a parameter belongs; serde would read a list as the fields of a structure.
+/// Reports lists in place of a section or a parameter; serde would read a list as the fields of a structure.
 pub(crate) fn shape(document: &Document) -> Result<(), Problems> {
     let is_list = |item: &Item| item.is_array() || item.is_array_of_tables();
     for (section, item) in document

@@ -1,10 +1,10 @@
-//! Collects what is wrong with a machine file.
+//! Collects the problems of a machine file.
 
 use config::{Document, Findings, Found, Problem};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// What was found so far.
+/// The problems that were found so far.
 pub(crate) struct Check<'a>(Findings<'a>);
 
 impl<'a> Check<'a> {
@@ -12,12 +12,12 @@ impl<'a> Check<'a> {
         Check(Findings::new(document))
     }
 
-    /// Everything that was found.
+    /// All problems that were found.
     pub fn finish(self) -> Vec<Problem> {
         self.0.problems
     }
 
-    /// How much was found so far.
+    /// The number of problems that were found so far.
     pub fn count(&self) -> usize {
         self.0.problems.len()
     }
@@ -33,12 +33,12 @@ impl<'a> Check<'a> {
         self.0.problem(path, message)
     }
 
-    /// Reports a problem with the value of a parameter, or with an element of it: `link.hop_delay.value.2`.
+    /// Reports a problem with the value of a parameter, or with an element of this value: `link.hop_delay.value.2`.
     pub fn at(&mut self, key: &str, message: impl Into<String>) -> Found<'_> {
         self.0.problem(&value(key), message)
     }
 
-    /// Whether the value of a parameter is in a range; reports it if not.
+    /// Whether the value of a parameter is in a range; reports the value if it is not.
     pub fn range<T: PartialOrd + Display + Copy>(
         &mut self,
         key: &str,

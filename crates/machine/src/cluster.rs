@@ -1,4 +1,4 @@
-//! From a machine file to what the simulator needs.
+//! The simulator's configuration, made from a machine file.
 
 use crate::file::{CPUS, Machine};
 use crate::rails::Rails;
@@ -9,7 +9,7 @@ use fabric::{Topology, TopologyError};
 use units::Time;
 
 impl Machine {
-    /// The cycle of the fabric: a flit at the rate of a link; none if that is no whole number of picoseconds.
+    /// The cycle of the fabric, a flit at the rate of a link; nothing if that is no whole number of picoseconds.
     pub(crate) fn cycle(&self) -> Option<Time> {
         let (flit, rate) = (self.link.flit.value, self.link.rate.value);
         let cycle = rate.checked_time(flit)?;
@@ -18,13 +18,13 @@ impl Machine {
         (exact && !cycle.is_zero()).then_some(cycle)
     }
 
-    /// The networks of all rails, if there can be such.
+    /// The networks of all rails, if such networks can exist.
     pub(crate) fn topology(&self) -> Result<Topology, TopologyError> {
         let rails = self.rails.as_ref().map_or(1, |rails| rails.count.value);
         self.topology.of_a_rail()?.with_rails(rails)
     }
 
-    /// The parts that an adapter of its generation has beside those of all: of an Elan3 none.
+    /// The parts that an adapter of its generation has beside those that all have: none in an Elan3.
     fn parts(&self) -> Vec<Part> {
         self.elan4.as_ref().map_or_else(Vec::new, |elan4| {
             vec![
@@ -46,7 +46,7 @@ impl Machine {
         self.host.cpus.given().unwrap_or(CPUS)
     }
 
-    /// What takes processors away; nothing where that is switched off.
+    /// The noise that takes processors away; nothing where noise is switched off.
     fn noise_sources(&self) -> Vec<Source> {
         if self.host.noise.as_ref().is_some_and(|noise| !noise.value) {
             return Vec::new();

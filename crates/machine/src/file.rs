@@ -3,7 +3,7 @@
 use crate::noise::Noise;
 use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
-use crate::section::{LARGEST, LONGEST, section};
+use crate::section::{LARGEST, LONGEST, Section, section, sections};
 use crate::topology::Topology;
 use elan::config::ENVELOPE;
 use elan::{
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::{Bytes, Flits, Rate, Time};
 
-/// Slowest link or bus; it keeps sums far from overflow.
+/// Slowest link or bus; this bound keeps sums far from overflow.
 const SLOWEST: Rate = Rate::from_mb_per_second(1);
 
-/// Largest sizes, for the same reason: of a flit, of what a packet carries, of what is around it.
+/// Largest sizes, for the same reason: of a flit, of a packet's payload, of the bytes around the payload.
 const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
 const LARGEST_PACKET: Bytes = Bytes::from_kb(64);
 const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
@@ -29,46 +29,52 @@ const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
 /// Most flits of a buffer or period.
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
-/// Processors of a node of a machine that does not say, those of an ES40 (petrini2003 s4), and most of them.
+/// Processors of a node, where a file does not say: those of an ES40 (petrini2003 s4); and the most that a node has.
 pub(crate) const CPUS: u32 = 4;
 const MOST_CPUS: u32 = 256;
 
-/// A machine: the network, its adapters and the buses behind them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Machine {
-    /// What it is called.
-    pub machine: Title,
-    /// How nodes and switches are joined.
-    pub topology: Topology,
-    /// Links and their flow control.
-    pub link: Link,
-    /// The rules of the switches.
-    pub switch: Switch,
-    /// How messages become packets.
-    pub packet: Packet,
-    /// The adapters.
-    pub adapter: Adapter,
-    /// The parts in which Elan4 adapters differ; without this section they are Elan3.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub elan4: Option<Elan4>,
-    /// The I/O bus between a node's main memory and its adapter.
-    pub bus: Bus,
-    /// The host processors as the libraries use them.
-    pub host: Host,
-    /// Tports, the tagged messages of Elanlib.
-    pub tport: Tport,
-    /// Groups of processes, and what they do together.
-    pub group: Group,
-    /// Several networks side by side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rails: Option<Rails>,
-    /// What the operating system takes of the hosts' processors, by its causes.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub noise: BTreeMap<String, Noise>,
-    /// How the fabric is computed; no physics.
-    pub fabric: Fabric,
+sections! {
+    /// A machine: the network, its adapters and the buses behind them.
+    Machine {
+        /// The name of the machine.
+        machine: Title,
+        /// How nodes and switches are joined.
+        topology: Topology,
+        /// Links and their flow control.
+        link: Link,
+        /// The rules of the switches.
+        switch: Switch,
+        /// How messages become packets.
+        packet: Packet,
+        /// The adapters.
+        adapter: Adapter,
+        /// The parts in which Elan4 adapters differ; without this section they are Elan3.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        elan4: Option<Elan4>,
+        /// The I/O bus between a node's main memory and its adapter.
+        bus: Bus,
+        /// The host processors as the libraries use them.
+        host: Host,
+        /// Tports, the tagged messages of Elanlib.
+        tport: Tport,
+        /// Groups of processes, and what they do together.
+        group: Group,
+        /// Several networks side by side.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rails: Option<Rails>,
+        /// What the operating system takes of the hosts' processors, by its causes.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        noise: BTreeMap<String, Noise>,
+        /// How the fabric is computed; no physics.
+        fabric: Fabric,
+    }
 }
+
+// No parameter of these sections has bounds of its own; `rules` checks how they agree with others.
+impl Section for Title {}
+impl Section for Topology {}
+impl Section for BTreeMap<String, Noise> {}
+impl Section for Fabric {}
 
 /// What a machine is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -87,8 +93,8 @@ section! {
         flit: Param<Bytes>, in Bytes::new(1)..=LARGEST_FLIT;
         /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
         rate: Param<Rate>, in SLOWEST..;
-        /// From the first flit on a link to the earliest first flit on the next: switch, cable, synchronisation. A whole
-        /// number of cycles, 1 to 127; one value, or one for each level of links from the nodes upwards.
+        /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable, synchronisation.
+        /// A whole number of cycles, 1 to 127; one value, or one for each level of links from the nodes upwards.
         hop_delay: Param<PerLevel> => [fabric.hop_delay];
         /// Virtual channels of each direction, 1 to 8.
         channels: Param<u32>, in 1..=8 => [fabric.channels];
@@ -104,17 +110,17 @@ section! {
         circuit: Param<Circuit> => [fabric.circuit];
         /// How the ascending phase picks an up-link.
         ascent: Param<Ascent> => [fabric.ascent];
-        /// By which up-links broadcasts climb.
+        /// Which up-links broadcasts take.
         broadcast: Param<Broadcast> => [fabric.broadcast];
         /// Time in which a switch where a broadcast descends combines its answers.
         combine: Param<Time>, in Time::ZERO..=LONGEST => [fabric.combine];
         /// Who wins a free channel.
         arbitration: Param<Arbitration> => [fabric.arbitration];
-        /// Which of its channels a link serves.
+        /// Which of the channels of a link is served when several have a flit to move.
         multiplexing: Param<Multiplexing> => [fabric.multiplexing];
         /// The age of a packet stops growing here.
         age_cap: Param<Time>, in Time::ZERO..=LONGEST => [fabric.age_cap];
-        /// Ages are compared in steps of this; at least a cycle.
+        /// The resolution in which ages are compared; at least a cycle.
         age_step: Param<Time>, in Time::ZERO..=LONGEST => [fabric.age_step];
         /// Whether high-priority packets go first.
         priorities: Param<bool> => [fabric.priorities];
@@ -142,7 +148,7 @@ section! {
     Adapter = "adapter" => AdapterConfig {
         /// Packets that may be unacknowledged at a time.
         packets_in_flight: Param<u32>, in 1..=64 => [fabric.packets_in_flight];
-        /// From the last flit of a packet to its acknowledgement leaving.
+        /// The time from the last flit of a packet until its acknowledgement leaves.
         turnaround: Param<Time>, in Time::ZERO..=LONGEST => turnaround;
         /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
         /// adapter's memory port.
@@ -153,11 +159,11 @@ section! {
         command: Param<Time>, in Time::ZERO..=LONGEST => command;
         /// DMA engine: from taking up a descriptor to its first packet.
         dma_start: Param<Time>, in Time::ZERO..=LONGEST => dma_start;
-        /// Inputter: from the last byte stored to the event being named.
+        /// Inputter: from the last stored byte until the event is set.
         input: Param<Time>, in Time::ZERO..=LONGEST => input;
         /// Setting an event and starting its action.
         event: Param<Time>, in Time::ZERO..=LONGEST => event;
-        /// Host: from the event block in main memory to the waiting process going on.
+        /// Host: from the event block in main memory until the waiting process goes on.
         poll: Param<Time>, in Time::ZERO..=LONGEST => poll;
         /// A DMA that has sent this much yields to the others in the queue.
         time_slice: Param<Bytes>, in Bytes::new(1)..=LARGEST => time_slice;
@@ -169,11 +175,11 @@ section! {
         retries: Param<u32>, in 0..=1 << 16 => retries;
         /// From the refusal of a packet to sending it again.
         retry_delay: Param<Time>, in Time::ZERO..=LONGEST => retry_delay;
-        /// The same once `retries` is used up.
+        /// The time from the refusal of a packet to sending it again, once `retries` is used up.
         trap_delay: Param<Time>, in Time::ZERO..=LONGEST => trap_delay;
         /// The adapter's own memory, for buffers, events, queues and threads.
         memory: Param<Bytes>, in LEAST_MEMORY..=LARGEST => memory;
-        /// Host: from the event block in main memory to a process that blocks, instead of polling, going on.
+        /// Host: from the event block in main memory until a process that blocks, instead of polling, goes on.
         interrupt: Param<Time>, in Time::ZERO..=LONGEST => interrupt;
         /// A cycle of the thread processor.
         thread_cycle: Param<Time>, in Time::from_ps(1)..=Time::from_us(1) => thread_cycle;
@@ -219,12 +225,12 @@ section! {
     Host = "host" => HostConfig {
         /// Instructions of a library call that starts or ends a message.
         call: Param<Time>, in Time::ZERO..=LONGEST => call;
-        /// What a call of MPI that does not block takes beside that; nothing if not given.
+        /// What a call of MPI that does not block takes beside the instructions of the library; nothing if not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request: Option<Param<Time>>, in Time::ZERO..=LONGEST => request or Time::ZERO;
         /// Rate at which a processor copies from one place of main memory to another.
         copy: Param<Rate>, in SLOWEST.. => copy;
-        /// Until one processor of a node sees what another one stored.
+        /// The time until one processor of a node sees what another processor stored.
         shared: Param<Time>, in Time::ZERO..=LONGEST => shared;
         /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (petrini2003 s4).
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -253,7 +259,7 @@ section! {
         matching: Option<Param<Matching>> => matching or Matching::Adapter;
         /// Cycles of the thread processor in which the thread takes up an envelope or a posted receive, and answers it.
         handle: Param<u32>, in 0..=1 << 20 => handle;
-        /// Cycles in which it compares an envelope with a posted receive.
+        /// Cycles in which the thread compares an envelope with a posted receive.
         scan: Param<u32>, in 0..=1 << 20 => scan;
         /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet holds both.
         small: Param<Bytes>, in Bytes::ZERO..=LARGEST_PACKET => small;

@@ -6,9 +6,9 @@
 //! hop_delay = { value = "55 ns", source = "petrini2003 s2.2: 35 ns flow-through; 20 ns of cable assumed", fitted_to = ["..."] }
 //! ```
 //!
-//! and must say where its value comes from. `fitted_to` names the published claims that a value was adjusted to; those
-//! claims are no predictions. [`Machine::parse`] reads and checks a file, [`Machine::cluster_config`] turns it into
-//! what the simulator needs, [`Machine::parameters`] lists it with provenance, [`Machine::values`] without.
+//! and must say where its value comes from. `fitted_to` names the published claims to which a value was adjusted; those claims
+//! are no predictions. [`Machine::parse`] reads and checks a file, [`Machine::cluster_config`] turns it into the simulator's
+//! configuration, [`Machine::parameters`] lists it with provenance, [`Machine::values`] without provenance.
 
 mod advice;
 mod check;
@@ -34,11 +34,11 @@ use serde_json::Value;
 use toml_edit::{InlineTable, Item};
 
 impl Machine {
-    /// Reads and checks a machine file. `overrides` replace values of parameters, by keys such as `link.hop_delay`;
-    /// their source becomes that of the override. They can give those that the file leaves out.
+    /// Reads and checks a machine file. `overrides` replace values of parameters, by keys such as `link.hop_delay`; their
+    /// source becomes that of the override. Overrides can also give parameters that the file leaves out.
     ///
     /// # Errors
-    /// Everything that is wrong, with its place.
+    /// All that is wrong with the file, each problem with its place.
     pub fn parse(file: &str, text: &str, overrides: &[Override]) -> Result<Machine, Problems> {
         let mut document = Document::parse(file, text).map_err(advice::add)?;
         for change in overrides {
@@ -62,8 +62,8 @@ impl Machine {
         parameters
     }
 
-    /// All that decides results: the values, without provenance, name and title, and without the engine, which makes
-    /// no difference but in speed.
+    /// All that decides results: the values without provenance, name and title. The engine is left out, as it only changes
+    /// speed.
     pub fn values(&self) -> Value {
         let mut tree = self.tree();
         tree.as_object_mut()
@@ -72,7 +72,7 @@ impl Machine {
         param::strip(tree)
     }
 
-    /// Everything but name and title.
+    /// All sections without name and title.
     fn tree(&self) -> Value {
         let mut tree = serde_json::to_value(self).expect("a machine has no keys but strings");
         tree.as_object_mut()
@@ -90,8 +90,8 @@ impl Machine {
 /// The sections whose keys are no parameters: their values have no source.
 const BARE: [&str; 2] = ["machine.", "fabric."];
 
-/// Replaces the value of a parameter, or a key that is none; false for a section. A key that is not in the file becomes
-/// a parameter unless it is `bare`.
+/// Replaces the value of a parameter, or of a key that is no parameter; false for a section. A key that is not in the file
+/// becomes a parameter unless it is `bare`.
 fn replace(item: &mut Item, value: toml_edit::Value, source: &str, bare: bool) -> bool {
     let absent = item.is_none();
     match item.as_table_like_mut() {

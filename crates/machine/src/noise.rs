@@ -1,4 +1,4 @@
-//! The words of noise in machine files, and what they come to.
+//! The words of noise in machine files, and what they mean to the simulator.
 //!
 //! ```toml
 //! [noise.tick]
@@ -8,7 +8,7 @@
 //! durations = { value = "exponential", source = "..." }
 //! ```
 //!
-//! A time may also be a list of what was counted, times each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
+//! A time may also be a list of times that were counted, each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
 //! `elanite noise` writes such sections. [`elan::noise`] says how they take effect.
 
 use crate::param::{Param, TimeOrList};
@@ -24,14 +24,14 @@ use units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
-    /// Which processors of every node it stops: "all", or the number of one, from 0.
+    /// Which processors of every node the cause stops: "all", or the number of one processor, from 0.
     pub cpu: Param<Processors>,
-    /// From the start of a detour to that of the next one: the mean, or what was counted.
+    /// The time from the start of a detour to the start of the next: the mean, or a list of counted times.
     pub interval: Param<MeanOrCounts>,
-    /// How intervals vary around their mean; fixed if not given. What was counted has a distribution of its own.
+    /// How intervals vary around their mean; fixed if not given. Counted times have a distribution of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Param<Distribution>>,
-    /// What a detour takes: the mean, or what was counted.
+    /// The time that a detour takes: the mean, or a list of counted times.
     pub duration: Param<MeanOrCounts>,
     /// How durations vary around their mean, in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,9 +42,9 @@ pub struct Noise {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "String", inline)]
 pub enum Processors {
-    /// Every one, each at its own moments.
+    /// All processors, each at its own moments.
     All,
-    /// The one with this number.
+    /// The processor with this number.
     One(u32),
 }
 
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for MeanOrCounts {
 }
 
 impl MeanOrCounts {
-    /// With the distribution that a mean has.
+    /// The times with the distribution that a mean has.
     pub(crate) fn spread(&self, distribution: Option<&Param<Distribution>>) -> Spread {
         let distribution = distribution.map_or(Distribution::Fixed, |given| given.value);
         match self {
@@ -129,7 +129,7 @@ impl MeanOrCounts {
 }
 
 impl Noise {
-    /// In the simulator's terms.
+    /// The times as the simulator needs them.
     pub(crate) fn source(&self, name: &str) -> Source {
         Source {
             name: name.to_string(),

@@ -1,4 +1,4 @@
-//! Parameters: a value and where it comes from.
+//! Parameters: a value and its source.
 
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeserializer};
@@ -58,7 +58,7 @@ pub enum PerLevel {
 }
 
 impl PerLevel {
-    /// The time of a level, from 0; none if the list is too short.
+    /// The time of a level, from 0; nothing if the list is too short.
     pub fn level(&self, level: usize) -> Option<Time> {
         match self {
             PerLevel::All(time) => Some(*time),
@@ -77,9 +77,9 @@ impl<'de> Deserialize<'de> for PerLevel {
     }
 }
 
-/// Reads a time, or a list of something.
+/// Reads a time, or a list.
 pub(crate) struct TimeOrList<T, V> {
-    /// What a file should have, in words.
+    /// What a file should have here, in words.
     pub expected: &'static str,
     pub time: fn(Time) -> V,
     pub list: fn(Vec<T>) -> V,

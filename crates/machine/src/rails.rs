@@ -11,19 +11,19 @@ section! {
     /// Several networks side by side, and the policy that spreads messages over them. Without this section there is one network,
     /// and nothing to choose.
     Rails = "rails" => rails::Config {
-        /// Adapters of a node, 1 to 31, each on a network and behind a bus of its own.
+        /// Number of adapters of a node, 1 to 31; each adapter has a network and a bus of its own.
         count: Param<u32>;
         /// How a process picks the rails of a message.
         policy: Param<Kind> => policy;
-        /// Fraction of the rails that it could have which a message is striped over: 0 is one rail, 1 is all of them.
+        /// Over which fraction of the available rails a message is striped: 0 is one rail, 1 is all of them.
         striping: Param<f64>, in 0.0..=1.0 => striping;
-        /// Of the policy "hybrid": messages up to this length take the next free rail without reserving it.
+        /// For the policy "hybrid": messages up to this length take the next free rail without reserving it.
         threshold: Param<Bytes>, in Bytes::ZERO..=LARGEST => threshold;
-        /// Of the policies that reserve: cycles in which the thread processor handles a control message.
+        /// For the policies that reserve: cycles in which the thread processor handles a control message.
         handle: Param<u32>, in 0..=1 << 20 => handle;
         /// A process that finds no free rail looks again after this time.
         poll: Param<Time> => poll;
-        /// Of the policies that reserve: whether the livelock avoidance procedure runs; yes, if not given.
+        /// For the policies that reserve: whether the livelock avoidance procedure runs; true if not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         avoidance: Option<Param<bool>> => avoidance or true;
     }

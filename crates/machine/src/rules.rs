@@ -1,4 +1,4 @@
-//! What a machine file may say: bounds of single values and agreement between them.
+//! What a machine file may say: bounds of single values, and agreement between values.
 
 mod noise;
 mod topology;
@@ -9,31 +9,20 @@ use crate::param::PerLevel;
 use crate::rails::Rails;
 use crate::section::LONGEST;
 use config::{Document, Problem};
-use elan::rails::{Kind, allocation};
+use elan::rails::allocation;
 use fabric::config::MAX_HOP_DELAY;
 use units::{Flits, Time};
 
-/// Everything that is out of bounds.
+/// Reports all values that are out of bounds.
 pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     let mut check = Check::new(document);
     topology::check(machine, &mut check);
-    machine.link.check(&mut check);
-    machine.switch.check(&mut check);
-    machine.packet.check(&mut check);
-    machine.adapter.check(&mut check);
-    machine.bus.check(&mut check);
-    machine.host.check(&mut check);
-    machine.tport.check(&mut check);
-    machine.group.check(&mut check);
-    if let Some(elan4) = &machine.elan4 {
-        elan4.check(&mut check);
-    }
+    machine.check_bounds(&mut check);
     check_link(machine, &mut check);
     check_share(machine, &mut check);
     check_packet(machine, &mut check);
     check_engine(machine, &mut check);
     if let Some(rails) = &machine.rails {
-        rails.check(&mut check);
         check_rails(rails, machine, &mut check);
     }
     noise::check(machine, &mut check);
@@ -41,7 +30,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     check.finish()
 }
 
-/// Not every engine serves every mechanism.
+/// Reports mechanisms that the chosen engine does not serve.
 fn check_engine(machine: &Machine, check: &mut Check<'_>) {
     if !machine
         .fabric
@@ -60,7 +49,7 @@ fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
         check.range("rails.poll", rails.poll.value, cycle..=LONGEST);
     }
     let (nodes, count) = (machine.topology.nodes.value, rails.count.value);
-    if rails.policy.value == Kind::Static
+    if rails.policy.value.allocates()
         && machine.topology().is_ok()
         && let Err(error) = allocation::check(nodes, count)
     {
@@ -137,7 +126,7 @@ fn check_hop_delay(key: &str, delay: Time, cycle: Time, check: &mut Check<'_>) {
     ));
 }
 
-/// A packet without payload has bytes, too.
+/// Reports packets that would have no bytes if they had no payload.
 fn check_packet(machine: &Machine, check: &mut Check<'_>) {
     let packet = &machine.packet;
     if packet.header.value.is_zero() && packet.transaction_overhead.value.is_zero() {
@@ -149,7 +138,7 @@ fn check_packet(machine: &Machine, check: &mut Check<'_>) {
     }
 }
 
-/// An adapter that shares its memory port has time left.
+/// Reports an adapter that pauses for more than half of the time to share its memory port.
 fn check_share(machine: &Machine, check: &mut Check<'_>) {
     let adapter = &machine.adapter;
     let (period, burst) = (adapter.share_period.value, adapter.share_burst.value);

@@ -1,5 +1,5 @@
-//! Sections of machine files as tables: for each parameter its key, what it says, its type and with it its unit, its
-//! bounds, what it is where a file does not say, and where it goes.
+//! Sections of machine files as tables. For each parameter a table has its key, its description, its type and thereby its unit,
+//! its bounds, its default where a file need not give it, and the field of the simulator that gets its value.
 
 use crate::check::Check;
 use crate::param::{Param, PerLevel};
@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::ops::{RangeFrom, RangeInclusive};
 use units::{Bytes, Flits, Time};
 
-/// Longest plausible time of one step in an adapter, switch or bus; it keeps sums far from overflow.
+/// Longest plausible time of one step in an adapter, switch or bus; this bound keeps sums far from overflow.
 pub(crate) const LONGEST: Time = Time::from_secs(10);
 
 /// Largest size of anything, for the same reason.
@@ -15,18 +15,18 @@ pub(crate) const LARGEST: Bytes = Bytes::from_mb(1024);
 
 /// Bounds of a parameter, which do not depend on others.
 pub(crate) trait Bounds<T> {
-    /// Reports a value outside.
+    /// Reports a value that is out of bounds.
     fn check(&self, key: &str, value: T, check: &mut Check<'_>);
 }
 
-/// Of what has a least and a greatest value.
+/// Bounds with a least and a greatest value.
 impl<T: PartialOrd + Display + Copy> Bounds<T> for RangeInclusive<T> {
     fn check(&self, key: &str, value: T, check: &mut Check<'_>) {
         check.range(key, value, self.clone());
     }
 }
 
-/// Of what has a least value.
+/// Bounds with a least value only.
 impl<T: PartialOrd + Display + Copy> Bounds<T> for RangeFrom<T> {
     fn check(&self, key: &str, value: T, check: &mut Check<'_>) {
         if value < self.start {
@@ -36,9 +36,9 @@ impl<T: PartialOrd + Display + Copy> Bounds<T> for RangeFrom<T> {
     }
 }
 
-/// A parameter that a file gives, or need not give.
+/// A parameter that a file must or may give.
 pub(crate) trait Given {
-    /// The type of its value.
+    /// The type of the parameter's value.
     type Value;
 
     /// The value, if it is given.
@@ -61,13 +61,27 @@ impl<T: Clone> Given for Option<Param<T>> {
     }
 }
 
-/// What the units of the fabric are: its cycle, and the levels of its links.
+/// A section of a machine file.
+pub(crate) trait Section {
+    /// Reports the parameters that are out of those bounds which do not depend on other parameters.
+    fn check(&self, _check: &mut Check<'_>) {}
+}
+
+impl<S: Section> Section for Option<S> {
+    fn check(&self, check: &mut Check<'_>) {
+        if let Some(section) = self {
+            section.check(check);
+        }
+    }
+}
+
+/// The units of the fabric: its cycle, and the levels of its links.
 pub(crate) struct Scale {
     pub cycle: Time,
     pub levels: usize,
 }
 
-/// A value in the terms of the fabric: as it is, or in cycles and flits.
+/// A value in the terms of the fabric: unchanged, or in cycles and flits.
 pub(crate) trait Resolve<T> {
     fn resolve(self, scale: &Scale) -> T;
 }
@@ -104,7 +118,7 @@ impl Resolve<Vec<u32>> for PerLevel {
     }
 }
 
-/// A value, or its default; without one the file gives it.
+/// A value, or its default; a parameter without a default is always in the file.
 macro_rules! value {
     ($parameter:expr) => {
         $parameter.value.clone()
@@ -114,9 +128,9 @@ macro_rules! value {
     };
 }
 
-/// Defines a section: `KEY: TYPE, in BOUNDS => FIELD or DEFAULT;` for each parameter, where `FIELD` is that of the
-/// simulator's structure that the section makes, if it makes one, or `[fabric.FIELD]`, if it is one of the fabric. A structure
-/// may have one field more, `with FIELD: TYPE`, which comes from another section.
+/// Defines a section: `KEY: TYPE, in BOUNDS => FIELD or DEFAULT;` for each parameter. `FIELD` is a field of the simulator's
+/// structure that the section makes, if it makes one, or `[fabric.FIELD]`, a field of the fabric. The structure may have one
+/// more field, `with FIELD: TYPE`, whose value comes from another section.
 macro_rules! section {
     (
         $(#[$about:meta])*
@@ -135,15 +149,16 @@ macro_rules! section {
             $($(#[$doc])* pub $key: $type,)*
         }
 
-        impl $name {
-            /// Reports the parameters that are out of bounds.
-            pub(crate) fn check(&self, check: &mut $crate::check::Check<'_>) {
+        impl $crate::section::Section for $name {
+            fn check(&self, check: &mut $crate::check::Check<'_>) {
                 $($(if let Some(value) = $crate::section::Given::given(&self.$key) {
                     let key = concat!($section, ".", stringify!($key));
                     $crate::section::Bounds::check(&($bounds), key, value, check);
                 })?)*
             }
+        }
 
+        impl $name {
             /// Sets those that are the fabric's.
             #[allow(dead_code, unused_variables)] // of sections without such
             pub(crate) fn set(&self, config: &mut fabric::Config, scale: &$crate::section::Scale) {
@@ -166,4 +181,23 @@ macro_rules! section {
     };
 }
 
-pub(crate) use {section, value};
+/// Defines the machine: one field for each section. Each section is checked.
+macro_rules! sections {
+    ($(#[$about:meta])* $machine:ident { $($(#[$doc:meta])* $name:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $machine {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl $machine {
+            /// Reports the parameters of all sections that are out of bounds.
+            pub(crate) fn check_bounds(&self, check: &mut $crate::check::Check<'_>) {
+                $($crate::section::Section::check(&self.$name, check);)*
+            }
+        }
+    };
+}
+
+pub(crate) use {section, sections, value};

@@ -9,27 +9,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
-    /// What it is; a fat tree with any number of levels and any arities if not given.
+    /// The kind of the network; a fat tree with any number of levels and any arities if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Param<Kind>>,
-    /// Nodes attached, at the first positions of the network.
+    /// Number of nodes, which are attached at the first positions of the network.
     pub nodes: Param<u32>,
-    /// Of a tree: switches or nodes below a switch of each level, from the nodes upwards: its down-links, without parallel
-    /// ones.
+    /// For a tree: how many switches or nodes are below a switch of each level, from the nodes upwards; these are its
+    /// down-links without parallel ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down: Option<Param<Vec<u32>>>,
-    /// Of a tree: up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
+    /// For a tree: number of up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<Param<Vec<u32>>>,
-    /// Of a tree: how many of the up-links of a switch of each level but the top lead to the same parent; 1 each if not given.
+    /// For a tree: how many of the up-links of a switch of each level but the top lead to the same parent; 1 if not given.
     /// With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Param<Vec<u32>>>,
-    /// Of a torus: switches of a ring in each dimension.
+    /// For a torus: number of switches of a ring in each dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Param<Vec<u32>>>,
-    /// Of a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
-    /// Without, rings of five or more switches deadlock.
+    /// For a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
+    /// Without this change, rings of five or more switches deadlock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datelines: Option<Param<bool>>,
 }
@@ -52,7 +52,7 @@ impl Topology {
             .map_or(Kind::default(), |kind| kind.value)
     }
 
-    /// The network of a rail, if there can be such a one.
+    /// The network of a rail, if such a network can exist.
     pub(crate) fn of_a_rail(&self) -> Result<fabric::Topology, TopologyError> {
         let list = |list: &Option<Param<Vec<u32>>>| {
             list.as_ref().map_or(Vec::new(), |list| list.value.clone())
@@ -79,7 +79,7 @@ impl Topology {
         }
     }
 
-    /// What people call it.
+    /// The name of the kind for people.
     pub fn noun(&self) -> &'static str {
         match self.kind() {
             Kind::FatTree => "tree",
@@ -87,7 +87,7 @@ impl Topology {
         }
     }
 
-    /// Positions for nodes on a rail; 0 if there can be no such network.
+    /// Positions for nodes on a rail; 0 if such a network cannot exist.
     pub fn positions(&self) -> u32 {
         self.of_a_rail().map_or(0, |topology| topology.positions())
     }
@@ -103,7 +103,7 @@ impl Topology {
         }
     }
 
-    /// The keys, whether each is given, and the kind that it belongs to and whether that needs it.
+    /// The keys: whether each is given, the kind that it belongs to, and whether this kind needs it.
     pub(crate) fn keys(&self) -> [(&'static str, bool, Kind, bool); 5] {
         [
             ("down", self.down.is_some(), Kind::FatTree, true),

@@ -1,8 +1,8 @@
 //! One rank in the simulation.
 //!
-//! The agent carries out what its rank orders, keeps what has ended until the rank waits in MPI and can see it, and says when
-//! the rank goes on. A rank that waits either *sleeps* until a moment, or *looks*: then it goes on as soon as something has ended,
-//! and at the latest at a moment that may never come.
+//! The agent carries out its rank's orders, keeps what has ended until the rank waits in MPI and can see it, and says when the
+//! rank goes on. A rank that waits either *sleeps* until a moment, or *looks*: a rank that looks goes on as soon as something
+//! has ended, and at a moment at the latest; that moment may never come.
 
 mod about;
 mod orders;
@@ -26,22 +26,22 @@ pub(crate) struct Shared {
     pub agents: RefCell<Vec<Rc<Agent>>>,
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
-    /// How many orders have been carried out, without those to wait, to look for a message and to cancel that: ranks repeat
-    /// these while nothing happens.
+    /// How many orders have been carried out. Orders to wait, to look for a message and to cancel a look do not count: ranks
+    /// repeat these while nothing happens.
     pub orders_done: Cell<u64>,
-    /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when.
+    /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when each waits.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub trace: RefCell<Trace>,
     pub in_flight: InFlight,
-    /// What a rank does for which a node has no room; it ends the run.
+    /// What a rank does that a node has no room for; it ends the run.
     pub no_room: RefCell<Option<String>>,
     pub read: Rc<dyn Reader>,
 }
 
-/// Who can ask ranks for bytes of their memory.
+/// Asks ranks for bytes of their memory.
 pub(crate) trait Reader {
-    /// What is in memory of a rank at a moment, and its checksum; none if it has no such memory, or is gone. Takes no
-    /// simulated time.
+    /// The bytes of a rank's memory at a moment, and their checksum; nothing if the rank has no such memory, or is gone. Takes
+    /// no simulated time.
     fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)>;
 }
 
@@ -60,13 +60,13 @@ enum Role {
     /// A send, by its number in the trace.
     Send(usize),
     Receive,
-    /// That of a message which a peek has kept, all of which is here: its room.
+    /// The receive of a message that a peek has kept, all of which is here, with its room.
     Claim(Bytes),
-    /// Whether the message is to be kept.
+    /// A peek, and whether it keeps the message.
     Peek(bool),
     /// A peek that waits.
     Probe,
-    /// An untagged message on its way here: its sender, its place among those of this sender, and its number.
+    /// An untagged message on its way to this rank: its sender, its place among the messages of this sender, and its number.
     Untagged(u32, u64, Number),
     /// A put or get, by its number in the trace.
     Put(usize),
@@ -75,14 +75,14 @@ enum Role {
 
 /// An operation under way.
 struct Entry {
-    /// The rank's name of it.
+    /// The rank's name of the operation.
     id: u64,
     role: Role,
     operation: Rc<dyn NetworkOp>,
     about: About,
 }
 
-/// The rank in the simulation.
+/// A rank in the simulation.
 pub(crate) struct Agent {
     pub rank: u32,
     pub node: Node,
@@ -95,27 +95,27 @@ pub(crate) struct Agent {
 struct State {
     /// The rank has left MPI, and has not come back.
     finished: bool,
-    /// By the order in which they were started.
+    /// Operations, by the order in which they were started.
     entries: BTreeMap<u64, Entry>,
     started: u64,
-    /// What has ended and has not been seen, and when: the first one first.
+    /// Operations that have ended and whose ends the rank has not seen, and when they ended: the first one first.
     ended: VecDeque<(Time, u64)>,
     bell: Signal,
-    /// Whether threads of its own may let the rank go on while it waits for reports; none if it does not wait.
+    /// Whether the rank's own threads may let it go on while it waits for reports; nothing if it does not wait.
     waits: Option<bool>,
-    /// It shall look once more, from this moment.
+    /// The rank shall look once more, from this moment.
     nudged: Option<Time>,
     /// What the rank is told when it goes on.
     reports: VecDeque<(Report, Box<[u8]>)>,
-    /// What others have put into its memory, which it is told in its next turn.
+    /// What others have put into the rank's memory; the rank is told it in its next turn.
     writes: VecDeque<(Report, Rc<Vec<u8>>)>,
-    /// Messages that it was told since its last orders were carried out.
+    /// Messages that the rank was told since its last orders were carried out.
     told: Vec<Number>,
     /// Receives of messages that peeks have found and kept, by the peeks' ids.
     kept: BTreeMap<u64, (Rc<dyn NetworkOp>, Wanted)>,
     /// Untagged messages that were sent to each rank.
     messages: BTreeMap<u32, u64>,
-    /// The next one of each sender that may be seen, and those that have overtaken it: when, and which operation.
+    /// The next untagged message of each sender, and those that have overtaken it: when, and which operation.
     expected: BTreeMap<u32, u64>,
     early: BTreeMap<(u32, u64), (Time, u64)>,
 }
@@ -147,7 +147,7 @@ impl Agent {
         self.state.borrow_mut().finished = false;
     }
 
-    /// Lets the rank look once more, if it waits and has threads, or `all` shall do so; whether it does.
+    /// Lets the rank look once more, if it waits and either has threads or `all` is set; returns whether it does.
     pub fn nudge(&self, now: Time, all: bool) -> bool {
         let mut state = self.state.borrow_mut();
         if !state.waits.is_some_and(|threads| threads || all) {
@@ -190,7 +190,7 @@ impl Agent {
 
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
     pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Vec<u8>)>) {
-        // With its turn it has had what it was told, and has not complained.
+        // With its turn the rank has had the messages that it was told, and has not complained.
         for number in std::mem::take(&mut self.state.borrow_mut().told) {
             self.shared.in_flight.confirm(number);
         }

@@ -1,13 +1,13 @@
 //! What a network offers to the agent of a rank.
 //!
-//! Orders carry the moment at which they were given, which may lie a little before the cluster's present (see the crate).
+//! Orders carry the moment at which they were given, which may lie a little before the present (see the crate).
 
 use link::Status;
 use std::pin::Pin;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The number of a message on its way; it is used again when nobody needs it any more.
+/// The number of a message on its way. The number is used again when nobody needs it any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number(pub u32);
 
@@ -15,15 +15,15 @@ pub struct Number(pub u32);
 pub struct Outgoing {
     /// To which rank.
     pub to: u32,
-    /// Its tag.
+    /// The message's tag.
     pub tag: u64,
-    /// Its number, by which it is known where it arrives.
+    /// The message's number, by which it is known where it arrives.
     pub number: Number,
     /// Whether the send ends no sooner than it is matched.
     pub synchronous: bool,
     /// Whether the program gave it in a call that makes a request.
     pub request: bool,
-    /// Its bytes.
+    /// The message's bytes.
     pub bytes: Rc<Vec<u8>>,
 }
 
@@ -36,7 +36,7 @@ pub struct Wanted {
     pub tag: u64,
     /// Bits of the tag that count.
     pub mask: u64,
-    /// How long it may be.
+    /// The longest message that fits.
     pub room: Bytes,
     /// Whether the program gave the receive in a call that makes a request.
     pub request: bool,
@@ -49,36 +49,36 @@ impl Wanted {
     }
 }
 
-/// How a receive is served.
+/// How a receive treats its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// It takes its message, and waits for it.
+    /// The receive takes its message, and waits for it.
     Takes,
-    /// It sees a message that has come and that nobody has received, and leaves it there.
+    /// The receive sees a message that has come and that nobody has received, and leaves it there.
     Peeks,
-    /// It sees one as soon as there is one, and leaves it there.
+    /// The receive sees a message as soon as there is one, and leaves it there.
     Probes,
 }
 
-/// What became of an operation; what does not apply is 0 or empty.
+/// What became of an operation; fields that do not apply are 0 or empty.
 #[derive(Clone, Debug)]
 pub struct Incoming {
-    /// How it ended.
+    /// How the operation ended.
     pub status: Status,
     /// Who sent the message.
     pub from: u32,
-    /// Its tag.
+    /// The message's tag.
     pub tag: u64,
-    /// Its number.
+    /// The message's number.
     pub number: Option<Number>,
-    /// Its length.
+    /// The message's length.
     pub size: Bytes,
-    /// Its bytes, or those of a get.
+    /// The bytes of the message or of the get.
     pub bytes: Box<[u8]>,
 }
 
 impl Incoming {
-    /// The end of something that brings no message.
+    /// The end of an operation that brings no message.
     pub fn of(status: Status) -> Self {
         Incoming {
             status,
@@ -94,24 +94,24 @@ impl Incoming {
 /// What the process does when it sees that an operation has ended.
 pub type Finish = Pin<Box<dyn Future<Output = Incoming>>>;
 
-/// The end of an operation: when the process can see it, which may lie a little before the present.
+/// The end of an operation: the moment when the process can see it, which may lie a little before the present.
 pub type Ended = Pin<Box<dyn Future<Output = Time>>>;
 
 /// An operation under way.
 pub trait NetworkOp {
-    /// Waits until it has ended.
+    /// Waits until the operation has ended.
     fn ended(&self) -> Ended;
 
-    /// Lets the process see the end, which it does at a moment; once.
+    /// Lets the process see the end at a moment; called once.
     fn finish(&self, at: Time) -> Finish;
 
-    /// Takes it back, if it is a receive or probe without a message.
+    /// Takes the operation back, if it is a receive or probe without a message.
     fn cancel(self: Rc<Self>, _at: Time) {}
 }
 
 /// The network as one rank sees it.
 pub trait Endpoint {
-    /// Lets the rank compute, or sleep, for so long; when it is over.
+    /// Lets the rank compute, or sleep, for this long; returns when that is over.
     fn compute(&self, at: Time, time: Time) -> Ended;
 
     /// Starts to send.
@@ -120,8 +120,8 @@ pub trait Endpoint {
     /// Starts to receive, or to look for a message.
     fn receive(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp>;
 
-    /// Sends a message without a tag, of the MPI library to itself: the send here, and the arrival at the other rank. Those of
-    /// one rank to another may overtake each other.
+    /// Sends an untagged message of the MPI library to itself: the send here, and the arrival at the other rank. Such messages
+    /// of one rank to another may overtake each other.
     fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2];
 
     /// Sends bytes into the memory of a rank. The operation has ended when they are there.

@@ -1,8 +1,8 @@
-//! An ideal network, to compare a machine with: what a program takes longer on the machine is what its network costs.
+//! An ideal network: the time that a program takes longer on a machine is the cost of the machine's network.
 //!
-//! Every call takes effect after [`CALL`]; every message, whatever its length and whoever else sends, is there [`LATENCY`]
-//! after its call. There are no adapters, buses or links; matching takes no time; a send has ended when its call has taken
-//! effect, a synchronous one when it is matched.
+//! Every call takes effect after [`CALL`]. Every message arrives [`LATENCY`] after its call, whatever its length and whoever
+//! else sends. There are no adapters, buses or links; matching takes no time. A send has ended when its call has taken effect,
+//! a synchronous send when it is matched.
 
 use crate::endpoint::{
     Ended, Endpoint, Finish, Incoming, Manner, NetworkOp, Number, Outgoing, Wanted,
@@ -15,10 +15,10 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// After which a call takes effect: that of the ES40's libraries.
+/// The time after which a call takes effect: that of the ES40's libraries.
 pub const CALL: Time = Time::from_ns(250);
 
-/// From the call of a send, a put or a get to its effect elsewhere.
+/// The time from the call of a send, a put or a get to its effect elsewhere.
 pub const LATENCY: Time = Time::from_us(1);
 
 /// A message on its way, or there.
@@ -27,7 +27,7 @@ struct IdealMessage {
     tag: u64,
     number: Number,
     bytes: Rc<Vec<u8>>,
-    /// Fired when it is matched, for a synchronous send.
+    /// Fired when the message is matched, if its send is synchronous.
     matched: Option<Signal>,
 }
 
@@ -44,11 +44,11 @@ impl IdealMessage {
     }
 }
 
-/// Something under way, of any kind.
+/// An operation of any kind under way.
 struct Pending {
     node: Node,
     ended: Signal,
-    /// What it waits for, if it is a receive, a peek or a probe.
+    /// What the operation waits for, if it is a receive, a peek or a probe.
     wanted: Option<(Wanted, Manner)>,
     cancelled: Cell<bool>,
     incoming: RefCell<Option<Incoming>>,
@@ -65,7 +65,7 @@ impl Pending {
         })
     }
 
-    /// What it waits for, and how.
+    /// What the receive waits for, and how.
     fn wanted(&self) -> (Wanted, Manner) {
         self.wanted.expect("it is a receive")
     }
@@ -102,7 +102,7 @@ impl NetworkOp for Pending {
     }
 }
 
-/// What has come to a rank, and what it waits for.
+/// What has come to a rank, and what the rank waits for.
 #[derive(Default)]
 struct Inbox {
     posted: Vec<Rc<Pending>>,
@@ -173,7 +173,7 @@ pub struct End {
 }
 
 impl End {
-    /// Those of all ranks; the nodes give the time.
+    /// The ends of all ranks; the nodes give the time.
     pub fn of(nodes: Vec<Node>) -> Vec<End> {
         let inboxes: Rc<[RefCell<Inbox>]> = nodes.iter().map(|_| RefCell::default()).collect();
         let end = |(rank, node)| End {
@@ -184,7 +184,7 @@ impl End {
         (0..).zip(nodes).map(end).collect()
     }
 
-    /// Lets something happen some time after a moment.
+    /// Lets something happen this long after a moment.
     fn after(&self, at: Time, act: impl FnOnce() + 'static) {
         let node = self.node.clone();
         self.node.serve("ideal network", async move {
@@ -193,7 +193,7 @@ impl End {
         });
     }
 
-    /// Lets bytes be there after the latency; whoever waits for them is told them.
+    /// Lets bytes be there after the latency; whoever waits for them gets them.
     fn copy(&self, at: Time, bytes: Box<[u8]>) -> Rc<dyn NetworkOp> {
         let copy = Pending::new(&self.node, None);
         let done = Rc::clone(&copy);

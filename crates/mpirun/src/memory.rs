@@ -1,11 +1,11 @@
-//! Buffers of a simulated process, in main memory or in the adapter's, for messages on their way between it and its rank.
+//! Buffers of a simulated process, in main memory or in the adapter's, for messages on their way.
 //!
-//! Buffers of up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. They are not
-//! cleared: whoever takes one writes all that will be read.
+//! Buffers of up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. Nobody clears
+//! buffers: whoever takes one writes all that will be read.
 //!
-//! What a put writes to is of another kind ([`Use::Sink`]): a put has ended for its sender when the other adapter has accepted
-//! its bytes, which may still lie there in its input buffers and come to main memory later. Nobody reads a sink, and nothing
-//! else is ever kept in one, so that bytes that come late harm nobody.
+//! Buffers that puts write to are of another kind ([`Use::Sink`]). A put has ended for its sender when the other adapter has
+//! accepted its bytes, which may still lie in that adapter's input buffers and come to main memory later. Nobody reads a sink,
+//! and nothing else is ever kept in one, so bytes that come late harm nobody.
 
 use elan::{ElanAddr, MemoryError, Node, Permissions, Placement, Region};
 use std::cell::RefCell;
@@ -50,12 +50,12 @@ impl Buffers {
         }
     }
 
-    /// A buffer of at least so many bytes.
+    /// A buffer of at least this many bytes.
     pub fn take(&self, size: Bytes) -> Result<Buffer, MemoryError> {
         self.take_for(Use::Message, size)
     }
 
-    /// A buffer of at least so many bytes, for a use.
+    /// A buffer of at least this many bytes, for a use.
     pub fn take_for(&self, what: Use, size: Bytes) -> Result<Buffer, MemoryError> {
         let length = size.as_u64().max(SMALL);
         let length = if length <= LARGE {
@@ -82,7 +82,7 @@ impl Buffers {
         stored.expect("the buffer is long enough");
     }
 
-    /// Its first bytes.
+    /// The first bytes of a buffer.
     pub fn load(&self, buffer: Buffer, size: Bytes) -> Box<[u8]> {
         let bytes = self.node.load(buffer.0.start(), size);
         bytes.expect("the buffer is long enough")

@@ -1,4 +1,4 @@
-//! What a run is to be.
+//! The options of a run.
 
 use elan::NodeId;
 use libelan::{Job, JobError};
@@ -12,9 +12,9 @@ use units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
-    /// The machine's: adapters, buses, fabric.
+    /// The machine's network: adapters, buses, fabric.
     Machine,
-    /// [`crate::ideal`].
+    /// The network of [`crate::ideal`].
     Ideal,
 }
 
@@ -22,9 +22,9 @@ pub enum Network {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
-    /// In main memory, across the bus, as those of a program do.
+    /// In main memory, across the bus, like the buffers of a program.
     Main,
-    /// In the adapter's memory, as the benchmarks have it that measure the network alone (petrini2003 s4).
+    /// In the adapter's memory, as in benchmarks that measure the network alone (petrini2003 s4).
     Elan,
 }
 
@@ -37,18 +37,18 @@ impl From<Memory> for elan::Placement {
     }
 }
 
-/// A run, as it is asked for.
+/// The request for a run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools)] // each is one of the command line
 pub struct Options {
     /// How many ranks.
     pub ranks: u32,
-    /// How many of them on each node, where no places are given.
+    /// How many ranks run on each node, where no places are given.
     pub ranks_per_node: u32,
     /// The node of each rank.
     pub placement: Option<Vec<u32>>,
-    /// What computation takes: `none`, `2 us per call` or `measured x 1.5`.
+    /// The time that computation takes: `none`, `2 us per call` or `measured x 1.5`.
     pub compute: String,
     /// Which network.
     pub network: Network,
@@ -64,14 +64,14 @@ pub struct Options {
     pub calls: bool,
     /// Whether what ranks store is compared with the checksum of what was sent.
     pub checksums: bool,
-    /// Whether the others go on when a rank ends that has not left MPI.
+    /// Whether the other ranks go on when a rank ends that has not left MPI.
     pub keep_going: bool,
 }
 
 /// Why there is no such run.
 #[derive(Debug, Error)]
 pub enum Problem {
-    /// The options are no such.
+    /// An option is wrong.
     #[error("{0}")]
     Option(String),
     /// There are more ranks than the machine has places for.
@@ -84,15 +84,15 @@ pub enum Problem {
         ranks: u32,
         /// On each node.
         per_node: u32,
-        /// Nodes that this needs.
+        /// Nodes that the ranks need.
         needed: u32,
-        /// Nodes that there are.
+        /// Nodes that the machine has.
         nodes: u32,
     },
-    /// The machine has no room for them.
+    /// The machine has no room for the ranks.
     #[error("{0}")]
     NoRoom(#[from] JobError),
-    /// There is no memory for the link.
+    /// The host has no memory for the link.
     #[error("there is no shared memory for the ranks: {0}")]
     NoMemory(#[from] std::io::Error),
 }
@@ -101,7 +101,7 @@ impl Options {
     /// The job of the ranks.
     ///
     /// # Errors
-    /// If they have no places on the machine.
+    /// If the ranks have no places on the machine.
     pub fn job(&self, machine: &Machine) -> Result<Job, Problem> {
         let nodes = machine.cluster_config().fabric.topology.nodes();
         let places = match &self.placement {
@@ -130,10 +130,10 @@ impl Options {
         Ok(Job::at("rank", places.into_iter().map(NodeId::new))?)
     }
 
-    /// What computation takes.
+    /// The time that computation takes.
     ///
     /// # Errors
-    /// If the text says nothing of the kind.
+    /// If the text is none of the three forms.
     pub fn compute(&self) -> Result<Compute, Problem> {
         let text = self.compute.trim();
         let wrong = || {
@@ -167,7 +167,7 @@ impl Options {
     /// The bound of simulated time.
     ///
     /// # Errors
-    /// If it is no time.
+    /// If the text is no time.
     pub fn limit(&self) -> Result<Option<Time>, Problem> {
         let parse = |text: &String| {
             let time = text.parse::<Time>();

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Time};
 use workload::records::LinkRow;
 
-/// The longest message that is not cut: two of them fit into the 4 GB of a process that an adapter reaches.
+/// The longest message that is not cut: two such messages fit into the 4 GB of a process that an adapter reaches.
 const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
 
 /// How a run ended.
@@ -27,13 +27,13 @@ const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
 pub enum End {
     /// All ranks have left MPI.
     Finished,
-    /// A rank died before it had; where the others go on then, these have ended, too.
+    /// A rank died before it had left MPI; if the others went on, they have ended, too.
     Died,
     /// All ranks wait, and nothing will happen any more.
     Deadlock,
     /// The program that started the ranks has gone, after some had attached.
     LauncherGone,
-    /// It has gone before any had.
+    /// The program that started the ranks has gone before any had attached.
     NoMpi,
     /// Somebody asked for the end.
     Cancelled,
@@ -44,7 +44,7 @@ pub enum End {
 }
 
 impl End {
-    /// Its name.
+    /// The name of this end.
     pub fn name(self) -> &'static str {
         match self {
             End::Finished => "finished",
@@ -64,33 +64,33 @@ impl End {
 pub struct Waiting {
     /// The rank.
     pub rank: u32,
-    /// Its process.
+    /// The rank's process.
     pub pid: Option<u32>,
-    /// The call of MPI that it is in, by its number in [`link::calls`]; 0 for none that is known.
+    /// The call of MPI that the rank is in, by its number in [`link::calls`]; 0 if none is known.
     pub call: u32,
-    /// What it has under way.
+    /// What the rank has under way.
     pub what: Vec<String>,
-    /// Whether it has the turn, so that it does not wait for the simulator.
+    /// Whether the rank has the turn, so that it does not wait for the simulator.
     pub runs: bool,
 }
 
-/// A rank that ended without having left MPI, in a run whose other ranks go on then.
+/// A rank that ended without having left MPI, in a run whose other ranks then went on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dead {
     /// The rank.
     pub rank: u32,
-    /// The call of MPI that it was in.
+    /// The call of MPI that the rank was in.
     pub call: u32,
-    /// When it was last seen.
+    /// When the rank was last seen.
     pub time: Time,
 }
 
 /// How a run ended, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How.
+    /// How the run ended.
     pub end: End,
-    /// What there is to say.
+    /// The explanation for people.
     pub message: String,
     /// Ranks that wait.
     pub waiting: Vec<Waiting>,
@@ -117,7 +117,7 @@ pub struct Results {
     pub nodes: Vec<u32>,
     /// What each link did.
     pub links: Vec<LinkRow>,
-    /// How busy all was over time, if it was kept.
+    /// How busy links, buses and thread processors were over time, if that was kept.
     pub series: Vec<SeriesRow>,
     /// Simulated time.
     pub time: Time,
@@ -127,7 +127,7 @@ pub struct Results {
     pub events: u64,
     /// Digest of all packets, messages, ranks and calls.
     pub digest: String,
-    /// Whether another run of the same program gives the same.
+    /// Whether another run of the same program gives the same result.
     pub repeatable: bool,
 }
 
@@ -186,13 +186,13 @@ impl Run {
     }
 
     /// The longest message that crosses the network as one: the value of [`link::LONGEST_VARIABLE`]. The MPI library cuts
-    /// longer ones into gets.
+    /// longer messages into gets.
     pub fn longest(&self) -> Bytes {
         match (self.options.network, self.options.memory) {
             (Network::Ideal, _) => Bytes::new(u64::MAX / 2),
             (Network::Machine, Memory::Main) => LONGEST,
             (Network::Machine, Memory::Elan) => {
-                // Several have room beside each other.
+                // Several messages have room beside each other.
                 Bytes::new(self.adapter_memory().as_u64() / 8).min(LONGEST)
             }
         }
@@ -236,7 +236,7 @@ impl Run {
         self.link.lock().end();
     }
 
-    /// Serves the ranks until all have finished, or the run is over. `launcher` is the process that starts them; setting
+    /// Serves the ranks until all have finished, or the run is over. `launcher` is the process that starts the ranks. To set
     /// `cancel` ends the run soon.
     ///
     /// # Errors
@@ -249,7 +249,7 @@ impl Run {
         self.serve_within(cancel, launcher, Time::MAX)
     }
 
-    /// The same with a lookahead that is no longer than this.
+    /// Serves the ranks with a lookahead that is no longer than this.
     fn serve_within(
         &self,
         cancel: &Arc<AtomicBool>,
@@ -292,7 +292,7 @@ impl Run {
         server.attach(nodes, endpoints);
         let outcome = server.run();
         if outcome.end == End::Finished {
-            // Who would come back now, while its process exits, must not wait.
+            // A rank that would come back now, while its process exits, must not wait.
             self.end();
         }
         let repeatable = !matches!(self.options.compute()?, Compute::Measured(_));

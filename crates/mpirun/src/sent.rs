@@ -1,10 +1,10 @@
-//! Messages that ranks have sent and nobody has confirmed: which one it is that arrives, and with which bytes.
+//! Messages that ranks have sent and nobody has confirmed. They tell which message arrives, and whether its bytes are right.
 //!
-//! A message crosses the simulated network under a number that the simulator gives it, and what the MPI library adds to it
-//! stays here; so the message that arrives is known, whatever has overtaken it. Beside that lies its checksum, as its sender's
-//! library has given it, which goes to the receiver's library, and the bytes themselves: if the receiver's library has stored
-//! others, they tell which one is the first wrong one. All of it goes when the receiver has taken its next turn without
-//! a complaint.
+//! A message crosses the simulated network under a number that the simulator gives it. What the MPI library adds to the message
+//! stays here, so the simulator knows the message that arrives, whatever has overtaken it. Beside that lie the checksum that
+//! the sender's library has given, which goes to the receiver's library, and the bytes themselves. If the receiver's library
+//! has stored other bytes, the first wrong one is found by these. All of it goes when the receiver has taken its next turn
+//! without a complaint.
 
 use crate::endpoint::Number;
 use crate::trace::{MessageRow, Trace};
@@ -14,13 +14,13 @@ use std::rc::Rc;
 
 /// A message on its way.
 pub(crate) struct Sent {
-    /// Its place in the trace.
+    /// The message's place in the trace.
     pub record: usize,
-    /// Its completion data: what the MPI library adds to it.
+    /// The message's completion data: what the MPI library adds to it.
     pub data: u32,
-    /// What its sender's library has computed, or 0 if nothing is to be compared.
+    /// The checksum that the sender's library has computed, or 0 if nothing is to be compared.
     pub checksum: u64,
-    /// What was sent, if there is a checksum.
+    /// The bytes that were sent, if there is a checksum.
     bytes: Option<Rc<Vec<u8>>>,
 }
 
@@ -46,12 +46,12 @@ impl InFlight {
         of(&self.0.borrow()[number.0 as usize])
     }
 
-    /// The receiver has what was sent.
+    /// The receiver has the bytes that were sent.
     pub fn confirm(&self, number: Number) {
         self.0.borrow_mut().remove(number.0 as usize);
     }
 
-    /// What there is to say of a message of which a rank has stored other bytes.
+    /// The error text for a message of which a rank has stored other bytes.
     pub fn complaint(&self, trace: &Trace, wrong: &Wrong) -> String {
         let all = self.0.borrow();
         let sent = match wrong {
@@ -92,10 +92,10 @@ impl InFlight {
     }
 }
 
-/// What differs from what was sent.
+/// Bytes that differ from those that were sent.
 pub(crate) enum Wrong {
-    /// What a rank has stored of a message.
+    /// The bytes that a rank has stored of a message.
     Stored(Number, Vec<u8>),
-    /// What has come of a payload from a rank, and its length.
+    /// The rank from which a payload came, and the payload's length.
     Given(u32, units::Bytes),
 }

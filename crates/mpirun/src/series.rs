@@ -1,18 +1,18 @@
 //! How busy links, buses and thread processors were over time, for pictures of a run.
 //!
-//! The run is cut into periods. Nobody knows beforehand how long it will be: when there are [`MOST`] periods, each two
-//! become one, and later ones are twice as long. A period ends with the first event, or turn of a rank, at or after its end.
+//! The run is cut into periods. Its length is not known beforehand: when there are [`MOST`] periods, each two become one, and
+//! later ones are twice as long. A period ends with the first event, or turn of a rank, at or after its nominal end.
 
 use elan::Cluster;
 use units::Time;
 
-/// Periods that are kept.
+/// The most periods that are kept.
 const MOST: usize = 512;
 
 /// The first length of a period.
 const SHORTEST: Time = Time::from_us(1);
 
-/// What a value is of.
+/// The kind of thing that a value belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thing {
     /// A directed link.
@@ -24,7 +24,7 @@ pub enum Thing {
 }
 
 impl Thing {
-    /// Its name.
+    /// The kind's name.
     pub fn name(self) -> &'static str {
         match self {
             Thing::Link => "link",
@@ -41,9 +41,9 @@ pub struct SeriesRow {
     pub begin: Time,
     /// When it ended.
     pub end: Time,
-    /// What it is of.
+    /// The kind of the thing.
     pub thing: Thing,
-    /// Its number.
+    /// The thing's number.
     pub id: u32,
     /// Busy time in the period.
     pub busy: Time,
@@ -73,7 +73,7 @@ impl Series {
         }
     }
 
-    /// When the period ends that is open.
+    /// When the open period ends.
     pub fn next(&self) -> Time {
         self.next
     }
@@ -103,7 +103,7 @@ impl Series {
         self.next = cluster.now() + self.length;
     }
 
-    /// The rows, once the last period is cut.
+    /// The rows. The last period must have been cut before.
     pub fn rows(self) -> Vec<SeriesRow> {
         let mut rows = Vec::new();
         let mut before = (Time::ZERO, vec![Time::ZERO; self.things.len()]);

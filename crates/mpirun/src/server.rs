@@ -1,4 +1,4 @@
-//! The loop of the time server; see the crate.
+//! The loop of the time server; see the crate's head.
 
 mod turns;
 
@@ -26,28 +26,28 @@ pub(crate) struct Server {
     lookahead: Time,
     shared: Rc<Shared>,
     turns: Rc<Turns>,
-    /// Where messages lie and what limits that, for people.
+    /// Where messages lie and what limits their room, for people.
     pub memory: String,
     /// Ranks that have died while the others go on.
     dead: RefCell<Vec<Dead>>,
-    /// That nothing has happened but nudges.
+    /// Since when nothing has happened but nudges.
     still: Option<Still>,
 }
 
 /// A time in which nothing happens in the simulated network.
 struct Still {
-    /// How many orders had been carried out when it began.
+    /// How many orders had been carried out when this time began.
     orders_done: u64,
-    /// How often all ranks have been nudged since.
+    /// How often all ranks have been nudged since then.
     rounds: u32,
     /// When, in real time, the first rank with threads was nudged.
     since: Option<Instant>,
 }
 
-/// How often all ranks look once more before a deadlock is reported; they look twice as often each time.
+/// How often all ranks look once more before a deadlock is reported. Each time they look twice as often as the time before.
 const ROUNDS: u32 = 12;
 
-/// How long all ranks may wait, in real time, for threads of their own; and how often they look after them.
+/// How long all ranks may wait, in real time, for threads of their own; and how often the server looks at them meanwhile.
 const THREADS_PATIENCE: Duration = Duration::from_secs(2);
 const THREADS_STEP: Duration = Duration::from_millis(1);
 
@@ -103,13 +103,13 @@ impl Server {
         }
     }
 
-    /// What is kept: every call of MPI, and how busy all was over time.
+    /// The records that are kept: every call of MPI, and how busy links, buses and thread processors were over time.
     pub fn keep(&mut self, calls: bool, timeline: bool) {
         self.shared.trace.borrow_mut().keep_calls = calls;
         self.series = timeline.then(|| Series::new(&self.cluster));
     }
 
-    /// The ranks, each at a node, with its end of the network.
+    /// The ranks, each on a node, with its end of the network.
     pub fn attach(&mut self, nodes: Vec<Node>, endpoints: Vec<Box<dyn Endpoint>>) {
         let agent = |((rank, node), endpoint)| {
             let shared = Rc::clone(&self.shared);
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// Simulates until ranks can go on, and lets them; or until orders are due, and takes them.
+    /// Simulates until ranks can go on, and lets them go on; or until orders are due, and takes them.
     fn round(&mut self) -> Result<(), Over> {
         self.turns.look_sometimes()?;
         let ahead = self.lookahead.saturating_sub(Time::from_ps(1));
@@ -147,7 +147,7 @@ impl Server {
             || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some() || no_room();
         self.run_until(due, !gate, &stop)?;
         if stop() {
-            // The rest of this moment: those that can go on from it go on together.
+            // The rest of this moment: ranks that can go on from it go on together.
             self.run_until(self.cluster.now(), true, &|| false)?;
             self.turns.trouble()?;
             if no_room() {
@@ -167,7 +167,7 @@ impl Server {
         }
     }
 
-    /// Tells ranks what there is, and lets them go on, each from its moment.
+    /// Tells ranks their reports, and lets them go on, each from its moment.
     fn let_go(&self, ready: &[(Time, u32)]) -> Result<(), Over> {
         for &(moment, rank) in ready {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
@@ -178,7 +178,7 @@ impl Server {
         Ok(())
     }
 
-    /// Lets a rank come back that left MPI a while ago; or nobody, if its process exits.
+    /// Lets a rank come back that left MPI a while ago. No rank comes back if the process exits.
     fn open_gate(&self) -> Result<(), Over> {
         if let Some(rank) = self.turns.open_gate()? {
             self.shared.agents.borrow()[rank as usize].comes_back();
@@ -197,7 +197,7 @@ impl Server {
         Ok(())
     }
 
-    /// Takes the ranks out of the simulation whose processes have ended since the last time; whether there are some.
+    /// Takes the ranks out of the simulation whose processes have ended since the last call; returns whether there are any.
     fn remove_dead(&self, at: Time) -> bool {
         let ranks = self.turns.new_dead.take();
         let link = self.turns.link.lock();
@@ -218,7 +218,7 @@ impl Server {
     fn end(&self) -> Over {
         let finished = |agent: &Rc<Agent>| agent.is_finished();
         if !self.shared.agents.borrow().iter().all(finished) {
-            // Others may have died while they waited.
+            // Other ranks may have died while they waited.
             self.turns.look_for_dead();
             self.remove_dead(self.cluster.now());
         }
@@ -231,9 +231,9 @@ impl Server {
         }
     }
 
-    /// Nothing can happen any more in the simulated network. Lets all ranks look some times whether what they wait for comes
-    /// without the network, such as messages of a rank to itself; and then those that have threads of their own, which take
-    /// real time: threads of the C library that access files, or of the program. Whether there are such ranks, and still hope.
+    /// Nothing can happen any more in the simulated network. Lets all ranks look some times for what comes without the network,
+    /// such as messages of a rank to itself. Then lets ranks look that have threads of their own (of the C library to access
+    /// files, or of the program), which takes real time. Returns whether there are such ranks, and still hope.
     #[expect(
         clippy::disallowed_methods,
         reason = "threads of real processes take real time"
@@ -263,8 +263,8 @@ impl Server {
         Ok(nudged > 0)
     }
 
-    /// Simulates to a moment or until something says stop, and cuts the series on the way. Whether the moment is the present
-    /// then, though nothing was due, is for the caller to say.
+    /// Simulates to a moment or until something says stop, and cuts the series on the way. `arrive` says whether the moment is
+    /// the present then, though nothing was due.
     fn run_until(&mut self, end: Time, arrive: bool, stop: &dyn Fn() -> bool) -> Result<(), Over> {
         loop {
             let next = self.series.as_ref().map_or(Time::MAX, Series::next);
@@ -350,7 +350,7 @@ impl Server {
         }
     }
 
-    /// When the last rank finished, or how far the cluster has come if some have not.
+    /// When the last rank finished, or how far the cluster has come if some have not finished.
     fn time(&self) -> Time {
         let agents = self.shared.agents.borrow();
         let trace = self.shared.trace.borrow();

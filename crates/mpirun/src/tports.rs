@@ -4,12 +4,12 @@
 //! |---|---|
 //! | send, receive | a Tport message, short or long, matched by the receiver's adapter (or as `tport.matching` says) |
 //! | peek | a probe of the Tport that does not wait |
-//! | probe | one that waits |
+//! | probe | a probe of the Tport that waits |
 //! | sleep | computation: it begins when the processor is done with the calls before, and the noise of the host delays it |
-//! | put, get | those of Elanlib, between main memories |
-//! | untagged message | a put into a buffer of the receiver, and an event there: nothing is matched. The receiver's processor takes it out by a call |
+//! | put, get | put and get of Elanlib, between main memories |
+//! | untagged message | a put into a buffer of the receiver, and an event there: nothing is matched. The receiver's processor takes the message out by a call |
 //!
-//! The costs are those that the same calls have in [`libelan::mpi`]; a call that makes a request has its cost, too.
+//! The costs are those of the same calls in [`libelan::mpi`]; a call that makes a request has its cost, too.
 
 mod operations;
 
@@ -27,12 +27,12 @@ use units::{Bytes, Time};
 pub struct Process {
     pe: Pe,
     buffers: Rc<Buffers>,
-    /// Those of all ranks, and their processes.
+    /// The processes of all ranks, and what they share.
     all: Rc<[(Rc<Buffers>, Pe)]>,
 }
 
 impl Process {
-    /// The processes of a job, in the order of its ranks, whose buffers lie there.
+    /// The processes of a job, in the order of its ranks, whose buffers lie where `placement` says.
     pub fn of(pes: Vec<Pe>, placement: Placement) -> Vec<Process> {
         let buffers = |pe: &Pe| {
             let buffers = Buffers::new(pe.node().clone(), placement);
@@ -60,7 +60,7 @@ impl Process {
 
 impl Endpoint for Process {
     fn compute(&self, at: Time, time: Time) -> Ended {
-        // After what the processor has to do for the calls before, and with what the operating system takes of it.
+        // After the processor's work for the calls before, and with the noise of the operating system.
         Box::pin(self.pe.given(at, || self.pe.compute(time)))
     }
 

@@ -1,14 +1,14 @@
-//! The trace of a run: every message, every call of MPI, what each rank did, and a digest of all of it.
+//! The trace of a run: every message, every call of MPI, what each rank did, and a digest of all of these.
 
 use kernel::Digest;
 use units::{Bytes, Time};
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     /// A message with a tag.
     Tagged,
-    /// One of the MPI library to itself, such as those of one-sided calls that are not put or get.
+    /// An untagged message of the MPI library to itself, for one-sided calls that are not put or get, for example.
     Untagged,
     /// A put.
     Put,
@@ -17,7 +17,7 @@ pub enum MessageKind {
 }
 
 impl MessageKind {
-    /// Its name.
+    /// The kind's name.
     pub fn name(self) -> &'static str {
         match self {
             MessageKind::Tagged => "tagged",
@@ -31,21 +31,21 @@ impl MessageKind {
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MessageRow {
-    /// What it is.
+    /// The message's kind.
     pub kind: MessageKind,
     /// The rank that has the bytes before.
     pub source: u32,
     /// The rank that has them afterwards.
     pub destination: u32,
-    /// How many.
+    /// How many bytes.
     pub bytes: Bytes,
     /// The tag, with all that MPI puts into it.
     pub tag: u64,
-    /// When it was ordered.
+    /// When the message was ordered.
     pub posted: Time,
     /// When the sender's buffer was free again.
     pub sent: Option<Time>,
-    /// When the rank at the other end had it.
+    /// When the rank at the other end had the message.
     pub arrived: Option<Time>,
 }
 
@@ -54,11 +54,11 @@ pub struct MessageRow {
 pub struct CallRow {
     /// The rank.
     pub rank: u32,
-    /// Which call, by its number in [`link::calls`].
+    /// The call's number in [`link::calls`].
     pub call: u32,
-    /// When it began.
+    /// When the call began.
     pub begin: Time,
-    /// When it ended.
+    /// When the call ended.
     pub end: Time,
 }
 
@@ -67,15 +67,15 @@ pub struct CallRow {
 pub struct RankRow {
     /// Messages that it sent, puts and gets included.
     pub sent: u64,
-    /// Their bytes.
+    /// Bytes of the messages that it sent.
     pub bytes_sent: Bytes,
     /// Messages that it received.
     pub received: u64,
-    /// Their bytes.
+    /// Bytes of the messages that it received.
     pub bytes_received: Bytes,
     /// Time in calls of MPI.
     pub in_mpi: Time,
-    /// When it finished.
+    /// When the rank finished.
     pub end: Time,
 }
 
@@ -98,7 +98,7 @@ impl Trace {
         }
     }
 
-    /// A message was ordered; its number.
+    /// A message was ordered; returns its number.
     pub fn posted(&mut self, message: MessageRow) -> usize {
         let number = self.messages.len();
         let by = match message.kind {
@@ -138,7 +138,7 @@ impl Trace {
         }
     }
 
-    /// A digest of all of it, and of the cluster's own.
+    /// A digest of the trace, and of the cluster's own.
     pub fn digest(&self, cluster: &str) -> String {
         let mut digest = Digest::new();
         digest.str(cluster);

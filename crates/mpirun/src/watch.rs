@@ -1,4 +1,4 @@
-//! Who watches over the processes of a run, while the simulator waits for them.
+//! The watch over the processes of a run, while the simulator waits for them.
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often it looks while the simulator waits for ranks.
+/// How often the watch looks while the simulator waits for ranks.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How often while there is always a rank that goes on: a look at all processes takes a while.
+/// How often it looks while there is always a rank that goes on: a look at all processes takes a while.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Why there is no more to wait for.
+/// Why there is nothing more to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The process of this rank is gone, and it has not finished.
+    /// The process of this rank is gone, and the rank has not finished.
     Died(u32),
     /// The program that starts the ranks is gone.
     LauncherGone,
@@ -27,7 +27,7 @@ pub(crate) enum Trouble {
 }
 
 pub(crate) struct Watch {
-    /// Whether a rank that ends is no trouble: the others go on.
+    /// Whether a rank that ends is no trouble, since the others go on.
     pub keep_going: bool,
     pub cancel: Arc<AtomicBool>,
     pub launcher: u32,
@@ -52,7 +52,7 @@ impl Watch {
         self.look(link)
     }
 
-    /// Looks whether all is well.
+    /// Looks whether all processes run.
     pub fn look(&mut self, link: &Simulator) -> Result<(), Trouble> {
         self.last = Instant::now();
         if self.cancel.load(Ordering::Relaxed) {
@@ -63,7 +63,7 @@ impl Watch {
                 return Err(Trouble::Died(rank));
             }
         }
-        // It goes when all ranks have.
+        // The launcher ends when all ranks have ended.
         let is_gone = |rank| link.phase(rank).is_out() || self.keep_going && is_dead(link, rank);
         let all_out = || (0..link.ranks()).all(is_gone);
         if lives(self.launcher) || all_out() {
@@ -79,7 +79,7 @@ pub(crate) fn is_dead(link: &Simulator, rank: u32) -> bool {
     link.pid(rank).is_some_and(|pid| !lives(pid))
 }
 
-/// Whether a process runs; one that has ended and that nobody has waited for does not.
+/// Whether a process runs; a process that has ended and that nobody has waited for does not.
 fn lives(pid: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return false;

@@ -12,28 +12,28 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use units::Time;
 
-/// Bounds of the length of a measurement, of one computation, and of their number.
+/// Bounds of the length of a measurement, of the length of one computation, and of the number of computations.
 const LENGTHS: (Time, Time) = (Time::from_ms(10), Time::from_secs(3600));
 const COMPUTES: (Time, Time) = (Time::from_us(10), Time::from_secs(1));
 const ITERATIONS: (u64, u64) = (10, 10_000_000);
 
-/// In which processors raise their frequency.
+/// The time in which processors raise their frequency.
 const WARM_UP: Duration = Duration::from_millis(50);
 
 /// Trials of each step of the calibration; the shortest counts.
 const TRIALS: u32 = 10;
 
-/// Steps of the calibration, of which the last ones change next to nothing.
+/// Steps of the calibration; the last ones change next to nothing.
 const STEPS: u32 = 5;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// How long, without calibration: 10 ms to an hour.
+    /// The length of the measurement without calibration: 10 ms to an hour.
     pub length: Time,
-    /// What one iteration takes in the absence of noise: 10 us to 1 s.
+    /// The time of one iteration in the absence of noise: 10 us to 1 s.
     pub compute: Time,
-    /// On which processor; wherever the operating system lets it run if this is none.
+    /// The processor; if this is none, the operating system chooses where the measurement runs.
     pub cpu: Option<u32>,
 }
 
@@ -43,33 +43,33 @@ pub enum Error {
     /// A number out of range.
     #[error("{what}: {value} is out of range; allowed: {least} to {most}")]
     Range {
-        /// Of what.
+        /// What the number is.
         what: &'static str,
         /// The number.
         value: String,
-        /// The least.
+        /// The least allowed number.
         least: String,
-        /// The most.
+        /// The largest allowed number.
         most: String,
     },
-    /// No such processor, or none that this process may use.
+    /// There is no such processor, or this process may not use it.
     #[error("there is no processor {cpu} for this process; allowed: {allowed}")]
     NoCpu {
         /// The processor.
         cpu: u32,
-        /// Those that there are.
+        /// The processors that this process may use.
         allowed: String,
     },
     /// The operating system does not bind threads to processors.
     #[error("this operating system binds no thread to a processor; leave out the processor")]
     Unbound,
-    /// The caller asked for it.
+    /// The caller asked for the end.
     #[error("the measurement was cancelled")]
     Cancelled,
 }
 
 impl Request {
-    /// Iterations if there is no noise.
+    /// The number of iterations if there is no noise.
     fn iterations(self) -> u64 {
         self.length / self.compute
     }
@@ -98,7 +98,7 @@ impl Request {
     }
 }
 
-/// Measures on the calling thread, which stays on the processor afterwards; setting `cancel` ends it soon.
+/// Measures on the calling thread, which stays on the processor afterwards. To set `cancel` ends the measurement soon.
 ///
 /// # Errors
 /// See [`Error`].
@@ -109,7 +109,7 @@ pub fn measure(request: Request, cancel: &AtomicBool) -> Result<Measurement, Err
     }
     let rounds = calibrate(request.compute);
     let length = Duration::from_nanos(request.length.as_ps() / 1000);
-    // Pages of the list are there before the loop begins: no fault falls into it.
+    // The list has its pages before the loop begins: no page fault interrupts the loop.
     let mut elapsed = vec![u64::MAX; request.iterations() as usize + 1];
     let mut count = 0;
     let start = Instant::now();
@@ -129,7 +129,7 @@ pub fn measure(request: Request, cancel: &AtomicBool) -> Result<Measurement, Err
     Ok(Measurement::new(request.compute, elapsed.collect()))
 }
 
-/// The computation: shifts of one register, each of which waits for the last.
+/// The computation: shifts of one register, each of which waits for the shift before.
 fn spin(rounds: u64) -> u64 {
     let mut word = black_box(0x9e37_79b9_7f4a_7c15_u64);
     for _ in 0..rounds {
@@ -140,7 +140,7 @@ fn spin(rounds: u64) -> u64 {
     black_box(word)
 }
 
-/// Rounds that take so long in the absence of noise.
+/// The number of rounds that take this long in the absence of noise.
 fn calibrate(compute: Time) -> u64 {
     let start = Instant::now();
     while start.elapsed() < WARM_UP {

@@ -1,15 +1,15 @@
-//! From the times of iterations to a section of a machine file.
+//! The profile: a section of a machine file, made from the times of iterations.
 //!
-//! The profile is one cause of noise: it starts a detour at every iteration that had one, and each takes what was measured.
-//! Intervals and durations are as they were counted, each apart from the other:
+//! The profile is one cause of noise: it starts a detour at every iteration that had one, and each detour takes the time that
+//! was measured. Intervals and durations are counted apart from each other:
 //!
-//! * A *detour* is counted if it is at least a thousandth of the computation; what is less is not in the profile.
-//! * *Durations* and *intervals* are counted in bins, sixteen to a doubling, and stand for the mean of their bin: within
-//!   7%, and with their sum.
-//! * *Intervals* are those between the beginnings of the iterations that had a detour, the last one reaching around to the
-//!   first: as many as detours, and their sum is the time of the measurement.
+//! * A *detour* is counted if it is at least a thousandth of the computation; the profile leaves shorter ones out.
+//! * *Durations* and *intervals* are counted in bins, sixteen to a doubling. Each stands for the mean of its bin, which is
+//!   exact within 7% and keeps the sum.
+//! * *Intervals* lie between the beginnings of iterations that had a detour; the last interval reaches around to the first such
+//!   iteration. So there are as many intervals as detours, and their sum is the time of the measurement.
 //!
-//! Several detours in one iteration count as one of their sum, so that a profile is right for computations of about the length
+//! Several detours in one iteration count as one with their sum, so a profile is right for computations of about the length
 //! that it was measured with. A simulated process that computes for the base has the same quantiles, to the widths of the bins
 //! and the threshold, as far as detours do not depend on those before them.
 
@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::Time;
 
-/// A detour counts from such a part of the computation on.
+/// The threshold: a detour counts if it is at least this part of the computation.
 pub const THRESHOLD_PARTS: u64 = 1000;
 
-/// The times of iterations that followed each other.
+/// The times of consecutive iterations.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     compute: Time,
@@ -29,7 +29,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Of a computation that was to take so long.
+    /// The measurement of a computation whose calibrated time is `compute`.
     ///
     /// # Panics
     /// If there are no iterations.
@@ -43,12 +43,12 @@ impl Measurement {
         &self.elapsed
     }
 
-    /// What an iteration takes in the absence of noise: the shortest.
+    /// The time of an iteration in the absence of noise: the shortest one.
     pub fn base(&self) -> Time {
         *self.elapsed.iter().min().expect("there are iterations")
     }
 
-    /// What the iterations took longer.
+    /// The time by which each iteration exceeds the base.
     pub fn detours(&self) -> Histogram {
         let base = self.base();
         let mut detours = Histogram::new();
@@ -58,12 +58,12 @@ impl Measurement {
         detours
     }
 
-    /// The least detour that is in the profile.
+    /// The least detour that the profile counts.
     pub fn threshold(&self) -> Time {
         self.compute / THRESHOLD_PARTS
     }
 
-    /// A section for a machine file, `[noise.measured]`, or a comment if there was no noise. `source` says where it was
+    /// A section for a machine file, `[noise.measured]`, or a comment if there was no noise. `source` says where the noise was
     /// measured.
     pub fn profile(&self, source: &str) -> String {
         let (base, threshold) = (self.base(), self.threshold());
@@ -114,11 +114,11 @@ impl Measurement {
     }
 }
 
-/// Times by bins, sixteen to a doubling: their sums and how many they are.
+/// Times by bins, sixteen to a doubling: the sum and the number of each bin.
 #[derive(Default)]
 struct Bins(BTreeMap<u64, (u128, u64)>);
 
-/// Bits of a time, below the highest, that say its bin.
+/// The bits of a time below its highest one that say its bin.
 const BITS: u32 = 4;
 
 impl Bins {
@@ -130,7 +130,7 @@ impl Bins {
         *count += 1;
     }
 
-    /// Means, to the nanosecond, and counts.
+    /// The mean of each bin, to the nanosecond, and its count.
     fn toml(&self) -> String {
         let pairs = self.0.values().map(|&(sum, count)| {
             let mean = Time::from_ns((sum / u128::from(count) / 1000).max(1) as u64);

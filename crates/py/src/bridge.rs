@@ -1,10 +1,10 @@
-//! The bridge of errors: whatever goes wrong becomes one of two Python exceptions, and no panic crosses.
+//! The bridge of errors: every error becomes one of two Python exceptions, and no panic crosses.
 //!
 //! | what | exception | exit code |
 //! |---|---|---|
 //! | a wrong file or override | `ConfigError(rendered text, diagnostics as JSON)` | 2 |
 //! | a bound was passed, or the machine has no room | `RunError(message)` | 1 |
-//! | the machine at hand cannot be measured so | `RunError(message)` | 2 |
+//! | this host does not allow the measurement | `RunError(message)` | 2 |
 //! | a simulated deadlock | `RunError(message)` | 3 |
 //! | a panic: a broken invariant of ours | `RunError(message with its place)` | 4 |
 //! | cancelled | `RunError(message)` | 130 |
@@ -33,13 +33,13 @@ create_exception!(
 
 const BROKEN_INVARIANT: i32 = 4;
 
-/// What was asked for cannot be.
+/// The request cannot be served.
 pub const USAGE: i32 = 2;
 
 const CANCELLED: i32 = 130;
 
 thread_local! {
-    /// Whether a panic of this thread will be caught here, and what it said.
+    /// Whether this bridge will catch a panic of this thread, and what the panic said.
     static GUARDED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -52,7 +52,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// What is wrong with a file or an override.
+    /// The error of a file or an override.
     pub fn of_problems(problems: &Problems) -> Self {
         let json = serde_json::to_string(problems).expect("problems are plain data");
         Failure::Config(problems.to_string(), json)
@@ -91,7 +91,7 @@ impl Failure {
     }
 }
 
-/// Runs `work` without the interpreter; its failure or panic becomes a Python exception.
+/// Runs `work` without the interpreter; a failure or panic of `work` becomes a Python exception.
 pub fn guarded<R: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<R, Failure> + Send,
@@ -117,7 +117,7 @@ pub fn guarded<R: Send>(
     outcome.map_err(|failure| failure.into_python(py))
 }
 
-/// Keeps what a panic says for the exception that will carry it; false if nobody will.
+/// Keeps the message of a panic for the exception that will carry it; false if no bridge catches the panic.
 fn keep(info: &PanicHookInfo<'_>) -> bool {
     let payload = info.payload();
     let text = payload.downcast_ref::<&str>().copied();

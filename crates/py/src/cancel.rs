@@ -23,12 +23,12 @@ impl Cancel {
         Cancel(Arc::new(AtomicBool::new(false)))
     }
 
-    /// Stop them.
+    /// Stops these simulations.
     fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether they are to stop.
+    /// Whether these simulations are to stop.
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
-//! `elanite._core`: the simulator as Python sees it, and no more than that.
+//! `elanite._core`: the part of the simulator that Python sees.
 //!
-//! Texts go in, JSON and columns come out: Python plans, stores and draws, but never computes. Every function here is
-//! a few lines around one of the crates below; errors and panics cross by one bridge (the module `bridge`). Points are
-//! simulated without the interpreter's lock, so that Python's threads run them in parallel.
+//! Texts go in, JSON and columns come out: Python plans, stores and draws, but never computes. Every function here is a few
+//! lines around one of the other crates; errors and panics cross by one bridge (the module `bridge`). Points are simulated
+//! without the interpreter's lock, so that Python's threads run them in parallel.
 
 mod bridge;
 mod cancel;
@@ -112,7 +112,7 @@ mod _core {
         })
     }
 
-    /// The records of a point; see `_core.pyi`. Setting `cancel` ends it soon.
+    /// The records of a point; see `_core.pyi`. Setting `cancel` ends the simulation soon.
     #[pyfunction]
     fn simulate<'py>(
         py: Python<'py>,
@@ -129,14 +129,14 @@ mod _core {
         records::to_python(py, &records, peak)
     }
 
-    /// The tables of every point: names, and of each column name, type, unit and what it says.
+    /// The tables of every point: the name of each, and of each column its name, type, unit and description.
     #[pyfunction]
     fn tables() -> Vec<records::Description> {
         records::descriptions()
     }
 
-    /// What is drawn of each kind of benchmark that nobody describes a figure of: its key, the field on the horizontal
-    /// axis, and the metrics.
+    /// What is drawn of each kind of benchmark where the file describes no figure: its key, the field on the horizontal axis,
+    /// and the metrics.
     #[pyfunction]
     fn plots() -> Vec<(&'static str, &'static str, &'static [&'static str])> {
         let plots = experiment::PLOTS.iter();
@@ -187,19 +187,19 @@ mod _core {
         (interval.mean, interval.low, interval.high)
     }
 
-    /// A figure relative to another one, with the uncertainty of both; a figure is (mean, low, high, values).
+    /// A figure relative to another figure, with the uncertainty of both; a figure is (mean, low, high, values).
     #[pyfunction]
     fn ratio(one: Mean, other: Mean) -> Mean {
         of_figure(figure(one).ratio(&figure(other)))
     }
 
-    /// A figure less another one, with the uncertainty of both.
+    /// A figure less another figure, with the uncertainty of both.
     #[pyfunction]
     fn difference(one: Mean, other: Mean) -> Mean {
         of_figure(figure(one).difference(&figure(other)))
     }
 
-    /// Mean, lower and upper end of its interval, and the values that it is the mean of.
+    /// Mean, lower and upper end of the interval of a figure, and the values of which it is the mean.
     type Mean = (f64, f64, f64, Vec<f64>);
 
     fn figure((mean, low, high, values): Mean) -> Figure {

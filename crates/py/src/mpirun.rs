@@ -54,7 +54,7 @@ impl MpiRun {
         })
     }
 
-    /// Variables that ranks need.
+    /// The environment variables that ranks need.
     fn environment<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let variables = PyDict::new(py);
         variables.set_item(link::PATH_VARIABLE, self.run.path())?;
@@ -63,7 +63,7 @@ impl MpiRun {
         Ok(variables)
     }
 
-    /// Serves the ranks to the end; the outcome as JSON.
+    /// Serves the ranks to the end; returns the outcome as JSON.
     fn serve(&self, py: Python<'_>, cancel: &Cancel, launcher_pid: u32) -> PyResult<String> {
         let flag = cancel.flag();
         let run = &self.run;
@@ -76,8 +76,8 @@ impl MpiRun {
         Ok(to_json(&outcome))
     }
 
-    /// Processes of the ranks that have attached. As with all that asks the link, other threads go on meanwhile: the
-    /// simulator may have it for a while.
+    /// Processes of the ranks that have attached. Like every question to the link, this lets other threads go on meanwhile: the
+    /// simulator may hold the link for a while.
     fn pids(&self, py: Python<'_>) -> Vec<Option<u32>> {
         py.detach(|| self.run.pids())
     }

@@ -1,7 +1,7 @@
 //! Records of a run as Python dictionaries of columns.
 //!
-//! A table is a dictionary from the names of its columns to their types, by the names of polars, and their values. The
-//! tables of points are those of [`workload::table!`], whatever they are; the others are put together here.
+//! A table is a dictionary from the names of its columns to their types, by the names of polars, and their values. The tables
+//! of points are those of [`workload::table!`]; this module makes the others.
 
 use fabric::{LinkId, Wiring, topology::End};
 use kernel::memory;
@@ -23,7 +23,7 @@ macro_rules! table {
 
 pub(crate) use table;
 
-/// A column in Python: the type of its values, and these.
+/// A column in Python: the type of its values, and the values.
 type PyColumn<'py> = (&'static str, Bound<'py, PyList>);
 
 /// A column of these values.
@@ -85,7 +85,7 @@ pub fn of_table<'py>(py: Python<'py>, table: &dyn Table) -> PyResult<Bound<'py, 
     Ok(all)
 }
 
-/// A table as it is described: its name, and of each column name, type, unit, and what it says.
+/// The description of a table: its name, and of each column its name, type, unit and description.
 pub type Description = (
     &'static str,
     Vec<(String, &'static str, &'static str, &'static str)>,
@@ -101,7 +101,7 @@ pub fn descriptions() -> Vec<Description> {
 }
 
 /// Every link of a network, whether it carried anything or not, by columns. `switch` and `level` are the number and level of
-/// the switch that the link leaves, none where it leaves a node.
+/// the switch that the link leaves; both are null where the link leaves a node.
 pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, PyDict>> {
     let links = LinkId::all(tree.links());
     Ok(table!(py, links.clone(), {
@@ -109,6 +109,8 @@ pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, Py
         "from": |link| tree.end_name(tree.ends(link).0),
         "to": |link| tree.end_name(tree.ends(link).1),
         "up": |link| tree.is_up(link),
+        "link_level": |link| tree.link_level(link) as u32,
+        "way": |link| tree.way(link),
         // Of the switch that the link leaves.
         "level": |link| match tree.ends(link).0 {
             End::Switch { switch, .. } => Some(tree.switch_level(switch) as u32),
@@ -122,11 +124,11 @@ pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, Py
 }
 
 /// Counts every allocation of the extension module, for the peak of each point. Simulated processes allocate and free small
-/// things all the time, and real programs get on 7% faster than with the allocator of glibc.
+/// objects all the time, and real programs run 7% faster with this allocator than with that of glibc.
 #[global_allocator]
 static ALLOCATOR: memory::Metered<mimalloc::MiMalloc> = memory::Metered::over(mimalloc::MiMalloc);
 
-/// What a noise test found: times in whole picoseconds, the bins of the detours, and the profile.
+/// The results of a noise test: times in whole picoseconds, the bins of the detours, and the profile.
 pub fn of_noise<'py>(
     py: Python<'py>,
     measurement: &Measurement,

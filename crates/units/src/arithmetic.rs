@@ -4,12 +4,12 @@
 macro_rules! arithmetic {
     ($name:ident, $int:ty) => {
         impl $name {
-            /// Nothing.
+            /// Zero.
             pub const ZERO: Self = Self(0);
             /// The largest value that can be held.
             pub const MAX: Self = Self(<$int>::MAX);
 
-            /// Whether this is nothing.
+            /// Whether this quantity is zero.
             #[must_use]
             pub const fn is_zero(self) -> bool {
                 self.0 == 0
@@ -54,13 +54,13 @@ macro_rules! arithmetic {
                 Self(self.0.saturating_sub(other.0))
             }
 
-            /// How many of `part` cover this: the quotient, rounded up.
+            /// How many times `part` covers this quantity: the quotient, rounded up.
             #[must_use]
             pub const fn div_ceil(self, part: Self) -> $int {
                 self.0.div_ceil(part.0)
             }
 
-            /// Whether this is a whole number of `part`.
+            /// Whether this quantity is a whole number of `part`.
             #[must_use]
             pub const fn is_multiple_of(self, part: Self) -> bool {
                 self.0.is_multiple_of(part.0)
@@ -121,7 +121,7 @@ macro_rules! arithmetic {
             }
         }
 
-        /// What is left over after all whole `part`s.
+        /// The rest that is left after all whole `part`s.
         impl std::ops::Rem for $name {
             type Output = Self;
 

@@ -1,4 +1,4 @@
-//! Why a text is not the quantity that is needed.
+//! The reasons why a text is not the quantity that is needed.
 
 use std::fmt;
 
@@ -39,8 +39,8 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// A text that is not the quantity that is needed. The message is complete: it quotes the text
-/// and says what is allowed.
+/// The error of a text that is not the quantity that is needed. The message quotes the text and
+/// says what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnitError {

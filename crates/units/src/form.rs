@@ -32,7 +32,7 @@ macro_rules! text_form {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let quantity = crate::scale::$scale.quantity;
-                // "Any", so that the visitor sees a bare number and can say what it lacks.
+                // "Any", so that the visitor sees a bare number and can say that it lacks a unit.
                 deserializer.deserialize_any(crate::form::Text(quantity, std::marker::PhantomData))
             }
         }
@@ -54,7 +54,7 @@ macro_rules! text_form {
 }
 pub(crate) use text_form;
 
-/// Reads a quantity from a string, and says of a bare number what it lacks.
+/// Reads a quantity from a string, and says of a bare number that it lacks a unit.
 pub(crate) struct Text<T>(pub Quantity, pub std::marker::PhantomData<T>);
 
 impl<T: std::str::FromStr<Err = UnitError>> serde::de::Visitor<'_> for Text<T> {

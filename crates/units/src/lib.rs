@@ -1,12 +1,12 @@
 //! The quantities of the model: [`Time`], [`Bytes`], [`Rate`] and [`Flits`].
 //!
 //! Each is a newtype over an unsigned integer of its smallest unit (picosecond, byte, byte per
-//! second, flit). Nothing is rounded unless a function says so, and arithmetic that leaves the
-//! range of the integer panics in every build profile: it is a broken invariant of the model.
+//! second, flit). No value is rounded unless a function says so. Arithmetic that leaves the range
+//! of the integer panics in every build profile: this is a broken invariant of the model.
 //!
 //! # Text
 //!
-//! People write a quantity as a decimal number and a unit, and always with the unit:
+//! People write a quantity as a decimal number and a unit; the unit is never left out:
 //!
 //! | type | units | examples |
 //! |---|---|---|
@@ -21,7 +21,7 @@
 //! Parsing is exact. A decimal fraction that is no whole number of the smallest unit is an error,
 //! as are a negative number, a number out of range, a missing unit, and the unit of another
 //! quantity; see [`UnitError`]. Printing uses the largest unit in which the number needs at most
-//! three decimals, and what is printed parses to the same value.
+//! three decimals, and the printed text parses to the same value.
 //!
 //! ```
 //! use units::{Bytes, Rate, Time};
@@ -37,7 +37,7 @@
 //! # Ok::<(), units::UnitError>(())
 //! ```
 //!
-//! With serde every quantity is that text, in both directions; a bare number is an error.
+//! With serde every quantity is written and read as this text; a bare number is an error.
 
 mod arithmetic;
 mod error;

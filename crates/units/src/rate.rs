@@ -24,13 +24,13 @@ impl Rate {
         Self(mb * 1_000_000)
     }
 
-    /// In bytes per second.
+    /// The rate in bytes per second.
     #[must_use]
     pub const fn as_bytes_per_second(self) -> u64 {
         self.0
     }
 
-    /// In MB/s, for results.
+    /// The rate in MB/s, for results.
     #[must_use]
     pub const fn as_mb_per_second_f64(self) -> f64 {
         self.0 as f64 / 1e6
@@ -42,8 +42,8 @@ impl Rate {
         self.0 == 0
     }
 
-    /// The time that `size` takes, rounded up to the next picosecond; `None` if it is beyond the
-    /// range of [`Time`], as it always is at rate zero.
+    /// The time that `size` takes, rounded up to the next picosecond; `None` if the time is beyond
+    /// the range of [`Time`], as always at rate zero.
     #[must_use]
     pub const fn checked_time(self, size: Bytes) -> Option<Time> {
         if self.0 == 0 {
@@ -67,8 +67,8 @@ impl Rate {
             .expect("the transfer ends within the range of time")
     }
 
-    /// The rate in MB/s of `size` within `time`, for results. It is 0 for no bytes and infinite
-    /// for some bytes in no time.
+    /// The rate in MB/s of `size` within `time`, for results. The rate is 0 for no bytes and
+    /// infinite for some bytes in no time.
     #[must_use]
     pub fn of(size: Bytes, time: Time) -> f64 {
         if size.is_zero() {

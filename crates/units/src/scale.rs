@@ -2,20 +2,20 @@
 
 use crate::error::Quantity;
 
-/// A unit: how it is written and how many of the smallest unit it is.
+/// A unit: its symbol, and its size in the smallest unit.
 pub(crate) struct Unit {
     pub symbol: &'static str,
     pub size: u64,
     /// Other accepted symbols.
     pub also: &'static [&'static str],
-    /// Spellings that are not accepted but understood well enough to name the right one.
+    /// Spellings that are not accepted but understood well enough to name the right symbol.
     pub hints: &'static [&'static str],
 }
 
 /// The units of a quantity.
 pub(crate) struct Scale {
     pub quantity: Quantity,
-    /// In ascending order; the first has size 1.
+    /// The units in ascending order; the first has size 1.
     pub units: &'static [Unit],
     /// The smallest unit, spelled out in the plural.
     pub smallest: &'static str,
@@ -102,8 +102,8 @@ impl Scale {
             .find(|unit| unit.symbol == symbol || unit.also.contains(&symbol))
     }
 
-    /// The unit that was probably meant by `word`: the same but for case, a spelled-out name, or
-    /// a single slip of the keyboard.
+    /// The unit that `word` probably means: its symbol but for case or a single slip of the
+    /// keyboard, or its name spelled out.
     pub fn nearest(&self, word: &str) -> Option<&'static str> {
         let singular = word.strip_suffix('s').unwrap_or(word);
         let known = |unit: &&Unit| {
@@ -113,7 +113,7 @@ impl Scale {
                 || unit.also.iter().any(|name| same(name))
                 || unit.hints.iter().any(|name| hint(name))
         };
-        // A slip in a unit of one letter could be any word of two.
+        // With a slip in a unit of one letter any word of two letters would match.
         let slip = |unit: &&Unit| {
             unit.symbol.len() > 1 && strsim::damerau_levenshtein(unit.symbol, word) == 1
         };

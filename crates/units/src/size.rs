@@ -26,7 +26,7 @@ impl Bytes {
         Self(mb * (1 << 20))
     }
 
-    /// In bytes.
+    /// The size in bytes.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
@@ -36,9 +36,9 @@ impl Bytes {
 arithmetic!(Bytes, u64);
 text_form!(Bytes, SIZE);
 
-/// A number of flits, the units of flow control: the capacity of a buffer, the length of a
-/// packet, or the time for which a link is occupied in its cycles. How many bytes a flit has is
-/// a property of the link.
+/// A number of flits, the units of flow control: the capacity of a buffer, the length of a packet,
+/// or the time for which a link is occupied in its cycles. The number of bytes of a flit is a
+/// property of the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Flits(u32);
 
@@ -49,7 +49,7 @@ impl Flits {
         Self(flits)
     }
 
-    /// As an integer.
+    /// The number of flits as an integer.
     #[must_use]
     pub const fn as_u32(self) -> u32 {
         self.0

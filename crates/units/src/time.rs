@@ -39,19 +39,19 @@ impl Time {
         Self(s * 1_000_000_000_000)
     }
 
-    /// In picoseconds.
+    /// The time in picoseconds.
     #[must_use]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// In microseconds, for results; inexact above 2^53 ps (two and a half hours).
+    /// The time in microseconds, for results; inexact above 2^53 ps (two and a half hours).
     #[must_use]
     pub const fn as_us_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// In seconds, for results; inexact as [`as_us_f64`](Self::as_us_f64).
+    /// The time in seconds, for results; inexact as [`as_us_f64`](Self::as_us_f64).
     #[must_use]
     pub const fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12

@@ -1,4 +1,4 @@
-//! The text form: what is accepted, what is refused and with which words, and the round trip.
+//! The text form: accepted texts, refused texts and the messages about them, and the round trip.
 
 use proptest::prelude::*;
 use units::{Bytes, Flits, Rate, Time};

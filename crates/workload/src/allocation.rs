@@ -1,7 +1,7 @@
 //! # A static allocation of rails (coll2003 s2)
 //!
-//! Nothing is sent: an allocation is known before there is traffic. The record is the number of rails, figure 2, and, where it is
-//! asked for, who transmits and who receives on each of them, the matrix of figures 3 and 4.
+//! Nothing is sent: an allocation is known before there is traffic. The record is the number of rails (figure 2) and, on
+//! request, which nodes transmit and which receive on each rail: the matrix of figures 3 and 4.
 
 use crate::records::{Baseline, Row, Tables};
 use crate::table::{Cell, Type, Value};

@@ -1,25 +1,25 @@
 //! # Collective operations (petrini2001)
 //!
-//! A job with a process on each of some nodes calls a barrier, a broadcast or a reduction of Elanlib again and again, as the benchmarks of
-//! the paper do: the next call follows the last one at once. A first call, in which the library starts its threads, is not
-//! counted.
+//! A job with one process on each of some nodes calls a barrier, a broadcast or a reduction of Elanlib again and again, as
+//! the benchmarks of the paper do: each call follows the one before at once. The first call, in which the library starts
+//! its threads, is not counted.
 //!
-//! *Latency* is the time of a call, from its beginning to its return, as each process sees it; all calls of all processes are
-//! the sample of means, quantiles and the distribution. In a row of calls the mean is what a benchmark gets that divides the
-//! time of its loop by the number of calls, at any process: a process that returns early waits as much longer in the next
-//! one. That holds for broadcasts, too, which begin with a barrier (petrini2001, "both implementations perform an initial barrier"):
-//! the root, which may return before the last process has all, cannot get ahead. *Bandwidth* is size over the mean latency.
+//! *Latency* is the time of a call, from its beginning to its return, as each process sees it. All calls of all processes are the
+//! sample of means, quantiles and the distribution. A benchmark that divides the time of its loop by the number of calls gets the
+//! mean of a row of calls, at any process: a process that returns early waits as much longer in the next call. This holds for
+//! broadcasts, too, which begin with a barrier (petrini2001, "both implementations perform an initial barrier"): the root may
+//! return before the last process has all bytes, but it cannot get ahead. *Bandwidth* is size over the mean latency.
 //!
-//! *Steps.* Processes may compute for a while before each call, as programs do that move in step; what the operating system takes
-//! of their processors ([`elan::noise`]) makes the last one late, and all others wait for it (garcia2005 s3.3: such noise "gets worse
-//! as cluster size increases"). A *step* is computation and call, from the end of the last call to the end of this one.
+//! *Steps.* Processes may compute for a while before each call, as programs do that move in step. Noise ([`elan::noise`])
+//! makes the last process late, and all others wait for it (garcia2005 s3.3: such noise "gets worse as cluster size
+//! increases"). A *step* is computation and call, from the end of one call to the end of the next.
 //!
-//! Other jobs may run on the same nodes, or others, from the start: the *background traffic*. Its load is measured from the end
-//! of the warm-up, when the first call begins, to the end of the run, when the last process returns from its last call.
+//! Other jobs may run on the same nodes, or on others, from the start: the *background traffic*. Its load is measured from the
+//! end of the warm-up, when the first call begins, to the end of the run, when the last process returns from its last call.
 //!
-//! *Groups.* Several jobs on the same nodes may do this at the same time, each with its own root: the first node, the second, and
-//! so on. If broadcasts are not serialised ([`fabric::Broadcast`]) their trees may block each other for ever. A run that is to
-//! show that ends there, with a row that says so and the table of who waits for whom.
+//! *Groups.* Several jobs on the same nodes may make such calls at the same time, each with its own root: the first node,
+//! the second, and so on. If broadcasts are not serialised ([`fabric::Broadcast`]) their trees may block each other for
+//! ever. If a run is to show such a deadlock, it ends there, with a row that says so and the table of who waits for whom.
 
 use crate::job::Running;
 use crate::records::{Baseline, Records, Row, Tables, bins};
@@ -52,28 +52,28 @@ pub enum Operation {
     Reduce,
 }
 
-/// What is broadcast.
+/// The bytes of a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Where the buffers lie.
     pub memory: Placement,
-    /// Its length.
+    /// The number of bytes.
     pub size: Bytes,
 }
 
 /// The parameters of one point.
 #[derive(Clone, Debug)]
 pub struct Collective {
-    /// What is called.
+    /// The operation that is called.
     pub operation: Operation,
-    /// What is broadcast, of broadcasts.
+    /// The bytes of a broadcast; none for other operations.
     pub message: Option<Message>,
-    /// The nodes of the processes, one each, in the order of their ranks.
+    /// The nodes of the processes, one process each, in the order of their ranks.
     pub nodes: Vec<NodeId>,
     /// Calls that are counted, at least as many as batches.
     pub repeats: u32,
-    /// Groups of these nodes that do it at the same time, at least 1 and at most as many as nodes; the root of the
-    /// first is the first process, and so on.
+    /// Groups of these nodes that make the calls at the same time, at least 1 and at most as many as nodes. The root of the
+    /// first group is the first process, and so on.
     pub groups: u32,
     /// Whether a deadlock of the fabric is a result.
     pub may_deadlock: bool,
@@ -101,10 +101,10 @@ fn sum() -> reduce::Reduction<'static> {
     }
 }
 
-/// What the processes tell.
+/// What the processes report.
 struct Calls {
     latency: Histogram,
-    /// The same of each batch, in picoseconds.
+    /// The latencies of each batch, in picoseconds.
     batches: Vec<Summary>,
     /// The time of the steps of each batch, if processes compute.
     steps: Vec<Summary>,
@@ -113,7 +113,7 @@ struct Calls {
 }
 
 impl Operation {
-    /// Its name in Elanlib.
+    /// The operation's name in Elanlib.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Gsync => "gsync",
@@ -125,7 +125,7 @@ impl Operation {
         }
     }
 
-    /// What it is, in a word.
+    /// The kind of the operation, in a word.
     pub fn kind(self) -> &'static str {
         match self {
             Operation::Bcast | Operation::Hbcast => "broadcast",
@@ -134,7 +134,7 @@ impl Operation {
         }
     }
 
-    /// Whether it sends something.
+    /// Whether the operation is a broadcast.
     pub fn is_broadcast(self) -> bool {
         matches!(self, Operation::Bcast | Operation::Hbcast)
     }
@@ -165,14 +165,14 @@ impl Operation {
 }
 
 impl Collective {
-    /// Runs the warm-up, and then until the last process has returned from its last call. Of the window, the warm-up and
-    /// the number of batches count.
+    /// Runs the warm-up, and then until the last process has returned from its last call. Of the window, only the warm-up
+    /// and the number of batches count.
     ///
     /// # Errors
-    /// See [`Failure`]. A deadlock of packets is none if it may be.
+    /// See [`Failure`]. A deadlock of packets is no error if it may happen.
     ///
     /// # Panics
-    /// If the cluster lacks nodes of the jobs, or as [`traffic::run`].
+    /// If the cluster lacks nodes of the jobs; and as [`traffic::run`].
     pub fn run(
         &self,
         background: &[Job],
@@ -255,9 +255,9 @@ impl Collective {
         let repeats = self.repeats as usize;
         let size = self.message.map_or(NUMBER, |message| message.size);
         for pe in job.attach(cluster)? {
-            // All processes map the same, so that the buffer has one address.
+            // All processes map the same buffers, so the buffer has one address.
             let buffer = match self.message {
-                // What it contributes, and the sum.
+                // The process's number, and the sum.
                 None if operation == Operation::Reduce => {
                     let numbers =
                         pe.node()
@@ -324,7 +324,7 @@ impl Collective {
 }
 
 impl Calls {
-    /// Adds the call of a number, of `repeats`; returns its batch.
+    /// Adds call `number` of `repeats`; returns its batch.
     fn add(&mut self, number: usize, repeats: usize, latency: Time) -> usize {
         self.latency.record(latency);
         let batch = number * self.batches.len() / repeats;

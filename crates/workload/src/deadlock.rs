@@ -1,7 +1,7 @@
 //! Who waits for whom: a deadlock of the fabric as a table.
 //!
 //! A row is a channel that a packet holds, or a wait of the cycle. A packet that will never go on holds the channels of its
-//! path, or of its tree as far as that has been set up; those of the packets in the cycle make the picture.
+//! path, or of the part of its tree that has been set up. The channels of the packets in the cycle make the picture.
 
 use crate::table;
 use fabric::control::{Held, PacketName, Wait};

@@ -1,15 +1,15 @@
 //! # A job: nodes that send, or fetch, messages
 //!
-//! Each node of a job that its pattern gives a destination runs the same program, in one or more processes: it waits for the
-//! next message of its [`Source`], draws its destination, moves it, and begins again when that is complete. A message is
-//! *written* into the destination's memory or, with probability `1 - writes`, *read* from it: a get, which the destination's
-//! adapter executes (petrini2003 s4.6; [`elan::adapter::gets`]). All messages to a destination use the same buffer (petrini2003 s4.5), in adapter
-//! memory (petrini2003 s5.2) or main memory. The processes of a node share its load.
+//! Each node to which the job's pattern gives a destination runs the same program, in one or more processes. A process waits for
+//! the next message of its [`Source`], draws the message's destination, moves the message, and begins again when the move is
+//! complete. A message is *written* into the destination's memory or, with probability `1 - writes`, *read* from it: a get, which
+//! the destination's adapter executes (petrini2003 s4.6; [`elan::adapter::gets`]). All messages to a destination use the same
+//! buffer (petrini2003 s4.5), in adapter memory (petrini2003 s5.2) or main memory. The processes of a node share its load.
 //!
-//! On a machine with several rails its policy picks those of each message ([`elan::rails`]); there messages are only written.
+//! On a machine with several rails the policy picks the rails of each message ([`elan::rails`]); there messages are only written.
 //!
-//! The random streams of a process are named by its job, its node and its number there: nothing that one does changes what
-//! another draws.
+//! The random streams of a process are named by its job, its node and its number there: nothing that one process does
+//! changes what another process draws.
 
 use crate::Distribution;
 use crate::Failure;
@@ -28,13 +28,13 @@ use units::{Bytes, Rate};
 /// The parameters of a job.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What it is called; its random streams are named by it, too.
+    /// The job's name, which also names its random streams.
     pub name: String,
-    /// Its nodes, in ascending order.
+    /// The job's nodes, in ascending order.
     pub nodes: Vec<NodeId>,
-    /// How they choose their destinations.
+    /// How the nodes choose their destinations.
     pub pattern: Pattern,
-    /// The nodes that serve them, in ascending order, if any do; these may be nodes of this or another job, too.
+    /// The nodes that serve the job, in ascending order, if any do; they may also be nodes of this or another job.
     pub servers: Vec<NodeId>,
     /// Mean message size.
     pub message: Bytes,
@@ -52,19 +52,19 @@ pub struct Job {
     pub processes: u32,
 }
 
-/// A job under way: its programs, and what is measured of them.
+/// A job under way: its programs, and what is measured.
 pub(crate) struct Running<'a> {
     pub job: &'a Job,
     /// The nodes that send, each with its meter.
     pub senders: Vec<(NodeId, Meter)>,
-    /// The sources of the processes, those of a node after each other, run up to the present whatever the programs do.
+    /// The sources of all processes, node by node, run up to the present whatever the programs do.
     arrivals: Vec<Source>,
     progress: Rc<RefCell<Progress>>,
 }
 
-/// What the programs of a job tell.
+/// What the programs of a job report.
 pub(crate) struct Progress {
-    /// The sources that the programs take their messages from, in the same order.
+    /// The sources that the programs take their messages from, in the same order as the arrivals.
     sources: Vec<Source>,
     /// From arrivals to ends of messages.
     pub latency: Histogram,
@@ -135,7 +135,7 @@ impl<'a> Running<'a> {
                 process: rails.map(|rails| rails.process(node, process)),
                 progress: Rc::clone(&progress),
             };
-            // No run waits for its end: it has none.
+            // No run waits for the program's end: it has none.
             program.node.clone().serve(name, program.run());
         }
         Ok(Running {
@@ -156,12 +156,12 @@ impl<'a> Running<'a> {
         self.progress.borrow_mut().measuring = true;
     }
 
-    /// The latencies of the messages that ended while they counted.
+    /// The latencies of the messages that ended while latencies counted.
     pub fn latency(&self) -> Histogram {
         self.progress.borrow().latency.clone()
     }
 
-    /// Totals, now.
+    /// The totals of the present moment.
     pub fn totals(&mut self, cluster: &Cluster) -> Totals {
         for source in &mut self.arrivals {
             source.take_until(cluster.now());
@@ -182,12 +182,12 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Where the messages of a job come from and go to: processes of the job's own, since jobs do not share addresses, on each
-/// node that sends or is a destination, with a buffer.
+/// Where the messages of a job come from and go to: processes of the job's own (jobs do not share addresses) on each node
+/// that sends or is a destination, each with a buffer.
 enum Places {
     /// On machines of one rail.
     One(BTreeMap<NodeId, (Node, Region)>),
-    /// On those of several.
+    /// On machines of several rails.
     Several(BTreeMap<NodeId, Attachment>),
 }
 
@@ -232,7 +232,7 @@ impl Places {
 /// Each node that sends or is a destination.
 fn places(nodes: &[(NodeId, Destinations)]) -> BTreeSet<NodeId> {
     let mut places = BTreeSet::new();
-    // The nodes of a job mostly share one list of candidates: once is enough.
+    // The nodes of a job mostly share one list of candidates: it is enough to look at the list once.
     let mut seen: Option<&Rc<[NodeId]>> = None;
     for (node, destinations) in nodes {
         places.insert(*node);
@@ -255,7 +255,7 @@ fn places(nodes: &[(NodeId, Destinations)]) -> BTreeSet<NodeId> {
 struct Program {
     node: Node,
     own: NodeId,
-    /// Which of the job's processes it is.
+    /// The number of the process at its node.
     index: usize,
     meter: Meter,
     destinations: Destinations,
@@ -263,7 +263,7 @@ struct Program {
     writes: f64,
     directions: Stream,
     places: Rc<Places>,
-    /// What picks the rails, where there are several.
+    /// The process that picks the rails, where there are several.
     process: Option<Process>,
     progress: Rc<RefCell<Progress>>,
 }
@@ -285,7 +285,7 @@ impl Program {
         }
     }
 
-    /// Moves a message, and waits until that is done.
+    /// Moves a message, and waits until the move is complete.
     async fn transfer(&mut self, there: NodeId, size: Bytes, write: bool) -> Result<(), DmaError> {
         match &*self.places {
             Places::One(places) => {

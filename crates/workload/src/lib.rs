@@ -1,15 +1,15 @@
 //! # Workloads: the traffic of the published benchmarks
 //!
-//! A workload is a short program for the nodes of a [`elan::Cluster`], with the parameters that the papers vary, and
-//! returns [`Records`]. Sections and figures are those of petrini2003, the `QsNET` paper; petrini2001 is the one about collective
-//! communication, garcia2005 that about MPI on `QsNetII`, coll2003 the one about several rails. There are five:
+//! A workload is a short program for the nodes of a [`elan::Cluster`]. It has the parameters that the papers vary and
+//! returns [`Records`]. Sections and figures are those of petrini2003, the `QsNET` paper; petrini2001 is the paper about
+//! collective communication, garcia2005 about MPI on `QsNetII`, coll2003 about several rails. The workloads are:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
-//! * [`overlap`]: two processes that communicate while one of them computes (garcia2005 s3.2);
+//! * [`overlap`]: two processes that communicate while one of the two computes (garcia2005 s3.2);
 //! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (petrini2001);
-//! * [`noise`]: one computation again and again, on a processor that the operating system takes away (garcia2005 s3.3);
+//! * [`noise`]: one computation again and again, on a processor that noise interrupts (garcia2005 s3.3);
 //! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
-//!   and a [`Pattern`] that says where these go. All other benchmarks of the paper are jobs:
+//!   and a [`Pattern`] that chooses the destinations. All other benchmarks of the paper are jobs:
 //!
 //! | benchmark | jobs |
 //! |---|---|
@@ -20,11 +20,11 @@
 //! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
 //! Besides, [`saturation`] searches the load at which a job saturates (coll2003 s5.3), and [`allocation`] records a static
-//! allocation of rails, for which nothing runs (coll2003 s2).
+//! allocation of rails without a run (coll2003 s2).
 //!
-//! A run of steady traffic has a warm-up, which is discarded, and a measured window, cut into batches of equal length
-//! whose means are the sample from which intervals are computed. Where a run asks for [`slices`], the delays of every
-//! link are also kept over time.
+//! A run of steady traffic has a warm-up, which is discarded, and a measured window. The window is cut into batches of
+//! equal length. The means of the batches are the sample from which intervals are computed. A run with [`slices`] also
+//! keeps the delays of every link over time.
 
 pub mod allocation;
 pub mod collective;
@@ -62,27 +62,27 @@ use units::{Bytes, Time};
 /// Why a run has no records.
 #[derive(Debug, Error)]
 pub enum Failure {
-    /// It ended before its end.
+    /// The run stopped before its end.
     #[error(transparent)]
     Stop(#[from] elan::Stop),
-    /// The machine has no room for its processes.
+    /// The machine has no room for the processes of the library's job.
     #[error("{0}{remedy}", remedy = job_remedy(.0))]
     Job(#[from] JobError),
-    /// The same, of background traffic and jobs without a library.
+    /// The machine has no context for the processes of background traffic or of jobs without a library.
     #[error(transparent)]
     NoContext(#[from] NoContext),
-    /// Nor for the DMAs that they post, all buffers being there.
+    /// The machine has no room for a DMA that the processes post, although all buffers are there.
     #[error("{0}; --set adapter.queue makes more room")]
     Dma(#[from] elan::DmaError),
-    /// Nor for their buffers.
+    /// The machine has no room for the processes' buffers.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
     Memory(#[from] elan::MemoryError),
 }
 
-/// How to make room for what the library needs itself; its other errors say what to do.
+/// How to make room for what the library itself needs. The library's other errors already say what to do.
 fn job_remedy(error: &JobError) -> &'static str {
     match error {
-        // Its main memory is as large as anybody likes.
+        // Main memory has no limit.
         JobError::NoMemory(_) => "; --set adapter.memory makes more room",
         _ => "",
     }
@@ -96,7 +96,7 @@ fn remedy(error: &elan::MemoryError) -> &'static str {
     }
 }
 
-/// A buffer of a process without contents, at the same address in all processes that map the same.
+/// A buffer of a process without contents. Its address is the same in all processes that map the same buffers.
 pub(crate) fn buffer(
     pe: &Pe,
     placement: Placement,
@@ -109,13 +109,13 @@ pub(crate) fn buffer(
 /// How long steady traffic runs, and how it is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Discarded at the start.
+    /// Time discarded at the start.
     pub warm_up: Time,
-    /// Measured after it.
+    /// Time measured after the warm-up.
     pub length: Time,
     /// Equal parts of the window, at least 1.
     pub batches: u32,
-    /// Equal parts of the whole run of which the delays of every link are kept; 0 for none.
+    /// Equal parts of the whole run for which the delays of every link are kept; 0 for none.
     pub slices: u32,
 }
 

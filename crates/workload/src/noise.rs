@@ -1,15 +1,15 @@
 //! # The noise test (garcia2005 s3.3, figure 3)
 //!
 //! A process on one processor does the same computation again and again, and takes the time of each: "each synthetic
-//! computation has been calibrated to take about 1 ms in the absence of noise". What an iteration takes longer than that, its
-//! *detour*, is what the operating system took of the processor meanwhile ([`elan::noise`]). An iteration begins when the last
-//! one ends; the clock is read in no time.
+//! computation has been calibrated to take about 1 ms in the absence of noise". The *detour* of an iteration is the time
+//! beyond that: what the operating system took of the processor meanwhile ([`elan::noise`]). An iteration begins when the
+//! one before ends; the clock is read in no time.
 //!
-//! Results are the time of an iteration, as mean, quantiles and the longest; the share of iterations that took 1% longer
-//! than without noise, or more; and the distribution of the detours, whose bins are as exact as they are: those of the whole
-//! time would be 1 us wide.
+//! Results are the time of an iteration, as mean, quantiles and maximum; the share of iterations that took at least 1%
+//! longer than without noise; and the distribution of the detours. Bins of the detours are fine; bins of the whole times
+//! would be 1 us wide.
 //!
-//! The network is idle, and nothing but this processor is looked at: the test is arithmetic.
+//! The network is idle, and only this processor is modelled: the test is arithmetic.
 
 use crate::Failure;
 use crate::records::{Baseline, Records, Row, Tables, bins};
@@ -24,11 +24,11 @@ use units::Time;
 pub struct Noise {
     /// The node.
     pub node: u32,
-    /// Its processor.
+    /// The processor on the node.
     pub cpu: u32,
-    /// How often it computes, at least as often as there are batches.
+    /// The number of iterations, at least as many as batches.
     pub iterations: u32,
-    /// What one computation takes in the absence of noise, at least 1 ps.
+    /// The time of one computation in the absence of noise, at least 1 ps.
     pub compute: Time,
 }
 

@@ -1,18 +1,18 @@
 //! # Post-compute-wait: communication while the process computes (garcia2005 s3.2)
 //!
-//! Two processes on two nodes. In each round the *worker* posts a send to its partner and a receive from it, computes for
-//! a given time, and waits for both; the partner posts the same and waits. The worker's three phases are timed apart, as
-//! the paper does:
+//! Two processes run on two nodes. In each round the *worker* posts a send to its partner and a receive from it, computes
+//! for a given time, and waits for both; the partner posts the same and waits. The worker's three phases are timed
+//! separately, as in the paper:
 //!
 //! | phase | from | to |
 //! |---|---|---|
 //! | call | `MPI_Isend` | the processor is free of `MPI_Isend` and `MPI_Irecv` |
-//! | compute | the same | the computation is over: it neither touches memory nor calls anything |
-//! | wait | the same | both have been waited for |
+//! | compute | the end of the call | the computation is over: it neither touches memory nor calls anything |
+//! | wait | the end of the computation | both the send and the receive have been waited for |
 //!
-//! From these follow the *CPU availability*, the time of all compute phases over that of all rounds, and the *bandwidth*,
-//! the bytes of both directions over the same. The *progress rule* of MPI asks that transfers end independently of calls:
-//! `over` is the fraction of rounds at the end of whose computation both had; looking is free and changes nothing.
+//! Two results follow: the *CPU availability*, the time of all compute phases over that of all rounds, and the *bandwidth*,
+//! the bytes of both directions over the latter. MPI's *progress rule* asks that transfers end independently of calls:
+//! `over` is the fraction of rounds in which both had ended with the computation. Looking is free and changes nothing.
 
 use crate::records::{Baseline, Records, Row};
 use crate::{Failure, buffer};
@@ -35,7 +35,7 @@ pub struct Overlap {
     pub message: Bytes,
     /// How long the worker computes in each round.
     pub compute: Time,
-    /// Rounds that are measured, at least 1; one before them is not.
+    /// Rounds that are measured, at least 1; one round before them is not measured.
     pub repeats: u32,
 }
 

@@ -1,8 +1,8 @@
 //! # Patterns: who sends to whom
 //!
-//! A pattern tells each node of a job where its messages go. In a *permutation* (petrini2003 s4.4) every node has one partner:
-//! it sees the nodes of the job by their rank, from 0, in the order of their numbers, and computes on the binary digits
-//! `a(n-1) ... a1 a0` of the rank.
+//! A pattern tells each node of a job where its messages go. In a *permutation* (petrini2003 s4.4) every node has one
+//! partner. A permutation ranks the nodes of the job from 0, in the order of their numbers, and computes on the binary
+//! digits `a(n-1) ... a1 a0` of the rank.
 //!
 //! | pattern | partner of `a(n-1) ... a1 a0` | nodes |
 //! |---|---|---|
@@ -15,14 +15,14 @@
 //!
 //! The other patterns draw the destination of each message, or fix it by other rules:
 //!
-//! * *uniform* (petrini2003 s4.3): any node of the job, all equally likely; if the job has servers, any of these (petrini2003 s4.6:
-//!   random I/O; with one server, s4.5: a hot-spot);
-//! * *blocks* and *cyclic* (petrini2003 s4.6: deterministic I/O): each node keeps to one server. The paper does not say which:
-//!   blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn. A node whose turn
-//!   gives it itself takes the server after that, so that all nodes generate traffic (petrini2003 s4.6: shared I/O);
-//! * *pairs*: a list of sources and destinations of anybody's making.
+//! * *uniform* (petrini2003 s4.3): any node of the job, all equally likely; if the job has servers, any of these
+//!   (petrini2003 s4.6: random I/O; with one server, s4.5: a hot-spot);
+//! * *blocks* and *cyclic* (petrini2003 s4.6: deterministic I/O): each node keeps to one server. The paper does not say
+//!   which: blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn. A node whose
+//!   turn gives it itself takes the server after that, so that all nodes generate traffic (petrini2003 s4.6: shared I/O);
+//! * *pairs*: any list of sources and destinations.
 //!
-//! Nobody sends to itself: it is no candidate of a draw, and a node whose one destination it is stays silent (petrini2003 s5.4).
+//! No node sends to itself: a node never draws itself, and a node that is its own partner stays silent (petrini2003 s5.4).
 
 use elan::NodeId;
 use kernel::random::Stream;
@@ -62,16 +62,16 @@ pub enum Pattern {
 /// Where the messages of a node go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destinations {
-    /// It is silent.
+    /// The node is silent.
     None,
-    /// Always there.
+    /// Always to this node.
     One(NodeId),
-    /// To any of them, but for the one at an index: the node itself.
+    /// To any of these nodes, except the one at an index: the node itself.
     Any(Rc<[NodeId]>, Option<usize>),
 }
 
 impl Pattern {
-    /// Its name in the paper, and in experiment files.
+    /// The pattern's name in the paper, and in experiment files.
     pub fn name(&self) -> &'static str {
         match self {
             Pattern::Uniform => "uniform",
@@ -87,7 +87,7 @@ impl Pattern {
         }
     }
 
-    /// How many nodes it needs, in words; none if it is no permutation.
+    /// How many nodes the pattern needs, in words; none if it is no permutation.
     pub fn needs(&self) -> Option<&'static str> {
         match self {
             Pattern::Neighbor => Some("an even number of nodes"),
@@ -99,7 +99,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the number of nodes is one that it needs.
+    /// Whether the pattern admits this number of nodes.
     pub fn admits(&self, count: u32) -> bool {
         match self {
             Pattern::Neighbor => count.is_multiple_of(2),
@@ -110,7 +110,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it is about servers: needs them, or can do with them.
+    /// Whether the pattern needs servers or can use them.
     pub fn serves(&self) -> bool {
         matches!(self, Pattern::Uniform) || self.needs_servers()
     }
@@ -120,9 +120,9 @@ impl Pattern {
         matches!(self, Pattern::Blocks | Pattern::Cyclic)
     }
 
-    /// The partner of a rank in a permutation of `count` ranks, a number that it admits; none if it is none.
+    /// The partner of a rank in a permutation of `count` ranks, a number that the permutation admits; none if it is none.
     pub fn partner(&self, rank: u32, count: u32) -> Option<u32> {
-        // Of one node the digits are none: it is its own partner.
+        // The rank of a single node has no digits: the node is its own partner.
         let digits = count.trailing_zeros();
         let last = count / 2;
         Some(match self {
@@ -199,7 +199,7 @@ impl Destinations {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no destinations.
     pub fn is_none(&self) -> bool {
         *self == Destinations::None
     }
@@ -207,7 +207,7 @@ impl Destinations {
     /// The destination of the next message.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no destination.
     pub fn draw(&self, stream: &mut Stream) -> NodeId {
         match self {
             Destinations::None => panic!("a silent node sends nothing"),

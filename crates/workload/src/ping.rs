@@ -1,7 +1,7 @@
 //! # Ping (petrini2003 s4.1, s4.2)
 //!
-//! One message at a time from one node to another, or at the same time in both directions. Bandwidth is size over latency.
-//! With both directions each is measured, and the figures are per direction. What latency is depends on the library:
+//! One message at a time goes from one node to another, or in both directions at the same time. Bandwidth is size over latency.
+//! With both directions each is measured, and the figures are per direction. The definition of latency depends on the library:
 //!
 //! * *Elan3lib*: the elapsed time between the posting of the remote DMA and the notification of its completion at the
 //!   destination;
@@ -54,14 +54,14 @@ pub struct Ping {
     pub destination: Placement,
     /// Length of each message.
     pub message: Bytes,
-    /// Messages in each direction, at least 1; with one direction of MPI as many come back.
+    /// Messages in each direction, at least 1; with one direction of MPI as many messages come back.
     pub repeats: u32,
-    /// What moves them; Elan3lib by default.
+    /// What moves the messages; Elan3lib by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<Library>,
 }
 
-/// Pause between two messages, longer than anything that the last one leaves behind.
+/// Pause between two messages, longer than anything that the last message leaves behind.
 const PAUSE: Time = Time::from_us(5);
 
 /// The latencies of all messages.
@@ -164,7 +164,7 @@ impl Ping {
                     None
                 }
             };
-            // The first round finds both processes where no other does.
+            // The first round finds both processes in another state than all later rounds do.
             latencies.borrow_mut().extend(latency.filter(|_| round > 0));
         }
     }

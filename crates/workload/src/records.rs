@@ -25,7 +25,7 @@ table! {
     digest |row| [row.job, row.metric, row.batch, row.value]
 }
 
-/// What rows can say was measured, by the names that figures and claims use.
+/// The names of what rows measure, as figures and claims use them.
 #[rustfmt::skip]
 pub const METRICS: &[&str] = &[
     // Jobs.
@@ -43,7 +43,7 @@ impl Row {
     pub(crate) fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
         assert!(
             METRICS.contains(&metric),
-            "{metric} is not in the list of metrics"
+            "{metric} is not in METRICS of crates/workload/src/records.rs: add it there"
         );
         Row {
             job: None,
@@ -54,13 +54,13 @@ impl Row {
         }
     }
 
-    /// The same of a job.
+    /// The same row, for a job.
     pub(crate) fn of_job(self, job: &str) -> Self {
         let job = Some(job.to_string());
         Row { job, ..self }
     }
 
-    /// The same of a batch.
+    /// The same row, for a batch.
     pub(crate) fn in_batch(self, batch: u32) -> Self {
         let batch = Some(batch);
         Row { batch, ..self }
@@ -147,14 +147,14 @@ pub(crate) fn bins(histogram: &Histogram) -> Vec<BinRow> {
 
 macro_rules! tables {
     ($($(#[$about:meta])* $name:ident: $row:ty,)*) => {
-        /// The tables of a run, those empty that its workload does not fill. All that deals with tables goes by this list.
+        /// The tables of a run; those that its workload does not fill are empty. All code about tables goes by this list.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Tables {
             $($(#[$about])* pub $name: Vec<$row>,)*
         }
 
         impl Tables {
-            /// All of them with their names, in the order in which the digest takes them.
+            /// All tables with their names, in the order in which the digest takes them.
             pub fn all(&self) -> Vec<(&'static str, &dyn Table)> {
                 vec![$((stringify!($name), &self.$name as &dyn Table),)*]
             }
@@ -165,7 +165,7 @@ macro_rules! tables {
 tables! {
     /// Measured values.
     rows: Row,
-    /// Nodes that sent, of steady traffic.
+    /// Nodes that sent steady traffic.
     nodes: NodeRow,
     /// Links that carried anything in the window.
     links: LinkRow,
@@ -175,9 +175,9 @@ tables! {
     slices: SliceRow,
     /// Distribution of the latency of a collective operation, or of the detours of a noise test.
     distribution: BinRow,
-    /// Who waits for whom, where a run ended in a deadlock that was to be seen.
+    /// The waits of a deadlock, where a run was meant to end in one.
     deadlock: DeadlockRow,
-    /// Matrix of a static allocation of rails, where it was asked for.
+    /// Matrix of a static allocation of rails, where the run asked for it.
     allocation: AllocationRow,
 }
 
@@ -195,7 +195,7 @@ impl From<Vec<Row>> for Tables {
 pub struct Records {
     /// What was measured.
     pub tables: Tables,
-    /// Digest of all packets of the run and of all that is above.
+    /// Digest of all packets of the run and of all tables.
     pub digest: String,
     /// Packets acknowledged in the whole run.
     pub packets: u64,
@@ -209,13 +209,13 @@ pub struct Records {
 pub struct Baseline(Vec<LinkCounters>);
 
 impl Baseline {
-    /// Counters now.
+    /// The counters of the present moment.
     pub fn take(cluster: &Cluster) -> Self {
         let links = cluster.config().fabric.topology.links();
         Baseline(LinkId::all(links).map(|link| cluster.link(link)).collect())
     }
 
-    /// The records of a run that ends now, of what its workload has measured and what the fabric has counted.
+    /// The records of a run that ends now: what its workload has measured and what the fabric has counted.
     pub(crate) fn finish(self, cluster: &Cluster, measured: Tables) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
@@ -236,7 +236,7 @@ impl Baseline {
         records
     }
 
-    /// What each link did since.
+    /// What each link did since the baseline.
     pub fn links(&self, cluster: &Cluster) -> Vec<LinkRow> {
         self.link_rows(cluster, &cluster.config())
     }
@@ -247,7 +247,7 @@ impl Baseline {
             let after = cluster.link(link);
             let slots = (after.flits + after.tokens) - (before.flits + before.tokens);
             let waiting = after.waiting - before.waiting;
-            // Most links of a large machine may have been idle: names only for those that are kept.
+            // Most links of a large machine may have been idle: only the links that are kept get names.
             (slots > 0 || waiting > 0).then(|| {
                 let (from, to) = tree.ends(link);
                 LinkRow {
@@ -296,7 +296,7 @@ fn switch_rows(tree: &dyn Wiring, links: &[LinkRow]) -> Vec<SwitchRow> {
 }
 
 impl Records {
-    /// All values of a metric: of one job and all batches, if others do not have it.
+    /// All values of a metric: of one job and all batches, if no other job has the metric.
     pub fn values(&self, metric: &str) -> Vec<f64> {
         let rows = self.tables.rows.iter().filter(|row| row.metric == metric);
         rows.map(|row| row.value).collect()
@@ -305,7 +305,7 @@ impl Records {
     /// The value of a metric.
     ///
     /// # Panics
-    /// If there is none, or more than one.
+    /// If the metric has no value, or more than one.
     pub fn value(&self, metric: &str) -> f64 {
         let values = self.values(metric);
         assert_eq!(values.len(), 1, "{metric} is there once");

@@ -2,13 +2,13 @@
 //!
 //! "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the global packet
 //! creation rate at the source nodes." Whether it is lower in a run is what [`crate::traffic`] says with `saturated`. The
-//! search halves an interval of loads, the lower end of which is not saturated and the upper end is, until it is short
-//! enough; each trial is a run of its own, on a fresh cluster, with the same seed. Its result is the upper end: the least
+//! search halves an interval of loads, whose lower end is not saturated and whose upper end is, until the interval is short
+//! enough. Each trial is a run of its own, on a fresh cluster, with the same seed. The result is the upper end: the least
 //! load that was found saturated.
 //!
-//! The records are those of the greatest load that was not saturated, and besides `saturation`, in MB/s for each node. Where
-//! the upper end of all loads is not saturated, that is the result, and `saturated` is 0 as always; where the lower end of
-//! all is saturated, it is the result, and `saturated` is 1.
+//! The records are those of the greatest load that was not saturated, and also `saturation`, in MB/s for each node. If the
+//! highest load of all is not saturated, it is the result, and `saturated` is 0 as always. If the lowest load of all is
+//! saturated, it is the result, and `saturated` is 1.
 
 use crate::job::Job;
 use crate::records::{Records, Row};
@@ -36,7 +36,7 @@ impl Search {
     /// See [`Failure`].
     ///
     /// # Panics
-    /// As [`Traffic::run`], or if there is not one job.
+    /// As [`Traffic::run`], or if there is not exactly one job.
     pub fn run(
         self,
         traffic: &Traffic,
@@ -75,7 +75,7 @@ fn is_saturated(records: &Records) -> bool {
     records.values("saturated").iter().any(|&value| value > 0.5)
 }
 
-/// The least load that was found saturated, and what a trial gave at the greatest load that was not.
+/// The least load that was found saturated, and the result of the trial at the greatest load that was not.
 fn bisect<T, E>(
     lowest: Rate,
     search: Search,

@@ -1,11 +1,11 @@
 //! Slices of time: how congestion builds up.
 //!
 //! The counters of a link tell how long packets waited for it in the measured window, as one sum. Where a run asks for
-//! slices, the whole of it, warm-up included, is cut into equal parts of which each keeps its own sums. A delay counts
-//! where it ends, with the first flit of the packet on the link: a wait across two slices belongs to the second.
+//! slices, the whole run, warm-up included, is cut into equal parts, each with its own sums. A delay counts where it ends,
+//! with the first flit of the packet on the link: a wait across two slices belongs to the second.
 //!
-//! Links at which nobody waited have no row. Even so a slice of a large network under load has a row for most of its
-//! links, a million for 65,536 nodes; hence there are no slices unless somebody asks.
+//! Links without waits have no row. Even so a slice of a large network under load has a row for most of its links, a
+//! million for 65,536 nodes; hence there are no slices unless a run asks for them.
 
 use crate::{Window, table};
 use elan::{Cluster, Stop};
@@ -48,7 +48,7 @@ impl Slices {
         }
     }
 
-    /// Runs to a moment, as [`Cluster::run_until`]. What happens is the same with slices and without.
+    /// Runs to a moment, as [`Cluster::run_until`]. Slices change nothing of what happens.
     ///
     /// # Errors
     /// See [`Stop`].

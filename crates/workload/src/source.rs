@@ -1,21 +1,21 @@
 //! A source of messages: arrival times and sizes drawn from its own streams.
 //!
-//! The program behind it sends one message at a time. While it lags, messages wait; they are not stored, because a
+//! The program behind a source sends one message at a time. While the program lags, messages wait. They are not stored: a
 //! second source with the same seed and path, run up to the present, tells how much has arrived.
 
 use crate::Distribution;
 use kernel::random::Stream;
 use units::{Bytes, Rate, Time};
 
-/// The largest DMA of an Elan3 (public headers: 2^31 - 1 bytes); longer draws are cut to it.
+/// The largest DMA of an Elan3 (public headers: 2^31 - 1 bytes); larger draws are cut to this length.
 pub const LARGEST_MESSAGE: Bytes = Bytes::new((1 << 31) - 1);
 
 /// A message to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// When it is ready to be sent.
+    /// When the message is ready to be sent.
     pub arrival: Time,
-    /// Its length.
+    /// The message's length.
     pub size: Bytes,
 }
 
@@ -43,7 +43,7 @@ impl Source {
     ) -> Self {
         let mut arrival_stream = Stream::new(seed, &format!("{path}/arrivals"));
         let mean_gap = load.time(size.0);
-        // The first message of each node arrives at its own moment, so that equal nodes do not move in step.
+        // The first message of each node arrives at a moment of its own, so that equal nodes do not move in step.
         let next = Time::from_ps((arrival_stream.uniform_f64() * mean_gap.as_ps() as f64) as u64);
         Source {
             mean_size: size.0,

@@ -1,11 +1,11 @@
 //! # Tables: one definition of what a run leaves behind
 //!
-//! A row is a plain structure. [`table!`](crate::table) defines it together with what everybody else must know of it: the
-//! names of its columns, their types and units, and what of a row counts in the digest of a run. The extension module
-//! hands tables over, the store keeps them and the library offers them by these definitions alone.
+//! A row is a plain structure. [`table!`](crate::table) defines it together with what other code must know of it: the names
+//! of its columns, their types and units, and what the digest of a run takes from a row. The extension module hands tables
+//! over, the store keeps them and the library offers them by these definitions alone.
 //!
 //! A field is a column of the same name. A [`Time`] is a column of whole picoseconds, `NAME_ps`. What can be missing is an
-//! `Option`. What follows from other fields, such as the name of a switch from its number, is left out of the digest.
+//! `Option`. Columns that follow from other fields, such as the name of a switch from its number, are left out of the digest.
 
 use kernel::Digest;
 use units::Time;
@@ -26,7 +26,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Its name in Arrow and polars.
+    /// The type's name in Arrow and polars.
     pub fn name(self) -> &'static str {
         match self {
             Type::Bool => "Boolean",
@@ -41,32 +41,32 @@ impl Type {
 /// One value of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// It is missing.
+    /// A missing value.
     None,
-    /// Of [`Type::Bool`].
+    /// A value of [`Type::Bool`].
     Bool(bool),
-    /// Of [`Type::U32`].
+    /// A value of [`Type::U32`].
     U32(u32),
-    /// Of [`Type::U64`].
+    /// A value of [`Type::U64`].
     U64(u64),
-    /// Of [`Type::F64`].
+    /// A value of [`Type::F64`].
     F64(f64),
-    /// Of [`Type::Text`].
+    /// A value of [`Type::Text`].
     Text(&'a str),
 }
 
-/// What can stand in a column.
+/// A type of which values can stand in a column.
 pub trait Cell {
     /// The type of the column.
     const TYPE: Type;
 
-    /// The unit, of types that imply one; else empty.
+    /// The unit, for types that imply one; else empty.
     const UNIT: &'static str = "";
 
     /// The value.
     fn value(&self) -> Value<'_>;
 
-    /// Adds it to a digest: all numbers as integers of 64 bits, and what is missing as the greatest one or an empty text.
+    /// Adds the value to a digest: numbers as integers of 64 bits, a missing value as the greatest integer or an empty text.
     fn add_to(&self, digest: &mut Digest) {
         match self.value() {
             Value::None if Self::TYPE == Type::Text => digest.str(""),
@@ -114,16 +114,16 @@ impl<T: Cell> Cell for Option<T> {
     }
 }
 
-/// What a column is.
+/// The description of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// The column's name.
     pub name: String,
-    /// The type of its values.
+    /// The type of the column's values.
     pub kind: Type,
-    /// Their unit; empty if they have none, or a column of its own says it.
+    /// The unit of the values; empty if they have none, or if a column of its own says the unit.
     pub unit: &'static str,
-    /// What it says.
+    /// What the column says.
     pub about: &'static str,
 }
 
@@ -148,22 +148,22 @@ impl Column {
 
 /// One row of a table; see [`table!`](crate::table).
 pub trait Row {
-    /// What the columns are.
+    /// The descriptions of the columns.
     fn columns() -> Vec<Column>;
 
     /// A value for each column.
     fn values(&self) -> Vec<Value<'_>>;
 
-    /// Adds what the row says, but what follows from other rows.
+    /// Adds what the row says, except what follows from other rows.
     fn add_to(&self, digest: &mut Digest);
 }
 
 /// A table of any rows.
 pub trait Table {
-    /// What its columns are.
+    /// The descriptions of the table's columns.
     fn columns(&self) -> Vec<Column>;
 
-    /// Its rows, each with a value for every column.
+    /// The table's rows, each with a value for every column.
     fn rows(&self) -> Box<dyn Iterator<Item = Vec<Value<'_>>> + '_>;
 
     /// Adds all rows.
@@ -186,8 +186,8 @@ impl<R: Row> Table for Vec<R> {
     }
 }
 
-/// Defines the rows of a table: the fields with their types, and their units where the types imply none; and what of a row
-/// counts in the digest.
+/// Defines the rows of a table: the fields with their types, and their units where the types imply none; and what the
+/// digest takes from a row.
 #[macro_export]
 macro_rules! table {
     (

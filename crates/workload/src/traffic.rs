@@ -2,18 +2,18 @@
 //!
 //! All jobs run at the same time, from the start to the end of the window, and are measured apart.
 //!
-//! *Accepted* load is the payload of a job's messages that was stored in the measured window, at servers or, of reads,
-//! at the nodes that asked; *offered* load the payload of the messages that arrived in it. Both are given per node that
-//! sends, silent ones left out, and of jobs with servers also per server.
+//! *Accepted* load is the payload of a job's messages that was stored in the measured window: at servers or, for reads, at
+//! the nodes that asked. *Offered* load is the payload of the messages that arrived in the window. Both are given per node
+//! that sends, without silent nodes, and for jobs with servers also per server.
 //!
-//! A job is *saturated* if the messages that wait have grown in the window by more than a twentieth of what arrived, and
-//! by more than half a message a process; a load just above what is accepted shows only in windows long enough for that.
+//! A job is *saturated* if the waiting messages have grown in the window by more than a twentieth of the arrivals, and by more
+//! than half a message for each process. A load just above the accepted load shows only in windows long enough for that.
 //!
-//! On a machine with several rails loads are also given as parts of what the links of a node carry together, and latencies
-//! in cycles, a flit on a link each: so coll2003 measures them (s5.3).
+//! On a machine with several rails loads are also given as fractions of what the links of a node carry together, and
+//! latencies in cycles of one flit on a link: so coll2003 measures them (s5.3).
 //!
-//! The latency of a message runs from its arrival, its wait behind earlier ones included, until its node knows that it
-//! is complete. Past saturation it grows with the run, and tells only how long that was.
+//! The latency of a message runs from its arrival, including its wait behind earlier messages, until its node knows that
+//! the message is complete. Past saturation the latency grows with the run, and tells only how long the run was.
 
 use crate::job::{Job, Running, Totals};
 use crate::records::{Baseline, NodeRow, Records, Row, Tables};
@@ -25,17 +25,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Time};
 
-/// What coll2003 measures in.
+/// The units in which coll2003 measures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Norm {
     /// What the links of a node carry, in one direction, on all rails.
     rate: f64,
-    /// A flit on a link.
+    /// The time of a flit on a link.
     cycle: Time,
 }
 
 impl Norm {
-    /// That of a cluster with several rails.
+    /// The units of a cluster; none if it has one rail.
     pub fn of(cluster: &Cluster) -> Option<Norm> {
         let config = cluster.config();
         config.rails.map(|_| Norm {
@@ -44,7 +44,7 @@ impl Norm {
         })
     }
 
-    /// A load of a node, in MB/s, as a part of that.
+    /// A load of a node, in MB/s, as a fraction of what its links carry.
     pub fn part(self, load: f64) -> f64 {
         load / self.rate
     }
@@ -61,7 +61,7 @@ pub(crate) fn rails(cluster: &Cluster) -> Result<Option<Rails>, MemoryError> {
 pub struct Traffic {
     /// The jobs.
     pub jobs: Vec<Job>,
-    /// A rail that fails meanwhile.
+    /// A rail that fails during the run.
     pub failure: Option<RailFailure>,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn load_rows(
     };
     let loads: Vec<_> = loads(job, length, before, after).collect();
     let parts = norm.into_iter().flat_map(|norm| {
-        // The first two: what each node offered, and what was accepted of it.
+        // The first two rows: what each node offered, and what was accepted of its messages.
         let names = ["accepted_part", "offered_part"];
         let part = move |(name, &(_, load)): (_, &(_, f64))| (name, "", norm.part(load));
         names.into_iter().zip(&loads).map(part).collect::<Vec<_>>()
@@ -177,7 +177,7 @@ fn loads(
         .chain(of_servers.map(move |(metric, bytes)| (metric, per(bytes, servers))))
 }
 
-/// What is known only of the window as a whole.
+/// Results that are known only of the window as a whole.
 pub(crate) fn whole_window(
     job: &Running<'_>,
     norm: Option<Norm>,

@@ -1,4 +1,4 @@
-//! Collective operations: the figures of the libraries, what the records say of each other, background traffic, deadlocks.
+//! Collective operations: the figures of the libraries, agreement within the records, background traffic, deadlocks.
 #![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
 use elan::{Cluster, Config, NodeId, Placement, Stop, Watch};
@@ -125,7 +125,7 @@ fn barriers_take_what_a_benchmark_of_the_library_tells() {
     assert_near(blocking, hardware + longer.as_us_f64(), 1e-3);
 }
 
-/// petrini2001: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the first call is as long as any.
+/// petrini2001: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the first call is no longer.
 #[test]
 fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     for (memory, published) in [(Placement::Adapter, 288.0), (Placement::Main, 200.0)] {
@@ -143,7 +143,7 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     let short = message(Placement::Adapter, 256);
     let call = async |pe: Pe| {
         let (group, size) = (pe.elan().all_group(), Bytes::new(256));
-        // The same place each time: there is nothing else in the heap.
+        // The address is the same each time: there is nothing else in the heap.
         let buffer = pe.elan().galloc_elan(64, size).expect("there is room");
         group.hbcast(buffer, size, 0).await.expect("all have it");
         pe.elan().galloc_free(buffer).expect("it was allocated");
@@ -153,7 +153,7 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
         benchmark(call),
         1e-3,
     );
-    // What has to go through a tree of adapters takes longer.
+    // A broadcast that goes through a tree of adapters takes longer.
     assert!(
         idle(&broadcast(Operation::Bcast, short, 64))
             > idle(&broadcast(Operation::Hbcast, short, 64))
@@ -202,8 +202,8 @@ fn nodes_with_gaps_are_served_by_software() {
     assert_eq!(gaps(Operation::Hgsync), gaps(Operation::Gsync));
 }
 
-/// petrini2001: background traffic slows the software barrier down far more than the hardware barrier. It goes on until the last call has
-/// ended, and its load is told.
+/// petrini2001: background traffic slows the software barrier down far more than the hardware barrier. The traffic goes on
+/// until the last call has ended, and its load is recorded.
 #[test]
 fn background_traffic_slows_software_down() {
     let slowdown = |operation| {
@@ -273,7 +273,7 @@ fn rivals_deadlock_unless_they_are_serialised() {
         .partition(|row| row.step.is_some());
     assert!(cycle.len() >= 2);
     for (wait, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
-        // Who is waited for is the next to wait, and holds the channel.
+        // The packet that is waited for is the next to wait, and holds the channel.
         assert_eq!(wait.holder_source, Some(next.source));
         assert_eq!(wait.holder_sequence, Some(next.sequence));
         assert!(wait.switch.is_some());
@@ -284,7 +284,7 @@ fn rivals_deadlock_unless_they_are_serialised() {
     }
 }
 
-/// Where nobody expects it, a deadlock is an error that names those who wait for each other.
+/// Where no run expects it, a deadlock is an error that names the packets that wait for each other.
 #[test]
 fn an_ordinary_deadlock_is_an_error() {
     let failure = rivals(Broadcast::BySource, false).expect_err("it deadlocks");
@@ -320,7 +320,7 @@ fn a_reduction_takes_longer_than_a_barrier() {
     );
 }
 
-/// Processes that compute before each call: the steps are told, and the calls take what they take without.
+/// Processes that compute before each call: the steps are recorded, and the calls take as long as without computation.
 #[test]
 fn steps_are_computation_and_call() {
     let alone = collective(Operation::Hgsync, 16);

@@ -1,4 +1,4 @@
-//! Patterns against their definitions in digits, against published examples, and against what they promise.
+//! Patterns against their definitions in digits, against published examples, and against their promises.
 
 use elan::NodeId;
 use kernel::random::Stream;
@@ -203,7 +203,7 @@ fn servers_are_shared_evenly() {
     assert_eq!((&cyclic[7], &cyclic[8]), (&one(63), &one(56)));
 }
 
-/// The only server has no other one to turn to: it is silent.
+/// The only server has no other server to turn to: it is silent.
 #[test]
 fn the_only_server_is_silent() {
     for pattern in [Pattern::Blocks, Pattern::Cyclic, Pattern::Uniform] {
@@ -223,7 +223,7 @@ fn a_hot_spot() {
     assert!(destinations[1..].iter().all(|there| *there == one(0)));
 }
 
-/// What a node draws, and how often, of so many messages.
+/// The destinations that a node draws, and how often each, in so many messages.
 fn drawn(destinations: &Destinations, messages: u32) -> Vec<u32> {
     let mut stream = Stream::new(1, "test");
     let mut counts = vec![0; 64];

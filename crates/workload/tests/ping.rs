@@ -1,4 +1,4 @@
-//! Ping: what its records say of each other.
+//! Ping: agreement within its records.
 #![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
 #[path = "../../elan/tests/common/mod.rs"]

@@ -47,7 +47,7 @@ fn run(config: &Config, job: &Job, window: Window, seed: u64) -> Records {
     run_with(config, job, None, window, seed)
 }
 
-/// The same while a rail fails.
+/// Runs a job while a rail fails.
 fn run_with(
     config: &Config,
     job: &Job,
@@ -60,7 +60,7 @@ fn run_with(
     traffic.run(cluster(config), window, seed).expect("it ends")
 }
 
-/// However many processes share it, a node's load is what the job says, and all of it is accepted.
+/// However many processes share it, a node's load is what the job says, and all of the load is accepted.
 #[test]
 fn processes_share_the_load() {
     for policy in [None, Some(Kind::Basic), Some(Kind::Hybrid)] {
@@ -96,7 +96,7 @@ fn processes_share_the_load() {
     }
 }
 
-/// Each process draws its own numbers: of two that send messages of one size in step, one may have sent one more.
+/// Each process draws its own numbers: of two that send messages of one size in step, one may have sent one message more.
 #[test]
 fn processes_draw_apart() {
     let job = Job {
@@ -117,7 +117,7 @@ fn processes_draw_apart() {
     assert!(counts.iter().filter(odd).count() > 0, "{counts:?}");
 }
 
-/// What arrives depends on the seed only, not on who carries it: all policies are offered the same.
+/// The messages that arrive depend on the seed only, not on what carries them: all policies are offered the same.
 #[test]
 fn all_policies_are_offered_the_same() {
     let offered = |policy, processes| {
@@ -132,8 +132,8 @@ fn all_policies_are_offered_the_same() {
     }
 }
 
-/// One rail of which the basic policy takes the next in turn is a machine without a choice: every packet is the same. What
-/// differs are the rows that only a machine with `[rails]` has.
+/// Under the basic policy a single rail makes a machine without a choice: every packet is the same. Only the rows that a
+/// machine with `[rails]` adds differ.
 #[test]
 fn one_rail_is_no_choice() {
     let with = multirail(NODES, 1, Kind::Basic);
@@ -207,8 +207,8 @@ fn equal_runs_are_equal() {
     }
 }
 
-/// A load that three rails carry goes on when the fourth fails in the middle of the window. What a failed rail has brought of
-/// a stripe counts again when others bring it: a message for each process, at most.
+/// A load that three rails carry goes on when the fourth fails in the middle of the window. Bytes of a stripe that a failed
+/// rail has already brought count again when other rails bring them: a message for each process, at most.
 #[test]
 fn a_failure_does_not_stop_a_job() {
     for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {

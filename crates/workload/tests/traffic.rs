@@ -134,7 +134,7 @@ fn of_network(records: &Records) -> (&[LinkRow], &[SwitchRow], u64, u64, Time) {
     (links, switches, packets, events, records.simulated)
 }
 
-/// Batches only cut the window: their mean is the window's value, and the network does the same.
+/// Batches only cut the window: their mean is the window's value, and the network does the same as without.
 #[test]
 fn batches_add_up() {
     let in_batches = |batches| run(uniform(100), Window { batches, ..WINDOW }, 1);
@@ -154,8 +154,8 @@ fn batches_add_up() {
     }
 }
 
-/// Slices only look on: whatever their number, the network does the same, and what their rows say adds up to the
-/// counters of the links.
+/// Slices only observe: whatever their number, the network does the same, and their rows add up to the counters of the
+/// links.
 #[test]
 fn slices_add_up() {
     let whole = run(uniform(350), WINDOW, 1);
@@ -220,8 +220,8 @@ fn rows_are_numbered() {
     assert_eq!(ends, [400, 2200].map(Time::from_us));
 }
 
-/// In the window what enters the network leaves it, but for what is under way at its ends; and a link is never busy for
-/// longer than the window.
+/// In the window what enters the network leaves it, except what is under way at the window's ends; and a link is never busy
+/// for longer than the window.
 #[test]
 fn links_add_up() {
     let records = run(uniform(350), WINDOW, 1);
@@ -265,7 +265,7 @@ fn some_nodes_take_part() {
     assert!(accepted.mean > 80.0, "{accepted:?}");
 }
 
-/// Nodes whose partner they are stay silent, and are not averaged.
+/// Nodes that are their own partner stay silent, and do not count in averages.
 #[test]
 fn silent_nodes_are_left_out() {
     // Of 16 nodes 4 are palindromes: 0000, 0110, 1001 and 1111.
@@ -383,7 +383,7 @@ fn jobs_are_measured_apart() {
         let [both, alone] = [&both, &alone].map(|records| of(records, &job.name, "offered"));
         assert_eq!(both, alone);
     }
-    // The light one has a switch of its own: nothing of the heavy one passes there.
+    // The light job has a switch of its own: no packet of the heavy job passes there.
     let alone = run(light, WINDOW, 1);
     let accepted = [&both, &alone].map(|records| of(records, "light", "accepted"));
     assert_eq!(accepted[0], accepted[1]);

@@ -150,10 +150,7 @@ def _path(matrix: Matrix) -> Table:
     figures = ("least", "mean", "most")
     found = table(("on the way", *figures), right=figures)
     for step in path(matrix.links).iter_rows(named=True):
-        level = step["level"]
-        target = f"level {level + 1}" if step["up"] else f"level {level - 1}" if level > 1 else "the nodes"
-        way = f"{'up' if step['up'] else 'down'} from level {level} to {target}"
-        found.add_row(way, *(_heat(step[key]) for key in figures))
+        found.add_row(step["way"], *(_heat(step[key]) for key in figures))
     return found
 
 

@@ -79,7 +79,7 @@ class Bar:
         self._task = self._progress.add_task("points", total=total - done)
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """One point further."""
+        """Move the bar by one point."""
         if self._progress is not None and self._task is not None:
             if failure:
                 self._progress.console.print(_failure(point, failure), markup=False)

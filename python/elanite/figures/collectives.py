@@ -1,4 +1,4 @@
-"""The share of calls of a barrier that take no longer than so long, with and without other traffic (petrini2001)."""
+"""The share of calls of a barrier that end within a time, with and without other traffic (petrini2001)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Options:
         return self.compute.startswith("measured")
 
     def nodes(self, available: int) -> list[int]:
-        """The node of each rank, by a rule or from a file, on a machine with so many nodes."""
+        """The node of each rank, by a rule or from a file, on a machine with this many nodes."""
         ranks, share, rule = self.ranks, self.ranks_per_node, self.placement
         if rule not in RULES:
             return _of_file(Path(rule), ranks, share, available)

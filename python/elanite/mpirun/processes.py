@@ -77,7 +77,7 @@ class Processes:
 
     @property
     def pid(self) -> int:
-        """That of mpiexec."""
+        """The process number of mpiexec."""
         assert self._mpiexec is not None  # noqa: S101 - it was started
         return self._mpiexec.pid
 

@@ -39,7 +39,7 @@ class Summary:
     """The figures of a run."""
 
     totals: dict[str, Any]
-    """As the simulator counts them."""
+    """The totals of the run, as the simulator counts them."""
     kinds: dict[str, int]
     """Messages of each kind."""
     sizes: list[Sizes]

@@ -1,16 +1,16 @@
 //! # The I/O bus
 //!
-//! One bus for each adapter, shared by everything that crosses between host and adapter. A transfer is cut into bursts.
+//! Each adapter has one bus, shared by everything that crosses between host and adapter. A transfer is cut into bursts.
 //!
-//! *Half-duplex*, the buses of the papers (PCI): one burst at a time. When one ends, the bus turns to the other direction if
-//! something waits there, otherwise it goes on in the same one: two directions that both have work alternate burst by burst
-//! and pay the turnaround each time. That alternation is what halves the bandwidth of a bidirectional ping between main
-//! memories (petrini2003 s5.2), and what rail allocation seeks to avoid (coll2003 s1).
+//! *Half-duplex*, the buses of the papers (PCI): one burst at a time. When a burst ends, the bus turns to the other
+//! direction if a transfer waits there; otherwise it goes on in the same direction. Two directions that both have work thus
+//! alternate burst by burst and pay the turnaround each time. This alternation halves the bandwidth of a bidirectional ping
+//! between main memories (petrini2003 s5.2); rail allocation seeks to avoid it (coll2003 s1).
 //!
-//! *Full-duplex*: each direction has its own wires and knows nothing of the other.
+//! *Full-duplex*: each direction has its own wires, and neither slows the other.
 //!
-//! The bound of its queues: the adapter has at most a few payload reads, input buffers and block copies outstanding,
-//! and a program one command at a time for each of its processes.
+//! The queues of the bus are bounded: the adapter has at most a few payload reads, input buffers and block copies
+//! outstanding, and a program has one command at a time for each of its processes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,8 +38,8 @@ pub struct BusConfig {
     pub burst: Bytes,
     /// Arbitration, address and first-word latency of each transaction.
     pub burst_overhead: Time,
-    /// Of a half-duplex bus: extra time before a transaction in the other direction than the last (petrini2003 s5.2: the bus "is not able to
-    /// efficiently interleave the bidirectional traffic").
+    /// Of a half-duplex bus: extra time before a transaction whose direction differs from that of the last (petrini2003
+    /// s5.2: the bus "is not able to efficiently interleave the bidirectional traffic").
     pub turnaround: Time,
 }
 
@@ -78,7 +78,7 @@ pub struct Bus<T> {
     config: BusConfig,
     waiting: [VecDeque<Transfer<T>>; 2],
     last: Direction,
-    /// The size of the burst under way, by direction; of a half-duplex bus there is one.
+    /// The size of the burst under way, by direction. A half-duplex bus has at most one burst under way.
     active: [Option<Bytes>; 2],
     busy: Time,
 }
@@ -95,8 +95,8 @@ impl<T> Bus<T> {
         }
     }
 
-    /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now; returns when it ends, and the
-    /// caller calls [`Bus::finish_burst`] then.
+    /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now: returns the duration of the burst, at
+    /// whose end the caller calls [`Bus::finish_burst`].
     pub fn request(&mut self, direction: Direction, size: Bytes, purpose: T) -> Option<Time> {
         assert!(!size.is_zero(), "a transfer moves at least one byte");
         self.waiting[direction.index()].push_back(Transfer {
@@ -115,8 +115,8 @@ impl<T> Bus<T> {
         }
     }
 
-    /// Ends the burst under way in a direction. Returns what has been transferred completely, if anything, and the direction
-    /// and duration of the next burst, which starts now.
+    /// Ends the burst under way in a direction. Returns the purpose of the transfer, if this burst completed it, and the
+    /// direction and duration of the next burst, which starts now.
     pub fn finish_burst(&mut self, direction: Direction) -> (Option<T>, Option<(Direction, Time)>) {
         let size = self.active[direction.index()].take();
         let size = size.expect("a burst is under way");
@@ -132,12 +132,12 @@ impl<T> Bus<T> {
         (done, self.start_burst(direction))
     }
 
-    /// Time in which the bus was taken so far, bursts under way included; of a full-duplex one, the sum of both directions.
+    /// Time in which the bus was taken so far, bursts under way included; for a full-duplex bus, the sum of both directions.
     pub fn busy(&self) -> Time {
         self.busy
     }
 
-    /// Picks the next burst, where one in a direction has just ended or come up; returns its direction and duration.
+    /// Picks the next burst after a burst has ended or a transfer has come up in a direction; returns its direction and duration.
     fn start_burst(&mut self, ended: Direction) -> Option<(Direction, Time)> {
         let ways = match self.config.duplex {
             Duplex::Half => [self.last.other(), self.last],

@@ -1,16 +1,16 @@
 //! # The bus interface: how the adapter reads and writes main memory
 //!
-//! The adapter reads payload to send. On the PCI bus of an Elan3 the bus is taken while main memory answers, which is part
-//! of `bus.burst_overhead`. On the PCI-X bus of an Elan4 (garcia2005 s2) a read is *split* ([`super::Part::SplitReads`]): the
-//! adapter's request crosses the bus in a short transaction of its own; the bridge takes `elan4.split` to find the data, during
-//! which others use the bus; then it sends the data in bursts as long as the bus allows. The bus stays one for both directions,
-//! so a request and its data each turn it if something else goes the other way.
+//! The adapter reads payload to send. On the PCI bus of an Elan3 the bus is taken while main memory answers; this time is part of
+//! `bus.burst_overhead`. On the PCI-X bus of an Elan4 (garcia2005 s2) a read is *split* ([`super::Part::SplitReads`]): the
+//! adapter's request crosses the bus in a short transaction of its own; the bridge takes `elan4.split` to find the data, while
+//! others use the bus; then the bridge sends the data in bursts as long as the bus allows. Both directions still share one bus,
+//! so a request and its data each turn the bus if something else goes the other way.
 //!
-//! As many reads may be open as the adapter prepares packets, `adapter.packets_in_flight`, and data come in the order of
-//! the requests. What processors store in the adapter and what the adapter writes are posted writes on either bus.
+//! The adapter may have as many reads open as it prepares packets, `adapter.packets_in_flight`. Data come in the order of
+//! the requests. Stores of processors to the adapter and writes of the adapter are posted writes on either bus.
 //!
-//! The adapter reads main memory behind what it has accepted for it: where that is still in the input buffers, the bytes
-//! come from there.
+//! A read of main memory sees all payload that the adapter has accepted before: bytes that are still in the input buffers
+//! are read from there.
 
 use super::bus::{Bus, Direction};
 use super::{Due, Part, Wires};
@@ -26,7 +26,7 @@ pub const REQUEST: Bytes = Bytes::new(8);
 /// The bus interface of one adapter, with its bus.
 pub(crate) struct BusInterface {
     bus: Bus<Due>,
-    /// If reads are split: from the end of a request to its data asking for the bus.
+    /// If reads are split: the time from the end of a request to the moment when its data ask for the bus.
     split: Option<Time>,
     /// Packets whose payload is being read.
     reading: u32,
@@ -63,7 +63,7 @@ impl BusInterface {
         self.writing.len() as u32
     }
 
-    /// What is read of main memory, as it will be once the input buffers are written.
+    /// Overlays bytes read from main memory with what the input buffers will write there.
     pub fn read_behind(&self, flight: &InFlight, at: Address, bytes: &mut [u8]) {
         let start = u64::from(at.elan.as_u32());
         let end = start + bytes.len() as u64;
@@ -84,7 +84,7 @@ impl BusInterface {
 }
 
 impl Wires<'_> {
-    /// Asks for the bus; `due` happens when all is transferred.
+    /// Asks for the bus; `due` happens when all bytes are transferred.
     pub fn transfer(&mut self, direction: Direction, size: Bytes, due: Due) {
         if let Some(duration) = self.interface.bus.request(direction, size, due) {
             let ends = Due::BurstEnds(self.node, direction);
@@ -92,7 +92,7 @@ impl Wires<'_> {
         }
     }
 
-    /// A burst on the bus ends: what has been transferred completely, if anything.
+    /// A burst on the bus ends: returns what is due if the burst completed its transfer.
     pub fn end_burst(&mut self, direction: Direction) -> Option<Due> {
         let (done, next) = self.interface.bus.finish_burst(direction);
         if let Some((direction, duration)) = next {
@@ -102,7 +102,7 @@ impl Wires<'_> {
         done
     }
 
-    /// Reads the payload of a packet; then it is [`Due::Read`].
+    /// Reads the payload of a packet. At the end of the read, [`Due::Read`] happens.
     pub fn read_main(&mut self, token: PacketNumber) {
         self.interface.reading += 1;
         if self.interface.split.is_some() {
@@ -132,7 +132,7 @@ impl Wires<'_> {
         self.interface.reading -= 1;
     }
 
-    /// Writes the payload of a packet; then it is [`Due::Written`].
+    /// Writes the payload of a packet. At the end of the write, [`Due::Written`] happens.
     pub fn write_main(&mut self, token: PacketNumber) {
         self.interface.writing.push_back(token);
         let length = self.flight.packet(token).length;

@@ -1,7 +1,7 @@
 //! # The command processor: what a process asks of its adapter with one store (petrini2003 s2.1; public Elan3 headers)
 //!
-//! Every command crosses the bus in a transaction of [`COMMAND`] bytes; the command processor works on it for `command`.
-//! Then the unit takes it that it is for. Threads on the adapter need no command port.
+//! Every command crosses the bus in a transaction of [`COMMAND`] bytes. The command processor works on the command for
+//! `command`, then hands the command to its unit. Threads on the adapter need no command port.
 
 use crate::in_flight::DmaId;
 use crate::memory::{EventNumber, QueueNumber};
@@ -28,9 +28,9 @@ pub(crate) enum Command {
 /// The command processor of one adapter.
 #[derive(Default)]
 pub(crate) struct CommandProcessor {
-    /// Messages of the host for queues, whose command is on its way.
+    /// Messages of the host for queues; the command of each message is on its way.
     messages: VecDeque<(QueueNumber, Box<[u8]>)>,
-    /// Threads whose command is on its way.
+    /// Threads that the host starts; the command of each thread is on its way.
     threads: VecDeque<Signal>,
 }
 
@@ -41,13 +41,13 @@ impl CommandProcessor {
         Command::Insert
     }
 
-    /// The host lets a thread run that waits for a signal; the command follows.
+    /// The host lets a thread run that waits for this signal; the command follows.
     pub fn thread(&mut self, thread: Signal) -> Command {
         self.threads.push_back(thread);
         Command::Run
     }
 
-    /// Works on [`Command::Insert`]: the message, and its queue.
+    /// Works on [`Command::Insert`]: returns the message and its queue.
     pub fn insert(&mut self) -> (QueueNumber, Box<[u8]>) {
         let posted = self.messages.pop_front();
         posted.expect("it was posted with the command")

@@ -1,19 +1,19 @@
 //! # The sending side: the DMA queue and the DMA engine
 //!
-//! One engine, on an Elan4 one of several, works through a queue of descriptors, first in, first out. It takes one up, after `dma_start` cuts it in
-//! packets, and hands them to the fabric, which injects while fewer than `packets_in_flight` are unacknowledged. The
-//! engine keeps that many packets prepared: reading payload across the bus and sending overlap. A DMA that has sent a
-//! time slice's worth while others wait goes to the end of the queue (petrini2003 s2.1: the engine "time-slices large DMAs so
-//! that small DMAs are not adversely blocked"). Several engines share the queue, and take turns packet by packet; a short
-//! DMA then has to wait for a time slice only where all of them have long ones.
+//! One engine, on an Elan4 one of several, works through a queue of descriptors, first in, first out. The engine takes up a
+//! descriptor, cuts the DMA in packets after `dma_start`, and hands the packets to the fabric, which injects while fewer than
+//! `packets_in_flight` are unacknowledged. The engine keeps that many packets prepared, so reading payload across the bus and
+//! sending overlap. A DMA that has sent a time slice's worth while others wait goes to the end of the queue (petrini2003 s2.1:
+//! the engine "time-slices large DMAs so that small DMAs are not adversely blocked"). Several engines share the queue and take
+//! turns packet by packet. A short DMA then waits for a time slice only if all engines work on long DMAs.
 //!
-//! The command processor checks a descriptor, its whole source included, before it enters the queue (petrini2003 figure 6); the
-//! engine translates the source of each packet again when it cuts it, since a process may have unmapped it meanwhile.
+//! The command processor checks a descriptor, its whole source included, before queueing it (petrini2003 figure 6). The engine
+//! translates the source of each packet again when it cuts the packet, since a process may have unmapped the source meanwhile.
 //!
-//! The destination's answers: *accepted* counts towards completion. *Discarded*, the destination was not ready, sends
-//! the packet again after `retry_delay`, `retries` times, from then on after `trap_delay` (the hardware traps and the
-//! operating system backs off); meanwhile the DMA is parked: nothing more of it is cut, and others go on. *Error* ends the
-//! DMA; packets already under way finish.
+//! The destination's answers: *accepted* counts towards completion. *Discarded* means that the destination was not ready:
+//! the packet is sent again after `retry_delay`, `retries` times, and from then on after `trap_delay` (the hardware traps
+//! and the operating system backs off). Meanwhile the DMA is parked: none of its packets is cut, and other DMAs go on.
+//! *Error* ends the DMA; packets already under way finish.
 
 use super::mmu::{Access, Fault, Reason};
 use super::packets::{check_rail, check_range};
@@ -35,15 +35,15 @@ struct Lane {
     starting: bool,
 }
 
-/// What a lane did with its turn.
+/// What an engine did with its turn.
 enum Turn {
-    /// It can do nothing now.
+    /// The engine can do nothing now.
     Idle,
-    /// It has given its DMA up and may take another.
+    /// The engine has given its DMA up and may take another.
     Over,
-    /// It has prepared a packet.
+    /// The engine has prepared a packet.
     Cut,
-    /// Its DMA has failed; if that was a message to a queue: which.
+    /// The engine's DMA has failed; if the DMA was a message to a queue, the address of the queue.
     Failed(Option<Address>),
 }
 
@@ -51,11 +51,11 @@ enum Turn {
 pub(crate) struct DmaEngine {
     queue: VecDeque<DmaId>,
     lanes: TiVec<EngineNumber, Lane>,
-    /// The lane whose turn it is.
+    /// The engine whose turn it is.
     turn: EngineNumber,
     /// Requests of gets that the inputter has accepted and still works on.
     announced: u32,
-    /// For each queue to which a message is under way, those that wait for its end; and how many these are in all.
+    /// For each queue to which a message is under way, the messages that wait for its end; and the number of all these messages.
     held: BTreeMap<Address, VecDeque<DmaId>>,
     held_back: u32,
 }
@@ -77,17 +77,17 @@ impl DmaEngine {
         }
     }
 
-    /// Descriptors that wait, and those that requests have announced.
+    /// Descriptors that wait, and descriptors that requests have announced.
     pub fn waiting(&self) -> u32 {
         self.queue.len() as u32 + self.announced + self.held_back
     }
 
-    /// Whether a DMA is being cut, or waits for that.
+    /// Whether a DMA is being cut or waits to be cut.
     pub fn is_busy(&self) -> bool {
         !self.queue.is_empty() || self.lanes.iter().any(|lane| lane.current.is_some())
     }
 
-    /// Ends a DMA that has failed, wherever it stands: its number may soon be another's.
+    /// Ends a DMA that has failed, wherever it stands: its number may soon belong to another DMA.
     fn forget(&mut self, id: DmaId) {
         self.queue.retain(|&other| other != id);
         for lane in &mut self.lanes {
@@ -95,8 +95,8 @@ impl DmaEngine {
         }
     }
 
-    /// The command processor, a thread or an event has a descriptor for the queue. Whether it may go now: one that is not right is
-    /// refused, and a message to a queue waits for the one before it.
+    /// The command processor, a thread or an event has a descriptor for the queue. Returns whether the descriptor may go
+    /// now: a wrong descriptor is refused, and a message to a queue waits for the message before it.
     pub fn accept(&mut self, wires: &mut Wires, down: bool, id: DmaId) -> bool {
         match self.check(wires, down, id) {
             Ok(get) => {
@@ -160,7 +160,7 @@ impl DmaEngine {
         Ok(get)
     }
 
-    /// A descriptor that has been accepted. Whether it may go: it waits for the message to the same queue before it.
+    /// An accepted descriptor enters. Returns whether it may go: a message to a queue waits for the message before it.
     fn enter(&mut self, wires: &mut Wires, id: DmaId) -> bool {
         let progress = wires.flight.dma_mut(id);
         progress.stage = Stage::Queued;
@@ -176,7 +176,7 @@ impl DmaEngine {
         true
     }
 
-    /// A message to a queue is over: the next one to it may go.
+    /// A message to a queue is over: returns the next message to this queue, which may go.
     pub fn release(&mut self, to: Address) -> Option<DmaId> {
         let held = self.held.get_mut(&to)?;
         let next = held.pop_front();
@@ -188,7 +188,7 @@ impl DmaEngine {
         next
     }
 
-    /// A descriptor may go: it enters the queue.
+    /// A descriptor may go: puts it into the queue.
     pub fn push(&mut self, id: DmaId) {
         self.queue.push_back(id);
     }
@@ -230,7 +230,7 @@ impl DmaEngine {
         }
     }
 
-    /// The inputter is done with a request; as [`DmaEngine::accept`].
+    /// The inputter is done with a request; returns as [`DmaEngine::accept`] does.
     pub fn announced(&mut self, wires: &mut Wires, serving: DmaId) -> bool {
         self.announced -= 1;
         self.enter(wires, serving)
@@ -241,8 +241,8 @@ impl DmaEngine {
         self.lanes[number].starting = false;
     }
 
-    /// Lets the engines do what they can: take up a DMA, prepare packets, yield. It stops where a message to a queue has failed:
-    /// it is to be released.
+    /// Lets the engines do what they can: take up a DMA, prepare packets, yield. Stops where a message to a queue has
+    /// failed, and returns that queue: the caller releases it.
     pub fn run(&mut self, wires: &mut Wires) -> Option<Address> {
         let lanes = self.lanes.len();
         let (mut idle, mut failed) = (0, None);
@@ -298,7 +298,7 @@ impl DmaEngine {
         }
     }
 
-    /// The destination's answer has arrived; as [`Wires::complete`].
+    /// The destination's answer has arrived; returns as [`Wires::complete`] does.
     pub fn answered(
         &mut self,
         wires: &mut Wires,

@@ -1,10 +1,10 @@
 //! # Events: how the end of anything becomes known (petrini2003 s3.1.1)
 //!
-//! An event lies in adapter memory and holds a count. Each occurrence lowers it; when it reaches zero the event is *set*,
-//! until it is primed again, and its [`Action`] starts. Occurrences of a set event start nothing; priming forgets them, and
-//! threads can consume them one by one ([`crate::Thread::consume`]).
+//! An event lies in adapter memory and holds a count. Each occurrence lowers the count. When the count reaches zero the
+//! event is *set*, until it is primed again, and its [`Action`] starts. Occurrences of a set event start nothing. Priming
+//! forgets these occurrences; threads can consume them one by one ([`crate::Thread::consume`]).
 //!
-//! | an event occurs by | cost until then |
+//! | what makes an event occur | cost until then |
 //! |---|---|
 //! | the end of a DMA, at its destination (`notify`) or its source | `input` at the destination; `event` |
 //! | a message in a queue, a transaction of a packet | `input`, `event` |
@@ -12,12 +12,12 @@
 //! | a thread ([`crate::Thread::set`]) | `thread_issue`, `event` |
 //! | another event ([`Action::Set`]) | `event` |
 //!
-//! Threads that wait for an event go on once it is set. A process learns of it through main memory: the action
-//! [`Action::Copy`] copies a block of adapter memory there, and the process polls the copy without crossing the bus. It
-//! waits in one of two ways, or in the one first and then in the other ([`Wait`]):
+//! Threads that wait for an event go on once the event is set. A process learns of the event through main memory: the
+//! action [`Action::Copy`] copies a block of adapter memory there, and the process polls the copy without crossing the bus.
+//! The process waits in one of two ways, or in the first way and then in the second ([`Wait`]):
 //!
-//! * *polling*: it sees the block `poll` after it has arrived;
-//! * *blocking*: it gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
+//! * *polling*: the process sees the block `poll` after the block has arrived;
+//! * *blocking*: the process gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
 
 use crate::Place;
 use crate::dma::Dma;
@@ -26,48 +26,48 @@ use crate::memory::{EventId, EventNumber};
 use kernel::Signal;
 use typed_index_collections::TiVec;
 
-/// What an event does when it is set (public Elan3 headers: one action each). Threads that wait for it go on in any case.
+/// What an event does when it is set (public Elan3 headers: one action each). Threads that wait for the event go on in any case.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
-    /// Nothing else. No process sees such an event.
+    /// Nothing else. No process sees the event.
     None,
     /// Copies its block to main memory, where a process sees it.
     Copy,
     /// Sets another event of the same node, once.
     Set(EventId),
-    /// Starts a DMA of its process. Nobody awaits that: its errors are traps ([`crate::Node::trap`]).
+    /// Starts a DMA of its process. Nobody awaits this DMA: its errors are traps ([`crate::Node::trap`]).
     Dma(Dma),
 }
 
 /// How a process waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// It polls until the event is set.
+    /// The process polls until the event is set.
     Poll,
-    /// It blocks.
+    /// The process blocks.
     Block,
-    /// It looks so many times, each costs `poll`, and then blocks.
+    /// The process looks so many times, each look costs `poll`, and then blocks.
     Spin(u32),
 }
 
 /// An event as the adapter sees it.
 pub(crate) struct Event {
-    /// Whether its place is one that the process keeps for events.
+    /// Whether the event lies in a place that the process keeps for events.
     pooled: bool,
-    /// Occurrences until it is set.
+    /// Occurrences still missing until the event is set.
     count: u32,
-    /// Occurrences since.
+    /// Occurrences since the event was set.
     extra: u32,
     action: Action,
     /// What threads wait for.
     set: Signal,
     /// What the waiting process sees.
     seen: Signal,
-    /// Whether its block has been copied since it was primed.
+    /// Whether the event's block has been copied since the event was primed.
     copied: bool,
     /// Processes that block.
     blocked: Vec<Signal>,
-    /// How often it was primed, so that a copy under way meanwhile tells nothing.
+    /// How often the event was primed. A copy of an earlier round, still under way when the event is primed, tells nothing.
     round: u16,
 }
 
@@ -88,7 +88,7 @@ impl Event {
         event
     }
 
-    /// Lets it wait for `count` occurrences; with none to wait for it is set.
+    /// Primes the event for `count` occurrences; with a count of 0 the event is set.
     pub fn prime(&mut self, count: u32) {
         self.count = count;
         self.extra = 0;
@@ -102,15 +102,15 @@ impl Event {
         }
     }
 
-    /// Fired when it is set: what threads wait for.
+    /// Fired when the event is set: what threads wait for.
     pub fn set(&self) -> &Signal {
         &self.set
     }
 
-    /// Fired when the process sees that it is set.
+    /// Fired when the process sees that the event is set.
     ///
     /// # Panics
-    /// If no process can see that.
+    /// If no process can see the event.
     pub fn seen(&self) -> &Signal {
         assert!(
             matches!(self.action, Action::Copy),
@@ -119,7 +119,7 @@ impl Event {
         &self.seen
     }
 
-    /// Takes one occurrence off a set event: it waits for the next, or is set still if that has come already.
+    /// Takes one occurrence off a set event: the event waits for the next occurrence, or stays set if that has come already.
     pub fn consume(&mut self) {
         assert!(self.set.is_set(), "there is an occurrence to consume");
         match self.extra.checked_sub(1) {
@@ -139,7 +139,7 @@ impl Event {
     }
 }
 
-/// What can occur, and be told to a process or thread.
+/// What can occur and be told to a process or thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Occurrence {
     /// An event.
@@ -151,7 +151,7 @@ pub(crate) enum Occurrence {
 }
 
 impl Occurrence {
-    /// Where.
+    /// The place of the adapter where it occurs.
     pub fn node(self) -> Place {
         match self {
             Occurrence::Event(event) | Occurrence::Block(event, _) => event.node,
@@ -171,7 +171,7 @@ impl EventUnit {
         &mut self.events[index]
     }
 
-    /// Makes an event, in the place of an old one if there is one; `pooled` if the process keeps the place for events.
+    /// Makes an event, in the place of an old event if there is one; `pooled` if the process keeps the place for events.
     pub fn install(&mut self, index: EventNumber, count: u32, action: Action, pooled: bool) {
         let mut event = Event::new(count, action);
         event.pooled = pooled;
@@ -189,7 +189,7 @@ impl EventUnit {
         self.events[index].pooled
     }
 
-    /// An event occurs, which may have been freed. If it is set by that: its action, and the round of the event.
+    /// An event occurs, which may have been freed. If this sets the event, returns its action and its round.
     pub fn occur(&mut self, index: EventNumber, freed: bool) -> Option<(&Action, u16)> {
         let event = &mut self.events[index];
         let before = event.count;
@@ -202,7 +202,7 @@ impl EventUnit {
         Some((&event.action, event.round))
     }
 
-    /// The block of an event is in main memory: the processes that the operating system wakes.
+    /// The block of an event is in main memory: returns the processes that the operating system wakes.
     pub fn copied(&mut self, index: EventNumber, round: u16) -> Vec<Signal> {
         let event = self.event(index);
         if event.round != round {

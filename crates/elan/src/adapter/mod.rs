@@ -8,14 +8,14 @@
 //! | [`dma_engine`] | works through the queue of DMA descriptors, packet by packet; an Elan4 has several |
 //! | [`sten`] | sends short messages without descriptors; a part of an Elan4 |
 //! | [`inputter`] | stores and answers what comes from the network; [`queue`]s of small messages |
-//! | [`event_unit`] | counts events, and starts what they are to start |
+//! | [`event_unit`] | counts the occurrences of events, and starts the events' actions |
 //! | `thread_processor` | runs the libraries' threads, one at a time, which send packets of transactions ([`thread_packets`]) |
 //!
-//! Each part owns its state. It is told what happens, and has the [`Wires`] to what is beyond it: the network, the bus, the
-//! clock, the memory of all processes. What another part of its adapter must do, it returns, and the router
-//! (`cluster::world::route`) tells that one. What all generations have is always there; which further parts an adapter has, a
-//! list in the machine says ([`Part`]). To add a part is to write its file, to name it here and in the router, and to read its
-//! parameters from the machine file.
+//! Each part owns its state. A part is told what happens, and has the [`Wires`] to everything beyond itself: the network,
+//! the bus, the clock, the memory of all processes. A part returns what another part of its adapter must do, and the router
+//! (`cluster::world::route`) tells that other part. The parts that all generations share are always there; a list in the
+//! machine file says which further parts an adapter has ([`Part`]). To add a part: write its file, name it here and in the
+//! router, and read its parameters from the machine file.
 
 pub mod bus;
 pub mod bus_interface;
@@ -50,7 +50,7 @@ fabric::identifiers! {
     EngineNumber;
 }
 
-/// A part in which adapters differ. One with none of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
+/// A part in which adapters differ. An adapter without any of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The short transaction engine.
@@ -65,7 +65,7 @@ pub enum Part {
     },
     /// Reads of main memory are split transactions.
     SplitReads {
-        /// From the end of a request on the bus to its data asking for the bus.
+        /// From the end of a request on the bus to the moment when its data ask for the bus.
         latency: Time,
     },
 }
@@ -77,7 +77,7 @@ pub(crate) enum Due {
     BurstEnds(Place, Direction),
     /// A command has crossed the bus.
     Commanded(Place, Command),
-    /// The command processor is done with it.
+    /// The command processor is done with a command.
     Executed(Place, Command),
     /// The inputter is done with the request of a get.
     Announced(Place, DmaId),
@@ -97,11 +97,11 @@ pub(crate) enum Due {
     Retried(Place, Token),
     /// A message is in a queue.
     Queued(Place, QueueNumber),
-    /// See [`Occurrence`].
+    /// An [`Occurrence`] happens.
     Occurred(Occurrence),
-    /// The event's block is in main memory.
+    /// The block of an occurrence is in main memory.
     Copied(Occurrence),
-    /// The process has seen it.
+    /// The process has seen the block of an occurrence.
     Seen(Occurrence),
     /// A rail fails.
     Fails(Rail),
@@ -109,7 +109,7 @@ pub(crate) enum Due {
     Wake(Signal),
 }
 
-// Every one is moved often.
+// Every `Due` is moved often.
 const _: () = assert!(size_of::<Due>() <= 16);
 
 /// What the parts of one adapter reach beyond themselves, while something happens to them.
@@ -142,7 +142,7 @@ impl Wires<'_> {
         self.fabric.acknowledge(cycle, packet, ack);
     }
 
-    /// Keeps the error of what nobody awaits for the process there.
+    /// Keeps an error that nobody awaits for the process at an address.
     pub fn trap(&mut self, at: Address, fault: Fault) {
         self.memory.trap(self.node, at.context, fault.into());
     }

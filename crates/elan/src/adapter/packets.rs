@@ -1,8 +1,8 @@
 //! # The packets of DMAs at their source, from cutting to acknowledgement
 //!
-//! The units that send, [`super::dma_engine`] and [`super::sten`], decide which DMA has its turn; here its next packet is made. It is
-//! one of four kinds: *data*, the same for a *broadcast*, the *request* of a get, and the *trap* of what serves a get and finds the
-//! bytes gone.
+//! The sending units, [`super::dma_engine`] and [`super::sten`], decide which DMA has its turn. This module makes the next
+//! packet of that DMA. There are four kinds of packets: *data*, *data* of a *broadcast*, the *request* of a get, and the
+//! *trap* that tells an asker that the bytes of its get are gone.
 
 use super::gets::DESCRIPTOR;
 use super::mmu::{Access, Fault};
@@ -24,7 +24,7 @@ pub(crate) fn check_rail(fabric: &Fabric, from: Place, to: Place) -> Result<(), 
     }
 }
 
-/// Whether a destination is one node, or a range of those that there are.
+/// Whether a destination is one node, or a range of existing nodes.
 pub(crate) fn check_range(fabric: &Fabric, destination: Destination) -> Result<(), DmaError> {
     let topology = fabric.topology();
     let (first, last) = (destination.first(), destination.last());
@@ -42,7 +42,7 @@ pub(crate) fn check_range(fabric: &Fabric, destination: Destination) -> Result<(
 struct Piece {
     kind: Kind,
     length: Bytes,
-    /// Where its payload is.
+    /// Where the payload lies.
     placement: Placement,
     payload: Option<Box<[u8]>>,
     fault: Option<Box<Fault>>,
@@ -62,8 +62,8 @@ impl Piece {
 }
 
 impl Wires<'_> {
-    /// Cuts the next packet of a DMA, of a get its only one, and sends it once its payload is read: the payload's length.
-    /// None if the source is no longer mapped: the DMA has failed.
+    /// Cuts the next packet of a DMA (a get has only one) and sends it once its payload is read. Returns the payload's
+    /// length; none if the source is no longer mapped: the DMA has failed.
     pub fn cut(&mut self, id: DmaId) -> Option<Bytes> {
         let piece = match self.flight.dma(id).get {
             Some(Get::Asking { .. }) => Piece::control(Kind::Request, None),
@@ -170,7 +170,7 @@ impl Wires<'_> {
         self.send(token);
     }
 
-    /// A packet of a DMA needs nothing more from the source; as [`Wires::complete`].
+    /// The source is done with a packet of a DMA; returns as [`Wires::complete`] does.
     pub fn settle(&mut self, token: PacketNumber) -> Option<Address> {
         let packet = self.flight.packet_mut(token);
         packet.acknowledged = true;
@@ -181,8 +181,8 @@ impl Wires<'_> {
         queue
     }
 
-    /// Sets the source event of a DMA whose last packet is settled. Nobody awaits that of what serves a get. If it was a message
-    /// to a queue: which, as the next one to it may go now.
+    /// Sets the source event of a DMA whose last packet is settled. Nobody awaits a DMA that serves a get. If the DMA was a
+    /// message to a queue, returns the queue: the next message to this queue may go now.
     pub fn complete(&mut self, id: DmaId) -> Option<Address> {
         let progress = self.flight.dma_mut(id);
         if !progress.complete() || progress.stage >= Stage::Completed {

@@ -1,13 +1,13 @@
 //! # Queues of small messages (public Elan3 headers)
 //!
 //! A process keeps a *queue* in its adapter's memory: a number of slots, each for one message of up to a packet's payload.
-//! Others send to it with [`crate::Dma::queue`], without knowing where in it their message will lie. A message that finds
-//! all slots taken is *discarded*, and its sender tries again as with any packet: no message is lost. An adapter has one
-//! message to a queue under way at a time and holds back the next ones, so that those of one sender arrive in the order of
-//! their posting. With each arrival the queue's event occurs; who consumes it, a thread or the process, takes the messages
-//! in the order of their arrival.
+//! Other processes send to the queue with [`crate::Dma::queue`], without knowing which slot their message will take. A
+//! message that finds all slots taken is *discarded*, and its sender tries again as with any packet: no message is lost. An
+//! adapter has one message to a queue under way at a time and holds back the next ones, so the messages of one sender
+//! arrive in the order of their posting. With each arrival the queue's event occurs. The consumer, a thread or the process,
+//! takes the messages in the order of their arrival.
 //!
-//! On the wire such a message is its blocks and one more transaction, without payload, which claims the slot.
+//! On the wire such a message consists of its blocks and one more transaction, without payload, which claims the slot.
 
 use crate::Place;
 use crate::memory::{Address, EventId, QueueNumber};
@@ -24,7 +24,7 @@ pub struct QueueId {
 }
 
 impl QueueId {
-    /// Where its first slot lies: what others need to know of it.
+    /// Where the queue's first slot lies: the address that senders need.
     pub fn start(self) -> Address {
         self.at
     }
@@ -43,7 +43,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// An empty queue of so many slots of a size; `event` occurs with each message.
+    /// An empty queue of `count` slots of `slot` bytes; `event` occurs with each message.
     pub fn new(count: u32, slot: Bytes, event: Option<EventId>) -> Self {
         Queue {
             slot,
@@ -65,7 +65,7 @@ impl Queue {
         self.slot
     }
 
-    /// Messages in it.
+    /// Messages in the queue.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
@@ -75,7 +75,7 @@ impl Queue {
         self.messages.push_back(message);
     }
 
-    /// Lets threads know of a message, and says which event occurs with it.
+    /// Tells threads of a message, and returns the event that occurs with it.
     pub fn arrive(&self) -> Option<EventId> {
         self.arrived.fire();
         self.event
@@ -90,7 +90,7 @@ impl Queue {
         message
     }
 
-    /// A process takes the first message: it reads it across the bus, until [`Queue::end_read`].
+    /// A process takes the first message: the process reads it across the bus, until [`Queue::end_read`].
     pub fn start_read(&mut self) -> Option<Box<[u8]>> {
         let message = self.messages.pop_front()?;
         self.reading += 1;
@@ -107,7 +107,7 @@ impl Queue {
         self.messages.clear();
     }
 
-    /// What is fired when something comes into it next, if it is empty.
+    /// The signal that is fired when the next message comes into the empty queue.
     pub fn arrival(&self) -> Signal {
         if self.messages.is_empty() {
             self.arrived.reset();

@@ -7,20 +7,20 @@
 //! | step | where | cost |
 //! |---|---|---|
 //! | the process stores command and bytes in its command queue, in one go | bus | one transfer of both |
-//! | the command processor works on it | command processor | `command` |
-//! | the STEN makes it a packet; no descriptor, no read of memory | STEN | `sten_start` |
-//! | it travels, and is answered, as any packet | fabric, inputter | as a DMA's |
+//! | the command processor works on the command | command processor | `command` |
+//! | the STEN turns the command into a packet; no descriptor, no read of memory | STEN | `sten_start` |
+//! | the packet travels, and is answered, as any packet | fabric, inputter | as a DMA's |
 //!
-//! Threads hand over commands without bus and command processor. The bytes are in the command, so that the process may
-//! use its buffer again as soon as it has stored them, and hears nothing of the acknowledgement. An error is a trap, unless a
-//! thread awaits it.
+//! Threads hand over commands without bus and command processor. The bytes are in the command, so the process may use its
+//! buffer again as soon as it has stored the command, and does not hear of the acknowledgement. An error is a trap, unless
+//! a thread awaits the message.
 //!
 //! The STEN takes up one command at a time, in order. Messages to one queue go one after the other, as those of the DMA
-//! engine do ([`super::queue`]), while public headers of the Elan4 speak of two in flight: a simplification. Its queue is
-//! bounded by those who use it: the slots of Tports for messages and answers, the notices that their threads have pending, the
-//! signals of groups. The packets share the injection channels of the adapter with those of the DMA engines.
+//! engine do ([`super::queue`]), while public headers of the Elan4 speak of two in flight: a simplification. The users of
+//! the STEN bound its queue: the slots of Tports for messages and answers, the pending notices of their threads, the
+//! signals of groups. The STEN's packets share the injection channels of the adapter with those of the DMA engines.
 //!
-//! An adapter without the part sends such messages by its DMA engine.
+//! An adapter without a STEN sends such messages by its DMA engine.
 
 use super::{Due, Part, Wires};
 use crate::in_flight::DmaId;
@@ -36,7 +36,7 @@ pub(crate) struct Sten {
 }
 
 impl Sten {
-    /// One, if the machine says so.
+    /// A short transaction engine, if the machine has one.
     pub fn new(parts: &[Part]) -> Option<Self> {
         parts.iter().find_map(|part| match *part {
             Part::Sten { start } => Some(Sten {
@@ -48,12 +48,12 @@ impl Sten {
         })
     }
 
-    /// A command for it.
+    /// Queues a command.
     pub fn push(&mut self, id: DmaId) {
         self.queue.push_back(id);
     }
 
-    /// Takes up the next command, if it works on none.
+    /// Takes up the next command, if the engine is idle.
     pub fn run(&mut self, wires: &mut Wires) {
         if !self.busy
             && let Some(id) = self.queue.pop_front()
@@ -64,7 +64,7 @@ impl Sten {
         }
     }
 
-    /// It makes a command a packet; as [`Wires::complete`].
+    /// Turns a command into a packet; returns as [`Wires::complete`] does.
     pub fn issue(&mut self, wires: &mut Wires, id: DmaId) -> Option<Address> {
         self.busy = false;
         match wires.cut(id) {

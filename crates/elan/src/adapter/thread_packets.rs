@@ -3,13 +3,13 @@
 //! The thread processor sends packets with instructions of its own (petrini2003 s2.1): up to [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS)
 //! transactions, to one process. The inputter takes such a packet as a whole:
 //!
-//! 1. it translates every address; one that faults, and the packet is refused for good and changes nothing;
-//! 2. it tests the conditions; if one fails, the answer is *test failed* and nothing changes;
-//! 3. it answers *accepted* and executes the rest, in order.
+//! 1. The inputter translates every address. If one faults, the packet is refused for good and changes nothing.
+//! 2. The inputter tests the conditions. If one fails, the answer is *test failed* and nothing changes.
+//! 3. The inputter answers *accepted* and executes the other transactions, in order.
 //!
-//! One that finds no room in a queue is *discarded* before it is tested, and sent again as any refused packet.
+//! A packet that finds no room in a queue is *discarded* before its conditions are tested, and sent again as any refused packet.
 //!
-//! A packet to a range of nodes has its answers between 2 and 3, see [`super::inputter::broadcast`].
+//! The answers to a packet to a range of nodes are combined between steps 2 and 3, see [`super::inputter::broadcast`].
 
 use super::{Due, Wires};
 use crate::in_flight::{ThreadPacket, ThreadPacketNumber, Token};
@@ -57,7 +57,7 @@ impl Wires<'_> {
             let at = self.now + self.config.adapter.retry_after(refusals);
             return self.schedule(at, Due::Retried(self.node, Token::Thread(token)));
         }
-        // Of a broadcast, those who object have said why.
+        // The destinations of a broadcast that object have already said why.
         packet.result.get_or_insert(Ok(Answer {
             passed: true,
             found: None,

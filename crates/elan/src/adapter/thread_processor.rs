@@ -1,4 +1,4 @@
-//! # The thread processor: one thread has it at a time, until it waits; the others take turns
+//! # The thread processor: one thread has the processor at a time, until it waits; the others take turns
 //!
 //! What threads are and what they can do is told in [`crate::thread`].
 
@@ -13,12 +13,12 @@ pub(crate) struct ThreadProcessor {
     taken: bool,
     /// Threads that are ready, in the order in which they became so.
     ready: VecDeque<Signal>,
-    /// Time in which it has worked.
+    /// Time in which the processor has worked.
     busy: Time,
 }
 
 impl ThreadProcessor {
-    /// A thread is ready. It has the processor now, or when the signal is fired: whether it must wait for that.
+    /// A thread is ready. Returns whether the thread must wait for the signal; otherwise it has the processor now.
     pub fn take(&mut self, turn: &Signal) -> bool {
         if self.taken {
             self.ready.push_back(turn.clone());
@@ -43,7 +43,7 @@ impl ThreadProcessor {
         self.busy += time;
     }
 
-    /// Time in which it has worked so far.
+    /// Time in which the processor has worked so far.
     pub fn busy(&self) -> Time {
         self.busy
     }

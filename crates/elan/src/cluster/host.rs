@@ -14,7 +14,7 @@ use kernel::Signal;
 use units::Bytes;
 
 impl Node {
-    /// Bytes cross the bus; the signal is fired when they have.
+    /// Bytes cross the bus; the signal is fired when all have crossed.
     fn cross(&self, direction: Direction, bytes: Bytes) -> Signal {
         let crossed = Signal::new();
         if bytes.is_zero() {
@@ -27,13 +27,13 @@ impl Node {
         crossed
     }
 
-    /// The host stores so many bytes in the adapter, word by word: posted writes, which it does not wait for. They have
-    /// crossed the bus before any command that follows.
+    /// The host stores so many bytes in the adapter, word by word, as posted writes: the host does not wait for them. The
+    /// bytes have crossed the bus before any command that follows.
     pub fn store_across(&self, bytes: Bytes) {
         self.cross(Direction::ToAdapter, bytes);
     }
 
-    /// The same; the process waits until they are there.
+    /// Stores so many bytes in the adapter, and waits until they have crossed the bus.
     pub async fn cross_to_adapter(&self, bytes: Bytes) {
         self.cross(Direction::ToAdapter, bytes).wait().await;
     }
@@ -63,7 +63,7 @@ impl Node {
             .translate(self.at(at), length, Access::Host, self.capability())
     }
 
-    /// A command that lets a thread go on which waits for the signal.
+    /// Posts a command that lets the thread go on which waits for the returned signal.
     pub fn wake_thread(&self) -> Signal {
         let woken = Signal::new();
         let mut world = self.world.borrow_mut();
@@ -78,11 +78,11 @@ impl Node {
         self.world.borrow().adapter(self.place()).sten.is_some()
     }
 
-    /// Stores a command for the short transaction engine, with its bytes. To await the transfer costs nothing, and returns an
-    /// error if there was one.
+    /// Stores a command for the short transaction engine, with its bytes. Awaiting the transfer costs nothing; it returns
+    /// an error if there was one.
     ///
     /// # Panics
-    /// If the adapter has none.
+    /// If the adapter has no short transaction engine.
     pub fn send_short(&self, dma: Dma) -> Transfer {
         assert!(self.has_sten(), "the adapter has no STEN");
         let progress = self.progress(dma.short(), Report::Nobody);
@@ -93,7 +93,7 @@ impl Node {
         transfer
     }
 
-    /// A processor of this node. The number counts modulo the processors of a node.
+    /// A processor of this node. The number counts modulo the number of processors.
     pub fn cpu(&self, number: u32) -> HostCpu {
         let world = self.world.borrow();
         let cpu = number % world.config().host.cpus;
@@ -101,7 +101,7 @@ impl Node {
         HostCpu::new(&world.config().noise, world.seed, node, cpu)
     }
 
-    /// Nodes of the machine, and networks that each is attached to.
+    /// The number of nodes of the machine, and the number of networks that each node is attached to.
     pub fn nodes_and_rails(&self) -> (u32, u32) {
         let world = self.world.borrow();
         let tree = world.fabric().topology();

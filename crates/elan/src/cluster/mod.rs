@@ -1,10 +1,10 @@
 //! # The cluster: time, the run loop, and what processes see of a node
 //!
 //! Two clocks meet here. Adapters, buses and processes live in events at any picosecond; the fabric lives in cycles.
-//! [`Cluster::run_until`] interleaves them: events that are due no later than a cycle come before it, and the fabric
-//! is told how far it may run before the next event. Deliveries and acknowledgements are handled at the time of the fabric's
-//! cycle, in the order that the fabric gives; what adapters then hand to the fabric takes effect in the next cycle. Events at
-//! the same time are ordered by the place of their adapter, then by the order of scheduling.
+//! [`Cluster::run_until`] interleaves the two: events that are due no later than a cycle come before the cycle, and the
+//! fabric is told how far it may run before the next event. Deliveries and acknowledgements are handled at the time of the
+//! fabric's cycle, in the order that the fabric gives. What adapters then hand to the fabric takes effect in the next
+//! cycle. Events at the same time are ordered by the place of their adapter, then by the order of scheduling.
 
 mod host;
 mod node;
@@ -52,7 +52,7 @@ pub enum Stop {
         at: Time,
         /// Names of the processes.
         waiting: Vec<String>,
-        /// Packets that wait for each other, if that is why.
+        /// Packets that wait for each other, if these cause the deadlock.
         packets: Option<Box<fabric::Deadlock>>,
     },
     /// A bound was passed.
@@ -66,8 +66,8 @@ pub enum Stop {
 /// How many steps of the run loop pass between two looks at the bounds.
 const WATCH_INTERVAL: u64 = 256;
 
-/// How many steps pass between two searches for packets that wait for each other, where broadcasts may do that: other
-/// traffic may go on for as long as it likes.
+/// How many steps pass between two searches for packets that wait for each other, where broadcasts can do so: other traffic
+/// can hide such a deadlock for as long as it goes on.
 const DEADLOCK_INTERVAL: u64 = 1 << 14;
 
 /// How far the fabric may run, in cycles, before the bounds are looked at.
@@ -101,7 +101,7 @@ impl Cluster {
         }
     }
 
-    /// The same with a seed for the random streams of its hosts' noise; it is 0 otherwise.
+    /// Sets the seed for the random streams of the hosts' noise; the default is 0.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         self.world.borrow_mut().seed = seed;
@@ -141,8 +141,8 @@ impl Cluster {
         self.world.borrow().fabric().topology().rails()
     }
 
-    /// Lets a rail fail at a moment, for ever: all of its adapters see that their links are dead. What is on its way gets lost;
-    /// senders learn of it ([`crate::DmaError::is_rail_down`]). What has been acknowledged is safe.
+    /// Lets a rail fail at a moment, for ever: all adapters of the rail see that their links are dead. Packets on their way
+    /// get lost; their senders learn of it ([`crate::DmaError::is_rail_down`]). What has been acknowledged is safe.
     ///
     /// # Panics
     /// If the machine has no such rail, or the moment is past.
@@ -162,8 +162,8 @@ impl Cluster {
         Capability(self.capabilities.get())
     }
 
-    /// Attaches processes at some nodes, of which each may occur several times, all with a new capability. The first of every
-    /// node are in contexts of one number, so are the second, and so on: what broadcasts need.
+    /// Attaches processes at some nodes, all with a new capability. A node may occur several times. The first processes of
+    /// all nodes are in contexts of one number, so are the second ones, and so on: broadcasts need this.
     ///
     /// # Errors
     /// If an adapter has no context left, or too few numbers are free everywhere.
@@ -214,16 +214,16 @@ impl Cluster {
     /// Runs to a moment, that moment's events included.
     ///
     /// # Errors
-    /// A bound passed, the run cancelled, or packets that wait for each other. Processes that wait for ever are no error here.
+    /// A bound passed, the run cancelled, or packets that wait for each other. Processes that wait for ever are no error.
     pub fn run_until(&mut self, end: Time) -> Result<(), Stop> {
         while self.step(end)? {}
         self.world.borrow_mut().advance_clock(end);
         Ok(())
     }
 
-    /// Runs until `go_on`, which is asked after each step with the present time, says no, or until nothing more is due by `end`.
-    /// Returns whether anything is still due; if not, the clock stands at `end`, unless that is [`Time::MAX`]. Processes that wait
-    /// for ever are no error here.
+    /// Runs until `go_on` says no, or until nothing more is due by `end`. `go_on` is asked after each step with the present
+    /// time. Returns whether anything is still due; if not, the clock stands at `end`, unless `end` is [`Time::MAX`].
+    /// Processes that wait for ever are no error.
     ///
     /// # Errors
     /// As [`Cluster::run_until`].
@@ -268,7 +268,7 @@ impl Cluster {
         }
     }
 
-    /// Runs what is next, if it is due by `end`; whether anything was.
+    /// Runs what is next, if it is due by `end`; returns whether anything was.
     fn step(&mut self, end: Time) -> Result<bool, Stop> {
         self.executor.run_ready();
         if self.steps.is_multiple_of(WATCH_INTERVAL) {
@@ -284,7 +284,7 @@ impl Cluster {
         Ok(self.world.borrow_mut().step(end, LONGEST_STRETCH))
     }
 
-    /// The error of a run in which these packets, and the processes that wait for them, cannot go on.
+    /// The error of a run in which some packets, and the processes that wait for the packets, cannot go on.
     fn deadlock(&self, packets: Option<fabric::Deadlock>) -> Stop {
         Stop::Deadlock {
             at: self.now(),

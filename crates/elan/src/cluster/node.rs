@@ -16,7 +16,7 @@ use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A node, seen by one process that is attached to its adapter. Clones are the same process.
+/// A node, seen by one process that is attached to the node's adapter. Clones stand for the same process.
 #[derive(Clone)]
 pub struct Node {
     pub(crate) world: Rc<RefCell<World>>,
@@ -26,7 +26,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The processes of a node that need no protection: those of context 0.
+    /// The node as seen by processes that need no protection: those of context 0.
     pub(super) fn open(world: Rc<RefCell<World>>, place: Place) -> Self {
         Node {
             world,
@@ -50,7 +50,7 @@ impl Node {
         Ok(self.attached(context, capability))
     }
 
-    /// The process that has a context of this adapter.
+    /// The node as seen by the process that has a context of its adapter.
     pub(super) fn attached(&self, context: ContextId, capability: Capability) -> Node {
         Node {
             context,
@@ -59,8 +59,8 @@ impl Node {
         }
     }
 
-    /// The same process at its node's adapter on another rail: attaches it there, to a context of its own through which that
-    /// adapter reaches the process's main memory; see [`crate::adapter::mmu::context`].
+    /// The same process at its node's adapter on another rail: attaches the process there. Its context there lets that
+    /// adapter reach the process's main memory; see [`crate::adapter::mmu::context`].
     ///
     /// # Errors
     /// If all contexts of that adapter are in use.
@@ -86,8 +86,8 @@ impl Node {
         Ok(beside)
     }
 
-    /// Ends the process's context. Its memory is unmapped, its events and queues are gone; whoever addresses them gets a
-    /// fault.
+    /// Ends the process's context. The process's memory is unmapped, its events and queues are gone; whoever addresses them
+    /// gets a fault.
     pub fn detach(&self) {
         let process = self.at(ElanAddr::NOWHERE);
         self.memory().detach(process, self.capability);
@@ -98,12 +98,12 @@ impl Node {
         Rc::clone(self.world.borrow().config())
     }
 
-    /// The place of its adapter.
+    /// The place of the node's adapter.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Whether its network has hardware broadcasts: it is a tree.
+    /// Whether the network has hardware broadcasts, as a tree has.
     pub fn has_broadcasts(&self) -> bool {
         self.world.borrow().fabric().topology().as_tree().is_some()
     }
@@ -124,7 +124,7 @@ impl Node {
         self.world.borrow().adapter(self.place).down.clone()
     }
 
-    /// Whether the adapter receives a message: some of it has arrived, and some is missing; or a packet arrives.
+    /// Whether the adapter receives a message: some of the message has arrived, and some is missing; or a packet arrives.
     pub fn is_receiving(&self) -> bool {
         self.world.borrow().is_receiving(self.place)
     }
@@ -158,7 +158,7 @@ impl Node {
         self.world.borrow().now()
     }
 
-    /// Waits until a moment; one in the past is now.
+    /// Waits until a moment, not at all if the moment is past.
     pub async fn sleep_until(&self, at: Time) {
         if at > self.now() {
             self.alarm(at).wait().await;
@@ -220,7 +220,7 @@ impl Node {
         region.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A region that has a length and no contents; DMAs to and from it cost the same time.
+    /// A region that has a length and no contents; DMAs from and to the region cost the same time as others.
     ///
     /// # Panics
     /// If the addresses are exhausted; see [`Node::map`].
@@ -229,10 +229,10 @@ impl Node {
         region.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Unmaps a region, whole; the events and queues in it are gone.
+    /// Unmaps a whole region; the events and queues in the region are gone.
     ///
     /// # Errors
-    /// If it is not one of the process's.
+    /// If the region is not one of the process's.
     pub fn free(&self, region: Region) -> Result<(), Fault> {
         self.memory().unmap(region, self.capability)
     }
@@ -240,7 +240,7 @@ impl Node {
     /// Changes what adapters may do with a part of a region.
     ///
     /// # Errors
-    /// If the bytes do not lie within one.
+    /// If the bytes do not lie within one region.
     pub fn protect(
         &self,
         at: ElanAddr,
@@ -255,10 +255,10 @@ impl Node {
         space.protect(at, length, permissions).map_err(fault)
     }
 
-    /// Stores bytes in the process's memory, as the host does, in no time. A region that holds none stays as it is.
+    /// Stores bytes in the process's memory, as the host does, in no time. A region without contents stays as it is.
     ///
     /// # Errors
-    /// If they do not lie within one region of the process.
+    /// If the bytes do not lie within one region of the process.
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let access = Access::Host;
         self.check_own(at, Bytes::new(bytes.len() as u64), access)?;
@@ -285,7 +285,7 @@ impl Node {
         stored.unwrap_or_else(|fault| panic!("{fault}"));
     }
 
-    /// The contents of one of this process's regions; none if it was only reserved.
+    /// The contents of one of this process's regions; none if the region was only reserved.
     ///
     /// # Panics
     /// If the region is another process's.
@@ -318,8 +318,8 @@ impl Node {
         assert!(own, "{at} belongs to another process");
     }
 
-    /// Posts a DMA, now. Awaiting the transfer waits until all of it is acknowledged, or all bytes of a get are there,
-    /// and the process knows.
+    /// Posts a DMA, now. Awaiting the transfer waits until all packets are acknowledged, or until all bytes of a get are
+    /// there, and the process knows.
     pub fn dma(&self, dma: Dma) -> Transfer {
         let mut world = self.world.borrow_mut();
         let progress = self.progress(dma, Report::Host);
@@ -329,7 +329,7 @@ impl Node {
         transfer
     }
 
-    /// Posts a DMA of whose end only its events tell; its error is a trap.
+    /// Posts a DMA whose end only its events tell; its error is a trap.
     pub fn post(&self, dma: Dma) {
         let mut world = self.world.borrow_mut();
         let id = world.flight().add_dma(self.progress(dma, Report::Nobody));
@@ -351,19 +351,19 @@ impl Node {
         }
     }
 
-    /// A DMA of the process.
+    /// The progress of a new DMA of the process.
     pub(crate) fn progress(&self, dma: Dma, report: Report) -> Progress {
         Progress::new(dma, (self.place, self.context), self.capability, report)
     }
 
-    /// The oldest error of what nobody awaited: chained and posted DMAs, bytes for memory that was unmapped.
+    /// The oldest error that nobody awaited: of chained and posted DMAs, and of bytes for memory that was unmapped.
     pub fn trap(&self) -> Option<DmaError> {
         let mut memory = self.memory();
         let context = memory.context_mut(self.at(ElanAddr::NOWHERE), self.capability);
         context.ok()?.traps.pop_front()
     }
 
-    /// Whether the inputter accepts packets; if not, it discards them and their senders try again.
+    /// Lets the inputter accept packets or not; if not, it discards packets and their senders try again.
     pub fn accept(&self, accepting: bool) {
         let mut world = self.world.borrow_mut();
         let inputter = &mut world.adapter_mut(self.place).inputter;

@@ -16,7 +16,7 @@ use std::task::Poll;
 use units::Bytes;
 
 impl Node {
-    /// An event that is set by its `count`-th occurrence and seen by the process; one of count 0 is set.
+    /// An event that is set by its `count`-th occurrence and seen by the process; an event with a count of 0 is set.
     ///
     /// # Panics
     /// If the adapter's memory is exhausted; see [`Node::event_at`].
@@ -34,7 +34,7 @@ impl Node {
         event.unwrap_or_else(|fault| panic!("{fault}"))
     }
 
-    /// A place for an event in pages of adapter memory that the process keeps for them.
+    /// A place for an event, in pages of adapter memory that the process keeps for events.
     fn event_place(&self) -> Result<ElanAddr, MemoryError> {
         let process = self.at(ElanAddr::NOWHERE);
         let place = || {
@@ -54,7 +54,7 @@ impl Node {
         Ok(place().expect("the process has just mapped places"))
     }
 
-    /// An event in a block of 64 bytes of the process's adapter memory, in place of one that is there.
+    /// An event in a block of 64 bytes of the process's adapter memory, in place of an event that is there.
     ///
     /// # Errors
     /// If the block is no adapter memory of the process.
@@ -80,7 +80,7 @@ impl Node {
         Ok(event)
     }
 
-    /// Frees an event of the process: it occurs no more, and its place may hold another.
+    /// Frees an event of the process: it occurs no more, and another event may take its place.
     pub fn free_event(&self, event: EventId) {
         self.assert_owns_event(event);
         let mut world = self.world.borrow_mut();
@@ -105,7 +105,7 @@ impl Node {
         self.world.borrow_mut().event(event).prime(count);
     }
 
-    /// Lets an event of the process occur, by a command; a remote one is set with [`Node::notify`].
+    /// Lets an event of the process occur, by a command; a remote event is set with [`Node::notify`].
     pub fn set(&self, event: EventId) {
         self.assert_owns_event(event);
         self.world
@@ -137,7 +137,7 @@ impl Node {
         world.event(event).seen().clone()
     }
 
-    /// Waits in a way of choice; see [`crate::adapter::event_unit`].
+    /// Waits for one of the process's events, in a way of choice; see [`crate::adapter::event_unit`].
     pub async fn wait_by(&self, event: EventId, how: Wait) {
         match how {
             Wait::Poll => self.wait(event).await,
@@ -150,8 +150,8 @@ impl Node {
         }
     }
 
-    /// Waits, in a way of choice, for a future that is ready when a process that polls sees its end, such as a [`Transfer`]. A
-    /// process that blocks goes on later, by the difference of `interrupt` and `poll`, unless the future is ready at once.
+    /// Waits, in a way of choice, for a future that is ready when a polling process sees its end, such as a [`Transfer`]. A
+    /// blocking process goes on later, by the difference of `interrupt` and `poll`, unless the future is ready at once.
     pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: Wait) -> F::Output {
         let mut seen = pin!(seen.into_future());
         let looks = match how {
@@ -169,13 +169,13 @@ impl Node {
         output
     }
 
-    /// Looks at an event up to so many times, one `poll` apart; whether it is set.
+    /// Looks at an event up to so many times, one `poll` apart; returns whether it is set.
     pub async fn poll(&self, event: EventId, looks: u32) -> bool {
         let seen = pin!(self.seen_of(event).wait());
         self.look(seen, looks).await.is_some()
     }
 
-    /// Looks up to so many times whether a future is ready, one `poll` apart.
+    /// Looks up to so many times, one `poll` apart, whether a future is ready; returns its output if it is.
     async fn look<F: Future>(&self, mut seen: Pin<&mut F>, looks: u32) -> Option<F::Output> {
         let first = poll_fn(|context| Poll::Ready(seen.as_mut().poll(context))).await;
         if let Poll::Ready(output) = first {
@@ -194,15 +194,15 @@ impl Node {
         .await
     }
 
-    /// Gives the processor up until the operating system wakes the process for the event, unless the block is in main memory
-    /// already.
+    /// Gives up the processor until the operating system wakes the process for the event, unless the event's block is in
+    /// main memory already.
     async fn block(&self, event: EventId) {
         let seen = self.seen_of(event);
         let woken = self.world.borrow_mut().event(event).wake_up();
         woken.unwrap_or(seen).wait().await;
     }
 
-    /// A process or thread has direct access to its own events only; all others are set with [`Node::notify`].
+    /// A process or thread has direct access to its own events only; other events are set with [`Node::notify`].
     pub(crate) fn assert_owns_event(&self, event: EventId) {
         let own = event.node == self.place()
             && self
@@ -230,8 +230,8 @@ impl Node {
         Ok(queue.expect("the slots have just been mapped"))
     }
 
-    /// A queue of `count` slots of `slot` bytes each in adapter memory of the process, in place of one that is there. With
-    /// each message the event occurs.
+    /// A queue of `count` slots of `slot` bytes each in adapter memory of the process, in place of a queue that is there.
+    /// The event occurs with each message.
     ///
     /// # Errors
     /// If the slots do not lie in one region of adapter memory.
@@ -270,7 +270,7 @@ impl Node {
         })
     }
 
-    /// Takes a queue of the process away, with the messages in it; whoever sends to it gets a fault.
+    /// Takes a queue of the process away, with the messages in it; a process that sends to the queue gets a fault.
     pub fn free_queue(&self, queue: QueueId) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();
@@ -283,10 +283,10 @@ impl Node {
     }
 
     /// Puts a message of the host into one of this process's queues, for a thread, by a command: the process waits for
-    /// nothing. There must be a slot when the command comes to it: the queue has more than can be filled.
+    /// nothing. A slot must be free when the command reaches the queue: the queue has more slots than its users fill.
     ///
     /// # Panics
-    /// If it is longer than a slot; later, if there is no slot.
+    /// If the message is longer than a slot; later, if there is no slot.
     pub fn insert(&self, queue: QueueId, message: &[u8]) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();

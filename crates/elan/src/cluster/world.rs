@@ -1,4 +1,4 @@
-//! The state behind all nodes, and its clock. The router ([`route`]) says who is told what happens.
+//! The state behind all nodes, and its clock. The router ([`route`]) tells each part what happens.
 
 mod route;
 
@@ -18,12 +18,12 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::Time;
 
-/// Everything that is simulated but the processes.
+/// Everything that is simulated, except the processes.
 pub(crate) struct World {
     config: Rc<Config>,
     fabric: Fabric,
     adapters: TiVec<Place, Adapter>,
-    /// Their bus interfaces, which all parts use.
+    /// The adapters' bus interfaces, which all parts use.
     interfaces: TiVec<Place, BusInterface>,
     memory: Memory,
     flight: InFlight,
@@ -72,7 +72,7 @@ impl World {
         self.packets_done
     }
 
-    /// A digest of their records.
+    /// A digest of the packets' records.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
@@ -102,7 +102,7 @@ impl World {
         &self.adapters[node]
     }
 
-    /// The same, to tell them something.
+    /// The parts of an adapter, to change them.
     pub fn adapter_mut(&mut self, node: Place) -> &mut Adapter {
         &mut self.adapters[node]
     }
@@ -125,7 +125,7 @@ impl World {
         self.flight.landing_at(node) > 0 || self.fabric.arriving(node) > 0
     }
 
-    /// The parts of an adapter, and the wires from there.
+    /// The parts of an adapter, and the wires that they reach.
     #[inline]
     fn at(&mut self, node: Place) -> (&mut Adapter, Wires<'_>) {
         let wires = Wires {
@@ -150,13 +150,13 @@ impl World {
         self.agenda.schedule(at, node.get().into(), due);
     }
 
-    /// Nothing happens before `end` any more.
+    /// Moves the clock to `end`: nothing happens before `end` any more.
     pub fn advance_clock(&mut self, end: Time) {
         self.now = self.now.max(end);
         self.fabric.skip_to(end / self.config.cycle + 1);
     }
 
-    /// Brings the fabric to the present: while its worms flow and nothing else happens, it is not called.
+    /// Brings the fabric to the present: the fabric is not called while its worms flow and nothing else happens.
     fn catch_up(&mut self) {
         self.fabric.skip_to(self.cycle_from(self.now));
     }
@@ -166,8 +166,8 @@ impl World {
         at.div_ceil(self.config.cycle)
     }
 
-    /// Lets the next thing happen, if it is due by `end`; the fabric runs at most `stretch` cycles. Whether anything
-    /// is left to do by then.
+    /// Lets the next thing happen, if it is due by `end`; the fabric runs at most `stretch` cycles. Returns whether
+    /// anything is left to do by `end`.
     pub fn step(&mut self, end: Time, stretch: u64) -> bool {
         let next = self.agenda.peek_time();
         // Cycles strictly before the next event come first.
@@ -203,7 +203,7 @@ impl World {
         self.fabric.counters(link)
     }
 
-    /// Packets and flits: what went in is what came out and what is on the way.
+    /// Asserts for packets and flits: what went in is what came out and what is on the way.
     pub fn check_conservation(&mut self) {
         self.catch_up();
         let packets = self.fabric.packet_census();

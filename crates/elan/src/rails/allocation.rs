@@ -42,7 +42,7 @@ pub enum AllocationError {
     TooManyRails(u32),
 }
 
-/// Who transmits and who receives on each rail.
+/// The role of every adapter: on each rail, which nodes transmit and which receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
     rails: u32,
@@ -51,11 +51,11 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Algorithm 1: on each rail of the first half, consecutive groups of 1, 2, 4 ... nodes transmit and receive in turn. Each rail
-    /// of the second half is the inverse of one of the first half, so that two nodes reach each other in both directions.
+    /// Algorithm 1: on each rail of the first half, consecutive groups of 1, 2, 4 ... nodes transmit and receive in turn. Each
+    /// rail of the second half is the inverse of a rail of the first half, so two nodes reach each other in both directions.
     ///
-    /// Rails are numbered as figure 3 has its rows, in the order in which the algorithm's two loops come to them: transmitters
-    /// first on all of the first half. (Its text calls these the rails 2i, and their inverses 2i + 1.)
+    /// Rails are numbered as the rows of figure 3, in the order in which the algorithm's two loops come to them: on all rails of
+    /// the first half transmitters come first. (The paper's text calls these the rails 2i, and their inverses 2i + 1.)
     pub fn logarithmic(nodes: u32) -> Self {
         let rails = logarithmic_rails(nodes);
         let half = rails / 2;
@@ -79,11 +79,11 @@ impl Allocation {
         Self::with_rails(nodes, optimal_rails(nodes)).expect("they are as many as needed")
     }
 
-    /// Algorithm 2 with a given number of rails: each node transmits on half of them, and node after node takes the next half, in
-    /// the order of the recursion of the paper, 1 before 0. That is the lexical order of the rails that a node transmits on.
+    /// Algorithm 2 with a given number of rails: each node transmits on half of the rails, the next half in the order of
+    /// the paper's recursion, 1 before 0. This is the lexical order of the rails that a node transmits on.
     ///
     /// # Errors
-    /// If so many nodes need more rails, or there is no room for so many rails.
+    /// If the nodes need more rails, or a column has no bits for so many rails.
     pub fn with_rails(nodes: u32, rails: u32) -> Result<Self, AllocationError> {
         check(nodes, rails)?;
         let halves = Rail::all(rails).combinations(rails as usize / 2);
@@ -102,7 +102,7 @@ impl Allocation {
         self.columns.len() as u32
     }
 
-    /// Whether the adapter of `node` on `rail` transmits; it receives otherwise.
+    /// Whether the adapter of `node` on `rail` transmits; otherwise it receives.
     pub fn transmits(&self, rail: Rail, node: NodeId) -> bool {
         assert!(rail.get() < self.rails, "there is no rail {rail}");
         has(self.columns[node], rail)
@@ -114,7 +114,7 @@ impl Allocation {
         Rail::all(self.rails).filter(move |&rail| has(between, rail))
     }
 
-    /// Whether every node reaches every other. Takes a time that is quadratic in the nodes.
+    /// Whether every node reaches every other. Takes time quadratic in the number of nodes.
     pub fn is_connected(&self) -> bool {
         let mut pairs = self.columns.keys().tuple_combinations();
         pairs.all(|(one, other)| self.between(one, other) != 0 && self.between(other, one) != 0)
@@ -128,7 +128,7 @@ impl Allocation {
         let node: BTreeMap<u64, NodeId> = columns.map(|(node, column)| (*column, node)).collect();
         let senders = self.columns.iter_enumerated();
         let mut senders = senders.filter(|(_, column)| has(**column, rail));
-        // The second node's column has another rail in place of this one, and is equal otherwise.
+        // The second node's column has another rail in place of this one; otherwise both columns are equal.
         senders.find_map(|(from, column)| {
             let mut others = Rail::all(self.rails).filter(|&other| !has(*column, other));
             let to = others.find_map(|other| node.get(&(column ^ bit(rail) | bit(other))));
@@ -141,7 +141,7 @@ impl Allocation {
     }
 }
 
-/// Whether algorithm 2 connects so many nodes with so many rails. No other allocation does where it does not.
+/// Whether algorithm 2 connects so many nodes with so many rails. Where it does not, no other allocation does.
 ///
 /// # Errors
 /// See [`Allocation::with_rails`].
@@ -160,8 +160,8 @@ pub fn check(nodes: u32, rails: u32) -> Result<(), AllocationError> {
     }
 }
 
-/// The most nodes that a static allocation connects with so many rails: C(r, r/2) (proposition 1), or `u64::MAX` where it is
-/// more than that.
+/// The most nodes that a static allocation connects with so many rails: C(r, r/2) (proposition 1), or `u64::MAX` where this
+/// number is larger than that.
 pub fn most_nodes(rails: u32) -> u64 {
     // C(r, k + 1) = C(r, k) (r - k) / (k + 1), without remainder. A row of Pascal's triangle grows up to its middle.
     let step = |nodes: u64, k: u64| {

@@ -9,16 +9,41 @@ use units::{Bytes, Time};
 pub struct Config {
     /// How the rails of a message are picked.
     pub policy: Kind,
-    /// Fraction of the rails that a message could have which it is striped over, 0 (one) to 1 (all).
+    /// Over which fraction of the available rails a message is striped: 0 (one rail) to 1 (all).
     pub striping: f64,
-    /// Of the policy hybrid: longest message that is sent without reservation.
+    /// For the policy hybrid: the longest message that is sent without reservation.
     pub threshold: Bytes,
     /// Cycles of the thread processor for each control message.
     pub handle: u32,
-    /// From one look at the rails to the next, if none is free; more than zero.
+    /// The time between two looks at the rails, if no rail is free; more than zero.
     pub poll: Time,
-    /// Of the policies that reserve: whether requests that meet are compared, so that one of them goes on (s4.2, algorithm 6).
+    /// For the policies that reserve: whether requests that meet are compared, so that one of them goes on (s4.2, algorithm 6).
     pub avoidance: bool,
+}
+
+/// Which rails a message may take where its receiver picks them, as under Tports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidates {
+    /// The next in turn of all rails between the two nodes.
+    All,
+    /// The next in turn of the free rails, or of all rails if none is free.
+    FreeFirst,
+    /// Rails that are free at the receiver; the message waits for them, and they are taken until the message ends.
+    FreeHere,
+    /// As `FreeHere`, but of these rails only those that are free at the sender too, if there are any.
+    FreeAtBothEnds,
+}
+
+impl Config {
+    /// The rails that a message of this length may take.
+    pub fn candidates(&self, size: Bytes) -> Candidates {
+        match self.policy {
+            Kind::Static | Kind::Basic => Candidates::All,
+            Kind::Hybrid if size <= self.threshold => Candidates::FreeFirst,
+            Kind::LocalDynamic => Candidates::FreeHere,
+            Kind::Dynamic | Kind::Hybrid => Candidates::FreeAtBothEnds,
+        }
+    }
 }
 
 /// How the rails of a message are picked; see the essay of the module.
@@ -26,15 +51,15 @@ pub struct Config {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Policy")]
 pub enum Kind {
-    /// Each adapter transmits or receives, for ever.
+    /// Each adapter only transmits or only receives, always.
     Static,
-    /// In turn.
+    /// The rails take turns.
     Basic,
-    /// Free at the sender.
+    /// Rails that are free at the sender.
     LocalDynamic,
-    /// Reserved at both ends.
+    /// Rails that are reserved at both ends.
     Dynamic,
-    /// Short messages free at the sender, long ones reserved at both ends.
+    /// Short messages take rails that are free at the sender, long messages rails that are reserved at both ends.
     Hybrid,
 }
 
@@ -42,5 +67,10 @@ impl Kind {
     /// Whether adapters reserve themselves, by control messages.
     pub fn reserves(self) -> bool {
         matches!(self, Kind::Dynamic | Kind::Hybrid)
+    }
+
+    /// Whether each adapter only transmits or only receives, as an [`Allocation`](super::Allocation) says.
+    pub fn allocates(self) -> bool {
+        self == Kind::Static
     }
 }

@@ -10,16 +10,16 @@ use typed_index_collections::TiVec;
 
 /// One rail at one node.
 pub(super) struct RailAdapter {
-    /// The node at its adapter, in the context of the system.
+    /// The node at the rail's adapter, in the context of the system.
     pub adapter: Node,
-    /// Whether a process of the node sends on it, if the policy keeps account of that.
+    /// Whether a process of the node sends on the rail, if the policy keeps account of this.
     taken: Cell<bool>,
     /// The adapter's process, if the policy reserves.
     pub port: Option<Rc<Port>>,
 }
 
 impl RailAdapter {
-    /// One on which nothing has been sent.
+    /// A rail on which nothing has been sent.
     pub fn new(adapter: Node, port: Option<Rc<Port>>) -> Self {
         let taken = Cell::new(false);
         RailAdapter {
@@ -43,12 +43,12 @@ impl RailAdapter {
             }
     }
 
-    /// A process of the node sends on it from now on.
+    /// Marks the rail as taken: a process of the node sends on it from now on.
     pub fn take(&self) {
         self.taken.set(true);
     }
 
-    /// It does no more.
+    /// Marks the rail as free: the process has finished sending.
     pub fn release(&self) {
         self.taken.set(false);
     }
@@ -61,7 +61,7 @@ pub(super) struct Host {
     pub rails: TiVec<Rail, RailAdapter>,
     /// Requests made so far: no two have the same number.
     requests: Cell<u64>,
-    /// Processes so far.
+    /// Processes added so far.
     processes: Cell<u32>,
 }
 
@@ -76,10 +76,10 @@ impl Host {
         }
     }
 
-    /// One more process.
+    /// Adds a process.
     ///
     /// # Panics
-    /// If the node has [`MOST_PROCESSES`] already.
+    /// If the node already has [`MOST_PROCESSES`].
     pub fn add_process(&self) {
         let (node, others) = (self.node, self.processes.get());
         assert!(
@@ -105,7 +105,7 @@ impl Host {
         port.expect("the policy reserves")
     }
 
-    /// The rails of which something holds, in ascending order.
+    /// The rails for which a condition holds, in ascending order.
     pub fn rails_that(&self, holds: impl Fn(&RailAdapter) -> bool) -> Vec<Rail> {
         let rails = self.rails.iter_enumerated();
         let rails = rails.filter(|(_, adapter)| holds(adapter));

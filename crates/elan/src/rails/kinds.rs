@@ -1,4 +1,4 @@
-//! The policies that there are.
+//! The list of policies.
 
 use super::allocation::Allocation;
 use super::config::Kind;

@@ -1,10 +1,10 @@
 //! # Which adapter carries a message (coll2003)
 //!
-//! A *rail* is a network of its own: a node with several rails has an adapter on each, each behind an I/O bus of its own, and
-//! what enters one rail leaves it on the same. That a bus moves less when it moves in both directions is what all ways to
-//! choose a rail are about (coll2003 s1). They differ in what they know:
+//! A *rail* is a network of its own. A node with several rails has an adapter on each, each behind an I/O bus of its own,
+//! and what enters one rail leaves it on the same rail. A bus moves less when it moves in both directions; all ways to
+//! choose a rail address this (coll2003 s1). They differ in what they know:
 //!
-//! | policy | a message goes on | it waits |
+//! | policy | a message goes on | the message waits |
 //! |---|---|---|
 //! | static (s2) | a rail on which its node only transmits and the destination only receives, in turn ([`allocation`]) | for nothing |
 //! | basic (s5.2) | the next rail in turn | for nothing |
@@ -12,18 +12,18 @@
 //! | dynamic (s4) | rails that both ends have reserved for it ([`protocol`]) | until there is one |
 //! | hybrid (s4.3) | if it is short, the next free rail, without reservation; else as dynamic | if it is long, as dynamic |
 //!
-//! A policy is one small type ([`policy`]). What they share is here: the [`Process`] that sends messages one at a time, cuts
-//! them into stripes if it may use several rails, and sends again on others what a rail that fails has lost; the [`Host`] of
-//! a node, which is what its processes know of its rails; and the adapter's own process ([`nic`]), a thread that answers
-//! the control messages of the policies that reserve, which are packets like all others.
+//! A policy is one small type ([`policy`]). This module holds what the policies share: the [`Process`], which sends messages one
+//! at a time, cuts them into stripes if it may use several rails, and sends again on other rails what a failed rail has lost; the
+//! [`Host`] of a node: what the node's processes know of its rails; and the adapter's own process ([`nic`]), a thread that
+//! answers the control messages of the policies that reserve. Control messages are packets like all others.
 //!
 //! ## What is where
 //!
-//! * A process blocks while it sends: it takes up its next message when all stripes of the last one are acknowledged.
-//! * Each process has its own turn through the rails, and processes of a node begin at different ones.
-//! * With control messages: process to adapter and back across the bus, by a command and by a copied event; adapter to
+//! * A process blocks while it sends: it takes up its next message when all stripes of the message before are acknowledged.
+//! * Each process has its own turn through the rails, and the processes of a node begin at different rails.
+//! * Control messages go from process to adapter by a command across the bus, back by a copied event, and from adapter to
 //!   adapter by a transaction into a queue. The thread processor works `handle` cycles on each.
-//! * A message is delivered when all of its stripes are: each exactly once, also when a rail fails, which is asserted.
+//! * A message is delivered when all of its stripes are delivered: each exactly once, even if a rail fails. This is asserted.
 //!
 //! Source: coll2003, "Using Multirail Networks in High Performance Clusters". It uses the words rail and network interface
 //! interchangeably.
@@ -38,7 +38,7 @@ mod process;
 pub mod protocol;
 
 pub use allocation::{Allocation, AllocationError};
-pub use config::{Config, Kind};
+pub use config::{Candidates, Config, Kind};
 pub use policy::stripes;
 pub use policy::turn::Turn;
 pub use process::{Attachment, Process};
@@ -55,19 +55,19 @@ use typed_index_collections::TiVec;
 /// The rails of a cluster.
 pub struct Rails {
     hosts: Rc<TiVec<NodeId, Rc<Host>>>,
-    /// Of the policy static.
+    /// The allocation, under the policy static.
     allocation: Option<Rc<Allocation>>,
 }
 
 impl Rails {
-    /// Makes them ready; where the policy reserves, a thread starts on each adapter.
+    /// Makes the rails ready; where the policy reserves, a thread starts on each adapter.
     ///
     /// # Errors
     /// If an adapter has no memory left for its thread.
     ///
     /// # Panics
-    /// If the machine does not say how messages are spread over its rails, or its static policy lacks some; the machine file
-    /// has been checked.
+    /// If the machine does not say how messages are spread over its rails, or has too few rails for its static policy; the
+    /// check of the machine file excludes both.
     pub fn new(cluster: &Cluster) -> Result<Self, MemoryError> {
         let config = cluster.config().rails.expect("a machine with rails");
         let (nodes, rails) = (cluster.nodes(), cluster.rails());
@@ -86,7 +86,7 @@ impl Rails {
             let adapters = Rail::all(rails).map(|rail| adapter(rail, node));
             Rc::new(Host::new(node, config, adapters.collect()))
         };
-        let allocation = (config.policy == Kind::Static).then(|| {
+        let allocation = config.policy.allocates().then(|| {
             let allocation = Allocation::with_rails(nodes, rails);
             Rc::new(allocation.expect("the machine has been checked"))
         });
@@ -99,7 +99,7 @@ impl Rails {
     /// A program's place on all rails of a node: the same process at each adapter, with a buffer there.
     ///
     /// # Panics
-    /// If these are not the adapters of a node, in the order of the rails.
+    /// If the adapters are not those of one node, in the order of the rails.
     pub fn attach(&self, adapters: TiVec<Rail, Node>, buffers: TiVec<Rail, Region>) -> Attachment {
         let (_, node) = adapters[Rail::new(0)].rail_and_node();
         let host = &self.hosts[node];
@@ -122,7 +122,7 @@ impl Rails {
         }
     }
 
-    /// A process of a node, which sends messages one at a time; `index` tells it from others of the node.
+    /// A process of a node, which sends messages one at a time; `index` tells it from the node's other processes.
     ///
     /// # Panics
     /// If an adapter has no memory left for its events, or the node has [`nic::MOST_PROCESSES`] already.
@@ -139,7 +139,7 @@ impl Rails {
     /// adapter for two.
     ///
     /// # Panics
-    /// If one sends to an adapter that receives from another.
+    /// If an adapter sends to an adapter that receives from another.
     pub fn check(&self) {
         let ports = self.hosts.iter().flat_map(|host| &host.rails);
         for port in ports.filter_map(|rail| rail.port.as_ref()) {
@@ -147,7 +147,7 @@ impl Rails {
         }
     }
 
-    /// Adapters of rails that work which are reserved, now: 0 when all messages have been delivered.
+    /// The number of adapters, on rails that work, that are reserved now: 0 when all messages have been delivered.
     pub fn reserved(&self) -> usize {
         let rails = self.hosts.iter().flat_map(|host| &host.rails);
         let ports = rails.filter(|rail| rail.is_up());

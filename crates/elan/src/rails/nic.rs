@@ -1,14 +1,14 @@
 //! # The adapter's process of the policies that reserve (coll2003 s4.2)
 //!
-//! A thread on each adapter takes control messages from one queue, whoever sent them: processes of its node by a command,
-//! adapters of other nodes by a packet. It works `handle` cycles on each ("a few hundreds of clock cycles", s5.1), asks the
-//! [state machine](super::protocol) what to answer, and answers: another adapter by a packet into that one's queue, a
+//! A thread on each adapter takes control messages from one queue: processes of its node send them by a command, adapters
+//! of other nodes by a packet. The thread works `handle` cycles on each ("a few hundreds of clock cycles", s5.1), asks the
+//! [state machine](super::protocol) for the answer, and answers: another adapter by a packet into that adapter's queue, a
 //! process by an event, whose block is copied across the bus.
 //!
-//! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which waits here to be answered; before
-//! it there may be the ABORT of its last one. To the one request of this adapter there is one answer, and later one ACK, not
-//! both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one of them gives back what it was granted,
-//! and one message is reported. These are 2 (n - 1) + 1 + processes + 2, and [`SLOTS`] for each of them is more than that.
+//! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which waits here to be answered;
+//! the ABORT of its last request may lie before it. The one request of this adapter gets one answer, and later one ACK, not
+//! both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one of them gives back its grant, and
+//! one message is reported. The sum is 2 (n - 1) + 1 + processes + 2; [`SLOTS`] for each adapter and process exceed it.
 
 use super::config::Config;
 use super::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
@@ -95,7 +95,7 @@ impl Port {
         self.tell(ControlMessage::LocalRts { request, to });
     }
 
-    /// A process gives back what it was granted, or may yet be.
+    /// A process gives back a reservation that it has been granted, or may yet be granted.
     pub fn abort(&self, number: u64) {
         self.waiting.borrow_mut().remove(&number);
         self.tell(ControlMessage::LocalAbort(self.named(number)));
@@ -110,7 +110,7 @@ impl Port {
         self.adapter.insert(self.queue, &encode(message));
     }
 
-    /// Asserts that a message may go: its request is granted, and nobody else's is, at both ends.
+    /// Asserts that a message may go: at both ends its request is granted, and no other request is.
     pub fn assert_granted(&self, number: u64, there: &Port) {
         let request = self.named(number);
         let (own, other) = (self.nic.borrow(), there.nic.borrow());
@@ -128,7 +128,7 @@ impl Port {
         );
     }
 
-    /// Asserts that whom it sends to receives from it.
+    /// Asserts that the adapter which this one sends to receives from this one.
     pub fn check<'a>(&self, port: impl Fn(NodeId, Rail) -> &'a Rc<Port>) {
         let nic = self.nic.borrow();
         if nic.status() != Status::Sending {
@@ -138,7 +138,7 @@ impl Port {
         let (rail, _) = self.adapter.rail_and_node();
         let there = port(out.to, rail);
         let other = there.nic.borrow();
-        // The report of its end may be on its way here, and the next message begun there, in any direction.
+        // The report of the message's end may be on its way here, and the next message begun there, in any direction.
         let incoming = other.incoming();
         assert!(
             incoming.is_none_or(|one| one == out.request || one.node != out.request.node),
@@ -146,7 +146,7 @@ impl Port {
         );
     }
 
-    /// The thread.
+    /// The program of the thread.
     async fn serve(&self, thread: &Thread, queues: &Queues, handle: u32) {
         loop {
             let message = decode(&thread.receive(self.queue).await);
@@ -163,7 +163,7 @@ impl Port {
             }
             if let Some((answer, request)) = replies.local {
                 let reply = self.waiting.borrow_mut().remove(&request.number);
-                // Who has given up is not waiting any more.
+                // A process that has given up is not waiting any more.
                 if let Some(reply) = reply {
                     reply.granted.set(answer == Answer::Cts);
                     thread.set(reply.event).await;

@@ -1,7 +1,8 @@
 //! # Policies: how a process picks the rails of a message
 //!
-//! A [`Policy`] is asked before each message and says which rails it takes, and in which way it holds them. To add one is to
-//! write a type, and to name it in [`super::Kind`] and in `super::kinds`; nothing else knows which there are.
+//! A [`Policy`] is asked before each message. It says which rails the message takes, and how the message holds them. To add
+//! a policy: write a type, and name it in [`super::Kind`] and in `super::kinds`. Nothing else knows which policies there
+//! are: Tports, where the receiver picks the rails, ask [`Config::candidates`].
 
 pub(super) mod basic;
 pub(super) mod dynamic;
@@ -20,26 +21,26 @@ use std::rc::Rc;
 use turn::Turn;
 use units::Bytes;
 
-/// A message, or what is left of one, that is to go.
+/// A message, or the unsent rest of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RailMessage {
     pub to: NodeId,
     pub size: Bytes,
 }
 
-/// A rail for a message, or for a stripe of it.
+/// A rail for a message, or for a stripe of a message.
 pub(super) struct Pick {
     pub rail: Rail,
     pub hold: Hold,
 }
 
-/// How a rail is held for it.
+/// How a rail is held for a message or stripe.
 pub(super) enum Hold {
     /// Not at all.
     Nothing,
-    /// The node's other processes see that it is taken, until the stripe has been sent.
+    /// The node's other processes see that the rail is taken, until the stripe has been sent.
     Taken,
-    /// Both adapters are reserved, until the receiver reports its end.
+    /// Both adapters are reserved, until the receiver reports the end of the message.
     Granted {
         /// The number of the request.
         number: u64,
@@ -48,7 +49,7 @@ pub(super) enum Hold {
     },
 }
 
-/// A policy at work: at least one rail, no rail twice.
+/// A policy at work: the result is at least one rail, no rail twice.
 pub(super) type Picking<'a> = Pin<Box<dyn Future<Output = Result<Vec<Pick>, DmaError>> + 'a>>;
 
 /// What one process does to pick the rails of its messages.
@@ -62,8 +63,8 @@ pub(super) trait Policy {
 /// The adapter's process of a node on a rail.
 pub(super) type PortOf = Rc<dyn Fn(NodeId, Rail) -> Rc<Port>>;
 
-/// The number of rails that a message is striped over: the striping ratio times the rails, but at least one, and no more than the
-/// message has bytes (coll2003 s3).
+/// The number of rails that a message is striped over: the striping ratio times the rails, but at least one, and at most
+/// one for each byte of the message (coll2003 s3).
 pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
     let wanted = (config.striping * rails as f64).round() as usize;
     let bytes = usize::try_from(size.as_u64()).unwrap_or(usize::MAX);
@@ -93,7 +94,7 @@ async fn free_rails(host: &Host, message: RailMessage) -> Result<Vec<Rail>, DmaE
     }
 }
 
-/// The next in turn of some rails, which is held for nobody.
+/// The next in turn of some rails; no process holds it.
 fn next_of<'a>(turn: &mut Turn, rails: &[Rail], host: &Host, message: RailMessage) -> Picking<'a> {
     let hold = Hold::Nothing;
     let pick = match turn.take(rails, 1)[..] {

@@ -19,9 +19,9 @@ pub struct Attachment {
     pub(super) node: NodeId,
     /// The same process at each adapter.
     pub(super) adapters: TiVec<Rail, Node>,
-    /// Its buffer at each.
+    /// The process's buffer at each adapter.
     pub(super) buffers: TiVec<Rail, Region>,
-    /// Where the policy reserves: what occurs at each when a message has arrived there.
+    /// Where the policy reserves: the event at each adapter that occurs when a message has arrived there.
     pub(super) arrivals: TiVec<Rail, Option<EventId>>,
 }
 
@@ -37,7 +37,7 @@ impl Attachment {
     }
 }
 
-/// A part of a message: what one rail carries of it.
+/// A part of a message that one rail carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stripe {
     offset: Bytes,
@@ -49,11 +49,11 @@ struct Sent {
     stripe: Stripe,
     rail: Rail,
     hold: Hold,
-    /// None once it is over.
+    /// None once the stripe is over.
     transfer: Option<Transfer>,
 }
 
-/// See the essay of the parent module.
+/// A process that sends messages; see the essay of the parent module.
 pub struct Process {
     host: Rc<Host>,
     policy: Box<dyn Policy>,
@@ -64,8 +64,8 @@ impl Process {
         Process { host, policy }
     }
 
-    /// Writes a message from the start of the node's buffers to the start of another node's, and waits until all of it is
-    /// acknowledged. What a rail that fails has not carried goes over others.
+    /// Writes a message from the start of the node's buffers to the start of another node's, and waits until all of the
+    /// message is acknowledged. What a failed rail has not carried goes over other rails.
     ///
     /// # Errors
     /// If no rail is left between the two nodes, or a buffer is not as long as the message.
@@ -99,7 +99,7 @@ impl Process {
                     Err(error) => failed = failed.or(Some(error)),
                 }
             }
-            // Not before all of its stripes are over: till then they hold their rails.
+            // The message fails only when all of its stripes are over: until then they hold their rails.
             if let Some(error) = failed {
                 return Err(error);
             }
@@ -108,7 +108,7 @@ impl Process {
         Ok(())
     }
 
-    /// Starts the stripes of a message, or of what is left of it, on the rails that have been picked.
+    /// Starts the stripes of a message, or of its unsent rest, on the rails that have been picked.
     fn send(
         &self,
         picks: Vec<Pick>,
@@ -177,7 +177,7 @@ impl Process {
     }
 }
 
-/// Asserts that the stripes are the message: each byte once, in the order of their places.
+/// Asserts that the stripes make up the message: each byte once, in the order of their places.
 fn assert_complete(mut stripes: Vec<Stripe>, size: Bytes) {
     stripes.sort_by_key(|stripe| (stripe.offset, stripe.length));
     let mut end = Bytes::ZERO;

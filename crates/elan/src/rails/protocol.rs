@@ -4,24 +4,24 @@
 //! (remote RTS), which reserves itself and grants (CTS) or refuses (NACK). The process sends its message or gives the way
 //! back (ABORT); the receiver reports the message's end (ACK). While reserved, an adapter sends or receives, never both.
 //!
-//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and says what to send, at once. It has no clock, never waits and
-//! allocates nothing. Every RTS is answered, by CTS or NACK, without waiting for anything: there is no deadlock. Two
-//! adapters that refuse each other because both are reserved, and try again for ever, are the *livelock* that priorities
-//! avoid: an RTS carries the requester's counter; of two requests that meet, the one with the higher (counter, node) goes on.
+//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and returns at once what to send. It has no clock, never
+//! waits and allocates nothing. Every RTS is answered, by CTS or NACK, without waiting for anything: there is no deadlock.
+//! Two adapters may refuse each other because both are reserved, and try again for ever. Priorities avoid this *livelock*:
+//! an RTS carries the requester's counter; of two requests that meet, the one with the higher (counter, node) goes on.
 //!
 //! ## What a process owes its adapter
 //!
-//! * It numbers its requests; no two requests of a node on a rail have the same number. A retry is a new request.
-//! * It answers *every* local CTS, by its message or by ABORT. Also one that comes after it has given up.
-//! * Until it sends, it may give up at any time, by ABORT. It ignores a NACK that comes then.
-//! * Where the message arrives, it is reported by a local ACK of its request, once.
+//! * The process numbers its requests; no two requests of a node on a rail have the same number. A retry is a new request.
+//! * The process answers *every* local CTS, by its message or by ABORT, even a CTS that comes after the process has given up.
+//! * Until the process sends, it may give up at any time, by ABORT. It ignores a NACK that comes later.
+//! * Where the message arrives, a local ACK of its request reports the message, once.
 //!
 //! ## What can cross what
 //!
-//! The messages of one request are a chain: RTS; then CTS or NACK; after a CTS, data or ABORT; after data, ACK. Each is sent
-//! by the receiver of the one before, so no two packets of a request are ever under way at once. Hence the network may
-//! order packets as it likes, also those between the same two adapters; `tests/protocol` explores both. Packets of
-//! different requests do cross. The request's identity, node and number, tells them apart:
+//! The messages of one request are a chain: RTS; then CTS or NACK; after a CTS, data or ABORT; after data, ACK. The
+//! receiver of each message sends the next, so no two packets of a request are ever under way at once. Hence the network
+//! may order packets as it likes, also packets between the same two adapters; `tests/protocol` explores both orders.
+//! Packets of different requests do cross. The request's identity, node and number, tells them apart:
 //!
 //! | message | of another request than the one in hand | then |
 //! |---|---|---|
@@ -30,30 +30,30 @@
 //! | NACK | the same | the same |
 //! | ABORT, ACK, local ACK | never: they end a reservation, and only they end it | an assertion |
 //!
-//! A late CTS is a reservation at the other end, which holds until it is used or aborted: the adapter either offers it to the
-//! process (if free) or aborts it itself.
+//! A late CTS is a reservation at the other end, which holds until it is used or aborted. The adapter offers the
+//! reservation to the process (if the adapter is free) or aborts the reservation itself.
 //!
 //! ## Who is granted
 //!
-//! The rank of a request is (counter, node), with the counter that its RTS carries, for as long as it is out: it is by these
-//! that both ends judge. s4.2: "the priorities of the remote NIC (incoming request) and the local NIC (outgoing request) are
-//! compared". Algorithm 6 may be read to compare the adapter's counter as it is by then; that livelocks, with three adapters in step
-//! (`judging_by_the_present_counter_livelocks`).
+//! The rank of a request is (counter, node), with the counter that its RTS carries, for as long as the request is out. Both
+//! ends judge by these ranks. s4.2: "the priorities of the remote NIC (incoming request) and the local NIC (outgoing
+//! request) are compared". One may read algorithm 6 to compare the adapter's present counter instead. That livelocks, with
+//! three adapters in step (`judging_by_the_present_counter_livelocks`).
 //!
 //! *Some grants are used,* if processes use their grants. An adapter gives a grant back only if it has yielded to a request of
-//! higher rank, which thereby is granted. Ranks rise along this chain, so the chain ends, and it ends at a grant that is used.
+//! higher rank, which is thereby granted. Ranks rise along this chain, so the chain ends, and it ends at a grant that is used.
 //!
-//! *In rounds, some requests are granted.* Let all requests of a round be out at once. A request that is refused has met a request
-//! of higher rank, which is then judged at its own destination; ranks rise along this chain, too, and it ends at a grant or at an
-//! adapter that is in use. Where requests overlap in other ways there is no such proof: a wave of refusals could run round a
-//! circle while all counters fall. None was found: in 160,000 random networks, a request was granted within 2.85 round trips
-//! whenever no message was being sent.
+//! *In rounds, some requests are granted.* Let all requests of a round be out at once. A request that is refused has met a
+//! request of higher rank, which is then judged at its own destination. Ranks rise along this chain, too, so the chain ends
+//! at a grant or at an adapter that is in use. For other overlaps of requests there is no such proof: a wave of refusals
+//! could run round a circle while all counters fall. None was found: in 160,000 random networks, a request was granted
+//! within 2.85 round trips whenever no message was being sent.
 //!
 //! *Some requests may never be granted.* The procedure avoids livelock, not starvation: an adapter pays a point for refusing a
 //! request even if its own request is then refused, and every other adapter of an even circle that works in step can wait for
 //! ever (`in_step_an_even_circle_starves_every_other_adapter`). Delays that vary make circles fair.
 //!
-//! Units: none; there is no time here. [`tables`] has the tables, with what the paper leaves open decided.
+//! Units: none; there is no time here. [`tables`] holds the paper's tables, and decides what the paper leaves open.
 
 pub mod tables;
 
@@ -63,20 +63,20 @@ use tables::{Cell, TABLE_1, TABLE_2};
 /// What an adapter is doing: the columns of table 1, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// It is available.
+    /// The adapter is available.
     Free,
-    /// Granted to a remote request; it receives a message, or will.
+    /// Granted to a remote request; the adapter receives a message, or will.
     Receiving,
-    /// Its request was granted: the process sends its message, or will.
+    /// The adapter's request was granted: the process sends its message, or will.
     Sending,
     /// Reserved by a local request, whose RTS is out.
     Reserved,
-    /// Granted to a remote request of higher priority while its own RTS is out.
+    /// Granted to a remote request of higher priority while the adapter's own RTS is out.
     ReceivingOutRts,
 }
 
 impl Status {
-    /// All, in the order of table 1.
+    /// All statuses, in the order of table 1.
     pub const ALL: [Self; 5] = [
         Self::Free,
         Self::Receiving,
@@ -85,7 +85,7 @@ impl Status {
         Self::ReceivingOutRts,
     ];
 
-    /// Whether an RTS is out that the adapter still stands by.
+    /// Whether an RTS is out that the process has not given up.
     pub fn is_asking(self) -> bool {
         matches!(self, Self::Reserved | Self::ReceivingOutRts)
     }
@@ -98,11 +98,11 @@ pub enum Event {
     LocalRts,
     /// The message that was being received is complete.
     LocalAck,
-    /// A process gives its request up, or gives back what it was granted.
+    /// A process gives up its request, or gives back its grant.
     LocalAbort,
     /// Another adapter asks for this one.
     RemoteRts,
-    /// The adapter that was granted to does not use it.
+    /// The adapter to which the grant was given does not use it.
     RemoteAbort,
     /// The other adapter grants.
     RemoteCts,
@@ -113,7 +113,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// All, in the order of table 1.
+    /// All events, in the order of table 1.
     pub const ALL: [Self; 8] = [
         Self::LocalRts,
         Self::LocalAck,
@@ -150,23 +150,23 @@ pub enum Answer {
     Nack,
 }
 
-/// A request for a way to another node. No two that a node makes on a rail are equal.
+/// A request for a way to another node. No two requests of a node on a rail are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request {
     /// The node that asks, the sender of the message.
     pub node: NodeId,
-    /// Which of its requests.
+    /// The number of the request at its node.
     pub number: u64,
 }
 
 /// A control packet between two adapters of a rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Packet {
-    /// What it says.
+    /// The kind of the packet.
     pub control: Control,
-    /// Of which request.
+    /// The request that the packet is about.
     pub request: Request,
-    /// In an RTS, the requester's counter when it was sent; 0 in all others.
+    /// In an RTS, the requester's counter when the RTS was sent; 0 in all other packets.
     pub counter: i32,
 }
 
@@ -175,26 +175,26 @@ pub struct Packet {
 pub enum ControlMessage {
     /// A process of this node asks for a way to node `to`.
     LocalRts {
-        /// Of this node, never used before.
+        /// A request of this node, never used before.
         request: Request,
         /// Another node.
         to: NodeId,
     },
     /// The message of this request of another node has arrived here.
     LocalAck(Request),
-    /// A process of this node gives up its request, or gives back what it was granted.
+    /// A process of this node gives up its request, or gives back its grant.
     LocalAbort(Request),
     /// A packet has come from the adapter of node `from`.
     Remote {
-        /// Who sent it.
+        /// The node that sent the packet.
         from: NodeId,
-        /// What it says.
+        /// The packet.
         packet: Packet,
     },
 }
 
 impl ControlMessage {
-    /// Its row in table 1.
+    /// The message's row in table 1.
     pub fn event(self) -> Event {
         match self {
             Self::LocalRts { .. } => Event::LocalRts,
@@ -210,7 +210,7 @@ impl ControlMessage {
         }
     }
 
-    /// Which request it is about.
+    /// The request that the message is about.
     pub fn request(self) -> Request {
         match self {
             Self::LocalRts { request, .. }
@@ -242,14 +242,14 @@ pub struct Replies {
     pub remote: Option<(NodeId, Packet)>,
 }
 
-/// A local request that an adapter is reserved for, or sends.
+/// A local request that an adapter is reserved for or sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Outgoing {
-    /// Which.
+    /// The request.
     pub request: Request,
-    /// The node that it goes to.
+    /// The node that the request goes to.
     pub to: NodeId,
-    /// The counter that its RTS carried: its priority for as long as it is out.
+    /// The counter that the request's RTS carried: its priority for as long as it is out.
     pub counter: i32,
 }
 
@@ -257,14 +257,14 @@ pub struct Outgoing {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nic {
     node: NodeId,
-    /// Whether requests that meet are compared (algorithm 6). Without, the remote one is refused.
+    /// Whether requests that meet are compared (algorithm 6). Otherwise the remote request is refused.
     avoidance: bool,
     status: Status,
-    /// The priority of its next request (algorithm 5: from zero).
+    /// The priority of the adapter's next request (algorithm 5: from zero).
     counter: i32,
-    /// The local request that it is reserved for or sends.
+    /// The local request that the adapter is reserved for or sends.
     outgoing: Option<Outgoing>,
-    /// The remote request that it is granted to.
+    /// The remote request to which the adapter is granted.
     incoming: Option<Request>,
 }
 
@@ -282,28 +282,28 @@ impl Nic {
         }
     }
 
-    /// Its node.
+    /// The adapter's node.
     pub fn node(&self) -> NodeId {
         self.node
     }
 
-    /// What it is doing: the `NStatus` that processes of its node see (coll2003 s4.1).
+    /// What the adapter is doing: the `NStatus` that processes of its node see (coll2003 s4.1).
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// The priority of its next request: it falls by one when it refuses a request for its own, and rises by one when it
-    /// yields.
+    /// The priority of the adapter's next request: it falls by one when the adapter refuses a request for its own, and
+    /// rises by one when the adapter yields.
     pub fn counter(&self) -> i32 {
         self.counter
     }
 
-    /// The local request that it is reserved for or sends.
+    /// The local request that the adapter is reserved for or sends.
     pub fn outgoing(&self) -> Option<Outgoing> {
         self.outgoing
     }
 
-    /// The remote request that it is granted to.
+    /// The remote request to which the adapter is granted.
     pub fn incoming(&self) -> Option<Request> {
         self.incoming
     }
@@ -311,7 +311,7 @@ impl Nic {
     /// The cell of the tables that decides what `message` does. Changes nothing.
     ///
     /// # Panics
-    /// If the message ends a reservation that there is not, or answers a request twice.
+    /// If the message ends a reservation that does not exist, or answers a request twice.
     pub fn cell(&self, message: ControlMessage) -> Cell {
         let (event, request) = (message.event(), message.request());
         self.check(message);
@@ -329,10 +329,10 @@ impl Nic {
         }
     }
 
-    /// Takes a message; says what to send. At most one to a process and one to an adapter.
+    /// Takes a message; returns what to send: at most one answer to a process and one packet to an adapter.
     ///
     /// # Panics
-    /// As [`Nic::cell`], and in the cells of which the tables say that they never happen.
+    /// As [`Nic::cell`], and in the cells that never happen according to the tables.
     pub fn handle(&mut self, message: ControlMessage) -> Replies {
         let (local, remote, next, change) = match self.cell(message) {
             Cell::Ignore => return Replies::default(),
@@ -384,13 +384,13 @@ impl Nic {
         }
     }
 
-    /// Whether this is the local request that it is reserved for or sends.
+    /// Whether a request is the local one that the adapter is reserved for or sends.
     fn is_out(&self, request: Request) -> bool {
         self.outgoing.is_some_and(|own| own.request == request)
     }
 
-    /// Algorithm 6: whether its own request goes before that of `message`, with which it meets. Both with the counters that
-    /// their packets carry.
+    /// Algorithm 6: whether the adapter's own request goes before the one of `message`, which it meets. Both are judged by
+    /// the counters that their packets carry.
     fn local_wins(&self, message: ControlMessage) -> bool {
         let ControlMessage::Remote { from, packet } = message else {
             unreachable!("requests meet by a remote RTS")
@@ -409,7 +409,7 @@ impl Nic {
         }
     }
 
-    /// That the message is from whom it should be, and ends what there is.
+    /// Asserts that the message comes from the right node, and ends an existing reservation.
     fn check(&self, message: ControlMessage) {
         let request = message.request();
         let asked_by = match message {

@@ -1,4 +1,4 @@
-//! The memory that threads reach: that of the adapter, by their own instructions.
+//! The memory that threads reach by their own instructions: the adapter's memory.
 
 use super::Thread;
 use crate::adapter::mmu::{Access, Fault, Reason};
@@ -7,11 +7,11 @@ use crate::transaction::{WORD, word_of};
 use units::Bytes;
 
 impl Thread {
-    /// Stores bytes in memory of the process, wherever it lies. Into main memory they cross the bus, with the block
-    /// stores of the thread's instruction set (petrini2003 s2.1), and the thread has the processor until they have.
+    /// Stores bytes in memory of the process, wherever it lies. Bytes for main memory cross the bus, with the block stores
+    /// of the thread's instruction set (petrini2003 s2.1), and the thread keeps the processor until they have crossed.
     ///
     /// # Errors
-    /// If they do not lie within a region of it, or it may not be written.
+    /// If the bytes do not lie within one region of the process, or may not be written.
     pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let length = Bytes::new(bytes.len() as u64);
         let access = Access::LocalWrite;
@@ -29,7 +29,7 @@ impl Thread {
     /// Stores bytes in adapter memory of the process.
     ///
     /// # Errors
-    /// If they do not lie within a region of it, or it may not be written.
+    /// If the bytes do not lie within one region of the process, or may not be written.
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let length = Bytes::new(bytes.len() as u64);
         self.near(at, length, Access::LocalWrite)?;
@@ -41,7 +41,7 @@ impl Thread {
     /// Bytes of adapter memory of the process.
     ///
     /// # Errors
-    /// If they do not lie within a region of it, or it may not be read.
+    /// If the bytes do not lie within one region of the process, or may not be read.
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
         self.near(at, length, Access::LocalRead)?;
         self.node
@@ -57,7 +57,7 @@ impl Thread {
         self.store(at, &word.to_le_bytes())
     }
 
-    /// A word.
+    /// Loads a word.
     ///
     /// # Errors
     /// As [`Thread::load`].
@@ -65,7 +65,7 @@ impl Thread {
         Ok(word_of(&self.load(at, WORD)?))
     }
 
-    /// Whether an access stays in adapter memory: threads reach main memory by DMA.
+    /// Checks that an access stays in adapter memory: threads reach main memory by DMA.
     fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
         self.node.check_own(at, length, access)?;
         let capability = self.node.capability();

@@ -10,7 +10,7 @@ impl Drop for Thread {
     }
 }
 
-/// A thread's place among those that are ready.
+/// A thread's place among the ready threads.
 struct Turn<'a> {
     thread: &'a Thread,
     signal: Signal,
@@ -18,7 +18,7 @@ struct Turn<'a> {
 }
 
 impl Drop for Turn<'_> {
-    /// Who gives up waiting leaves its place, and the processor if that has just come.
+    /// A thread that gives up waiting leaves its place, and gives back the processor if its turn has just come.
     fn drop(&mut self) {
         if self.come {
             return;

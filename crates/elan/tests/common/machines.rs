@@ -1,5 +1,5 @@
-//! For the tests of the adapter and of what stands on it: the shipped machine, on trees of choice, and places where processes
-//! leave their results.
+//! For the tests of the adapter and of the libraries above it: the shipped machine, on trees of choice, and places where
+//! processes leave their results.
 
 use elan::{Cluster, Config, Node, Thread, Watch};
 use fabric::{FatTree, Topology};
@@ -37,7 +37,7 @@ pub fn cluster(config: &Config) -> Cluster {
     Cluster::new(config.clone(), Watch::default())
 }
 
-/// The same, and its first nodes.
+/// A cluster without bounds, and its first nodes.
 pub fn start<const NODES: usize>(config: &Config) -> (Cluster, [Node; NODES]) {
     let cluster = cluster(config);
     let nodes = std::array::from_fn(|number| cluster.node(number.into()));
@@ -61,7 +61,7 @@ pub fn settle(cluster: &mut Cluster) {
     run_to(cluster, end);
 }
 
-/// Runs a process to its end, and with it all others: what the process returns.
+/// Runs a process, and with it all others, to its end; returns what the process returns.
 pub fn run_process<P: IntoFuture + 'static>(cluster: &mut Cluster, process: P) -> P::Output {
     let [ended, noted] = logs();
     cluster.spawn("process", async move { noted.note(process.await) });
@@ -69,7 +69,7 @@ pub fn run_process<P: IntoFuture + 'static>(cluster: &mut Cluster, process: P) -
     ended.take()
 }
 
-/// Runs a thread of a node, and all that happens: what the thread returns in the end.
+/// Runs a thread of a node, and all that happens; returns what the thread returns in the end.
 pub fn run_thread<T: 'static>(
     cluster: &mut Cluster,
     node: &Node,
@@ -116,7 +116,7 @@ impl<T> Clone for Log<T> {
     }
 }
 
-/// Bytes that tell where they come from.
+/// Bytes that tell their origin.
 pub fn pattern(seed: u64, length: u64) -> Vec<u8> {
     (0..length)
         .map(|index| (seed * 151 + index * 31 + index / 256 + 1) as u8)

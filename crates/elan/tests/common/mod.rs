@@ -9,7 +9,7 @@ mod machines;
 pub mod multirail;
 pub use machines::*;
 
-/// 64 nodes in three levels, and parameters of which none is a multiple of another.
+/// 64 nodes in three levels, and parameters that are no multiples of each other.
 pub fn odd_machine() -> Config {
     let mut config = machine(FatTree::quaternary(3).expect("64 nodes"));
     config.fabric.hop_delay = vec![3, 7, 12];
@@ -42,7 +42,7 @@ pub fn write(to: Address, word: u64) -> Transaction {
     Transaction::Write { to, word }
 }
 
-/// Adds 1 to one.
+/// Adds 1 to a word at an address of the process that a packet goes to.
 pub fn add_one(to: Address) -> Transaction {
     let (to, word) = (to.elan, 1);
     Transaction::Add { to, word }

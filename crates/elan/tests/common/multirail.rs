@@ -40,7 +40,7 @@ pub struct Place {
     pub regions: TiVec<Rail, Region>,
 }
 
-/// A message of a process: what it is to do, and when.
+/// A message of a process: what the process sends, and when.
 pub struct Put {
     pub at: Time,
     pub from: Rc<Place>,
@@ -49,7 +49,7 @@ pub struct Put {
     pub meter: Option<Meter>,
 }
 
-/// The ends of the messages of a process: when it knew, and what.
+/// The ends of a process's messages: when the process knew of each, and its result.
 pub type Ends = Log<(Time, Result<(), DmaError>)>;
 
 /// A cluster with rails, and a program attached at each adapter.
@@ -61,7 +61,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(config: &Config) -> Self {
-        // All tests take a few milliseconds at most: what is not over by then will never be.
+        // All tests take a few milliseconds at most: a test that is not over by then will never be.
         let mut watch = Watch::default();
         watch.limits.time = Some(Time::from_ms(50));
         let cluster = Cluster::new(config.clone(), watch);

@@ -47,7 +47,7 @@ fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// What was sent and what came of it, as the paper would write it.
+/// The messages and the new status, as the paper would write them.
 fn written(replies: &Replies, next: Status) -> String {
     let local = replies.local.map(|(answer, _)| match answer {
         Answer::Cts => "CTS",
@@ -100,7 +100,7 @@ fn remote(from: NodeId, control: Control, request: Request, counter: i32) -> Con
     ControlMessage::Remote { from, packet }
 }
 
-/// An adapter in this status: its own request 1 is to `PEER`, what it receives is from `OTHER`.
+/// An adapter in this status: its own request 1 goes to `PEER`; its incoming request is from `OTHER`.
 fn nic(status: Status) -> Nic {
     let mut nic = Nic::new(SELF, true);
     let ask = ControlMessage::LocalRts {
@@ -123,8 +123,8 @@ fn nic(status: Status) -> Nic {
     nic
 }
 
-/// The message of an event, as it comes to an adapter in this status when nothing else is said: what can be about the
-/// request in hand, is. In the other columns the request has number 2, and had been given up.
+/// The message of an event, as it usually comes to an adapter in this status: it is about the request in hand, if it can
+/// be. In the other columns the request has number 2, and had been given up.
 fn usual(event: Event, status: Status) -> ControlMessage {
     let out = match status {
         Status::Reserved | Status::ReceivingOutRts => own(1),
@@ -146,7 +146,7 @@ fn usual(event: Event, status: Status) -> ControlMessage {
     }
 }
 
-/// What handling it comes to, in the words of the paper.
+/// The outcome of an event, in the words of the paper.
 fn outcome(event: Event, status: Status) -> String {
     let (mut nic, message) = (nic(status), usual(event, status));
     let before = nic.clone();
@@ -317,7 +317,7 @@ fn only_its_owner_ends_a_reservation() {
         // An RTS is answered once.
         (Status::Sending, remote(PEER, Control::Cts, own(1), 0)),
         (Status::Sending, remote(PEER, Control::Nack, own(1), 0)),
-        // From a node that has nothing to say of it.
+        // From a node that has nothing to do with the request.
         (
             Status::Receiving,
             remote(PEER, Control::Abort, of(OTHER), 0),

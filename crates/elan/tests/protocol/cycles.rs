@@ -14,15 +14,14 @@ fn circle(nodes: u32, avoidance: bool, delays: Delays, seed: u64) -> Network {
     Network::new(nodes, avoidance, processes, delays, seed)
 }
 
-/// Jain's index of fairness: 1 if all have the same, 1/n if one has all.
+/// Jain's index of fairness: 1 if all have the same share, 1/n if one has everything.
 fn jain(shares: &[u64]) -> f64 {
     let sum: u64 = shares.iter().sum();
     let squares: u64 = shares.iter().map(|share| share * share).sum();
     (sum as f64).powi(2) / (shares.len() as f64 * squares as f64)
 }
 
-/// Figure 6(a): the state of the whole network comes back, and nobody was granted anything. As nothing is drawn, it does so
-/// for ever.
+/// Figure 6(a): the state of the whole network recurs, and no request was granted. As nothing is drawn, it recurs for ever.
 #[test]
 fn without_the_procedure_a_circle_livelocks() {
     for nodes in 2..=16 {
@@ -102,7 +101,7 @@ fn figure_6_is_as_told() {
     assert_eq!(of_k, (Status::Sending, -1));
 }
 
-/// "To ensure fairness": of two that ask each other in step, each wins every other time.
+/// "To ensure fairness": of two adapters that ask each other in step, each wins every other time.
 #[test]
 fn two_adapters_alternate() {
     for transfer in 0..=50 {
@@ -115,8 +114,8 @@ fn two_adapters_alternate() {
     }
 }
 
-/// With delays that vary, a circle in which everybody always wants to send is fair. The limits are measured, with headroom:
-/// indices were 0.9993 and above, the one who has most had up to 1.08 times as much as the one who has least.
+/// With delays that vary, a circle in which every process always wants to send is fair. The limits are measured, with
+/// headroom: indices were 0.9993 and above, and the largest share was up to 1.08 times the smallest.
 #[test]
 fn a_circle_is_fair() {
     for nodes in [2, 3, 4, 16] {
@@ -142,8 +141,8 @@ fn a_circle_is_fair() {
 }
 
 /// What the procedure does not do: it avoids livelock, not starvation. In step, with messages between the rounds, every
-/// other adapter of an even circle is never granted anything: it asks while its destination sends, and spends the priority
-/// that it has gained on refusing a request for an own one that is then refused. Others get on meanwhile. Odd circles are fair.
+/// other adapter of an even circle is never granted anything. It asks while its destination sends, and spends the priority
+/// that it has gained on refusing a request for its own, which is then refused. Odd circles are fair.
 #[test]
 fn in_step_an_even_circle_starves_every_other_adapter() {
     for nodes in 3..=16 {
@@ -163,10 +162,10 @@ fn in_step_an_even_circle_starves_every_other_adapter() {
     }
 }
 
-/// Why requests are compared by the counters that their packets carry, not by what the adapter's counter is by then: three
-/// adapters in step, of which 1 and 2 ask each other and 0 asks both in turn. The one that 0 has just asked has won, and has
-/// lost a point; it then yields to the other one, which yields to it: both abort, have equal counters again, and 0 asks the
-/// other of them.
+/// Why requests are compared by the counters that their packets carry, not by the adapter's present counter: three adapters
+/// in step, of which 1 and 2 ask each other and 0 asks both in turn. The adapter that 0 has just asked has won, and has
+/// lost a point. It then yields to the other adapter, which yields to it: both abort, have equal counters again, and 0 asks
+/// the other.
 #[test]
 fn judging_by_the_present_counter_livelocks() {
     let run = |by_present_counter| {

@@ -1,8 +1,8 @@
 //! All interleavings of two and three adapters whose processes make a bounded number of requests, breadth first.
 //!
-//! A process may ask whenever it has requests left, also while another is out; give up before it is answered; and use or give
-//! back what it is granted. Between process and adapter, messages stay in order. Between two adapters they do, or do not: the
-//! protocol needs no order. A state is remembered by 128 bits of hash.
+//! A process may ask whenever it has requests left, even while another request is out; give up before it is answered; and
+//! use or give back its grants. Between process and adapter, messages stay in order. Between two adapters order is an
+//! option: the protocol needs none. A state is remembered by 128 bits of hash.
 
 use elan::NodeId;
 use elan::rails::protocol::tables::Cell;
@@ -39,15 +39,15 @@ impl Item {
 /// The processes of a node. Request `n` is the `n`th.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Processes {
-    /// To whom their requests go.
+    /// The destinations of the processes' requests.
     to: Vec<NodeId>,
-    /// Those that are not answered.
+    /// Requests that are not answered.
     waiting: Vec<u64>,
-    /// Those of them that they have given up.
+    /// Unanswered requests that the processes have given up.
     given_up: Vec<u64>,
-    /// On their way to the adapter.
+    /// Messages on their way to the adapter.
     orders: Vec<ControlMessage>,
-    /// On their way from it.
+    /// Answers on their way from the adapter.
     answers: Vec<(Answer, Request)>,
 }
 
@@ -55,8 +55,8 @@ struct Processes {
 struct State {
     nics: TiVec<NodeId, Nic>,
     processes: TiVec<NodeId, Processes>,
-    /// What is under way, from a node to another: sorted by these, and then in the order in which it was sent. Without
-    /// order on the wires, simply sorted.
+    /// What is under way from a node to another: sorted by these, and then in the order in which it was sent. If the wires
+    /// keep no order, simply sorted.
     wires: Vec<(NodeId, NodeId, Item)>,
 }
 
@@ -89,7 +89,7 @@ type Place = (Event, Status, bool);
 #[derive(Debug, Default)]
 struct Found {
     states: usize,
-    /// With nothing under way.
+    /// States with nothing under way.
     quiescent: usize,
     places: BTreeSet<Place>,
     /// Who won where requests met: the local one, the remote one.
@@ -201,7 +201,7 @@ impl State {
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, item: Item, network: &Network) {
-        // In order, behind all of the same wire.
+        // In order, behind all items of the same wire.
         let before = |other: &(NodeId, NodeId, Item)| {
             let wires = (other.0, other.1).cmp(&(from, to));
             let packets = if network.ordered {
@@ -361,12 +361,12 @@ fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
     }
 }
 
-/// Explores all states; the shortest way to one that is wrong, if there is one.
+/// Explores all states; returns the shortest way to a wrong state, if there is one.
 fn explore(network: &Network) -> Result<Found, String> {
     let start = State::new(network.requests.len() as u32);
     let mut found = Found::default();
     let mut known = HashSet::from([start.fingerprint()]);
-    // How each state came to be: from which, by what.
+    // The origin of each state: the state before, and the step.
     let mut ways: Vec<Option<(usize, Step)>> = vec![None];
     let mut level = vec![(0, start)];
     while !level.is_empty() {
@@ -409,7 +409,7 @@ fn network(requests: &'static [usize], ordered: bool, give_up: bool) -> Network 
     }
 }
 
-/// Explores networks in which nothing may be wrong, and finds every cell of the tables in use that is not an assertion.
+/// Explores networks in which nothing may be wrong, and finds in use every cell of the tables that is not an assertion.
 fn all_is_right(networks: &[Network]) {
     let (mut places, mut met) = (BTreeSet::new(), [false; 2]);
     for network in networks {
@@ -453,10 +453,10 @@ fn every_interleaving_of_more_requests_does_so() {
     ]);
 }
 
-/// The exploration finds what it should: machines that are wrong in one thing.
+/// The exploration finds what it should: machines with one error each.
 #[test]
 fn wrong_machines_are_found() {
-    /// Takes an answer for that to the request in hand, as the tables alone would.
+    /// Takes an answer for the answer to the request in hand, as the tables alone would.
     fn blind(nic: &mut Nic, mut message: ControlMessage) -> Replies {
         if let (ControlMessage::Remote { packet, .. }, Some(own)) = (&mut message, nic.outgoing())
             && matches!(packet.control, Control::Cts | Control::Nack)
@@ -481,7 +481,7 @@ fn wrong_machines_are_found() {
         }
         nic.handle(message)
     }
-    // Where processes are patient, `literal` needs three adapters: two that ask each other in order never get there.
+    // If processes are patient, `literal` needs three adapters: two that ask each other in order never reach this cell.
     let (unknown, alone) = (
         "a grant that its requester does not know",
         "it sends to who does not receive",

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use typed_index_collections::TiVec;
 
-/// In ticks, each drawn whenever it is needed.
+/// Delays in ticks, each drawn whenever it is needed.
 #[derive(Clone, Debug)]
 pub struct Delays {
     /// Between a process and its adapter; also between two looks at its status.
@@ -32,30 +32,30 @@ impl Delays {
         }
     }
 
-    /// Of an attempt, from a look at the status to the answer, at most.
+    /// The most that an attempt takes, from a look at the status to the answer.
     pub fn round_trip(&self) -> u64 {
         3 * self.local.end() + 2 * self.wire.end()
     }
 
-    /// Of a message, at most.
+    /// The most that a message takes.
     pub fn message(&self) -> u64 {
         self.wire.end() + self.transfer.end()
     }
 }
 
-/// What a process wants.
+/// A process and its messages.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub node: NodeId,
     /// Where its messages go, one after another.
     pub to: Vec<NodeId>,
-    /// Whether it then begins again.
+    /// Whether the process begins again after its last message.
     pub forever: bool,
-    /// How many of them have been sent.
+    /// How many messages have been sent.
     pub granted: u64,
-    /// How often it has asked for the present one.
+    /// How often the process has asked for the present message.
     pub attempts: u64,
-    /// The most that one has taken.
+    /// The most attempts that a message has taken.
     pub most_attempts: u64,
 }
 
@@ -101,16 +101,16 @@ pub struct Network {
     pub grants: Vec<usize>,
     /// How many messages are being sent.
     pub transfers: usize,
-    /// Whether an adapter judges its request by the counter that it has now, not by the one that the RTS carries.
+    /// Whether an adapter judges its request by its present counter, not by the counter that the RTS carries.
     pub by_present_counter: bool,
     /// The longest time that processes waited and no message was being sent, until one was granted.
     pub longest_quiet: u64,
     quiet_since: u64,
     delays: Delays,
     stream: Stream,
-    /// By time, then in the order in which they were put there.
+    /// The events due, by time, then in the order in which they were entered.
     due: BTreeMap<(u64, u64), Due>,
-    /// Packets that were sent; the order among those of a tick.
+    /// The number of events entered, which orders those of a tick.
     sequence: u64,
     /// When the last packet from a node to another arrives.
     last: BTreeMap<(NodeId, NodeId), u64>,
@@ -151,7 +151,7 @@ impl Network {
         network
     }
 
-    /// For how long no message has been sent.
+    /// The time since a message was last being sent.
     pub fn quiet(&self) -> u64 {
         match self.transfers {
             0 => self.now - self.quiet_since,
@@ -167,7 +167,7 @@ impl Network {
             .collect()
     }
 
-    /// Handles everything of the next tick in which something is due. Whether there is one.
+    /// Handles everything of the next tick in which something is due. Returns whether there is one.
     pub fn tick(&mut self) -> bool {
         let Some((&(time, _), _)) = self.due.first_key_value() else {
             return false;
@@ -190,7 +190,7 @@ impl Network {
                 if let (true, ControlMessage::Remote { packet, .. }, Some(own)) =
                     (self.by_present_counter, &mut message, nic.outgoing())
                 {
-                    // The comparison is one of differences.
+                    // Only the difference of the counters matters.
                     packet.counter += own.counter - nic.counter();
                 }
                 let replies = nic.handle(message);
@@ -272,8 +272,8 @@ impl Network {
         self.due.insert((self.now + delay, self.sequence), due);
     }
 
-    /// All that decides what happens from here on, if nothing is drawn: adapters and what is due when. Requests are told by
-    /// their process, of which each has one at a time.
+    /// Everything that decides what happens next, if nothing is drawn: adapters and what is due when. Requests are told
+    /// apart by their process, of which each has one at a time.
     pub fn state(&self) -> Vec<String> {
         let name = |request: Request| Request {
             number: self.owners[request.number as usize] as u64,

@@ -1,5 +1,5 @@
-//! Times of a lone message, worked out on paper and met to the picosecond: the message itself, what the reservation takes
-//! before it, and when each end of each rail is free again.
+//! Times of a lone message, worked out on paper and met to the picosecond: the message itself, the reservation before it,
+//! and when each end of each rail is free again.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::{bursts, odd_machine, run_to};
@@ -7,7 +7,7 @@ use elan::rails::Kind;
 use elan::{AdapterConfig, Config};
 use units::{Bytes, Time};
 
-/// The shipped machine, and one of whose parameters none is a multiple of another.
+/// The shipped machine, and a machine whose parameters are no multiples of each other.
 fn machines(nodes: u32, rails: u32, policy: Kind) -> [Config; 2] {
     let shipped = multirail(nodes, rails, policy);
     let (mut odd, from) = (shipped.clone(), odd_machine());
@@ -28,7 +28,7 @@ struct Bus {
     to_main: bool,
 }
 
-/// What takes how long.
+/// The durations of the steps.
 struct Paper<'a> {
     config: &'a Config,
 }
@@ -76,7 +76,7 @@ impl Paper<'_> {
         at.div_ceil(self.config.cycle)
     }
 
-    /// The last flit of a packet has arrived: two bytes of header, and so many more.
+    /// The last flit of a packet has arrived: a header of two bytes, and so many further bytes.
     fn flown(&self, at: Time, bytes: u64) -> Time {
         let flits = (2 + bytes).div_ceil(2);
         self.config.cycle * (self.cycle_from(at) + self.travel() + flits - 1)
@@ -125,8 +125,8 @@ fn without_reservation_it_is_a_dma() {
     }
 }
 
-/// Where both ends are reserved: request, grant, the process's knowledge of it; the message; the receiver's report. And the
-/// rails that were granted and are not used. Every end is free at its moment, and not before.
+/// Where both ends are reserved: request, grant, the process's knowledge of the grant; the message; the receiver's report.
+/// And the rails that were granted and are not used. Every end is free at its moment, and not before.
 #[test]
 fn a_reservation_in_all_its_steps() {
     for (policy, rails) in [(Kind::Dynamic, 1), (Kind::Hybrid, 1), (Kind::Dynamic, 3)] {
@@ -157,7 +157,7 @@ fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
     let mut unused = Bus { ..here };
     let given_back = paper.handled(paper.command(&mut unused, seen));
     let aborted = paper.told(given_back);
-    // The one that is used.
+    // The rail that is used.
     let (arrived, known) = paper.message(&mut here, seen, size);
     let reported = paper.seen(&mut there, arrived + config.adapter.input);
     let received = paper.handled(paper.command(&mut there, reported));

@@ -1,4 +1,4 @@
-//! Which rails a message takes, and what it waits for.
+//! Which rails a message takes, and what the message waits for.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::run_to;
@@ -11,7 +11,7 @@ fn striping(mut config: Config, ratio: f64) -> Config {
     config
 }
 
-/// What each of some messages from node 0 to node 1 brings on each rail, one after another.
+/// The bytes that some messages from node 0 to node 1, one after another, bring on each rail.
 fn brought(config: &Config, index: u32, sizes: &[u64]) -> Vec<Vec<u64>> {
     let mut bench = Bench::new(config);
     let gap = Time::from_us(100);
@@ -34,7 +34,7 @@ fn brought(config: &Config, index: u32, sizes: &[u64]) -> Vec<Vec<u64>> {
     brought
 }
 
-/// One rail after another, from that of the process's number on; whatever the striping ratio is.
+/// One rail after another, beginning with that of the process's number, whatever the striping ratio is.
 #[test]
 fn basic_takes_rails_in_turn() {
     let config = multirail(2, 3, Kind::Basic);
@@ -52,8 +52,8 @@ fn basic_takes_rails_in_turn() {
     }
 }
 
-/// A message takes the part of the free rails that the ratio says, the next ones in turn; all stripes are as long as
-/// each other, to a byte.
+/// A message takes the part of the free rails that the ratio says, the next rails in turn; all stripes have the same
+/// length, to a byte.
 #[test]
 fn stripes() {
     for policy in [Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
@@ -64,7 +64,7 @@ fn stripes() {
             assert_eq!(brought, expected, "{policy:?}, ratio {ratio}");
         };
         expect(0.0, 0, &[10, 10], &[[10, 0, 0, 0], [0, 10, 0, 0]]);
-        // A tenth of four rails is no whole one: it is one.
+        // A tenth of four rails is less than one rail: the message takes one.
         expect(0.1, 3, &[10, 10], &[[0, 0, 0, 10], [10, 0, 0, 0]]);
         // Two fifths of four are nearer to two.
         expect(0.4, 0, &[10], &[[5, 5, 0, 0]]);
@@ -75,7 +75,7 @@ fn stripes() {
         // No stripe is empty; a message without bytes is one.
         expect(1.0, 0, &[1, 3, 0], &[[1, 0, 0, 0], [0, 1, 1, 1], [0; 4]]);
         if policy != Kind::Hybrid {
-            // Without bytes it has its turn, too; of hybrid it is short, and those have a turn of their own.
+            // A message without bytes has its turn, too; under hybrid it is short, and short messages have a turn of their own.
             expect(0.0, 0, &[0, 2], &[[0; 4], [0, 2, 0, 0]]);
         }
         expect(1.0, 0, &[0, 0, 0], &[[0; 4]; 3]);
@@ -112,7 +112,7 @@ fn the_threshold_is_short() {
     }
 }
 
-/// Every pair, several times: only on rails on which the one transmits and the other receives, all of them in turn.
+/// Every pair, several times: only rails on which the one transmits and the other receives, all of them in turn.
 #[test]
 fn static_goes_one_way() {
     for (nodes, rails) in [(2, 2), (6, 4), (5, 6), (10, 5)] {
@@ -153,7 +153,7 @@ fn local_dynamic_sends_beside_what_is_sent() {
     assert!(second.take().0 < first.take().0);
 }
 
-/// Nor one on which it receives.
+/// Local-dynamic takes no rail on which its node receives.
 #[test]
 fn local_dynamic_sends_beside_what_is_received() {
     let config = striping(multirail(4, 3, Kind::LocalDynamic), 0.0);
@@ -167,8 +167,8 @@ fn local_dynamic_sends_beside_what_is_received() {
     assert!(others.borrow()[3].0 < first.borrow()[0].0);
 }
 
-/// With no rail free it looks again every `poll`: it begins at the first look after a rail has become free, and takes as long
-/// as any from there on.
+/// With no rail free the process looks again every `poll`: the message begins at the first look after a rail has become
+/// free, and from there on takes as long as any.
 #[test]
 fn local_dynamic_looks_again_every_poll() {
     let polls = [Time::from_ns(700), Time::from_us(3)];

@@ -1,4 +1,4 @@
-//! Rails that fail in mid-run: what they lose goes over others, nothing is lost or delivered twice, nobody waits for ever.
+//! Rails that fail in mid-run: their losses go over other rails, nothing is lost or delivered twice, no process hangs.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::run_process;
@@ -11,7 +11,7 @@ use units::{Bytes, Time};
 /// Rails that fail, and when.
 type Failures = Vec<(Rail, Time)>;
 
-/// Of a program's rails some, perhaps all, at any moment up to the end of most messages, or at once.
+/// Some of a program's rails, perhaps all, fail at any moment up to the end of most messages, or at once.
 fn failures() -> impl Strategy<Value = (Program, Failures)> {
     let moment = prop_oneof![Just(0), 0..60_000_u64];
     let failures = prop::collection::vec((any::<u32>(), moment), 1..5);
@@ -43,14 +43,14 @@ fn no_rail(from: u32, to: u32) -> DmaError {
     DmaError::NoRail { from, to }
 }
 
-/// Long after all rails have failed that do, every node sends to every other.
+/// Long after the last failure, every node sends to every other.
 const LATER: Time = Time::from_ms(2);
 
 proptest! {
     #![proptest_config(crate::cases(100))]
 
-    /// As long as there is a way, every message arrives whole; without one its process is told so, and goes on. Afterwards,
-    /// what is left serves all.
+    /// As long as there is a way, every message arrives whole. Without a way its process is told so, and goes on.
+    /// Afterwards, the remaining rails serve all.
     #[test]
     fn nothing_is_lost_or_hangs((program, failures) in failures()) {
         let mut running = Running::start(&program, &program.config());

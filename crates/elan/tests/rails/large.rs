@@ -1,4 +1,4 @@
-//! Large machines: rails and processes cost what they are, not more.
+//! Large machines: many nodes, many rails and many processes.
 
 use crate::common::multirail::multirail;
 use crate::common::{run_process, settle};

@@ -1,4 +1,4 @@
-//! Random programs on random machines: every byte of every message is compared, and what must hold in every run.
+//! Random programs on random machines: every byte of every message is compared, and what must hold in every run is checked.
 
 use crate::common::multirail::{Bench, Ends, POLICIES, Place, Put, multirail};
 use crate::common::run_to;
@@ -28,7 +28,7 @@ pub struct Program {
     pub striping: f64,
     pub threshold: u64,
     pub placement: Placement,
-    /// Of each node.
+    /// Processes of each node.
     pub processes: usize,
     pub sends: Vec<Send>,
 }
@@ -168,8 +168,8 @@ impl Running {
         all
     }
 
-    /// Asserts that a message is there: each byte on at least one rail, on no rail anything else; on one rail only if it is
-    /// told so, as where no rail fails.
+    /// Asserts that a message is there: each byte on at least one rail, no other bytes on any rail; with `once`, as where
+    /// no rail fails, each byte on one rail only.
     pub fn check_payload(&self, program: &Program, message: usize, once: bool) {
         let size = program.sends[message].size;
         let held = self.held(program, message);
@@ -313,7 +313,7 @@ proptest! {
     }
 }
 
-/// Two nodes that send to each other at once: what `clash` is to find. It does without reservation, and does not with it.
+/// Two nodes that send to each other at once: `clash` finds this without reservation, and finds nothing with it.
 #[test]
 fn a_clash_is_noticed() {
     let send = |process, to| Send {

@@ -5,7 +5,7 @@ use crate::common::run_to;
 use elan::rails::Kind;
 use units::{Bytes, Time};
 
-/// Two processes of a node ask for all rails at once: the first gets them, and the second when they are free again.
+/// Two processes of a node ask for all rails at once: the first gets them, the second gets them when they are free again.
 #[test]
 fn two_processes_of_a_node() {
     let mut config = multirail(3, 2, Kind::Dynamic);
@@ -22,8 +22,8 @@ fn two_processes_of_a_node() {
     }
 }
 
-/// Two nodes ask for each other at once, on the only rail: of equal requests that of the higher node goes first, and it has a
-/// point less the next time, so that the other then does (coll2003 algorithm 6). Both are granted each time.
+/// Two nodes ask for each other at once, on the only rail. Of equal requests that of the higher node goes first; its
+/// counter then falls by a point, so the next time the other goes first (coll2003 algorithm 6). Both are granted each time.
 #[test]
 fn two_nodes_at_once() {
     let config = multirail(2, 1, Kind::Dynamic);
@@ -38,7 +38,7 @@ fn two_nodes_at_once() {
     for (zero, one) in ends[0].iter().zip(&ends[1]) {
         assert_eq!((zero.1, one.1), (Ok(()), Ok(())));
         order.push(usize::from(one.0 < zero.0));
-        // Neither while the other is under way: 3000 bytes take 7.5 us.
+        // Neither message while the other is under way: 3000 bytes take 7.5 us.
         let between = zero.0.max(one.0) - zero.0.min(one.0);
         assert!(between > Time::from_ns(7_500), "{between}");
     }
@@ -78,8 +78,8 @@ fn a_short_message_waits_for_nobody() {
     }
 }
 
-/// A buffer that is too short is an error, and nothing stays reserved, or taken: the same process sends the next message, and
-/// so does another node to the same one.
+/// A buffer that is too short is an error, and nothing stays reserved, or taken: the same process sends the next message,
+/// and so does another node to the same destination.
 #[test]
 fn an_error_gives_the_rails_back() {
     for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
@@ -110,7 +110,7 @@ fn an_error_gives_the_rails_back() {
 #[test]
 fn as_many_processes_as_there_may_be() {
     let mut config = multirail(2, 1, Kind::Dynamic);
-    // All of them ask when the adapter is free, and all but one in vain: that takes them most of the time.
+    // All of them ask when the adapter is free, and all but one in vain: the refusals take most of the time.
     config.rails.as_mut().expect("it has rails").handle = 10;
     let mut bench = Bench::new(&config);
     let mut all = Vec::new();

@@ -1,6 +1,6 @@
-//! What the figures of an experiment name: its series, and the columns and metrics of its results.
+//! Checks the names in the figures of an experiment: its series, and the columns and metrics of its results.
 //!
-//! Columns are the fields of everything that the series run, and those of the tables that are drawn. A field that is a
+//! Columns are the fields of everything that the series run, and the columns of the tables that are drawn. A field that is a
 //! quantity has a numeric column, too, named with its unit: `message` and `message_bytes`.
 
 use super::{Drawing, Figure};
@@ -13,21 +13,20 @@ use workload::records::METRICS;
 use workload::table::Row;
 use workload::{Tables, records};
 
-/// Columns that results have whatever runs. With several machines, a list in the file or the command line's, `on` is
-/// the machine.
+/// Columns that all results have. `on` is the machine where there are several, by a list in the file or in the command line.
 const ALWAYS: [&str; 5] = ["id", "experiment", "series", "seed", "on"];
 
-/// What the changes of machines say of several rails, in columns of their own.
+/// Columns of their own in which the changes of machines tell of several rails.
 const OF_CHANGES: [&str; 5] = ["machine", "rails", "policy", "striping", "threshold"];
 
-/// Collects what is wrong with the figures.
+/// Collects the problems with the figures.
 struct Check<'a> {
     findings: Findings<'a>,
     experiment: &'a Experiment,
     columns: BTreeSet<String>,
 }
 
-/// What is wrong with the figures of an experiment.
+/// The problems with the figures of an experiment.
 pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Problem> {
     let mut check = Check {
         findings: Findings::new(document),
@@ -67,7 +66,7 @@ fn columns(experiment: &Experiment) -> BTreeSet<String> {
     columns
 }
 
-/// How the numeric column of a quantity ends.
+/// The ending of the name of a quantity's numeric column.
 fn unit(value: &Value) -> Option<&'static str> {
     let text = value.as_str()?;
     let size = text.parse::<Bytes>().ok().map(|_| "bytes");
@@ -142,7 +141,7 @@ impl Check<'_> {
         self.axes(path, figure, columns);
     }
 
-    /// What is on the axes. A metric may stand on the horizontal one, too.
+    /// Checks what is on the axes. A metric may stand on the horizontal axis, too.
     fn axes(&mut self, path: &str, figure: &Figure, mut columns: BTreeSet<String>) {
         let over = matches!(figure.draw, Drawing::Curves | Drawing::Bars);
         for (key, value) in [("x", &figure.x), ("metric", &figure.metric)] {
@@ -167,7 +166,7 @@ impl Check<'_> {
         }
     }
 
-    /// Rows by their series and the values of columns.
+    /// Checks rows, which are chosen by their series and the values of columns.
     fn rows(
         &mut self,
         path: &str,
@@ -186,7 +185,7 @@ impl Check<'_> {
         self.selection(&format!("{path}.where"), select, columns);
     }
 
-    /// Columns with the values that are meant, which may be those of other columns: `source = "{destination}"`.
+    /// Checks columns and the values chosen of them, which may be other columns: `source = "{destination}"`.
     fn selection(
         &mut self,
         path: &str,
@@ -206,7 +205,7 @@ impl Check<'_> {
         self.one_of(path, ("column", name), columns);
     }
 
-    /// A name that the figure gives is one of those that there are.
+    /// Checks that a name in the figure is one of those that exist.
     fn one_of(&mut self, path: &str, (what, name): (&str, &str), known: &BTreeSet<String>) {
         if known.contains(name) {
             return;

@@ -64,12 +64,12 @@ impl Kind for AllocationGrid {
         self.rails(&path, check);
     }
 
-    // It is one of nodes that need not be the machine's.
+    // An allocation is one of nodes that need not be the machine's.
     fn fit(&self, _: &str, _: &mut Fit<'_>) {}
 }
 
 impl AllocationGrid {
-    /// Rails that are given are enough for every number of nodes.
+    /// Checks that the given number of rails is enough for every number of nodes.
     fn rails(&self, path: &str, checks: &mut Check<'_>) {
         let Some(rails) = &self.rails else {
             return;
@@ -82,7 +82,7 @@ impl AllocationGrid {
         }
         for (place, &rails) in rails.places(&format!("{path}.rails")) {
             let nodes = self.nodes.values().iter().copied();
-            // The largest number of nodes needs most rails. Numbers that are out of range have been reported.
+            // The largest number of nodes needs the most rails. Numbers that are out of range have been reported.
             let Some(nodes) = nodes.filter(|&nodes| nodes <= MOST_NODES).max() else {
                 continue;
             };

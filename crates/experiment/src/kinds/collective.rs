@@ -17,7 +17,7 @@ use units::{Bytes, Time};
 use workload::collective::{Message, Operation};
 use workload::{Failure, Records};
 
-/// Most groups at a time: each keeps a heap of the library in the memory of every adapter.
+/// Most groups at a time: each group keeps a heap of the library in the memory of every adapter.
 const MOST_GROUPS: u32 = 16;
 
 grid! {
@@ -55,7 +55,7 @@ pub struct CollectiveSeries {
     pub jobs: BTreeMap<String, JobGrid>,
 }
 
-/// The same with one value for each field.
+/// A collective operation and its background traffic, with one value for each field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collectives {
@@ -146,7 +146,7 @@ impl CollectiveGrid {
         }
     }
 
-    /// Every batch needs a call.
+    /// Checks that every batch has a call.
     fn batches(&self, path: &str, run: &Run, check: &mut Check<'_>) {
         for (place, &repeats) in self.repeats.places(&format!("{path}.repeats")) {
             if (1..run.batches).contains(&repeats) {
@@ -160,7 +160,7 @@ impl CollectiveGrid {
         }
     }
 
-    /// What a broadcast needs, a barrier has no use for.
+    /// Checks the fields that a broadcast needs and a barrier cannot use.
     fn broadcast(&self, path: &str, check: &mut Check<'_>) {
         let of_kind = |broadcast: bool| {
             let mut operations = self.operation.values().iter();

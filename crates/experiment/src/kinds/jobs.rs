@@ -1,5 +1,5 @@
-//! Jobs: nodes that send messages, or fetch them (petrini2003 s4.3-4.7), any number of jobs at a time; see [`workload::job`] and
-//! [`workload::traffic`]. A rail may fail meanwhile, and the load at which one job alone saturates may be searched for
+//! Jobs: nodes that send messages, or fetch them (petrini2003 s4.3-4.7), any number of jobs at a time; see [`workload::job`]
+//! and [`workload::traffic`]. A rail may fail meanwhile. A search may look for the load at which one job alone saturates
 //! ([`workload::saturation`]).
 
 mod check;
@@ -34,7 +34,7 @@ pub struct JobsSeries {
     pub saturation: Option<Search>,
 }
 
-/// The same with one value for each field.
+/// Jobs with one value for each field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
@@ -56,7 +56,7 @@ pub(super) fn points(jobs: &BTreeMap<String, JobGrid>) -> Vec<BTreeMap<String, J
         .collect()
 }
 
-/// The fields of jobs, with their names before them or without.
+/// The fields of jobs; their names begin with the name of the job if `named` is set.
 pub(super) fn named_fields(
     jobs: &BTreeMap<String, impl Serialize>,
     named: bool,

@@ -11,24 +11,24 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use workload::{Failure, RailFailure, Records, Search, Window};
 
-/// What stands in an experiment file about a benchmark, with lists of values.
+/// A benchmark's section in an experiment file, with lists of values.
 pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
-    /// What it is, in words with an article.
+    /// What the kind is, in words with an article.
     const WHAT: &'static str;
 
-    /// The figure of a series of this kind that nobody describes.
+    /// The figure of a series of this kind where the file describes no other.
     const PLOT: Plot;
 
-    /// Takes of what stands beside the section what it has a use for.
+    /// Takes what the kind can use of what stands beside the section.
     fn take(&mut self, _: &mut Beside) {}
 
-    /// Finds what is wrong, whatever the machine. `series` is the path of the series, `run` how it is run.
+    /// Finds problems that do not depend on the machine. `series` is the path of the series, `run` how it is run.
     fn check(&self, series: &str, run: &Run, check: &mut Check<'_>);
 
-    /// Finds what a machine does not admit.
+    /// Finds problems that depend on the machine.
     fn fit(&self, series: &str, fit: &mut Fit<'_>);
 
-    /// The fields whose values tell its points apart, by the names that they have in tables and figures.
+    /// The fields whose values tell its points apart, by their names in tables and figures.
     fn columns(&self) -> Map<String, Value> {
         fields(self)
     }
@@ -41,7 +41,7 @@ pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
 
 /// A benchmark with one value for each field.
 pub(crate) trait Runs: Serialize {
-    /// Runs it.
+    /// Runs the benchmark.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -52,7 +52,7 @@ pub(crate) trait Runs: Serialize {
         fields(self)
     }
 
-    /// What of it decides the result; `run` is what its way of running is called in keys.
+    /// The part of the benchmark that decides the result; `run` is the part of the key that says how it runs.
     fn key(&self, _run: &mut Value) -> Value {
         json!(self)
     }
@@ -62,18 +62,18 @@ pub(crate) trait Runs: Serialize {
 pub(crate) struct Setting<'a> {
     /// Makes an idle cluster.
     pub cluster: &'a dyn Fn() -> Cluster,
-    /// What is measured.
+    /// How the point is measured.
     pub window: Window,
     /// Seed of all random streams.
     pub seed: u64,
 }
 
-/// What is drawn of a series: some metrics over a field.
+/// What is drawn of a series: metrics over a field.
 #[derive(Clone, Copy, Debug)]
 pub struct Plot {
     /// The field of the horizontal axis.
     pub over: &'static str,
-    /// The metrics, a figure each; those that a point does not have are left out.
+    /// The metrics, a figure each; metrics that a point does not have are left out.
     pub metrics: &'static [&'static str],
 }
 

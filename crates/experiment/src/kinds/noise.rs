@@ -1,4 +1,4 @@
-//! The noise test: what the operating system takes of a processor (garcia2005 s3.3); see [`workload::noise`].
+//! The noise test: how much of a processor the operating system takes (garcia2005 s3.3); see [`workload::noise`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -13,7 +13,7 @@ use workload::{Failure, Noise, Records};
 /// Most iterations: ten times as many as the paper has (garcia2005 s3.3).
 const MOST_ITERATIONS: u32 = 10_000_000;
 
-/// Most computation of a point: with as much noise as a machine may have, less than any run may take.
+/// Most computation of a point: with as much noise as a machine may have, it takes less than any run may take.
 const MOST: Time = Time::from_secs(1500);
 
 grid! {

@@ -1,7 +1,7 @@
-//! Fetching ahead: what the next events of a cycle are about.
+//! Fetching ahead: the records that the next events of a cycle need.
 //!
-//! An event names a record, and the record names others. So each event is seen twice before it happens: the first time its
-//! own records are asked for, the second time those that they name, which have arrived by then. See [`crate::prefetch`].
+//! An event names a record, and the record names others. So each event is seen twice before it happens. First the records that
+//! it names are asked for; then, when these have arrived, those that they name. See [`crate::prefetch`].
 
 use super::Control;
 use super::arbitration::Sender;
@@ -11,17 +11,17 @@ use crate::motion::{self, Motion};
 use crate::prefetch::prefetch;
 use crate::topology::Routing;
 
-/// How many events ahead of the present one an event is seen first, and the second time. Measured: a fetch takes as long as
-/// several events.
+/// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
+/// long as several events.
 const FIRST: usize = 20;
 const SECOND: usize = 8;
 
-/// Links of a network whose records do not fit into a second-level cache of 2 MB, as they do with 1,024 nodes.
+/// From this number of links on the records of a network do not fit into a second-level cache of 2 MB; with 1,024 nodes they do.
 pub(super) const FAR: usize = 1 << 15;
 
 impl<R: Routing> Control<R> {
     /// Sorts the events of a cycle by kind, if there are many: the processor foresees what a loop does next while the kind stays
-    /// the same. For the opposite order of events, they are always sorted. Whether they have been.
+    /// the same. For the opposite order, events are always sorted. Returns whether they have been sorted.
     #[inline]
     pub(super) fn sort(&mut self, cycle: Cycle) -> bool {
         let sorts = (self.is_far && self.calendar.events(cycle).len() > FIRST) || self.reversed;
@@ -58,7 +58,7 @@ impl<R: Routing> Control<R> {
         self.calendar.clear(cycle);
     }
 
-    /// Has the processor fetch what the events behind one of many are about.
+    /// Has the processor fetch the records that the events behind the one at `place` need.
     #[inline(never)]
     pub(super) fn look_ahead(&self, motion: &impl Motion, place: usize) {
         if let Some(&event) = self.sorted.get(place + FIRST) {
@@ -127,7 +127,7 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// The same for the groups that are about to arbitrate: the links of which they may grant a channel.
+    /// Asks for the records of the groups that are about to arbitrate: the links of which they may grant a channel.
     #[inline]
     pub(super) fn look_ahead_at_groups(&self, motion: &impl Motion, place: usize) {
         if !self.is_far {

@@ -1,16 +1,16 @@
 //! # Arbitration: which header gets which channel
 //!
-//! The links that leave a switch are parted into *output groups* by the routing ([`Routing`]); in a tree with adaptive ascent
-//! one for each child and one for all up-links. A header that reaches a switch joins the group that the routing names and
-//! waits there. When a header joins or a channel of the group falls free, the group arbitrates in that cycle: while a header
-//! waits and a channel of its class is free,
+//! The links that leave a switch are parted into *output groups* by the routing ([`Routing`]); in a tree with adaptive ascent a
+//! switch has one group for each child and one for all up-links. A header that reaches a switch joins the group that the routing
+//! names and waits there. When a header joins or a channel of the group falls free, the group arbitrates in that cycle: while a
+//! header waits and a channel of its class is free,
 //!
-//! * the winner is the header of the highest priority, then of the greatest age. The age is the time since injection,
-//!   carried in the header; it saturates at `age_cap` and is compared in steps of `age_step`. Equal ages are resolved
-//!   by rotation over the inputs of the switch, starting behind the last winner;
-//! * it takes the lowest free channel (of its class) of the link with the fewest busy channels. A channel that only waits for its
-//!   acknowledgement is busy. Ties between links are resolved by rotation from a start that a hash of the packet and
-//!   the switch gives, so that no shared random stream couples distant switches.
+//! * the winner is the header of the highest priority, among equal priorities the one of the greatest age. The age is the time
+//!   since injection, carried in the header; it saturates at `age_cap` and is compared in steps of `age_step`. Equal ages are
+//!   resolved by rotation over the inputs of the switch, starting behind the last winner;
+//! * the winner takes the lowest free channel (of its class) of the link with the fewest busy channels. A channel that only
+//!   waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start that a hash of the packet
+//!   and the switch gives, so that no shared random stream couples distant switches.
 
 use super::packet::PacketId;
 use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
@@ -23,18 +23,18 @@ use typed_index_collections::TiVec;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub packet: PacketId,
-    /// Number of the input channel, over the switch.
+    /// Number of the input channel, among all input channels of the switch.
     pub input: u32,
-    /// When it was injected: its age counts from there.
+    /// When the packet was injected: its age counts from this cycle.
     pub injected: Cycle,
-    /// Whether it goes before all that are not, whatever their age.
+    /// Whether the packet has high priority: it goes before all packets of low priority, whatever their age.
     pub high: bool,
 }
 
 /// Headers that compete for the same outputs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
-    /// One of the headers that wait; each knows the next ([`Flight`](super::packet::Flight)), in no order.
+    /// One of the waiting headers; each knows the next one ([`Flight`](super::packet::Flight)), in no order.
     pub waiting: Option<PacketId>,
     /// The input that is looked at first.
     pub rotation: u16,
@@ -42,7 +42,7 @@ pub(super) struct Group {
     pub flagged: bool,
 }
 
-/// Who competes for the channels of a link.
+/// The competitors for the channels of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sender {
     /// The packets of an adapter, for its link into the network.
@@ -51,20 +51,20 @@ pub(super) enum Sender {
     Group(GroupId),
 }
 
-/// Where a link leads, and who may send over it.
+/// Where a link leads, and which adapter or group may send over it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     /// The other link of the pair.
     pub reverse: LinkId,
-    /// Who competes for it.
+    /// The adapter or group that competes for the link's channels.
     pub sender: Sender,
     /// Header delay, in cycles.
     delay: u8,
-    /// Whether the link ends in a node; what follows is then zero.
+    /// Whether the link ends in a node; the fields that follow are then zero.
     pub ejects: bool,
-    /// First group of the switch where it ends.
+    /// First group of the switch where the link ends.
     first_group: GroupId,
-    /// Number of its first channel among the inputs of that switch.
+    /// Number of the link's first channel among the inputs of that switch.
     first_input: u16,
 }
 
@@ -97,7 +97,7 @@ impl Hop {
 #[derive(Clone, Copy, Debug)]
 struct Outputs {
     switch: SwitchId,
-    /// In `Crossbar::outputs`, from and up to.
+    /// The group's stretch of `Crossbar::outputs`, from and up to.
     range: (u32, u32),
     /// Input channels of the switch.
     inputs: u32,
@@ -110,13 +110,13 @@ pub(super) struct Crossbar {
 }
 
 impl Crossbar {
-    /// The groups of all switches, and what there is to know of each link.
+    /// The groups of all switches, and the [`Hop`] of each link.
     pub fn new(config: &Config, routing: &impl Routing) -> (Self, TiVec<LinkId, Hop>) {
         let wiring = routing.wiring();
         let hop = |link| Hop {
             delay: config.hop_delay[wiring.link_level(link)] as u8,
             reverse: wiring.reverse(link),
-            // Links into the network are numbered as the places; those that leave switches follow below.
+            // Links into the network are numbered as the places; links that leave switches follow below.
             sender: Sender::Adapter(Place::new(link.get())),
             ejects: true,
             first_input: 0,
@@ -174,7 +174,7 @@ impl Crossbar {
         self.groups.len()
     }
 
-    /// The links of a group, its switch, and the number of input channels of that.
+    /// The links of a group, its switch, and the number of the switch's input channels.
     pub fn outputs(&self, group: GroupId) -> (&[LinkId], SwitchId, u32) {
         let Outputs {
             switch,
@@ -194,14 +194,14 @@ const _: () = assert!(
 /// How ages are compared; see the essay of the module.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AgeRule {
-    /// In cycles; 0 makes all ages equal.
+    /// The age at which ages saturate, in cycles; 0 makes all ages equal.
     pub cap: u64,
-    /// In cycles.
+    /// The step in which ages are compared, in cycles.
     pub step: u64,
 }
 
 impl AgeRule {
-    /// The age that counts.
+    /// The age that is compared: saturated, in steps.
     pub fn age(self, injected: Cycle, now: Cycle) -> u64 {
         let age = (now - injected).min(self.cap);
         if self.step == 1 { age } else { age / self.step }
@@ -226,16 +226,15 @@ pub(super) fn winner(
         (header.high, age, std::cmp::Reverse(turns))
     };
     let mut best = waiting.next()?;
-    // Mostly there is one.
+    // Mostly one header waits.
     for other in waiting {
         best = std::cmp::max_by_key(best, other, rank);
     }
     Some(best)
 }
 
-/// The output of the group with a free channel and the fewest busy ones; `free` gives the free channels of a link as
-/// bits. Ties go to the first output at or after `spread`, a number that is asked for if there is a choice, counted
-/// around.
+/// The output of the group with a free channel and the fewest busy ones; `free` gives the free channels of a link as bits. Ties
+/// go to the first output at or after number `spread`, counted around; `spread` is computed only if there is a choice.
 pub(super) fn least_loaded(
     outputs: &[LinkId],
     spread: impl Fn() -> u64,
@@ -258,7 +257,7 @@ pub(super) fn least_loaded(
             number - count
         }
     };
-    // Free channels, and of equals the first one tried. No branches: nobody could foresee them.
+    // Most free channels, and of equals the first one tried. No branches: the processor could not foresee them.
     let rank = |(number, &link): (u32, &LinkId)| {
         let tried = around(number + count - start);
         u32::from(ONES[usize::from(free(link))]) << 16 | (count - 1 - tried)

@@ -6,61 +6,61 @@
 //!
 //! ## Setting up
 //!
-//! *Ascent.* A header below the switch where it turns waits for a channel of its one up-link
-//! ([`Routing::broadcast_ascent`]), among the others of the output group.
+//! *Ascent.* A header below the switch where it turns waits for a channel of its one up-link ([`Routing::broadcast_ascent`]),
+//! among the other headers of the output group.
 //!
-//! *Descent.* A header that has arrived where the packet turns, or below, needs a channel of each of its down-links at
-//! once. A switch sets up one broadcast at a time. It begins, in the cycle of the arrival or in the one after the last
-//! set-up, with the best of those that wait: by priority, then by age (the earlier injection, the lower source, the
-//! earlier packet of it). From then on nobody comes before it. It *claims* a channel of each of its links as they fall
-//! free, competing with other headers by the ordinary rule; what it has claimed is taken. In the cycle of the last claim
-//! all its channels are opened.
+//! *Descent.* A header at the switch where the packet turns, or below, needs a channel of each of its down-links at once. A
+//! switch sets up one broadcast at a time. The switch begins, in the cycle of the arrival or in the cycle after the last set-up,
+//! with the best of the broadcasts that wait: by priority, then by age (the earlier injection, the lower source, the earlier
+//! packet of one source). From then on no other broadcast comes before this one. The broadcast *claims* a channel of each of its
+//! links as they fall free, and competes with other headers by the ordinary rule; a claimed channel is taken. In the cycle of
+//! the last claim all its channels are opened.
 //!
-//! *Order.* Broadcasts that a switch has sent on over a link are set up at its end in the same order. One that overtakes
-//! another on the link, since it is older, waits at the end.
+//! *Order.* Broadcasts that a switch has sent on over a link are set up at the end of the link in the same order. A broadcast
+//! that overtakes another on the link, since it is older, waits at the end.
 //!
 //! ## Moving, answering, ending
 //!
-//! A flit leaves the buffer in front of a switch when the last of the branches has sent it ([`crate::motion`]). Each
-//! destination answers for itself. The answers combine on the way up, which takes each switch of the descent `combine`
-//! cycles; the combined one is at the source when the last would be, and is the worst of them: any "no" makes it a no (hardware, public Elan3 headers). The EOP goes down all
-//! branches: in `UntilAcknowledged` mode the channel of a link is free one cycle, and the delays of the links between the
-//! source and it, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle after the last
-//! delivery, in `Wormhole` mode each two cycles after the last of its branches has sent the tail.
+//! A flit leaves the buffer in front of a switch when the last of the branches has sent it ([`crate::motion`]). Each destination
+//! answers for itself. The answers combine on the way up, which takes each switch of the descent `combine` cycles; the combined
+//! answer reaches the source when the last answer would, and is the worst of all: any "no" makes it a no (hardware, public Elan3
+//! headers). The EOP goes down all branches: in `UntilAcknowledged` mode the channel of a link is free one cycle, plus the
+//! delays of the links before this link, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle
+//! after the last delivery, in `Wormhole` mode each two cycles after the last of its branches has sent the tail.
 //!
 //! ## Why broadcasts in one tree do not deadlock
 //!
-//! Suppose that some packets wait for ever, each for others of them that hold, or have claimed, all channels of a link
-//! that it needs, or (broadcasts) that go before it at a switch. Who waits for an up-link waits for packets that hold
-//! one of a higher level or have turned. So some of them wait in their descent; these wait only for packets in their
-//! descent. Look at those alone. All their waits are in the tree of the broadcasts or lead into it: a packet to one node
-//! waits for a single down-link, and the holder waits, if it has one destination too, strictly below. So follow such packets
-//! down to the first broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q` directly, or through
-//! packets to one node.
+//! Suppose that some packets wait for ever. Each waits for others of them that hold, or have claimed, all channels of a link
+//! that it needs, or (broadcasts) that go before it at a switch. A packet that waits for an up-link waits for packets that hold
+//! an up-link of a higher level or have turned. So some of the packets wait in their descent; these wait only for packets in
+//! their descent. Look at the packets in their descent alone. All their waits are in the tree of the broadcasts or lead into it:
+//! a packet to one node waits for a single down-link, and the holder waits, if it has one destination too, strictly below. So
+//! follow packets to one node down to the first broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q`
+//! directly, or through packets to one node.
 //!
-//! *Two broadcasts are in one order wherever they meet.* In one tree the switches of the descents of two broadcasts that
-//! meet are below the lower of their two turns, `v`, and the other comes through `v`, too. One of them is set up there
-//! first (or has begun to be; that is final), and by the rule of order it is first at every common switch. Write `Q < P`.
+//! *Two broadcasts are in one order wherever they meet.* In one tree the descents of two broadcasts that meet share only
+//! switches at or below `v`, the lower of their two turns, and the other broadcast comes through `v`, too. One of the two is set
+//! up at `v` first (or has begun to be; that is final), and by the rule of order it is first at every common switch. If `Q` is
+//! first, write `Q < P`.
 //!
-//! *What a wait implies.* Let `P` wait at `c`. It waits for `Q`, where
-//! (a) both meet and `Q < P`; or
-//! (b) `Q` turns strictly below `c` at a switch where `P` never comes, and has been set up, or has begun to be, where it
-//! turns. For: who goes before `P` at `c` meets it there. Else the channels of a link down from `c` are held. If `Q` holds
-//! one, `Q` has passed `c`. If a packet to one node does, it and its like lead to a switch `g` below `c` where `Q` has
-//! passed or holds claims. If `Q` turns at `c` or above, it has passed `c` (the tree has one way to `g`): (a). If it turns
-//! below `c`, it turns on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is
-//! to come there, (a), else (b).
+//! *What a wait implies.* Let `P` wait at `c` for `Q`. Then either (a) both meet and `Q < P`; or (b) `Q` turns strictly below
+//! `c` at a switch where `P` never comes, and has been set up, or has begun to be, where it turns. Proof: a broadcast that goes
+//! before `P` at `c` meets `P` there: (a). Else the channels of a link down from `c` are held. If `Q` holds one, `Q` has passed
+//! `c`: (a). If a packet to one node does, a chain of such packets leads to a switch `g` below `c` where `Q` has passed or holds
+//! claims. If `Q` turns at `c` or above, `Q` has passed `c` (the tree has one way to `g`): (a). If `Q` turns below `c`, it turns
+//! on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is to come there, (a) holds,
+//! else (b).
 //!
-//! *No cycle.* In a shortest cycle of pairs of (a) and (b), let `V` be one with the lowest turn, `v`, between `P` before it and
-//! `N` behind it. `V` and `N` are no case of (b), since the turn of `N` would be lower. So `N < V`, and `N` comes through `v`
-//! first. If `V < P`, then `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are a case of (b), `V`
-//! has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its way. `P` is above `v`, at `c`:
-//! as before, `P` and `N` are a case of (a) or of (b). Either way the cycle is shorter without `V`: at last a broadcast is
-//! paired with itself, which neither (a) nor (b) allows.
+//! *No cycle.* In a shortest cycle of pairs of (a) and (b), let `V` be a broadcast with the lowest turn, `v`, between `P` before
+//! it and `N` behind it. `V` and `N` are no case of (b), since the turn of `N` would then be lower. So `N < V`, and `N` comes
+//! through `v` first. If `V < P`, then `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are a case
+//! of (b), `V` has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its way. `P` is above
+//! `v`, at `c`: as before, `P` and `N` are a case of (a) or of (b). Either way the cycle is shorter without `V`: at last a
+//! broadcast is paired with itself, which neither (a) nor (b) allows.
 //!
-//! The rule of order is needed: if two broadcasts pass a switch and its children set them up in different orders, each may
-//! hold the links of one child and wait at the other. And one tree is needed: with different roots nothing orders two
-//! broadcasts that meet at the last switches. [`crate::Fabric::deadlock`] tells who then waits for whom.
+//! The rule of order is needed: if two broadcasts pass a switch and its children set them up in different orders, each may hold
+//! the links of one child and wait at the other. One tree is needed, too: with different roots nothing orders two broadcasts
+//! that meet at the last switches. [`crate::Fabric::deadlock`] then tells which packet waits for which.
 
 use super::{Ack, Control, Event, Notice, PacketId, PacketSpec};
 use crate::motion::{Motion, Worm};
@@ -72,23 +72,23 @@ use std::collections::{BTreeMap, VecDeque};
 struct Whole {
     /// All parts but the root, in the order of their beginning.
     parts: Vec<PacketId>,
-    /// Destinations that the last flit has not reached.
+    /// The number of destinations that the last flit has not reached.
     undelivered: u32,
-    /// Destinations that have not answered.
+    /// The number of destinations that have not answered.
     unanswered: u32,
-    /// The worst of the answers, and when the last of them is back.
+    /// The worst of the answers so far, and the cycle in which the last of them is back.
     answer: Ack,
     back: Cycle,
 }
 
-/// What there is to know of a part besides its flight.
+/// What is kept of a part besides its flight.
 struct Part {
     root: PacketId,
-    /// The part that it branches off from; none of the root.
+    /// The part from which this part branches off; none for the root.
     parent: Option<PacketId>,
-    /// Header delays of the links between the source and its own.
+    /// Sum of the header delays of the links between the source and the part's own links.
     before: Cycle,
-    /// Parts that branch off from it and have not sent the tail, and when the last of the others did.
+    /// The number of branches of this part that have not sent the tail, and the cycle in which the last of the others sent it.
     tails: usize,
     last_tail: Cycle,
 }
@@ -106,21 +106,21 @@ struct Junction {
 struct SetUp {
     /// The part that has come to the switch.
     part: PacketId,
-    /// Those that leave it.
+    /// The parts that leave the switch.
     branches: Vec<PacketId>,
-    /// How many of them have no channel yet.
+    /// How many branches have no channel yet.
     missing: usize,
 }
 
 /// All that is kept of broadcasts.
 #[derive(Default)]
 pub(super) struct Broadcasts {
-    /// By root.
+    /// The broadcasts under way, by root.
     wholes: BTreeMap<PacketId, Whole>,
     parts: BTreeMap<PacketId, Part>,
-    /// Those where somebody waits.
+    /// The switches where a broadcast waits or is set up.
     junctions: BTreeMap<SwitchId, Junction>,
-    /// By link to a switch: parts that have been opened on it and not set up at its end.
+    /// By link to a switch: the parts that have been opened on the link and have not been set up at its end.
     order: BTreeMap<LinkId, VecDeque<PacketId>>,
     /// Junctions with news in this cycle.
     pub flagged: Vec<SwitchId>,
@@ -163,7 +163,7 @@ impl Broadcasts {
         &self.parts[&id]
     }
 
-    /// The packet that a flight is a part of; itself, if it is no broadcast.
+    /// The root of the broadcast that a flight is a part of; the flight itself, if it is no broadcast.
     pub fn root(&self, id: PacketId) -> PacketId {
         self.parts.get(&id).map_or(id, |part| part.root)
     }
@@ -174,7 +174,7 @@ impl Broadcasts {
             .expect("the broadcast is under way")
     }
 
-    /// The broadcasts under way, by root, and how many of the destinations of each the last flit has not reached.
+    /// The broadcasts under way, by root, each with the number of destinations that its last flit has not reached.
     pub fn undelivered(&self) -> impl Iterator<Item = (PacketId, u32)> {
         self.wholes
             .iter()
@@ -187,7 +187,7 @@ impl Broadcasts {
         std::iter::once(root).chain(parts.into_iter().flatten().copied())
     }
 
-    /// The switches where parts wait to descend: the part that is set up, if one is, and the others.
+    /// The switches where parts wait to descend, each with the part that is being set up, if there is one, and the others.
     pub fn waiting(&self) -> impl Iterator<Item = (SwitchId, Option<PacketId>, &[PacketId])> {
         self.junctions.iter().map(|(&switch, junction)| {
             let part = junction.setting_up.as_ref().map(|set_up| set_up.part);
@@ -229,7 +229,7 @@ impl<R: Routing> Control<R> {
         junction.expect("just flagged").arrived.push(part);
     }
 
-    /// Begins to set up the next broadcast at a switch, if none is being set up and one may be.
+    /// Begins to set up the next broadcast at a switch, if none is being set up and a waiting one may be.
     #[cold]
     pub(super) fn begin_set_up(&mut self, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
@@ -279,7 +279,7 @@ impl<R: Routing> Control<R> {
         });
     }
 
-    /// A branch has won a channel of its link. If it is the last to get one, the switch opens all.
+    /// A branch has won a channel of its link. If it is the last branch to win one, the switch opens all branches.
     #[cold]
     pub(super) fn claim(&mut self, motion: &mut impl Motion, branch: PacketId, link: LinkId) {
         self.take(branch, link);
@@ -336,13 +336,13 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// The link by which a part has come to where it is.
+    /// The last link that a part has taken.
     pub(super) fn last_link(&self, part: PacketId) -> LinkId {
         let path = self.flights.get(part).path();
         self.lanes.link(path[path.len() - 1])
     }
 
-    /// The node that a flight has reached or goes to.
+    /// The node at the end of a flight's last link.
     pub(super) fn destination(&self, flight: PacketId) -> Place {
         match self.wiring().ends(self.last_link(flight)).1 {
             End::Node(place) => place,
@@ -393,7 +393,7 @@ impl<R: Routing> Control<R> {
         self.broadcasts.part(part).before + self.delay(self.flights.get(part).path())
     }
 
-    /// The combined answer is back: the EOP goes down all branches. The root is done with.
+    /// The combined answer is back: the EOP goes down all branches. The root is removed.
     #[cold]
     pub(super) fn broadcast_ended(&mut self, root: PacketId, answer: Ack) {
         let whole = self
@@ -420,7 +420,7 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// The EOP is at a destination that is to be told.
+    /// The EOP is at a destination that is to be told of it.
     #[cold]
     pub(super) fn ended(&mut self, id: PacketId) -> Notice {
         let node = self.destination(id);
@@ -433,7 +433,7 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// A branch has sent the tail, in plain wormhole routing: with the last of them the channel before is free.
+    /// In plain wormhole routing, a branch has sent the tail: with the last such branch the channel before falls free.
     #[cold]
     pub(super) fn branch_tail_sent(&mut self, branch: PacketId, sent: Cycle) {
         let Some(parent) = self.broadcasts.part(branch).parent else {

@@ -10,10 +10,10 @@ const SLOTS: Cycle = ring::SLOTS as Cycle;
 
 const _: () = assert!(HORIZON < SLOTS, "what is foreseen has room in the ring");
 
-/// Future events. Those of one cycle come out together, in no promised order: phase 0 must not depend on it.
+/// Future events. The events of one cycle come out together, in no promised order: phase 0 must not depend on the order.
 ///
-/// What is *foreseen* need not happen: the mover enters the cycle in which a link may have to be looked at. It is void
-/// once nothing is *live*, that is, nothing is scheduled and no channel is held; so that the fabric comes to rest
+/// An event that is *foreseen* need not happen: the mover enters the cycle in which a link may have to be looked at. A foreseen
+/// event is void once nothing is *live*, that is, nothing is scheduled and no channel is held; so the fabric comes to rest
 /// whatever was foreseen.
 pub(super) struct Calendar<E> {
     /// Every event of the ring is due in `from .. from + SLOTS`. Nearly all delays (hops, turnaround, circuits) are
@@ -21,7 +21,7 @@ pub(super) struct Calendar<E> {
     from: Cycle,
     ring: Ring<E>,
     later: BTreeMap<Cycle, Vec<E>>,
-    /// The first cycle of `later`, or one that never comes.
+    /// The first cycle of `later`, or a cycle that never comes.
     first_later: Cycle,
     /// Events that are scheduled, and channels that are held.
     live: usize,
@@ -38,7 +38,7 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// Adds an event that is due in cycle `at`, not before `now`, the present one.
+    /// Adds an event that is due in cycle `at`, not before the present cycle `now`.
     pub fn schedule(&mut self, at: Cycle, event: E, now: Cycle) {
         self.hold(now);
         assert!(at >= self.from, "an event is scheduled in the past");
@@ -55,12 +55,12 @@ impl<E: Copy> Calendar<E> {
         self.later.entry(at).or_default().push(event);
     }
 
-    /// Adds an event that may be vain, for a cycle less than [`SLOTS`] ahead of the present one.
+    /// Adds an event that may turn out void, for a cycle less than [`SLOTS`] ahead of the present one.
     pub fn foresee(&mut self, at: Cycle, event: E) {
         self.ring.post(at, event);
     }
 
-    /// Something is held from cycle `now` on: what is foreseen concerns it.
+    /// A channel is held, or an event scheduled, from cycle `now` on: foreseen events are valid while it lives.
     pub fn hold(&mut self, now: Cycle) {
         if self.live == 0 {
             self.wake(now);
@@ -68,7 +68,7 @@ impl<E: Copy> Calendar<E> {
         self.live += 1;
     }
 
-    /// Something is live again: what was foreseen for the cycles that have been passed over is void.
+    /// Something is live again: events foreseen for cycles that have been passed over are void.
     #[cold]
     fn wake(&mut self, now: Cycle) {
         while let Some(cycle) = self.ring.next(self.from)
@@ -79,7 +79,7 @@ impl<E: Copy> Calendar<E> {
         self.from = now;
     }
 
-    /// Something held is let go, or a scheduled event has happened.
+    /// A held channel is let go, or a scheduled event has happened.
     pub fn let_go(&mut self) {
         self.live -= 1;
     }
@@ -95,7 +95,7 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// The event of cycle `now` at a place. Events that are entered for this cycle meanwhile come behind the others.
+    /// The event of cycle `now` at a place. Events entered for this cycle meanwhile come behind the others.
     #[inline]
     pub fn get(&self, now: Cycle, place: usize) -> Option<E> {
         self.ring.get(now, place)
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(calendar.next(), Some(9));
         calendar.let_go();
         assert_eq!(calendar.next(), None);
-        // Much later the same slots are used anew; what lies ahead is still foreseen.
+        // Much later the same slots are used anew; events that lie ahead are still foreseen.
         calendar.schedule(9 + SLOTS, 'c', 650);
         assert_eq!(calendar.next(), Some(700));
         calendar.begin(700);

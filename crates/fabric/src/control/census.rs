@@ -1,4 +1,4 @@
-//! What is counted: links, packets.
+//! Counters of links and of packets.
 
 use super::Control;
 use super::packet::Flight;
@@ -10,27 +10,27 @@ use std::collections::VecDeque;
 /// What a link has done since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
-    /// Packets whose first flit it has sent.
+    /// Packets whose first flit the link has sent.
     pub packets: u64,
     /// Flits of packets.
     pub flits: u64,
     /// Acknowledgements and EOPs. The link was busy for `flits + tokens` cycles.
     pub tokens: u64,
-    /// Cycles that packets waited to enter it: from the header's arrival at the switch (or the offer, at an adapter)
-    /// to its first flit on the link.
+    /// Cycles that packets waited to enter the link: from the header's arrival at the switch (or the offer, at an adapter) to
+    /// the packet's first flit on the link.
     pub waiting: u64,
 }
 
 /// Packets by their state: `offered = queued + under_way + acknowledged`, at any time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketCensus {
-    /// Handed in so far.
+    /// Handed to the fabric so far.
     pub offered: u64,
     /// Waiting at adapters.
     pub queued: u64,
     /// Injected and not yet acknowledged.
     pub under_way: u64,
-    /// Done.
+    /// Acknowledged: their life is over.
     pub acknowledged: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What follows from the motion: deliveries, acknowledgements, releases.
+//! The consequences of the motion: deliveries, acknowledgements, releases.
 
 use super::arbitration::Sender;
 use super::packet::Flight;
@@ -61,7 +61,7 @@ impl<R: Routing> Control<R> {
         Notice::Acknowledged(record, flight.spec)
     }
 
-    /// The EOP will be at the destination of a packet that asks for it.
+    /// Schedules the news of the EOP for the destination of a packet that asks for it.
     #[cold]
     fn tell_of_the_end(&mut self, flight: Flight<R::Path>) {
         let arrives = self.now + 1 + self.delay(flight.path());
@@ -69,7 +69,7 @@ impl<R: Routing> Control<R> {
         self.schedule(arrives, Event::Ended(told));
     }
 
-    /// A channel is free: whoever waits for it hears of it, and the tokens that closed it are charged.
+    /// A channel is free: the adapter or group that sends over its link has news, and the tokens that closed it are charged.
     pub(super) fn release(&mut self, motion: &mut impl Motion, channel: ChannelId) {
         let number = self.lanes.link(channel);
         self.calendar.let_go();
@@ -86,7 +86,7 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// The first flit of a packet is sent over a channel: its wait for the link is over.
+    /// The first flit of a packet is sent over a channel: the packet's wait for the link is over.
     pub(super) fn head_sent(&mut self, channel: ChannelId) {
         let ready = self.flights.get(self.holders[channel]).ready;
         let link = &mut self.links[self.lanes.link(channel)];
@@ -94,7 +94,7 @@ impl<R: Routing> Control<R> {
         link.waited += self.now - ready;
     }
 
-    /// The last flit of a packet was sent over a channel in cycle `sent`, this one or the one before.
+    /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before.
     pub(super) fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
         let hop = &self.links[self.lanes.link(channel)].hop;
         let (last, arrival) = (hop.ejects, sent + hop.delay());
@@ -120,7 +120,7 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// Header delay of the links of some channels, in cycles.
+    /// Sum of the header delays of the channels' links, in cycles.
     pub(super) fn delay(&self, channels: &[ChannelId]) -> u64 {
         let link = |&channel: &ChannelId| &self.links[self.lanes.link(channel)];
         channels

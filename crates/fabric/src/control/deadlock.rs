@@ -1,11 +1,11 @@
 //! # Deadlock: who waits for whom
 //!
-//! A packet under way *waits* where its header does (each of its headers, if it is a broadcast): for a channel of a link, or
-//! of any of several links; or for its turn, if a switch sets up another broadcast before it. It can go on if all of its waits
-//! can end, and a wait can end if it is for a free channel, or if one of those who hold what it waits for can go on. A
-//! packet without a wait can go on: its flits move, or its destination will answer. Those that are left can never go on,
-//! whatever comes; each of their waits that cannot end is for others of them, so that there is a cycle. A shortest is
-//! reported.
+//! A packet under way *waits* where its header waits (each of its headers, if it is a broadcast): for a channel of one link, or
+//! of any of several links; or for its turn, if a switch sets up another broadcast first. A packet can go on if all of its waits
+//! can end. A wait can end if it is for a free channel, or if one of the packets that hold such a channel, or go first, can go
+//! on. A packet without a wait can go on: its flits move, or its destination will answer. The packets that are left can never go
+//! on, whatever comes. Each of their waits that cannot end is for others of these packets, so that there is a cycle. A shortest
+//! cycle is reported.
 
 use super::packet::{ANY_LINK, Flight};
 use super::{Control, PacketId};
@@ -15,14 +15,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-/// A packet, for people.
+/// The name of a packet, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketName {
-    /// The adapter that sends.
+    /// The adapter that sends the packet.
     pub source: Place,
     /// How many packets the source had injected before.
     pub sequence: u32,
-    /// Where it goes.
+    /// Where the packet goes.
     pub destination: Destination,
 }
 
@@ -42,16 +42,16 @@ impl Display for PacketName {
 pub struct Held {
     /// The link.
     pub link: LinkId,
-    /// The place of the channel on it.
+    /// The place of the channel on the link.
     pub channel: u32,
 }
 
-/// What somebody waits for.
+/// What a packet waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// A channel of any of these links.
     Channel(Vec<LinkId>),
-    /// That another broadcast be set up at the switch before.
+    /// Its turn: the switch sets up another broadcast first.
     Turn,
 }
 
@@ -60,9 +60,9 @@ pub enum Wanted {
 pub struct Stuck {
     /// The packet.
     pub packet: PacketName,
-    /// The channels that it holds, in the order of their numbers.
+    /// The channels that the packet holds, in the order of their numbers.
     pub holds: Vec<Held>,
-    /// The switches where it waits for ever, and what for.
+    /// The switches where the packet waits for ever, and what it waits for there.
     pub waits: Vec<(SwitchId, Wanted)>,
 }
 
@@ -71,9 +71,9 @@ pub struct Stuck {
 pub struct Wait {
     /// The packet.
     pub packet: PacketName,
-    /// Where its header waits.
+    /// The switch where its header waits.
     pub switch: SwitchId,
-    /// The channel that it waits for, among others or alone; none if it waits for its turn.
+    /// The channel that the packet waits for, among others or alone; none if the packet waits for its turn.
     pub channel: Option<Held>,
     /// The packet that holds the channel or goes before it.
     pub holder: PacketName,
@@ -82,9 +82,9 @@ pub struct Wait {
 /// Packets that wait for each other for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// A shortest cycle of them: each waits for the next, the last for the first.
+    /// A shortest cycle of packets: each waits for the next, the last for the first.
     pub cycle: Vec<Wait>,
-    /// All that can never go on, by source and sequence.
+    /// All packets that can never go on, by source and sequence.
     pub packets: Vec<Stuck>,
     topology: Topology,
 }
@@ -119,13 +119,13 @@ impl Display for Deadlock {
 
 impl Error for Deadlock {}
 
-/// A packet under way, by source and sequence.
+/// The key of a packet under way: source and sequence.
 type Key = (Place, u32);
 
-/// Who waits, where, for which channel, and who holds it.
+/// The packet that waits, where, for which channel, and the packet that holds the channel.
 type Step = (Key, SwitchId, Option<Held>, Key);
 
-/// A wait, and the packets that it is for by the channels that they hold; one of them must go on for it to end.
+/// A wait, and the packets that it is for, each with the channel that it holds; one of them must go on for the wait to end.
 struct Edge {
     switch: SwitchId,
     wanted: Wanted,
@@ -136,7 +136,7 @@ impl<R: Routing> Control<R> {
     /// The packets that can never go on, if there are any.
     pub fn deadlock(&self) -> Option<Deadlock> {
         let mut waits = self.waits();
-        // From here on those that can go on are taken out, till nobody is left who can.
+        // From here on packets that can go on are taken out, till no packet is left that can.
         loop {
             let stuck: BTreeSet<Key> = waits.keys().copied().collect();
             let can_end = |edge: &Edge| edge.holders.iter().any(|(_, key)| !stuck.contains(key));
@@ -217,7 +217,7 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// Who waits for whom. Who waits for something that is free is left out.
+    /// The waits of each packet. A wait for something that is free is left out.
     fn waits(&self) -> BTreeMap<Key, Vec<Edge>> {
         let mut waits: BTreeMap<Key, Vec<Edge>> = BTreeMap::new();
         for (number, group) in self.groups.iter_enumerated() {
@@ -240,7 +240,7 @@ impl<R: Routing> Control<R> {
         }
         for (switch, setting_up, arrived) in self.broadcasts.waiting() {
             for &part in arrived {
-                // Before it goes who was sent over the same link before, or who is set up now.
+                // A broadcast goes first that was sent over the same link first, or that is being set up now.
                 let first = self.broadcasts.first_of(self.last_link(part));
                 let before = first.filter(|&first| first != part).or(setting_up);
                 let edge = Edge {
@@ -251,7 +251,7 @@ impl<R: Routing> Control<R> {
                 waits.entry(self.key(part)).or_default().push(edge);
             }
         }
-        // Nobody stands in the way: the wait ends in this cycle or the next.
+        // A wait without holders ends in this cycle or the next.
         waits.retain(|_, edges| {
             edges.retain(|edge| !edge.holders.is_empty());
             edges.sort_by_key(|edge| edge.switch);
@@ -260,8 +260,8 @@ impl<R: Routing> Control<R> {
         waits
     }
 
-    /// The packets that hold some channels of links; none if one is free or waits only for an EOP. `lanes` are the channels
-    /// of each link that will do, as bits.
+    /// The packets that hold some channels of links; none if one channel is free or waits only for an EOP. `lanes` are the
+    /// channels of each link that the packet may take, as bits.
     fn holders_of(&self, links: &[LinkId], lanes: u8) -> Vec<(Option<Held>, Key)> {
         let mut holders = Vec::new();
         let channels = links.iter().flat_map(|&link| self.lanes.of(link));

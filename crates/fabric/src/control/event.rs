@@ -1,11 +1,11 @@
-//! What is due in a cycle.
+//! The events of a cycle.
 
 use super::PacketId;
 use crate::motion;
 use crate::{ChannelId, LinkId, Place, SwitchId};
 
-/// An event of the control plane, or one that the mover has foreseen: all in one list, since to choose first between the
-/// two and then among the mover's takes 3% longer.
+/// An event of the control plane, or an event that the mover has foreseen. All are in one enumeration, since to choose first
+/// between the two kinds and then among the mover's events takes 3% longer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// The last flit of the packet reaches its destination.
@@ -14,7 +14,7 @@ pub(super) enum Event {
     Acknowledged(PacketId),
     /// The channel is free from this cycle on.
     Free(ChannelId),
-    /// The EOP reaches a destination that is to be told.
+    /// The EOP reaches a destination that is to be told of it.
     Ended(PacketId),
     /// The switch may begin to set up another broadcast.
     SetUp(SwitchId),
@@ -32,11 +32,11 @@ pub(super) enum Event {
 
 const _: () = assert!(size_of::<Event>() == 8, "one word");
 
-/// Kinds of events.
+/// The number of kinds of events.
 pub(super) const KINDS: usize = 10;
 
 impl Event {
-    /// The place of its kind among the kinds.
+    /// The number of the event's kind.
     pub fn kind(self) -> usize {
         match self {
             Event::Delivered(_) => 0,

@@ -55,7 +55,7 @@ impl<R: Routing> Control<R> {
     fn winner(&self, number: GroupId) -> Option<Waiting> {
         let group = &self.groups[number];
         let first = self.header_of(number, group.waiting?);
-        // Mostly there is one.
+        // Mostly one header waits.
         let Some(second) = first.1 else {
             return first.0;
         };
@@ -71,8 +71,8 @@ impl<R: Routing> Control<R> {
         arbitration::winner(waiting, rotation, inputs, self.age, self.now)
     }
 
-    /// A header that waits, unless no channel of its class, or of the link that it must take, is free; and another of its
-    /// group.
+    /// A header that waits, unless no channel of its class, or of the link that it must take, is free; and the next header of
+    /// the group.
     #[inline]
     fn header_of(&self, number: GroupId, packet: PacketId) -> (Option<Waiting>, Option<PacketId>) {
         let flight = self.flights.get(packet);
@@ -176,7 +176,7 @@ impl<R: Routing> Control<R> {
         channel
     }
 
-    /// Injects what an adapter may inject.
+    /// Injects the packets that an adapter may inject now.
     pub(super) fn inject(
         &mut self,
         motion: &mut impl Motion,

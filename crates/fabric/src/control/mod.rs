@@ -1,28 +1,27 @@
 //! # The control plane
 //!
-//! `Control` owns everything that is decided: which packet enters, which header takes which channel, when circuits
-//! open and close, when acknowledgements travel. It drives a mover (trait [`Motion`]) through the data phase and
-//! reacts to the moments that the mover reports: when the first flit of a worm enters a link and leaves it, and when the
-//! last one enters it.
+//! `Control` makes all decisions: which packet enters, which header takes which channel, when circuits open and close, when
+//! acknowledgements travel. It drives a mover (trait [`Motion`]) through the data phase and reacts to the moments that the mover
+//! reports: when the first flit of a worm enters a link and leaves it, and when the last flit enters the link.
 //!
 //! ## The life of a packet
 //!
-//! 1. [`Fabric::offer`](crate::Fabric::offer): it waits at its adapter, high priority before low, until fewer than
+//! 1. [`Fabric::offer`](crate::Fabric::offer): the packet waits at its adapter, high priority before low, until fewer than
 //!    `packets_in_flight` packets are unacknowledged and the injection link has a free channel. Its *age* starts there.
-//! 2. The header advances: `D` cycles after a link has sent the first flit the header is at the next switch, joins the
-//!    group that its tag names, and is granted a channel of an output, in the same cycle if it wins and one is free.
+//! 2. The header advances: `D` cycles after a link has sent the first flit the header is at the next switch, joins the group
+//!    that its tag names, and is granted a channel of an output, in the same cycle if the header wins and a channel is free.
 //! 3. The last flit leaves the last link in cycle `s`; the packet is delivered at `s + D`
 //!    ([`Notice::Delivered`]), and the destination sends its acknowledgement when it pleases.
 //! 4. The acknowledgement returns along the circuit, one header delay per link, through a path of its own: it never
 //!    waits for a channel. At the source, cycle `t`, the packet is done ([`Notice::Acknowledged`]) and the EOP starts:
 //!    the channel of each link of the path is free from cycle `t + 1` on, plus the delays of the links before it.
 //!
-//! A packet that asks for it has its destination told when the EOP arrives ([`Notice::Ended`]), and whether it commits or
-//! aborts what was asked for: the network conditional of the hardware barrier (public Elan3 headers). Packets may go to a
-//! range of nodes (`control::broadcast`).
+//! A packet may ask that its destination be told when the EOP arrives ([`Notice::Ended`]), and whether the EOP commits or aborts
+//! what the packet asked for: the network conditional of the hardware barrier (public Elan3 headers). Packets may go to a range
+//! of nodes (`control::broadcast`).
 //!
 //! With [`Circuit::UntilDelivered`](crate::Circuit::UntilDelivered) all channels are free one cycle after delivery, with
-//! [`Circuit::Wormhole`](crate::Circuit::Wormhole) each two cycles after the next link (or the node) has taken the tail.
+//! [`Circuit::Wormhole`](crate::Circuit::Wormhole) each channel two cycles after the next link (or the node) has taken the tail.
 //! The acknowledgement takes the same time in all cases.
 
 mod ahead;
@@ -70,9 +69,9 @@ struct Port {
 /// A link, as the control plane sees it.
 struct Link {
     hop: Hop,
-    /// Packets whose first flit it has sent.
+    /// Packets whose first flit the link has sent.
     packets: u64,
-    /// Cycles that they waited to enter it.
+    /// Cycles that these packets waited to enter the link.
     waited: Cycle,
 }
 
@@ -86,7 +85,7 @@ pub(crate) struct Control<R: Routing> {
     /// The next cycle to execute.
     now: Cycle,
     calendar: Calendar<Event>,
-    /// Whether the records of the network are too many for the processor's nearest memory.
+    /// Whether the network has too many records for the processor's nearest memory.
     is_far: bool,
     /// The events of this cycle in the order of their kinds, where there are many.
     sorted: Vec<Event>,
@@ -97,18 +96,18 @@ pub(crate) struct Control<R: Routing> {
     links: TiVec<LinkId, Link>,
     /// The free channels of each link, as bits.
     free: TiVec<LinkId, u8>,
-    /// The packet that holds each channel; valid while taken.
+    /// The packet that holds each channel; valid while the channel is taken.
     holders: TiVec<ChannelId, PacketId>,
     offered: u64,
     acknowledged: u64,
     events: u64,
-    /// Headers that have arrived in this cycle, and the groups that they will join, if these must be fetched first.
+    /// Headers that have arrived in this cycle, and the groups that they will join, if the groups must be fetched first.
     arrived: Vec<(GroupId, PacketId)>,
     flagged_groups: Vec<GroupId>,
     flagged_ports: Vec<Place>,
-    /// All that the mover has reported, by the cycle it happened in, if it is to be kept.
+    /// The moments that the mover has reported, each with its cycle, if they are to be kept.
     watched: Option<Vec<(Cycle, Moved)>>,
-    /// Whether all that happens in a cycle is done in the opposite order.
+    /// Whether the events of a cycle are worked off in the opposite order.
     reversed: bool,
 }
 
@@ -175,7 +174,7 @@ impl<R: Routing> Control<R> {
         self.now
     }
 
-    /// The opposite order is that of a large network, backwards: the tests of small networks go its ways, too.
+    /// The opposite order is the order of a large network, backwards: so small networks test the code for large ones, too.
     pub fn reverse(&mut self) {
         self.reversed = !self.reversed;
         self.is_far = true;
@@ -296,7 +295,7 @@ impl<R: Routing> Control<R> {
                 place += 1;
                 self.happen(motion, event, notices);
             } else if sorted {
-                // Others may have been entered meanwhile.
+                // Other events may have been entered meanwhile.
                 (sorted, place) = (false, 0);
             } else {
                 break;
@@ -387,7 +386,7 @@ impl<R: Routing> Witness for Control<R> {
             Moved::Head(channel) => self.head_sent(channel),
             Moved::Tail(channel, cycle) => {
                 let hop = &self.links[self.lanes.link(channel)].hop;
-                // With circuits, only the last link's tail concerns anybody.
+                // With circuits, only the tail on the last link has a consequence.
                 if hop.ejects || self.config.circuit == Circuit::Wormhole {
                     self.tail_sent(channel, cycle);
                 }

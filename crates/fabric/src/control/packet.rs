@@ -1,4 +1,4 @@
-//! Packets: what an adapter hands in, what the control plane keeps while one is under way, what remains as a record.
+//! Packets: what an adapter hands in, what the control plane keeps while a packet is under way, what remains as a record.
 
 use crate::Cycle;
 use crate::prefetch::prefetch;
@@ -12,12 +12,12 @@ pub enum Priority {
     /// User traffic.
     #[default]
     Low,
-    /// Before all low-priority packets, where the machine has priorities.
+    /// Goes before all low-priority packets, where the machine has priorities.
     High,
 }
 
 /// The answer that the destination sends back along the circuit (petrini2003 s2.2.1; public Elan3 headers). Of the answers to a
-/// broadcast the greatest counts; which of two that are no `Accepted` does is not published.
+/// broadcast the greatest counts; the order of the answers other than `Accepted` is not published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ack {
     /// All transactions were executed.
@@ -33,9 +33,9 @@ pub enum Ack {
 /// A packet that an adapter wants to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketSpec {
-    /// The adapter that sends.
+    /// The adapter that sends the packet.
     pub source: Place,
-    /// The adapter that receives, or those that do; the sender may be among them.
+    /// The adapter that receives the packet, or the adapters that do; the sender may be among them.
     pub destination: Destination,
     /// Length in flits, header and all overhead included; `1..=MAX_FLITS`.
     pub flits: u32,
@@ -47,13 +47,12 @@ pub struct PacketSpec {
     pub token: u64,
 }
 
-/// A packet under way; of a broadcast, the part of it that goes to one node. The number is re-used after the
-/// acknowledgement.
+/// A packet under way, or the part of a broadcast that goes to one node. The number is re-used after the acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PacketId(NonZeroU32);
 
 impl PacketId {
-    /// The number of a place in a list.
+    /// The identifier of the packet at a place of the list.
     pub(super) fn at(place: usize) -> Self {
         let number = u32::try_from(place + 1).ok().and_then(NonZeroU32::new);
         PacketId(number.expect("fewer than 2^32 packets are under way"))
@@ -71,14 +70,15 @@ pub enum Notice {
     Injected(PacketSpec),
     /// The last flit has reached this destination, which must answer with [`crate::Fabric::acknowledge`].
     Delivered(PacketId, Place, PacketSpec),
-    /// The acknowledgement, of a broadcast that of all destinations combined, has reached the source; the packet is done.
+    /// The acknowledgement (combined, of a broadcast) has reached the source; the packet is done.
     Acknowledged(PacketRecord, PacketSpec),
-    /// The EOP has reached a destination, if the packet asked that it be told: after the acknowledgement at the source,
-    /// one cycle and the header delays of the path.
+    /// The EOP has reached a destination, if the packet asked that it be told: one cycle and the header delays of the path after
+    /// the acknowledgement has reached the source.
     Ended {
         /// The destination.
         node: Place,
-        /// Whether the (combined) answer was [`Ack::Accepted`]: what the packet asked for is committed, else aborted.
+        /// Whether the (combined) answer was [`Ack::Accepted`]: the adapter commits what the packet asked for, or else aborts
+        /// it.
         good: bool,
         /// How many packets the source had injected before.
         sequence: u32,
@@ -88,8 +88,8 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Order within a cycle: by adapter concerned, then kind, then packet; independent of the order of events. Packets
-    /// that an adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
+    /// Order of the notices of a cycle: by adapter concerned, then kind, then packet; independent of the order of events.
+    /// Packets that an adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
     pub(super) fn rank(&self) -> (Place, u8, Place, u32) {
         let any = Place::new(0);
         match *self {
@@ -111,17 +111,17 @@ impl Notice {
 pub struct PacketRecord {
     /// How many packets the source had injected before.
     pub sequence: u32,
-    /// Links of its path, of each of its paths if it is a broadcast.
+    /// Links of the packet's path; of each of its paths, if it is a broadcast.
     pub links: u32,
-    /// Handed to the fabric.
+    /// The cycle in which the packet was handed to the fabric.
     pub offered: Cycle,
-    /// Injection channel taken.
+    /// The cycle in which the packet took its injection channel.
     pub injected: Cycle,
-    /// Last flit at the destination, at the last of all if it is a broadcast.
+    /// The cycle in which its last flit reached the destination; the last destination, if it is a broadcast.
     pub delivered: Cycle,
-    /// Acknowledgement at the source.
+    /// The cycle in which the acknowledgement reached the source.
     pub acknowledged: Cycle,
-    /// What the destination said; the worst that any of them said.
+    /// The answer of the destination; the worst of all answers, if the packet is a broadcast.
     pub ack: Ack,
 }
 
@@ -133,13 +133,13 @@ pub(super) struct Flight<P> {
     /// Since when the header has waited to enter its next link.
     pub ready: Cycle,
     pub sequence: u32,
-    /// While the header waits at a switch: number of the input channel, over the switch.
+    /// While the header waits at a switch: number of the input channel, among all input channels of the switch.
     pub input: u16,
-    /// What [`Routing::plan`](crate::topology::Routing::plan) said: in a tree the level of the switch where the path turns; 0 of a broadcast's part that has
-    /// turned.
+    /// What [`Routing::plan`](crate::topology::Routing::plan) said: in a tree the level of the switch where the path turns; 0
+    /// for a part of a broadcast that has turned.
     pub plan: u8,
     taken: u8,
-    /// While the header waits at a switch: another that does in the same group.
+    /// While the header waits at a switch: the next header that waits in the same group.
     pub next: Option<PacketId>,
     /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] of the group.
     pub only: LinkId,
@@ -147,11 +147,11 @@ pub(super) struct Flight<P> {
     pub lanes: u8,
     /// Channels taken, in order; the first `taken` are valid.
     path: P,
-    /// When it was handed to the fabric.
+    /// When the packet was handed to the fabric.
     pub offered: Cycle,
-    /// 0 until then.
+    /// When the last flit reached the destination; 0 until then.
     pub delivered: Cycle,
-    /// The acknowledgement, once it has left.
+    /// The acknowledgement, once it has left the destination.
     pub ack: Option<Ack>,
 }
 
@@ -175,8 +175,7 @@ impl<P: Path> Flight<P> {
         }
     }
 
-    /// The part of a broadcast that leaves a switch, to which this part of it has come, by a link that is still to be
-    /// claimed.
+    /// The part of the broadcast that leaves the switch at the end of this part by `link`, which is still to be claimed.
     pub fn branch(&self, link: LinkId) -> Self {
         Flight {
             plan: 0,
@@ -187,8 +186,8 @@ impl<P: Path> Flight<P> {
         }
     }
 
-    /// Rank among the worms of a link: the smaller goes first. The earlier injection, then the smaller source, then the
-    /// earlier packet of it.
+    /// Rank among the worms of a link: the smaller goes first. The rank is the earlier injection, then the smaller source, then
+    /// the earlier packet of one source.
     pub fn rank(&self) -> (Cycle, Place, u32) {
         (self.injected, self.spec.source, self.sequence)
     }
@@ -242,7 +241,7 @@ impl<P: Path> Flights<P> {
             .expect("the packet is under way")
     }
 
-    /// Has the processor fetch what is known of a packet.
+    /// Has the processor fetch the record of a packet.
     #[inline]
     pub fn fetch(&self, packet: PacketId) {
         prefetch(self.flights.get(packet.place()));
@@ -255,7 +254,7 @@ impl<P: Path> Flights<P> {
             .expect("the packet is under way")
     }
 
-    /// Whether a packet is under way and has taken a channel.
+    /// Whether a packet is under way and has taken `channel`.
     pub fn holds(&self, packet: PacketId, channel: ChannelId) -> bool {
         let flight = &self.flights[packet.place()];
         flight

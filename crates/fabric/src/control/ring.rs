@@ -1,7 +1,7 @@
 //! Events by cycle, for the near future: a ring of lists.
 //!
-//! In a large network, a list that was worked off is used again for the next cycle that needs a long one: the memory that is
-//! used at any time is as small as the number of events that wait, and stays near the processor.
+//! In a large network, a list that was worked off is used again for the next cycle that needs a long list: the memory in use is
+//! at any time in proportion to the number of events that wait, and stays near the processor.
 
 use crate::Cycle;
 
@@ -10,10 +10,10 @@ pub(super) const SLOTS: usize = 1024;
 
 const WORDS: usize = SLOTS / 64;
 
-/// A list with room for more events is not kept by its slot.
+/// A slot does not keep its list if the list has room for more events than this.
 const SHORT: usize = 16;
 
-/// Future events. Those of one cycle come out in the order in which they were entered; phase 0 must not depend on it.
+/// Future events. The events of one cycle come out in the order of their entry; phase 0 must not depend on this order.
 pub(super) struct Ring<E> {
     slots: Box<[Vec<E>; SLOTS]>,
     /// Long lists that were worked off.
@@ -32,7 +32,7 @@ impl<E: Copy> Ring<E> {
         }
     }
 
-    /// Enters an event for cycle `at`, less than [`SLOTS`] ahead of the earliest that is left.
+    /// Enters an event for cycle `at`, less than [`SLOTS`] ahead of the earliest event that is left.
     #[inline]
     pub fn post(&mut self, at: Cycle, event: E) {
         let number = at as usize % SLOTS;
@@ -79,14 +79,14 @@ impl<E: Copy> Ring<E> {
         self.next_beyond(from, start)
     }
 
-    /// The same behind the word of the first slot.
+    /// [`Self::next`] among the slots behind the word of slot `start`.
     fn next_beyond(&self, from: Cycle, start: usize) -> Option<Cycle> {
         let (word, bit) = (start / 64, start % 64);
         let mut passed = 64 - bit;
         for step in 1..=WORDS {
             let bits = self.taken[(word + step) % WORDS];
             if bits != 0 {
-                // The last step sees the first word again: its lower bits, a lap later.
+                // The last step sees the first word again: the lower bits of the word, a lap later.
                 return Some(from + passed as u64 + u64::from(bits.trailing_zeros()));
             }
             passed += 64;

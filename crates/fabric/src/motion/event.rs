@@ -1,18 +1,18 @@
-//! What a mover foresees.
+//! The events that a mover foresees.
 
 use crate::{ChannelId, Cycle, LinkId, Place};
 
-/// Nothing is foreseen further ahead than this many cycles. A prediction may always be too early: it is made again then.
+/// Nothing is foreseen further ahead than this many cycles. A prediction that was too early is made again.
 pub const HORIZON: Cycle = 1023;
 
-/// What was foreseen for a cycle. The table in the essay of [`worm`](super::worm) says what each does.
+/// An event that was foreseen for a cycle. The table in the essay of [`worm`](super::worm) says what each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Flits begin to arrive at the end of the channel.
     Starts(ChannelId),
     /// Flits cease to arrive at the end of the channel, in mid-worm.
     Stops(ChannelId),
-    /// The link's prediction, valid if it is still the latest.
+    /// The cycle of the link's prediction has come; void unless the prediction is still the latest.
     Due(LinkId),
     /// A place has fallen free in the buffer of the channel, which was full.
     Room(ChannelId),

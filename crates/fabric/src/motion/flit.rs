@@ -1,11 +1,11 @@
 //! # The flit mover: the oracle
 //!
-//! Visits every link that has a flit to send or owes a token, in every cycle, and applies the rule of the parent module
-//! to the letter. It is slow and obvious; whatever else moves flits must agree with it in every cycle.
+//! This mover visits every link that has a flit to send or owes a token, in every cycle, and applies the rule of the parent
+//! module to the letter. It is slow and obvious; every other mover must agree with it in every cycle.
 //!
-//! A cycle is three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
-//! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done,
-//! so the order of links is free.
+//! A cycle has three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
+//! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so
+//! the order of links is free.
 
 use super::{Carried, Event, FlitCensus, Motion, Moved, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
@@ -21,7 +21,7 @@ struct Channel {
     sent: u32,
     /// `R`: flits arrived at the far end.
     arrived: u32,
-    /// The channels that the worm leaves by, once granted.
+    /// The channels by which the worm leaves, once granted.
     downstream: Vec<ChannelId>,
 }
 
@@ -110,7 +110,7 @@ impl FlitMover {
             && (ejects || this.sent - self.taken(this) < self.wiring.buffer)
     }
 
-    /// Flits that have left the buffer behind a channel: that all its branches have sent.
+    /// Flits that have left the buffer behind a channel: those that all its branches have sent.
     fn taken(&self, channel: &Channel) -> u32 {
         let branches = channel.downstream.iter();
         let sent = branches.map(|&branch| self.channels[branch].sent);
@@ -167,7 +167,7 @@ impl FlitMover {
         }
     }
 
-    /// Third pass.
+    /// Third pass: applies a decision.
     fn apply(&mut self, decision: Decision, now: Cycle, witness: &mut impl Witness) {
         let number = match decision {
             Decision::Token(link) => {
@@ -208,7 +208,7 @@ impl FlitMover {
         })
     }
 
-    /// Takes links off the list that have neither a flit to send nor a debt.
+    /// Takes those links off the list that have neither a flit to send nor a debt.
     fn forget_idle(&mut self) {
         let links = &mut self.links;
         self.busy.retain(|&link| {

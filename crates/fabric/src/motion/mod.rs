@@ -12,18 +12,18 @@
 //!
 //! * `S(v) < length`, and
 //! * it starts at an adapter, or `R(upstream) > S(v)`: a flit is there, and
-//! * it ends in a node, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is free
-//!   one cycle after its flit was sent on. Of several branches the one that has sent the least counts: a flit stays until
-//!   all have sent it. Each branch moves as its own link lets it.
+//! * it ends in a node, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is free one
+//!   cycle after its flit was sent on. If the worm branches, the branch that has sent the least counts: a flit stays until
+//!   all branches have sent it. Each branch moves as its own link lets it.
 //!
-//! Each link moves one flit of the oldest channel that can move (with priorities, of the oldest of those of high priority,
-//! if there are any), whatever moved before. Two refinements, both switches of the machine:
+//! Each link moves one flit of the oldest channel that can move (with priorities: of the oldest high-priority channel that can
+//! move, if there is one), whatever moved before. The machine may switch on two refinements:
 //!
-//! * *Tokens.* Acknowledgements and EOPs take a slot of each link they cross. A link owes a slot for each; it pays
+//! * *Tokens.* Acknowledgements and EOPs take a slot of each link that they cross. A link owes a slot for each token; it pays
 //!   in cycles in which no channel can move, and before it turns to a channel that did not move in the cycle before.
 //! * *Sharing.* An adapter's memory port serves what it sends and what it receives. While both its links want to move,
-//!   sending pauses for `share_burst` cycles of every `share_period`, and receiving for as many, half a period later;
-//!   the phase differs from node to node.
+//!   sending pauses for `share_burst` cycles of every `share_period`, and receiving pauses for as many cycles, half a period
+//!   later. The phase differs from node to node.
 
 mod event;
 pub mod flit;
@@ -34,7 +34,7 @@ pub use event::{Event, HORIZON};
 use crate::{ChannelId, Circuit, Config, Cycle, LinkId, Multiplexing, Place};
 use typed_index_collections::TiVec;
 
-/// The numbering of virtual channels: that of link `l` and lane `c` is `l 2^k + c`, with the least `k` that does, so that
+/// The numbering of virtual channels: lane `c` of link `l` has number `l 2^k + c`, with the least `k` that suffices, so that
 /// link and lane are found without a division.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
@@ -45,7 +45,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// The numbering for links of so many channels.
+    /// The numbering for links of `count` channels each.
     pub fn new(count: u32) -> Self {
         let room = count.next_power_of_two();
         Lanes {
@@ -76,7 +76,7 @@ impl Lanes {
         (first..first + self.count).map(ChannelId::new)
     }
 
-    /// The channels of a class of a link, or all, as bits: the classes are equally large, or the first ones larger by one.
+    /// The channels of a link, all or of one class, as bits: the classes are equally large, or the first ones larger by one.
     pub fn of_class(self, class: Option<u32>, classes: u32) -> u8 {
         let Some(class) = class else { return u8::MAX };
         let before = |class: u32| (class * self.count).div_ceil(classes);
@@ -84,7 +84,7 @@ impl Lanes {
         (below(before(class + 1)) & !below(before(class))) as u8
     }
 
-    /// The bound of the numbers, some of which are unused.
+    /// The bound of the channels' numbers, some of which are unused.
     pub fn bound(self, links: usize) -> usize {
         links << self.bits
     }
@@ -95,7 +95,7 @@ impl Lanes {
 pub struct Worm {
     /// Length in flits, at least 1.
     pub flits: u32,
-    /// The channel that it arrives by; none at the adapter that injects it.
+    /// The channel by which the worm arrives; none at the adapter that injects the worm.
     pub upstream: Option<ChannelId>,
 }
 
@@ -106,8 +106,8 @@ pub enum Moved {
     Header(ChannelId),
     /// The first flit of the channel's worm is sent in this cycle.
     Head(ChannelId),
-    /// The last flit of the channel's worm was sent, in the cycle named: that of the report or the one before, if the link
-    /// is the last of the path, or without circuits; else reported at any time until the channel is closed.
+    /// The last flit of the channel's worm was sent, in the named cycle. If the link is the last of the path, or without
+    /// circuits, the report comes in that cycle or in the next; else at any time until the channel is closed.
     Tail(ChannelId, Cycle),
 }
 
@@ -116,7 +116,7 @@ pub enum Moved {
 pub struct FlitCensus {
     /// Sent by adapters.
     pub injected: u64,
-    /// Made where broadcasts branch: sent by one branch while the flit stays in the buffer for another.
+    /// Made where broadcasts branch: a branch sends a flit that stays in the buffer for another branch.
     pub copied: u64,
     /// Arrived in nodes.
     pub delivered: u64,
@@ -135,41 +135,40 @@ pub struct Carried {
 
 /// What a mover needs of the control plane.
 pub trait Witness {
-    /// Takes note. Headers are told in [`Motion::arrive`] and [`Motion::read`], heads in [`Motion::step`], tails anywhere.
+    /// Takes note: of headers in [`Motion::arrive`] and [`Motion::read`], of heads in [`Motion::step`], of tails anywhere.
     fn note(&mut self, moment: Moved);
 
-    /// Whether the worm of a channel goes before that of another: it has priority, or is older.
+    /// Whether the worm of `channel` goes before the worm of `other`: it has higher priority, or is older.
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;
 
-    /// Has [`Motion::read`] called with an event in a later cycle, at most [`HORIZON`] ahead, unless all channels are
-    /// closed by then.
+    /// Has [`Motion::read`] called with the event in cycle `at`, at most [`HORIZON`] ahead, unless all channels are closed then.
     fn foresee(&mut self, at: Cycle, event: Event);
 }
 
 /// The data phase; see the essay of the module.
 ///
-/// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`read`](Motion::read) with what was foreseen,
-/// [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase 0;
-/// then [`step`](Motion::step) for phase 1. Cycles in which neither has anything to do are skipped.
+/// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`read`](Motion::read) with the events that were
+/// foreseen, [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase
+/// 0; then [`step`](Motion::step) for phase 1. Cycles in which neither side has anything to do are skipped.
 pub trait Motion {
-    /// Has the processor fetch what an event that will be read soon names.
+    /// Has the processor fetch the records named by an event that will be read soon.
     fn fetch(&self, _event: Event) {}
 
-    /// Has it fetch what the records of such an event name. Whether the event is the arrival of a header.
+    /// Has the processor fetch what the records of such an event name. Returns whether the event is a header's arrival.
     fn fetch_neighbours(&self, _event: Event) -> bool {
         false
     }
 
-    /// The same for a channel that will be closed soon, and its link.
+    /// Has the processor fetch the records of a channel that will be closed soon, and of its link.
     fn fetch_closing(&self, _channel: ChannelId) {}
 
-    /// The same for a link that will be charged, or of which a channel will be granted.
+    /// Has the processor fetch the record of a link that will be charged, or of which a channel will be granted.
     fn fetch_link(&self, _link: LinkId) {}
 
     /// Begins cycle `now`: tells of the headers that arrive in it, in any order.
     fn arrive(&mut self, now: Cycle, witness: &mut impl Witness);
 
-    /// Works off what was foreseen for cycle `now`.
+    /// Works off an event that was foreseen for cycle `now`.
     fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness);
 
     /// Takes back a channel whose worm has passed entirely; it is free from cycle `now` on.
@@ -178,14 +177,14 @@ pub trait Motion {
     /// Makes a link owe one slot for a token from cycle `now` on.
     fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness);
 
-    /// Grants a free channel to a worm from cycle `now` on. All channels with the same one upstream are granted in the same
-    /// cycle.
+    /// Grants a free channel to a worm from cycle `now` on. All channels with the same channel upstream are granted in the
+    /// same cycle.
     fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness);
 
     /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order.
     fn step(&mut self, now: Cycle, witness: &mut impl Witness);
 
-    /// The next cycle after `now` in which anything happens; `due` is the next for which anything is scheduled or
+    /// The next cycle after `now` in which anything happens; `due` is the next cycle for which an event is scheduled or
     /// foreseen.
     fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle>;
 
@@ -198,7 +197,7 @@ pub trait Motion {
     /// Events worked off so far.
     fn events(&self) -> u64;
 
-    /// From here on what happens in a cycle is worked off in the opposite order, if there is an order.
+    /// From here on the mover works off the events of a cycle in the opposite order, if it has an order.
     fn reverse(&mut self);
 }
 
@@ -207,9 +206,9 @@ pub trait Motion {
 pub(crate) struct Wire {
     /// Cycles from one end to the other.
     pub delay: u32,
-    /// Whether the link ends in a node: no buffer limits it.
+    /// Whether the link ends in a node: then no buffer limits the link.
     pub ejects: bool,
-    /// What it shares with the other link of an adapter; for links of adapters.
+    /// For a link of an adapter: what it shares with the adapter's other link.
     pub shared: Option<Shared>,
 }
 
@@ -235,8 +234,8 @@ pub(crate) struct Wiring {
     pub share_burst: u64,
 }
 
-/// Nodes' sharing phases differ by this many cycles, so that they do not pause in step. A prime: up to as many nodes as
-/// the period has cycles, all phases differ, unless the period is a multiple of it.
+/// The sharing phases of successive nodes differ by this many cycles, so that nodes do not pause in step. The number is
+/// prime: for up to as many nodes as the period has cycles all phases differ, unless the period is a multiple of this prime.
 const PHASE_STEP: u64 = 7919;
 
 impl Wiring {
@@ -286,7 +285,7 @@ mod tests {
     use super::PHASE_STEP;
     use std::collections::BTreeSet;
 
-    /// The published period, 185 cycles, has room for the phases of 64 nodes, and none is used twice.
+    /// The published period, 185 cycles, has room for the phases of 64 nodes, and no two nodes have the same phase.
     #[test]
     fn no_two_nodes_of_a_machine_pause_in_step() {
         let phases: BTreeSet<u64> = (0..64).map(|node| PHASE_STEP * node % 185).collect();

@@ -1,11 +1,11 @@
 //! # Whether a routing can deadlock
 //!
-//! A packet that holds a channel waits for the next one of its way. The *channel dependency graph* has a vertex for each class
-//! of channels of each link, and an edge from each to those that a packet which holds it may wait for. Without a cycle nothing
-//! can wait for ever (Dally and Seitz, 1987). With a cycle packets may, whether the routing leaves a choice or not: where it
-//! leaves one, a cycle is not always fatal, and is refused all the same.
+//! A packet that holds a channel waits for the next channel of its path. The *channel dependency graph* has a vertex for each
+//! class of channels of each link. An edge leads from a class to each class that a packet which holds the first may wait for.
+//! Without a cycle no packet can wait for ever (Dally and Seitz, 1987). With a cycle packets may, whether the routing leaves a
+//! choice or not. Where the routing leaves a choice, a cycle is not always fatal, and is refused all the same.
 //!
-//! All packets of all pairs of nodes are followed. A machine of more than [`MOST`] positions is judged by a small one of its
+//! All packets of all pairs of nodes are followed. A machine of more than [`MOST`] positions is judged by a small machine of its
 //! kind ([`Routing::model`]). Broadcasts have a proof of their own (`control::broadcast`).
 
 use super::{End, Header, LinkId, Place, Routing, SwitchId, with_routing};
@@ -26,14 +26,14 @@ pub struct ChannelClass {
     pub class: u32,
 }
 
-/// Channels each of which may be held by a packet that waits for the next, the last for the first.
+/// A cycle of channels: a packet may hold each of them and wait for the next, and hold the last and wait for the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DependencyCycle {
     /// The channels.
     pub channels: Vec<ChannelClass>,
     /// The ends of their links, for people.
     names: Vec<(String, String)>,
-    /// Whether they are those of the small machine that stands for a large one.
+    /// Whether the channels are those of the small machine that stands for a large one.
     of_model: bool,
 }
 

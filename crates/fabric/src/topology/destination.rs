@@ -8,17 +8,17 @@ use std::fmt::{self, Display, Formatter};
 pub enum Destination {
     /// One node.
     Node(Place),
-    /// A broadcast to all nodes of a contiguous range, of which there may be only one.
+    /// A broadcast to all nodes of a contiguous range, which may hold only one node.
     Range {
-        /// The first of them.
+        /// The first node of the range.
         first: Place,
-        /// The last of them.
+        /// The last node of the range.
         last: Place,
     },
 }
 
 impl Destination {
-    /// All places from one to another, both included.
+    /// A broadcast to all places from `first` to `last`, both included.
     pub fn range(first: impl Into<Place>, last: impl Into<Place>) -> Self {
         let (first, last) = (first.into(), last.into());
         Destination::Range { first, last }
@@ -38,12 +38,12 @@ impl Destination {
         }
     }
 
-    /// All of them.
+    /// All destinations, in their order.
     pub fn places(self) -> impl Iterator<Item = Place> {
         (self.first().get()..=self.last().get()).map(Place::new)
     }
 
-    /// How many they are.
+    /// The number of destinations.
     pub fn count(self) -> u32 {
         self.last().get() - self.first().get() + 1
     }

@@ -1,11 +1,11 @@
-//! The bounds of topologies, and what is wrong with one that cannot be built.
+//! The bounds of topologies, and what is wrong with a topology that cannot be built.
 
 use thiserror::Error;
 
 /// Most positions for nodes of a rail.
 pub const MAX_NODES: u64 = 65_536;
 
-/// Most rails (public Elan3 headers: up to 31 adapters of a node).
+/// Most rails (public Elan3 headers: a node has up to 31 adapters).
 pub const MAX_RAILS: u32 = 31;
 
 /// Most switches, and most directed links: arities could otherwise multiply without bound.
@@ -21,18 +21,18 @@ pub const MAX_ARITY: u32 = 1024;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct TopologyError {
-    /// The quantity that is wrong: what the constructor calls it, `rails`, or an entry of a list, such as `parallel.1`.
+    /// The quantity that is wrong: its name in the constructor, such as `rails`, or an entry of a list, such as `parallel.1`.
     pub key: String,
-    /// What is wrong with it.
+    /// What is wrong with the quantity.
     pub message: String,
-    /// What is allowed; empty if that is not known.
+    /// The values that are allowed; empty if they are not known.
     pub allowed: String,
     /// What to do; may be empty.
     pub hint: &'static str,
 }
 
 impl TopologyError {
-    /// A quantity is wrong.
+    /// The error of a wrong quantity.
     pub fn new(key: impl Into<String>, message: String, allowed: impl Into<String>) -> Self {
         TopologyError {
             key: key.into(),
@@ -42,13 +42,13 @@ impl TopologyError {
         }
     }
 
-    /// Says what to do.
+    /// Adds what to do.
     #[must_use]
     pub fn hint(self, hint: &'static str) -> Self {
         TopologyError { hint, ..self }
     }
 
-    /// There are no rails, or too many.
+    /// The error of no rails, or too many.
     pub(super) fn of_rails(rails: u32) -> Self {
         let message = format!("{rails} rails are out of range; allowed are 1 to {MAX_RAILS}");
         TopologyError::new("rails", message, format!("1 to {MAX_RAILS}"))

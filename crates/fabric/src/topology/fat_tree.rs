@@ -5,21 +5,21 @@
 //! n-tree of Petrini and Vanneschi: `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (petrini2003 s2.2, figure 2). Fewer
 //! up-links than down-links make a reduced tree.
 //!
-//! Of the up-links of a switch, each `parallel[l-1]` may lead to the same parent: *parallel links*. The switch then has
-//! `up[l-1] / parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So
-//! a top level of switches that would leave half of their links unused, as it does in `QsNET`, needs half the switches
-//! for as many links. In the literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel
-//! links, extended generalised fat trees of Öhring et al.) in which every node has one link.
+//! Of the up-links of a switch, each `parallel[l-1]` lead to the same parent: *parallel links*. The switch then has
+//! `up[l-1] / parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So a top
+//! level whose switches would leave half of their links unused, as in `QsNET`, needs half the switches for as many links. In the
+//! literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel links, extended generalised fat
+//! trees of Öhring et al.) in which every node has one link.
 //!
 //! ## Names
 //!
-//! A switch is (level, group, member). Its *group* is the subtree it covers: the nodes `p` with
-//! `p / (down[0] ... down[l-1]) = group`. Its *member* number tells the switches that cover the same nodes apart, and
-//! records the up-ports that lead to it: up-port `p` of member `m` reaches member `(m up + p) / parallel` of the parent
-//! group, so that parallel links have neighbouring ports at both ends. The whole wiring is therefore arithmetic; nothing
-//! is stored but a few products per level.
+//! A switch is named by (level, group, member). Its *group* is the subtree it covers: the nodes `p` with
+//! `p / (down[0] ... down[l-1]) = group`. Its *member* number tells it from the switches that cover the same nodes, and records
+//! the up-ports that lead to it: up-port `p` of member `m` reaches member `(m up + p) / parallel` of the parent group, so that
+//! parallel links have neighbouring ports at both ends. The whole wiring is therefore arithmetic; only a few products per level
+//! are stored.
 //!
-//! Every pair of ends is two directed links, one up and one down. A link's *level* is that of its lower end: 0 joins
+//! Links come in pairs, one up and one down between the same ends. A link's *level* is that of its lower end: level 0 joins
 //! nodes and first-level switches. Links are numbered level by level, all up-links of a level before its down-links.
 //!
 //! Trees of several rails are a forest: the highest level has one group for each rail.
@@ -57,8 +57,8 @@ pub struct FatTree {
 }
 
 impl FatTree {
-    /// A tree whose switches of level `l` (from 1) have `down[l-1]` links down and `up[l-1]` up, each to a switch of
-    /// its own, with nodes `0..nodes` attached.
+    /// A tree whose switches of level `l` (from 1) have `down[l-1]` links down and `up[l-1]` links up, each to a different
+    /// switch, with nodes `0..nodes` attached.
     ///
     /// # Errors
     /// What is out of bounds; see [`TopologyError`].
@@ -80,10 +80,10 @@ impl FatTree {
         FatTree::lay_out(down, up, parallel, nodes, 1)
     }
 
-    /// The same with several rails: equal trees side by side.
+    /// This tree on several rails: equal trees side by side.
     ///
     /// # Errors
-    /// If they are none, or too many, or have too many switches or links in all.
+    /// If there are no rails, or too many, or too many switches or links in all.
     pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
         FatTree::lay_out(
             &self.down,
@@ -186,34 +186,34 @@ impl FatTree {
         FatTree::new(&down, &down[..levels.saturating_sub(1)], nodes)
     }
 
-    /// Switches of one level, from 1, of all rails.
+    /// Switches of a level (counted from 1) of all rails.
     pub fn switches_of_level(&self, level: usize) -> u32 {
         self.first_switch[level + 1] - self.first_switch[level]
     }
 
-    /// Nodes, or switches of the level below, that a switch of a level, from 1, is joined to downwards.
+    /// Children of a switch of a level (counted from 1): nodes, or switches of the level below.
     pub fn children(&self, level: usize) -> u32 {
         self.down[level - 1]
     }
 
-    /// Links of a level, from 0, between the same two ends.
+    /// Links of a level (counted from 0) between the same two ends.
     pub fn parallel_links(&self, level: usize) -> u32 {
         self.parallel[level]
     }
 
-    /// Links down from a switch of a level, from 1.
+    /// Links down from a switch of a level (counted from 1).
     pub fn down_links(&self, level: usize) -> u32 {
         self.down[level - 1] * self.parallel[level - 1]
     }
 
-    /// Links up from a switch of a level, from 1; none at the top.
+    /// Links up from a switch of a level (counted from 1); none at the top.
     pub fn up_links(&self, level: usize) -> u32 {
         self.up.get(level - 1).copied().unwrap_or(0)
     }
 
-    /// Directed links of a rail, one direction, that must be cut to part the lower half of the positions from the upper half:
-    /// half the links of the thinnest level, which is the top unless some switches have more links up than down.
-    /// Rounded down; exact for an even number of children at the top, and for k-ary n-trees.
+    /// Links of a rail in one direction that must be cut to part the lower half of the positions from the upper half: half the
+    /// links of the thinnest level, which is the top unless some switches have more links up than down. Rounded down; exact for
+    /// an even number of children at the top, and for k-ary n-trees.
     pub fn bisection(&self) -> u32 {
         let thinnest = (0..self.levels()).map(|level| self.pairs(level)).min();
         thinnest.expect("a tree has a level") / self.rails / 2
@@ -224,15 +224,15 @@ impl FatTree {
         2 * self.common_level(a.into(), b.into()) as u32
     }
 
-    /// Level of the nearest common ancestors of two nodes: 1 if they share a first-level switch. A node's own packets
-    /// turn in the first-level switch too.
+    /// Level of the nearest common ancestors of two nodes: 1 if they share a first-level switch. A packet from a node to itself
+    /// turns in the first-level switch too.
     pub fn common_level(&self, a: Place, b: Place) -> usize {
         (1..=self.levels())
             .find(|&level| a.get() / self.span[level] == b.get() / self.span[level])
             .expect("the top covers all nodes")
     }
 
-    /// The child of a switch of `level` above node `node` that leads towards it, counted from 0.
+    /// The child, counted from 0, by which a switch of `level` above `node` leads towards the node.
     pub fn child(&self, level: usize, node: Place) -> u32 {
         node.get() / self.span[level - 1] % self.down[level - 1]
     }
@@ -313,6 +313,20 @@ impl Wiring for FatTree {
         self.locate(link).1
     }
 
+    fn way(&self, link: LinkId) -> String {
+        let level = self.link_level(link);
+        let below = match level {
+            0 => "the nodes".to_string(),
+            _ => format!("level {level}"),
+        };
+        let above = level + 1;
+        if self.is_up(link) {
+            format!("up from {below} to level {above}")
+        } else {
+            format!("down from level {above} to {below}")
+        }
+    }
+
     fn ends(&self, link: LinkId) -> (End, End) {
         let (level, upward, pair) = self.locate(link);
         let (upper, parallel) = (level + 1, self.parallel[level]);
@@ -382,7 +396,7 @@ impl Wiring for FatTree {
         self.down_links(level) + self.up_links(level)
     }
 
-    /// Its level and its number in that level, as in "switch 2.13".
+    /// The level of the switch and its number in that level, as in "switch 2.13".
     fn name_on_rail(&self, switch: SwitchId) -> String {
         let level = self.switch_level(switch);
         let number = switch.get() - self.first_switch[level];
@@ -406,7 +420,7 @@ fn product(arities: &[u32]) -> u64 {
     })
 }
 
-/// The lists of arities are as long as they must be, and their entries are within bounds.
+/// Checks that the lists of arities are as long as they must be, and that their entries are within bounds.
 fn check_arities(down: &[u32], up: &[u32], parallel: &[u32]) -> Result<(), TopologyError> {
     let wrong = |key: &str, message, allowed| Err(TopologyError::new(key, message, allowed));
     let levels = down.len();

@@ -1,21 +1,21 @@
-//! # Topologies: how nodes and switches are joined, and which way packets go
+//! # Topologies: how nodes and switches are joined, and the ways of packets
 //!
-//! A kind of topology is two things. Its [`Wiring`] has nodes, switches, links and their levels; it is arithmetic, and stores
-//! nothing but a few products. Its [`Routing`] says, from the state of a packet at a switch, which outputs the packet may take
-//! there and which channels of them. There are two kinds, a file each: the [`FatTree`] and the [`Torus`].
+//! A kind of topology has two parts. Its [`Wiring`] has nodes, switches, links and their levels; it is arithmetic, and stores
+//! only a few products. Its [`Routing`] says, from the state of a packet at a switch, which outputs the packet may take there,
+//! and which channels of these outputs. There are two kinds, a file each: the [`FatTree`] and the [`Torus`].
 //!
-//! The engine is made once for every kind (`with_routing`), so that it asks nobody which kind it has. All others ask the
-//! [`Topology`] of a machine, which is any kind, for its wiring.
+//! The engine is compiled once for every kind (`with_routing`), so that it never asks which kind it runs. All other code asks
+//! the [`Topology`] of a machine, which is of any kind, for its wiring.
 //!
 //! ## Rails
 //!
-//! A node may have several adapters, each on a network of its own: *rails* (coll2003). They are equal networks, and nothing
+//! A node may have several adapters, each on a network of its own: *rails* (coll2003). Rails are equal networks, and no link
 //! leads from one to another. An adapter is at a [`Place`]: number `rail * positions + node`.
 //!
 //! ## Numbers of links
 //!
-//! Every pair of ends is two directed links. In every kind the first [`Wiring::places`] links lead from the places into the
-//! network, in their order; the next as many lead from the network to the places.
+//! Links are directed and come in pairs, one for each direction. In every kind the first [`Wiring::places`] links lead from the
+//! places into the network, in the order of the places; as many links, the next ones, lead from the network to the places.
 //!
 //! ## To add a kind
 //!
@@ -42,7 +42,7 @@ pub use wiring::{End, Wiring};
 
 use std::ops::Deref;
 
-/// The topology of a machine: any kind. All that a [`Wiring`] has can be asked of it.
+/// The topology of a machine: any kind. It answers all questions of a [`Wiring`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topology {
     /// A fat tree.
@@ -70,10 +70,10 @@ macro_rules! with_routing {
 pub(crate) use with_routing;
 
 impl Topology {
-    /// The same with several rails: equal networks side by side.
+    /// This topology on several rails: equal networks side by side.
     ///
     /// # Errors
-    /// If they are none, or too many, or have too many switches or links in all.
+    /// If there are no rails, or too many, or too many switches or links in all.
     pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
         match self {
             Topology::FatTree(tree) => tree.with_rails(rails).map(Topology::FatTree),

@@ -1,4 +1,4 @@
-//! Which way packets go on any kind of topology.
+//! The ways of packets on any kind of topology.
 
 use super::destination::Destination;
 use super::wiring::Wiring;
@@ -8,26 +8,26 @@ use std::fmt::Debug;
 /// A packet to one node whose header is at a switch: all that the routing may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    /// Where it comes from.
+    /// Where the packet comes from.
     pub source: Place,
-    /// Where it goes.
+    /// Where the packet goes.
     pub destination: Place,
-    /// What [`Routing::plan`] said.
+    /// What [`Routing::plan`] returned for the packet.
     pub plan: u8,
-    /// Switches that it has left behind.
+    /// Switches that the packet has left behind.
     pub hops: usize,
 }
 
 /// Where a header may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The output group, counted from 0 at the switch. The packet takes the least loaded link of it.
+    /// The output group, counted from 0 at the switch. The packet takes the least loaded link of the group.
     pub group: u32,
-    /// Which channels of the link it may take: those of a class, of [`Routing::CLASSES`], or any.
+    /// The channels of the link that the packet may take: those of one of the [`Routing::CLASSES`] classes, or any.
     pub class: Option<u32>,
 }
 
-/// Which way packets go. The engine is made for each; see the essay of the module.
+/// The ways of packets. The engine is compiled for each routing; see the essay of [`topology`](crate::topology).
 pub trait Routing {
     /// Room for the channels of the longest path.
     type Path: Path;
@@ -44,10 +44,10 @@ pub trait Routing {
     where
         Self: Sized;
 
-    /// Whether the output group of a port of a switch is another than that of the port before.
+    /// Whether a port of a switch begins an output group: whether the port before it belongs to another group.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;
 
-    /// What the header carries of the route, besides source and destination.
+    /// The part of the route that the header carries besides source and destination.
     fn plan(&self, source: Place, destination: Destination) -> u8;
 
     /// The next step of a packet to one node.

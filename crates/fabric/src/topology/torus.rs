@@ -1,15 +1,15 @@
 //! # Tori of any dimensions
 //!
-//! A torus of dimensions `k_0, k_1, ...` has a switch for each node. A switch has coordinates, one in each dimension: node
-//! `p` is at `p mod k_0`, `p / k_0 mod k_1` and so on. In each dimension the switches whose other coordinates are equal are a
-//! *ring*: each is joined to the next higher coordinate and to the next lower one, and the last to the first by the
-//! *wrap-around* links. A ring of two switches has two pairs of links.
+//! A torus of dimensions `k_0, k_1, ...` has a switch for each node. A switch has coordinates, one in each dimension: node `p`
+//! is at `p mod k_0`, `p / k_0 mod k_1` and so on. In each dimension the switches whose other coordinates are equal are a
+//! *ring*: each switch is joined to the next higher coordinate and to the next lower one, and the last switch to the first by
+//! the *wrap-around* links. A ring of two switches has two pairs of links.
 //!
 //! ## Names and numbers
 //!
 //! A switch has the number of its place, and its coordinates as its name. Port 0 of a switch is its node's; dimension `d` has
-//! the ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower ones). Links of level 0 join nodes and switches, those
-//! of level `d + 1` are the rings of dimension `d`. A torus may be partly populated, as a tree.
+//! the ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower ones). Links of level 0 join nodes and switches, links of
+//! level `d + 1` form the rings of dimension `d`. A torus may be partly populated, like a tree.
 //!
 //! ## Dimension-order routing
 //!
@@ -19,10 +19,10 @@
 //!
 //! ## Datelines
 //!
-//! In a ring of five or more switches packets that hold a link each and wait for the next may wait for each other round the
-//! ring. So the channels of a link are two classes: a packet takes those of class 0 until it has crossed the wrap-around link of
-//! a dimension, the *dateline*, and those of class 1 from there on. As no packet crosses it twice, no cycle is left. Without
-//! datelines all channels are equal, and the network deadlocks.
+//! In a ring of five or more switches, packets that each hold a link and wait for the next link may wait for each other round
+//! the ring. So the channels of a link form two classes. A packet takes channels of class 0 until it has crossed the wrap-around
+//! link of a dimension, the *dateline*, and channels of class 1 from there on. As no packet crosses a dateline twice, no cycle
+//! is left. Without datelines all channels are equal, and the network deadlocks.
 
 use super::destination::Destination;
 use super::error::{MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
@@ -46,7 +46,7 @@ pub struct Torus {
 }
 
 impl Torus {
-    /// A torus with rings of so many switches in each dimension, with nodes `0..nodes` attached.
+    /// A torus whose rings have `sizes[d]` switches in dimension `d`, with nodes `0..nodes` attached.
     ///
     /// # Errors
     /// What is out of bounds.
@@ -96,10 +96,10 @@ impl Torus {
         })
     }
 
-    /// The same with several rails: equal tori side by side.
+    /// This torus on several rails: equal tori side by side.
     ///
     /// # Errors
-    /// If they are none, or too many, or have too many links in all.
+    /// If there are no rails, or too many, or too many links in all.
     pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
         let rails = self.rails * rails;
         if !(1..=MAX_RAILS).contains(&rails) {
@@ -122,13 +122,13 @@ impl Torus {
         &self.sizes
     }
 
-    /// Links of the shortest path between two places of a rail, those of the nodes included.
+    /// Links of the shortest path between two places of a rail, the links of both nodes included.
     pub fn distance(&self, a: Place, b: Place) -> u32 {
         2 + self.ways(a, b).map(|way| way.length).sum::<u32>()
     }
 
-    /// Directed links of a rail, one direction, that must be cut to halve the torus across its longest rings, which must be
-    /// even: two of each.
+    /// Links of a rail in one direction that must be cut to halve the torus across its longest rings, which must be even: two of
+    /// each.
     pub fn bisection(&self) -> u32 {
         2 * self.positions() / self.sizes.iter().max().expect("there is a dimension")
     }
@@ -144,7 +144,7 @@ impl Torus {
         })
     }
 
-    /// The number of switches between one and the next higher in a dimension.
+    /// The difference between the numbers of a switch and of its next higher neighbour in a dimension.
     fn stride(&self, dimension: usize) -> u32 {
         self.sizes[..dimension].iter().product()
     }
@@ -161,7 +161,7 @@ impl Torus {
         switch - at * stride + next * stride
     }
 
-    /// Level, direction and, at its start, place or switch of a link.
+    /// The level of a link, its direction, and the place or switch at its start.
     fn locate(&self, link: LinkId) -> (usize, bool, u32) {
         let (kind, number) = (link.get() / self.places(), link.get() % self.places());
         (kind as usize / 2, kind.is_multiple_of(2), number)
@@ -185,7 +185,7 @@ impl Way {
             std::cmp::Ordering::Greater => false,
         };
         let length = if up { upwards } else { size - upwards };
-        // Nothing is left to go: neither way is taken.
+        // The coordinate is right: the packet takes neither way.
         let length = if upwards == 0 { 0 } else { length };
         Way {
             from,
@@ -195,7 +195,7 @@ impl Way {
         }
     }
 
-    /// Whether the packet has crossed the wrap-around link after so many hops.
+    /// Whether the packet has crossed the wrap-around link after `hops` hops.
     fn crossed(&self, hops: u32) -> bool {
         if self.up {
             self.from + hops >= self.size
@@ -246,6 +246,15 @@ impl Wiring for Torus {
         self.locate(link).1
     }
 
+    fn way(&self, link: LinkId) -> String {
+        match (self.link_level(link), self.is_up(link)) {
+            (0, true) => "from the nodes".to_string(),
+            (0, false) => "to the nodes".to_string(),
+            (dimension, true) => format!("forwards along dimension {dimension}"),
+            (dimension, false) => format!("backwards along dimension {dimension}"),
+        }
+    }
+
     fn ends(&self, link: LinkId) -> (End, End) {
         let (level, up, number) = self.locate(link);
         let end = |switch: u32, port: u32| End::Switch {
@@ -280,7 +289,7 @@ impl Wiring for Torus {
         LinkId::new((1 + port) * self.places() + switch.get())
     }
 
-    /// Its coordinates, as in "switch 3,0,2".
+    /// The coordinates of the switch, as in "switch 3,0,2".
     fn name_on_rail(&self, switch: SwitchId) -> String {
         let mut rest = switch.get();
         let coordinate = |size: &u32| {
@@ -306,7 +315,7 @@ impl Routing for Torus {
         self
     }
 
-    /// Rings of five and six switches have all that longer ones have.
+    /// Rings of five and six switches have all the dependencies that longer rings have.
     fn model(&self) -> Self {
         let sizes: Vec<u32> = self
             .sizes

@@ -1,4 +1,4 @@
-//! What joins what: nodes, switches and links of any kind of topology.
+//! The wiring: nodes, switches and links of any kind of topology.
 
 use super::fat_tree::FatTree;
 use crate::id::{LinkId, NodeId, Place, Rail, SwitchId};
@@ -17,12 +17,12 @@ pub enum End {
     },
 }
 
-/// Nodes, switches and links, and what joins what.
+/// Nodes and switches, and the links that join them.
 pub trait Wiring {
     /// Attached nodes, each to all rails.
     fn nodes(&self) -> u32;
 
-    /// Equal networks side by side.
+    /// Rails: equal networks side by side.
     fn rails(&self) -> u32;
 
     /// Positions for nodes on a rail; the first [`Wiring::nodes`] of them are taken.
@@ -37,7 +37,7 @@ pub trait Wiring {
     /// Levels of links, which may differ in their delays. Level 0 joins nodes and switches.
     fn levels(&self) -> usize;
 
-    /// Classes into which the routing parts the channels of a link, which therefore has at least as many.
+    /// Classes into which the routing parts the channels of a link; a link has at least as many channels.
     fn classes(&self) -> u32 {
         1
     }
@@ -48,8 +48,11 @@ pub trait Wiring {
     /// The level of a switch, from 1.
     fn switch_level(&self, switch: SwitchId) -> usize;
 
-    /// Which of the two directions of its level a link has: upwards in a tree, to higher coordinates in a torus; from a node.
+    /// Whether a link goes up: upwards in a tree, to higher coordinates in a torus; on level 0, from a node.
     fn is_up(&self, link: LinkId) -> bool;
+
+    /// The way of a link for people, such as "up from level 1 to level 2"; links of one level and direction have the same way.
+    fn way(&self, link: LinkId) -> String;
 
     /// Where a link starts and where it ends.
     fn ends(&self, link: LinkId) -> (End, End);
@@ -69,7 +72,7 @@ pub trait Wiring {
     /// The rail of a switch.
     fn rail_of(&self, switch: SwitchId) -> Rail;
 
-    /// The tree that it is, if it is one: hardware broadcasts need a tree.
+    /// This topology as a tree, if it is a tree: hardware broadcasts need a tree.
     fn as_tree(&self) -> Option<&FatTree> {
         None
     }
@@ -93,7 +96,7 @@ pub trait Wiring {
         (Rail::new(rail), NodeId::new(node))
     }
 
-    /// Whether two places, in ascending order, are on one rail and nodes are attached at them and between.
+    /// Whether two places, in ascending order, are on one rail, and nodes are attached at both and at all places between.
     fn are_attached(&self, first: Place, last: Place) -> bool {
         let ((rail, first), (other, last)) = (self.rail_and_node(first), self.rail_and_node(last));
         rail == other && rail.get() < self.rails() && first <= last && last.get() < self.nodes()
@@ -130,7 +133,7 @@ pub trait Wiring {
     }
 }
 
-/// A name of a part, with its rail where there are several.
+/// The name of a part, with its rail where there are several rails.
 fn with_rail(name: String, rail: Rail, rails: u32) -> String {
     if rails == 1 {
         name

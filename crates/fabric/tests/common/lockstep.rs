@@ -1,8 +1,8 @@
 //! Two fabrics in lockstep, one with each mover, under the same traffic; and the earliest record in which they differ.
 //!
-//! Compared are, at every checkpoint: what the adapters hear, the headers, heads and tails of all channels with their
-//! cycles, what each link has carried and how long packets have waited for it, and where the flits are. If there is a
-//! checkpoint after every cycle, that is every change of flow of every link.
+//! Compared are, at every checkpoint: what the adapters hear, the headers, heads and tails of all channels with their cycles,
+//! what each link has carried and how long packets have waited for it, and where the flits are. With a checkpoint after every
+//! cycle, the comparison covers every change of flow of every link.
 
 use super::guard::guarded;
 use super::random::Case;
@@ -16,15 +16,15 @@ use fabric::{
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Debug, Display, Formatter};
 
-/// How a case is looked at.
+/// How a case is compared.
 #[derive(Clone, Debug)]
 pub struct Manner {
     /// Cycles between checkpoints.
     pub stride: Cycle,
     /// Whether the worm mover works off each cycle in the opposite order.
     pub reversed: bool,
-    /// Cycles after the last offer, but for the turnarounds of all packets, at which the comparison ends if the network
-    /// has not come to rest.
+    /// The comparison ends this many cycles after the last offer, the turnarounds of all packets not counted, if the network has
+    /// not come to rest.
     pub patience: Cycle,
 }
 
@@ -89,7 +89,7 @@ impl Display for Difference {
 /// A header, a head or a tail, and its cycle.
 type Moment = (Cycle, Moved);
 
-/// A machine with one of the engines, and what has been compared of it.
+/// One side: a machine with one of the engines, and the part of its record that has been compared.
 struct Side {
     bench: Bench,
     heard: usize,
@@ -117,7 +117,7 @@ impl Side {
         self.bench.heard[from..].to_vec()
     }
 
-    /// The moments that were reported since the last call, sorted; tails apart.
+    /// The moments that were reported since the last call, sorted; tails separately.
     fn moments(&mut self) -> [Vec<Moment>; 2] {
         let mut moments = self.bench.fabric.watch();
         moments.sort_unstable();
@@ -133,15 +133,15 @@ impl Side {
     }
 }
 
-/// Both sides, and what they agree on.
+/// Both sides, and the record on which they agree.
 struct Pair {
     flit: Side,
     worm: Side,
     topology: Topology,
     lanes: Lanes,
-    /// Tails that the flit mover has reported. The worm mover may take its time where nothing depends on it.
+    /// Tails that the flit mover has reported. The worm mover may report a tail later where nothing depends on the report.
     tails: BTreeSet<Moment>,
-    /// The last moments.
+    /// The last moments that were compared.
     agreed: VecDeque<Moment>,
     /// By link: flits carried at the last checkpoint, and whether it moved in the cycle before.
     flow: Vec<(u64, bool)>,
@@ -176,7 +176,7 @@ impl Pair {
         }
     }
 
-    /// Does something with both sides; a broken invariant of one is a difference.
+    /// Has both sides do something; a broken invariant of one side is a difference.
     fn both<T>(
         &mut self,
         cycle: Cycle,
@@ -347,8 +347,8 @@ impl Pair {
         format!("cycle {cycle}: {link}, channel {lane}: {what}")
     }
 
-    /// Goes to the next checkpoint, `bound` at the latest. Cycles in which the flit mover has nothing to do, so that
-    /// nothing changes, are passed over, and not counted.
+    /// Goes to the next checkpoint, `bound` at the latest. Cycles in which the flit mover has nothing to do change nothing; they
+    /// are passed over and not counted.
     fn step(&mut self, at: Cycle, stride: Cycle, bound: Cycle) -> Result<Cycle, Difference> {
         let quiet = self.flit.bench.fabric.next_cycle().unwrap_or(Cycle::MAX);
         let next = (at + stride).max(quiet).min(bound);
@@ -357,7 +357,7 @@ impl Pair {
         Ok(next)
     }
 
-    /// Nothing moves any more: both must have come to rest in the same cycle, which is the earliest for whatever comes.
+    /// Nothing moves any more: both sides must have come to rest in the same cycle, the earliest cycle for a new packet.
     fn rest(&mut self, at: Cycle, turnaround: Cycle) -> Result<(), Difference> {
         let [flit, worm] = self.both(at, |side| side.bench.fabric.next_cycle())?;
         self.same(at, None, "the next cycle with anything to do", &flit, &worm)?;
@@ -377,7 +377,7 @@ impl Pair {
     }
 }
 
-/// Runs a case with both movers, and compares.
+/// Runs a case with both movers, and compares them.
 pub fn compare(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
     let stride = manner.stride;
     let mut pair = Pair::new(case, manner);
@@ -401,7 +401,7 @@ pub fn compare(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
     Ok(pair.tally)
 }
 
-/// The same; a difference between two checkpoints is sought again cycle by cycle.
+/// Compares a case; a difference between two checkpoints is sought again cycle by cycle.
 pub fn compare_closely(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
     compare(case, manner).map_err(|difference| {
         let closely = Manner {

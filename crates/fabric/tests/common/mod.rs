@@ -15,7 +15,7 @@ use fabric::{
 };
 use std::str::FromStr;
 
-/// A number that whoever runs the test may give.
+/// A number that an environment variable may give.
 pub fn variable<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
     let value = text.parse().ok();
@@ -79,7 +79,7 @@ pub fn high(spec: PacketSpec) -> PacketSpec {
     }
 }
 
-/// Links to the farthest destination in a tree; a broadcast goes as far to the others.
+/// Links to the farthest destination in a tree; a broadcast crosses as many links to each of its other destinations.
 pub fn farthest(config: &Config, spec: &PacketSpec) -> u32 {
     let tree = config.topology.as_tree().expect("a tree");
     let places = spec.destination.places();
@@ -103,15 +103,15 @@ pub enum Heard {
     Ended(Cycle, Place, bool, u32, PacketSpec),
 }
 
-/// What the adapter of a node says to a packet, and after how many cycles.
+/// The answer of a node's adapter to a packet, and the cycles until the answer leaves.
 type Answer = dyn Fn(&PacketSpec, Place) -> (Cycle, Ack);
 
 /// A fabric and adapters that answer every delivery after a turnaround.
 pub struct Bench {
     pub fabric: Fabric,
-    /// Cycles from the delivery at a node to the departure of its acknowledgement, and what that says.
+    /// Cycles from the delivery at a node to the departure of the acknowledgement, and the answer.
     answer: Box<Answer>,
-    /// Whether the adapters act in the opposite order of the news; nothing may depend on it.
+    /// Whether the adapters act in the opposite order of the news; no result may depend on the order.
     pub reversed: bool,
     pub heard: Vec<Heard>,
     notices: Vec<Notice>,
@@ -211,7 +211,7 @@ impl Bench {
     }
 }
 
-/// The records of some packets, named 0, 1, 2... in the order given, in that order. All must be done in the end.
+/// The records of some packets, named 0, 1, 2... in the order given. All must be done in the end.
 pub fn records(
     config: &Config,
     turnaround: Cycle,
@@ -224,7 +224,7 @@ pub fn records(
         .collect()
 }
 
-/// The same traffic, each packet named by its place.
+/// The traffic with each packet named by its place.
 pub fn named(traffic: &[(Cycle, PacketSpec)]) -> Vec<(Cycle, PacketSpec)> {
     let number = |(token, &(at, spec))| {
         (

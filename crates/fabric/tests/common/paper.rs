@@ -1,7 +1,7 @@
 //! Times on paper: when the flits of a packet cross its links, and when its channels are free, from the rules alone.
 //!
-//! Link `i` of the way has the delay `D_i`; a header has come to it after `A_i = D_0 + ... + D_{i-1}` cycles if nothing
-//! held it up.
+//! Link `i` of the way has the delay `D_i`; a header comes to link `i` after `A_i = D_0 + ... + D_{i-1}` cycles if nothing holds
+//! it up.
 
 use super::Bench;
 use fabric::motion::{Lanes, Moved};
@@ -43,15 +43,15 @@ pub struct Passage {
 }
 
 impl Passage {
-    /// A packet that enters in cycle `start` and meets nobody.
+    /// A packet that enters in cycle `start` and meets no other packet.
     pub fn alone(config: &Config, start: Cycle, spec: &PacketSpec) -> Self {
         Passage::held_up(config, start, spec, |_, _, earliest| earliest)
     }
 
-    /// Flit `k` crosses link `i` as soon as it is there, `D` cycles after it crossed the link before; as the flit before
-    /// it is gone; and as there is room: flit `k - B` has left the buffer of `B` flits behind the link, a cycle ago. The
-    /// node takes everything. So `s_i(k) = max(s_{i-1}(k) + D_{i-1}, s_i(k-1) + 1, s_{i+1}(k-B) + 1)`; as long as no buffer
-    /// fills that is `start + A_i + k`. `others(i, k, earliest)` tells when the others on the link let it pass.
+    /// Flit `k` crosses link `i` as soon as it is there, `D` cycles after it crossed the link before; as the flit before it is
+    /// gone; and as there is room: flit `k - B` has left the buffer of `B` flits behind the link, a cycle ago. The node takes
+    /// everything. So `s_i(k) = max(s_{i-1}(k) + D_{i-1}, s_i(k-1) + 1, s_{i+1}(k-B) + 1)`; as long as no buffer fills `s_i(k)`
+    /// is `start + A_i + k`. `others(i, k, earliest)` tells when the other packets on the link let flit `k` pass.
     pub fn held_up(
         config: &Config,
         start: Cycle,
@@ -86,7 +86,7 @@ impl Passage {
         }
     }
 
-    /// Where a link is on the way.
+    /// The number of a link on the way.
     pub fn place(&self, link: LinkId) -> Option<usize> {
         self.links.iter().position(|&other| other == link)
     }
@@ -100,19 +100,19 @@ impl Passage {
         self.sent[link][self.sent[link].len() - 1]
     }
 
-    /// The last flit reaches the node.
+    /// The cycle in which the last flit reaches the node.
     pub fn delivered(&self) -> Cycle {
         let last = self.links.len() - 1;
         self.tail(last) + self.delays[last]
     }
 
-    /// The acknowledgement, which leaves the destination after `turnaround` cycles, has come back over all links.
+    /// The cycle in which the acknowledgement, sent `turnaround` cycles after the delivery, has come back over all links.
     pub fn acknowledged(&self, turnaround: Cycle) -> Cycle {
         self.delivered() + turnaround + self.delays.iter().sum::<Cycle>()
     }
 
     /// The cycle from which the channel of link `i` is free: when the EOP has passed, which starts one cycle after the
-    /// acknowledgement; one cycle after the delivery; or two after the tail has left the buffer or has come to the node.
+    /// acknowledgement; one cycle after the delivery; or two cycles after the tail has left the buffer or has come to the node.
     pub fn free(&self, circuit: Circuit, link: usize, turnaround: Cycle) -> Cycle {
         match circuit {
             Circuit::UntilAcknowledged => {
@@ -161,7 +161,7 @@ impl Passage {
 /// A head or tail is sent over a link, or a header arrives at its end.
 pub type Moment = (Cycle, LinkId, &'static str);
 
-/// What a mover has reported, whatever the channel of the link.
+/// The moments that a mover has reported, by link without the channel.
 fn moments(lanes: Lanes, watched: &[(Cycle, Moved)]) -> Vec<Moment> {
     let moment = |&(cycle, moved)| match moved {
         Moved::Header(channel) => (cycle, lanes.link(channel), "header"),
@@ -171,7 +171,7 @@ fn moments(lanes: Lanes, watched: &[(Cycle, Moved)]) -> Vec<Moment> {
     watched.iter().map(moment).collect()
 }
 
-/// Runs packets to the end, with the moments in order.
+/// Runs packets to the end. Returns the moments in order.
 pub fn run(
     config: &Config,
     turnaround: Cycle,

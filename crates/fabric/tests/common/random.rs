@@ -11,7 +11,7 @@ use proptest::sample::select;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::ops::RangeInclusive;
 
-/// Many cases, since few of them have all that makes trouble; `PROPTEST_CASES` scales their number.
+/// Many cases, since few of them combine all difficulties; `PROPTEST_CASES` scales their number.
 pub fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig {
@@ -21,13 +21,13 @@ pub fn many() -> ProptestConfig {
     }
 }
 
-/// A machine and what happens on it.
+/// A machine and its traffic.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub config: Config,
     /// Cycles from a delivery to the departure of its acknowledgement.
     pub turnaround: Cycle,
-    /// Sorted by cycle; the name of a packet is its place.
+    /// The packets sorted by cycle; the name of a packet is its place.
     pub traffic: Vec<(Cycle, PacketSpec)>,
 }
 
@@ -69,7 +69,7 @@ fn small_tree() -> impl Strategy<Value = FatTree> {
     tree(1..=3, 1..=4)
 }
 
-/// Up to some hundred nodes: 2 to 4 levels, arities of `1..=6`, but no more links than a case can be patient with.
+/// Up to some hundred nodes: 2 to 4 levels, arities of `1..=6`, but no more links than a case has time for.
 fn large_tree() -> impl Strategy<Value = FatTree> {
     tree(2..=4, 1..=6).prop_filter("too many links", |tree| tree.links() <= 2000)
 }
@@ -109,7 +109,7 @@ fn torus() -> impl Strategy<Value = Torus> {
     })
 }
 
-/// A torus under traffic of less than so many packets, none of which is a broadcast.
+/// A torus under traffic of fewer than `packets` packets, none of which is a broadcast.
 fn torus_case(packets: usize) -> impl Strategy<Value = Case> {
     case_of(torus(), packets).prop_map(|mut case| {
         case.config.channels = case.config.channels.max(2);
@@ -125,7 +125,7 @@ pub fn any_case() -> impl Strategy<Value = Case> {
     prop_oneof![2 => case(), 1 => torus_case(60)]
 }
 
-/// Small buffers and long wires make trouble; others are there to be left alone.
+/// Small buffers and long wires are the difficult ones; large buffers must change nothing.
 fn buffer() -> impl Strategy<Value = u32> {
     prop_oneof![12 => 1_u32..=16, 1 => Just(128_u32)]
 }
@@ -135,7 +135,7 @@ fn hop_delay() -> impl Strategy<Value = u32> {
     prop_oneof![16 => 1_u32..=12, 3 => 1_u32..=63, 1 => 64..=MAX_HOP_DELAY, 4 => Just(1_u32)]
 }
 
-/// Who serves the channels of a link, and how.
+/// The engine, and how links serve their channels.
 fn service() -> impl Strategy<Value = (Multiplexing, Engine)> {
     select(&[
         (Multiplexing::OldestFirst, Engine::Worm),
@@ -145,7 +145,7 @@ fn service() -> impl Strategy<Value = (Multiplexing, Engine)> {
     ])
 }
 
-/// Period and burst of the memory port: short and odd ones, that of `QsNET`, and longer ones than any look ahead.
+/// Period and burst of the memory port: short and odd ones, that of `QsNET`, and longer ones than any prediction reaches.
 fn sharing() -> impl Strategy<Value = (u64, u64)> {
     let period = prop_oneof![6 => 1_u64..60, 3 => 60_u64..400, 1 => 400_u64..3000];
     let any = period.prop_flat_map(|period| (Just(period), 0..=period / 2));
@@ -241,7 +241,7 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
     })
 }
 
-/// Any machine with such a tree under any traffic of less than so many packets.
+/// Any machine with such a tree under any traffic of fewer than `packets` packets.
 fn case_of<T: Into<Topology> + Debug>(
     kind: impl Strategy<Value = T>,
     packets: usize,
@@ -283,11 +283,11 @@ pub fn rivals() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Where the lower half of the count of cycles comes round.
+/// The cycle in which the lower 32 bits of the count of cycles come round.
 const AROUND: Cycle = 1 << 32;
 
-/// A machine under twice the traffic, and now and then a large one under more. Some have run for long, some hold their
-/// circuits for as long: cycles may be counted in 32 bits where nobody sees it.
+/// A machine under twice the traffic, and now and then a large one under more. Some have run for very long, some hold their
+/// circuits for as long: a count of cycles in 32 bits must do no harm.
 pub fn large_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![
         14 => case_of(small_tree(), 120),

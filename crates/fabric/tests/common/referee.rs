@@ -1,10 +1,10 @@
-//! The control plane, decided a second time. Both movers share it, so that comparing them proves nothing about it.
+//! The control plane, decided a second time. Both movers share it, so that comparing the movers proves nothing about it.
 //!
-//! A *referee* is told what has happened in a run: offers, the moments of the motion, deliveries and acknowledgements. From
-//! these and the rules (the essays of `control` and `control::arbitration`; petrini2003 s2.2) it decides on its own, cycle by
-//! cycle, which packet is injected, which header gets which channel, and when channels are free. The run must have done
-//! exactly that: injections, deliveries and acknowledgements in the same cycles, first flits on the channels that the referee
-//! has granted and on no others, and the counters must tell the same. It shares no code with the control plane but the wiring and the routes, which `wiring.rs` tests.
+//! A *referee* hears what has happened in a run: offers, the moments of the motion, deliveries and acknowledgements. From these
+//! and the rules (the essays of `control` and `control::arbitration`; petrini2003 s2.2) it decides, cycle by cycle, which packet
+//! is injected, which header gets which channel, and when channels are free. The run must have done exactly that: injections,
+//! deliveries and acknowledgements in the same cycles, first flits only on the channels that the referee has granted, and the
+//! same counters. The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests these.
 
 use super::random::Case;
 use fabric::motion::{Lanes, Moved};
@@ -25,7 +25,7 @@ pub struct Happened {
     pub injected: Vec<PacketSpec>,
     pub delivered: Vec<(Place, PacketSpec)>,
     pub acknowledged: Vec<(Ack, PacketSpec)>,
-    /// Where, and whether the EOP was good.
+    /// The node, and whether the EOP was good.
     pub ended: Vec<(Place, bool, PacketSpec)>,
 }
 
@@ -37,7 +37,7 @@ struct Flight {
     taken: BTreeMap<ChannelId, Taken>,
     /// Destinations that have not been reached.
     undelivered: u32,
-    /// When the last answer that is known will be back, and the worst of them.
+    /// When the last of the known answers will be back, and the worst of these answers.
     back: Cycle,
     answer: Ack,
 }
@@ -48,7 +48,7 @@ struct Taken {
     /// Since when the header waited for the link.
     ready: Cycle,
     upstream: Option<ChannelId>,
-    /// Header delays of the links between the source and its own.
+    /// Sum of the header delays of the links between the source and the channel's own link.
     before: Cycle,
 }
 
@@ -56,15 +56,15 @@ struct Taken {
 #[derive(Clone)]
 struct Header {
     packet: u64,
-    /// The channel that it came by, and the number of that over the switch.
+    /// The channel by which the header came, and the number of this channel among the inputs of the switch.
     from: ChannelId,
     input: u32,
     ready: Cycle,
-    /// The channels of a link that will do.
+    /// The channels of a link that the header may take.
     lanes: Range<u32>,
-    /// The only link that will do, if it is a broadcast.
+    /// The only link that the header may take, if the packet is a broadcast.
     only: Option<LinkId>,
-    /// Whether the channel is not opened before the header has others, too.
+    /// Whether the channel is opened only once the header has all its channels.
     claims: bool,
 }
 
@@ -72,14 +72,14 @@ struct Header {
 #[derive(Default)]
 struct Crossing {
     waiting: Vec<Header>,
-    /// Links of the broadcast that is set up which have no channel yet, and channels of the others.
+    /// Of the broadcast that is being set up: links without a channel yet, and the channels of the other links.
     missing: BTreeSet<LinkId>,
     claimed: Vec<ChannelId>,
     /// The cycle after the last set-up.
     next: Cycle,
 }
 
-/// From good to bad.
+/// The answers from good to bad.
 const ANSWERS: [Ack; 4] = [Ack::Accepted, Ack::Discarded, Ack::TestFailed, Ack::Error];
 
 fn worse(a: Ack, b: Ack) -> Ack {
@@ -97,7 +97,7 @@ struct Group {
     next: u32,
 }
 
-/// The state of the network as far as the control plane decides it.
+/// The part of the state of the network that the control plane decides.
 pub struct Referee<'a> {
     case: &'a Case,
     lanes: Lanes,
@@ -111,7 +111,7 @@ pub struct Referee<'a> {
     holders: BTreeMap<ChannelId, u64>,
     /// Channels by the cycle from which they are free.
     freed: BTreeMap<Cycle, Vec<ChannelId>>,
-    /// By the first of their outputs.
+    /// Groups by the first of their outputs.
     groups: BTreeMap<LinkId, Group>,
     /// When channels were granted whose first flit has not been sent.
     unstarted: BTreeMap<ChannelId, Cycle>,
@@ -119,14 +119,14 @@ pub struct Referee<'a> {
     unfinished: BTreeSet<ChannelId>,
     /// When the last flit of a worm was sent over a link.
     left: BTreeMap<LinkId, Cycle>,
-    /// How many channels with this one upstream have not sent the last flit.
+    /// By channel: the number of channels downstream of it that have not sent the last flit.
     branches: BTreeMap<ChannelId, usize>,
     crossings: BTreeMap<SwitchId, Crossing>,
-    /// By link: broadcasts that have been opened on it and not at its end, the first before.
+    /// By link: broadcasts that have been opened on the link and not at its end, the first one in front.
     sent_on: BTreeMap<LinkId, VecDeque<u64>>,
     /// Cycles in which a switch may begin to set up another broadcast.
     set_ups: BTreeSet<Cycle>,
-    /// Names of packets by the cycle of their deliveries, of their acknowledgement and of the ends that are told.
+    /// Names of packets by the cycle of their deliveries, of their acknowledgement and of the EOPs that are told.
     deliveries: BTreeMap<Cycle, BTreeSet<(u64, Place)>>,
     acknowledgements: BTreeMap<Cycle, BTreeSet<u64>>,
     ends: BTreeMap<Cycle, BTreeSet<(u64, Place, bool)>>,
@@ -172,7 +172,7 @@ impl<'a> Referee<'a> {
         due.into_iter().flatten().min().copied()
     }
 
-    /// Decides a cycle and compares.
+    /// Decides a cycle and compares it with the run.
     pub fn cycle(&mut self, now: Cycle, happened: &Happened) {
         for channel in self.freed.remove(&now).unwrap_or_default() {
             self.free(channel);
@@ -331,7 +331,7 @@ impl<'a> Referee<'a> {
                     Tag::Adaptive => down..down + up,
                 }
             }
-            // The first link up, from the side of the source, until all destinations are below.
+            // Up by the broadcast's link until all destinations are below.
             Destination::Range { first, last } => {
                 let below = tree.positions_of(switch);
                 let covers = below.contains(&first) && below.contains(&last);
@@ -351,8 +351,8 @@ impl<'a> Referee<'a> {
         self.wait(switch, ports, header);
     }
 
-    /// Dimension-order routing in a torus, from the place of the switch: the port, and the channels that will do. The
-    /// dateline of a ring is between the last switch and the first; whoever has crossed it takes the second half of the channels.
+    /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a
+    /// ring is between the last switch and the first; packets that have crossed it take the second half of the channels.
     fn torus_step(&self, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
         let Topology::Torus(torus) = &self.case.config.topology else {
             panic!("there are two kinds");
@@ -387,8 +387,8 @@ impl<'a> Referee<'a> {
         group.waiting.push(header);
     }
 
-    /// At each switch that sets up no broadcast the best of those that wait wants all of its links down; not one before
-    /// which another was sent over the same link.
+    /// At each switch that sets up no broadcast the best of the waiting broadcasts asks for all of its links down; but none that
+    /// came over a link after another broadcast that still waits.
     fn begin_set_ups(&mut self, now: Cycle) {
         let mut crossings = std::mem::take(&mut self.crossings);
         for (&switch, crossing) in &mut crossings {
@@ -438,7 +438,7 @@ impl<'a> Referee<'a> {
         self.crossings = crossings;
     }
 
-    /// While a header waits and a channel is free: the rule.
+    /// Applies the rule of arbitration while a header waits and a channel is free.
     fn arbitrate(&mut self, now: Cycle) {
         let mut groups = std::mem::take(&mut self.groups);
         for group in groups.values_mut() {
@@ -458,7 +458,7 @@ impl<'a> Referee<'a> {
     }
 
     /// The highest priority, then the greatest age, saturated and in steps, then the first from the input behind the last
-    /// winner; it gets the link with the most free channels, the first of these from a start that a hash names.
+    /// winner; the winner gets the link with the most free channels; of equal links the first from a start that a hash names.
     fn winner(&self, group: &Group, inputs: u32, now: Cycle) -> Option<(usize, LinkId)> {
         let config = &self.case.config;
         let rank = |header: &Header| {
@@ -502,7 +502,7 @@ impl<'a> Referee<'a> {
         (most > 0).then_some((place, link))
     }
 
-    /// Whether a channel is free, and will do for a header.
+    /// Whether a channel is free and a header may take it.
     fn serves(&self, header: &Header, channel: ChannelId) -> bool {
         header.lanes.contains(&self.lanes.lane(channel)) && self.is_free(channel)
     }
@@ -551,7 +551,7 @@ impl<'a> Referee<'a> {
         }
     }
 
-    /// A broadcast has one more of the links that it needs at a switch. With the last it goes on.
+    /// A broadcast gets one more of the links that it needs at a switch. With the last link it goes on.
     fn claimed(&mut self, switch: SwitchId, header: &Header, channel: ChannelId, now: Cycle) {
         let crossing = self.crossings.get_mut(&switch).expect("somebody claims");
         crossing.missing.remove(&self.lanes.link(channel));
@@ -581,7 +581,7 @@ impl<'a> Referee<'a> {
         self.open(&channels, Some(header.from), now);
     }
 
-    /// While an adapter has few enough packets under way and its link a free channel: the first that waits.
+    /// Injects the first waiting packet while an adapter has few enough packets under way and its link has a free channel.
     fn inject(&mut self, now: Cycle) -> Vec<PacketSpec> {
         let mut injected = Vec::new();
         for node in 0..self.queues.len() {
@@ -618,7 +618,7 @@ impl<'a> Referee<'a> {
         injected
     }
 
-    /// A first flit is sent: at once, or when the last other worm has left the link, if not in a gap of it.
+    /// A first flit is sent: at once, or in a gap of another worm, or when the last other worm has left the link.
     fn start(&mut self, now: Cycle, channel: ChannelId) {
         let granted = self.unstarted.remove(&channel).expect("it was granted");
         let config = &self.case.config;
@@ -664,7 +664,7 @@ impl<'a> Referee<'a> {
         }
     }
 
-    /// Nothing is left over. What each link has done.
+    /// Checks that nothing is left over. Returns what each link has done.
     pub fn close(self) -> Vec<LinkCounters> {
         assert!(self.flights.is_empty() && self.holders.is_empty() && self.unstarted.is_empty());
         self.counters

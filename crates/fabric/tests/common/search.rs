@@ -1,4 +1,4 @@
-//! Many comparisons on all cores, and what they add up to.
+//! Many comparisons on all cores, and their sum.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
@@ -22,7 +22,7 @@ pub struct Tally {
     pub packets: u64,
     /// Headers, heads and tails.
     pub moments: u64,
-    /// Links that began or ceased to send flits, where there was a checkpoint after every cycle.
+    /// How often links began or ceased to send flits, counted where there was a checkpoint after every cycle.
     pub changes: u64,
 }
 
@@ -53,8 +53,8 @@ impl Display for Tally {
     }
 }
 
-/// Runs the cases with the seeds from `first` on, at most `limit`, none that would begin after `patience`, on all cores.
-/// Prints what was compared, or panics with the first report. A case that takes longer than `longest` hangs.
+/// Runs the cases with the seeds from `first` on, at most `limit`, none of which begins after `patience`, on all cores. Prints
+/// what was compared, or panics with the first report. A case that takes longer than `longest` hangs.
 pub fn search(
     first: u64,
     limit: u64,
@@ -98,7 +98,7 @@ pub fn search(
                 .iter()
                 .filter(|&(_, &begins)| begin.elapsed() > begins + longest);
             if let Some((seed, _)) = hanging.next() {
-                // A thread cannot be ended from outside. What is printed in the usual way would be lost.
+                // A thread cannot be ended from outside. Output that is printed in the usual way would be lost.
                 let seconds = longest.as_secs();
                 let _ = writeln!(
                     stderr(),

@@ -1,4 +1,4 @@
-//! What goes in and out of the functions: messages, completions, attributes of what is opened.
+//! What goes in and out of the functions: messages, completions, attributes of the objects that a program opens.
 
 use super::Address;
 
@@ -51,7 +51,7 @@ pub struct FiMsgRma {
     pub data: u64,
 }
 
-/// The longest kind of completion; the shorter kinds are its beginnings, and errors begin with it.
+/// The longest kind of completion. The shorter kinds are its beginnings, and errors begin with it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FiCqTaggedEntry {

@@ -1,4 +1,4 @@
-//! What a provider says of itself, and what a program wants of one: `fi_info` and its parts.
+//! `fi_info` and its parts: what a provider says of itself, and what a program wants of a provider.
 
 use super::Address;
 use super::objects::Fid;
@@ -111,7 +111,7 @@ pub struct FiInfo {
 pub struct FiProvider {
     pub version: u32,
     pub fi_version: u32,
-    /// libfabric's own.
+    /// A field of libfabric's own.
     pub context: [Address; 4],
     pub name: *const c_char,
     pub getinfo: unsafe extern "C" fn(

@@ -1,7 +1,7 @@
 //! The objects that a program opens, and their tables of functions.
 //!
-//! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the fields
-//! of the interface each object of ours has a number by which the [progress engine](crate::progress) knows it.
+//! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the fields of
+//! the interface, each object of ours has a number by which the [progress engine](crate::progress) knows it.
 
 use super::entries::{
     FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiMrAttr, FiMsg, FiMsgRma, FiMsgTagged, IoVec,
@@ -10,7 +10,7 @@ use super::info::FiInfo;
 use super::{Address, Unused};
 use std::ffi::{c_char, c_int, c_void};
 
-/// Opens an object in another one, as attributes say. Arguments: the other one, attributes, place for the object, context.
+/// Opens an object in another object, as attributes say. Arguments: that object, attributes, place for the new one, context.
 pub type Open<P, A> = unsafe extern "C" fn(*mut P, *mut A, *mut *mut Fid, *mut c_void) -> c_int;
 
 /// Registers memory. Arguments: domain, start or list, length, access, offset, key, flags, place for the object, context.
@@ -27,17 +27,17 @@ pub type Register<B> = unsafe extern "C" fn(
 ) -> c_int;
 
 /// A function of an endpoint with a buffer (its start, length and descriptor) or a list of pieces (its start, a descriptor and
-/// how many there are), one word that says whom it concerns, and the program's context.
+/// their number), one word that names the peer, and the program's context.
 pub type With1<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, Address) -> isize;
 
-/// The same with two words.
+/// Such a function with two words.
 pub type With2<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, Address) -> isize;
 
-/// The same with three words.
+/// Such a function with three words.
 pub type With3<B> =
     unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, u64, Address) -> isize;
 
-/// A function of an endpoint whose arguments are a structure; and flags.
+/// A function of an endpoint whose arguments are a structure and flags.
 pub type OfMessage<M> = unsafe extern "C" fn(*mut FidEp, *const M, u64) -> isize;
 
 #[repr(C)]
@@ -178,7 +178,7 @@ pub struct FiOpsCm {
     pub size: usize,
     pub setname: Unused,
     pub getname: unsafe extern "C" fn(*mut Fid, *mut c_void, *mut usize) -> c_int,
-    /// `getpeer`, and those of connections: `connect`, `listen`, `accept`, `reject`, `shutdown`, `join`.
+    /// `getpeer`, and the functions of connections: `connect`, `listen`, `accept`, `reject`, `shutdown`, `join`.
     pub others: [Unused; 7],
 }
 
@@ -194,7 +194,7 @@ pub struct FidEp {
     pub collective: *const c_void,
 }
 
-/// Untagged messages. Arguments: buffer, length, descriptor, peer, context; with `data` before the peer.
+/// Untagged messages. Arguments: buffer, length, descriptor, peer, context; `data`, where a function has it, before the peer.
 #[repr(C)]
 pub struct FiOpsMsg {
     pub size: usize,
@@ -209,7 +209,7 @@ pub struct FiOpsMsg {
     pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64) -> isize,
 }
 
-/// Tagged messages. Arguments: as above, and the tag (and which of its bits to ignore) behind the peer.
+/// Tagged messages. Arguments: as above, with the tag (and the bits of it to ignore) behind the peer.
 #[repr(C)]
 pub struct FiOpsTagged {
     pub size: usize,

@@ -7,7 +7,7 @@ use link::Leaving;
 use std::ffi::{c_double, c_int};
 use std::sync::atomic::AtomicUsize;
 
-/// Calls an MPI library's definition with words for arguments, as the outermost call if it is that.
+/// Calls an MPI library's definition with words for arguments; notes the call if it is the thread's outermost.
 macro_rules! pass {
     ($name:ident($($word:ident)*)) => {{
         static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -58,13 +58,13 @@ macro_rules! with_words {
     (10 $name:ident) => { entry!($name a b c d e f g h i j); };
     (12 $name:ident) => { entry!($name a b c d e f g h i j k l); };
     (13 $name:ident) => { entry!($name a b c d e f g h i j k l m); };
-    // Below: they do more.
+    // The calls under `own` are defined below: they do more.
     (own $name:ident) => {};
 }
 
 link::each_call!(entries);
 
-/// Notes who ends the run, and how: afterwards, all that is left to see are many dead processes.
+/// Notes who ends the run, and how: afterwards there are only many dead processes to see.
 #[unsafe(no_mangle)]
 extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
     if let Some(session) = session::get() {
@@ -74,7 +74,7 @@ extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
     pass!(MPI_Abort(comm code))
 }
 
-/// Notes how many requests it starts.
+/// Notes how many requests the call starts.
 #[unsafe(no_mangle)]
 extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
     let result = pass!(MPI_Startall(count requests));
@@ -91,7 +91,7 @@ extern "C" fn MPI_Init_thread(
     required: usize,
     provided: usize,
 ) -> c_int {
-    // `MPI_THREAD_MULTIPLE` of MPICH's own binary interface and of the standard one; neither is another level of the other.
+    // `MPI_THREAD_MULTIPLE` of MPICH's own binary interface and of the standard one; each number is no other level of the other.
     const MULTIPLE: [c_int; 2] = [3, 4096];
     let result = pass!(MPI_Init_thread(count words required provided));
     // SAFETY: MPI wants a place for what it provides, and has written to it.
@@ -102,7 +102,7 @@ extern "C" fn MPI_Init_thread(
     result
 }
 
-/// The level of threads lies in `info`, and is the highest for who does not ask.
+/// The level of threads lies in `info`; without one, the highest level holds.
 #[unsafe(no_mangle)]
 extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) -> c_int {
     thread::may_be_several();
@@ -127,7 +127,7 @@ spawning!(MPI_Comm_spawn_multiple(
     count commands arguments processes infos root comm children errors
 ) of root in comm);
 
-/// Says so, once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
+/// Says so once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
 fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> c_int {
     let (Some(rank), Some(barrier), Some(handler)) = (
         definition(c"MPI_Comm_rank"),
@@ -153,7 +153,7 @@ fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> c_int {
             "elanite: {call} is not supported on the simulated cluster: its ranks are fixed when the run starts"
         );
     }
-    // The first that fails ends the others: not before the reason has been said. The call is one of all these ranks.
+    // The first rank that fails ends the others, so none may fail before the reason has been said. All these ranks make the call.
     around(link::calls::number("MPI_Barrier"), || barrier(comm));
     handler(comm, error);
     error

@@ -1,8 +1,8 @@
 //! Finds the MPI library's own definition of a call.
 //!
-//! Usually that is the next one after this library's in the order in which the dynamic linker looks for names; a library that
-//! measures the program may come before that of MPI, and is reached so. Where a program has loaded MPI by itself, out of sight
-//! of others, as interpreters load their modules, it is looked for in the loaded libraries called `libmpi…`.
+//! Usually the definition is the next one after this library's in the dynamic linker's search order. A library that measures
+//! the program may come before that of MPI, and is reached by the same search. Where a program has loaded MPI by itself, out of
+//! sight of others, as interpreters load their modules, the definition is looked for in the loaded libraries called `libmpi…`.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,7 +78,7 @@ unsafe extern "C" fn collect(
     0
 }
 
-/// Whether a function of the MPI library is of MPICH's own binary interface or of the standard one.
+/// Whether a function of the MPI library belongs to MPICH's own binary interface or to the standard one.
 pub fn is_standard(function: usize) -> bool {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as the library.

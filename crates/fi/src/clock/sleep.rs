@@ -1,8 +1,8 @@
-//! Sleep: simulated time passes at once, and with it what others do by then.
+//! Sleep: the simulated time of a sleep passes at once, with all that others do in it.
 //!
-//! The time of a rank is one, however many threads it has. It is the threads that call MPI, and the one that the process began
-//! with, whose sleep takes simulated time. Others, as runtimes start them to watch over something every now and then, would
-//! carry the rank away by their sleep; they sleep in real time. If at its end the rank waits for what its other threads do
+//! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that call MPI, and in the first
+//! thread of the process. Other threads, such as those of runtimes that watch over something now and then, would carry the rank
+//! away by their sleep; they sleep in real time. If the rank waits at the end of such a sleep for what its other threads do
 //! ([`threads::awaited`]), the same time has passed in the simulation.
 
 use super::{MICROSECOND, NANOSECOND, fail, length, local, system, threads};
@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::{calls, session, thread};
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 
-/// The session in whose time this thread sleeps. Within a call of MPI it does not: there the library only gives way to other
+/// The session in whose time this thread sleeps. There is none within a call of MPI, where the library only gives way to other
 /// threads.
 pub fn sleeper() -> Option<&'static Session> {
     let session = session::shown()?;
@@ -22,7 +22,7 @@ pub fn sleeper() -> Option<&'static Session> {
     Some(session)
 }
 
-/// Sleeps for so many picoseconds, and says whether it has.
+/// Sleeps for this many picoseconds; returns whether it has.
 pub fn for_time(time: u64) -> bool {
     let Some(session) = sleeper() else {
         return false;
@@ -31,7 +31,7 @@ pub fn for_time(time: u64) -> bool {
     true
 }
 
-/// A length of time in picoseconds, if it is one as the manual page wants it.
+/// A length of time in picoseconds, if it is valid by the manual page.
 pub fn span(time: &timespec) -> Option<u64> {
     let valid = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
     valid.then(|| length(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned()))
@@ -53,7 +53,7 @@ unsafe extern "C" fn nanosleep(request: *const timespec, rest: *mut timespec) ->
     }
 }
 
-/// Returns the error.
+/// Returns the number of the error.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_nanosleep(
     clock: clockid_t,
@@ -83,7 +83,7 @@ unsafe extern "C" fn clock_nanosleep(
     real(clock, flags, request, rest)
 }
 
-/// The system's sleep, as the C library has it.
+/// The system's sleep, with the arguments of the C library.
 fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int {
     let begin = session::get().map_or(0, Session::now);
     // SAFETY: the kernel checks what it is given.
@@ -101,7 +101,7 @@ fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut tim
     }
 }
 
-/// So many nanoseconds.
+/// This many nanoseconds.
 pub fn nanoseconds(count: u64) -> timespec {
     timespec {
         tv_sec: (count / 1_000_000_000).cast_signed(),
@@ -137,8 +137,8 @@ extern "C" fn sleep(seconds: c_uint) -> c_uint {
     }
 }
 
-/// A rank that waits in MPI gives way to its other threads again and again. If it has none, other ranks would be let in, which
-/// the simulator does when it is their turn.
+/// A rank that waits in MPI gives way to its other threads again and again. If it has none, it would give way to other ranks,
+/// which the simulator lets run when it is their turn.
 #[unsafe(no_mangle)]
 extern "C" fn sched_yield() -> c_int {
     if session::get().is_some() && thread::one_thread() {

@@ -1,5 +1,5 @@
-//! What the clock's functions do without a session: what the system does, by its own calls or by the C library's functions
-//! of the same names, which are only found as the next ones after those here.
+//! What the clock's functions do without a session: they do what the system does, by system calls or by the C library's
+//! functions of the same names, which can only be found as the next ones after those of this library.
 
 use libc::{c_int, c_long, clockid_t, epoll_event, nfds_t, pollfd, timespec};
 use std::ffi::{CStr, c_void};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A function of the C library whose name is defined here, too.
 pub struct Next {
     name: &'static CStr,
-    /// The version of today, where there is an older one, too.
+    /// The present version of the function, where there is an older one, too.
     version: &'static CStr,
     found: AtomicUsize,
 }
@@ -22,7 +22,7 @@ impl Next {
         }
     }
 
-    /// Where it is, if there is one.
+    /// The address of the function, if there is one.
     pub fn get(&self) -> Option<*const c_void> {
         let mut found = self.found.load(Ordering::Relaxed);
         if found == 0 {
@@ -42,7 +42,7 @@ impl Next {
     }
 }
 
-/// Calls a function of the C library, or says that there is none.
+/// Calls a function of the C library, or fails if there is none.
 macro_rules! next {
     ($next:expr, fn($($argument:expr => $type:ty),*)) => {
         match $next.get() {
@@ -66,7 +66,7 @@ const SIGNALS: usize = 8; // bytes of the kernel's set of signals
 // SAFETY, of all: as the functions of the C library of these names, and the kernel checks addresses.
 
 pub unsafe fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
-    // The C library's own needs no system call for most clocks.
+    // The C library's own function needs no system call for most clocks.
     if CLOCK_GETTIME.get().is_some() {
         return next!(CLOCK_GETTIME, fn(clock => clockid_t, time => *mut timespec));
     }
@@ -123,7 +123,7 @@ pub unsafe fn epoll_pwait(
     unsafe { libc::syscall(number, epoll, events, count, timeout, mask, SIGNALS) as c_int }
 }
 
-/// Whether this is the thread that the process began with.
+/// Whether this is the first thread of the process.
 pub fn is_main_thread() -> bool {
     // SAFETY: they only ask.
     unsafe { libc::syscall(libc::SYS_gettid) == c_long::from(libc::getpid()) }

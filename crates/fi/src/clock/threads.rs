@@ -1,12 +1,12 @@
 //! Waits for other threads of the process.
 //!
-//! *Waits that give up at a moment.* The moment is one of a clock that the program has read, so that it is one of simulated time.
-//! Other threads do what the program waits for, in real time. So the system is asked to wait in real time for as long as the moment is away; when nothing has come, that
-//! moment is the present, also in the simulation (see [`super::timeout`]). Which clock a condition variable goes by is not
-//! seen from outside: simulated real time and simulated time since boot are decades apart, so that the moment itself tells.
+//! *Waits that give up at a moment.* The moment is one of a clock that the program has read, so it is one of simulated time.
+//! Other threads do what the program waits for, in real time. So the system waits in real time for as long as the moment is
+//! away; when nothing has come, that moment is the present, also in the simulation (see [`super::timeout`]). The clock of a
+//! condition variable is not seen from outside. The moment itself tells it: real time and time since boot are decades apart.
 //!
-//! *Waits without an end.* While a thread whose sleep takes simulated time waits so, outside of MPI, nothing but its fellows
-//! gets the rank on, so that their sleep, which takes real time, takes simulated time as well ([`awaited`]).
+//! *Waits without an end.* While a thread whose sleep takes simulated time waits like this, outside of MPI, only its fellow
+//! threads get the rank on. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
 use super::system::{Next, next};
 use super::{NANOSECOND, local, origin, sleep, system};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 struct Wait {
     /// The moment in local time.
     until: u64,
-    /// The end of the wait, of the system's monotonic clock.
+    /// The end of the wait, by the system's monotonic clock.
     end: timespec,
 }
 
@@ -39,7 +39,7 @@ impl Wait {
         Some(Wait { until, end })
     }
 
-    /// It has returned this; if that is because nothing has come, time has passed.
+    /// The wait has ended. If nothing has come until its moment, simulated time has passed.
     fn ended(&self, timed_out: bool) {
         if timed_out && let Some(session) = sleep::sleeper() {
             session.sleep_until(self.until);
@@ -66,8 +66,8 @@ pub fn awaited() -> Option<&'static Session> {
         .flatten()
 }
 
-/// Waits for other threads. A thread that is cancelled in there never comes back, and is counted for ever: but for a program
-/// that cancels what calls MPI, that is of no account.
+/// Waits for other threads. A thread that is cancelled in this wait never comes back, and is counted for ever. This matters
+/// only to a program that cancels threads that call MPI.
 fn waits(wait: impl FnOnce() -> c_int) -> c_int {
     if session::get().is_none() || !thread::drives_time() || !thread::outside() {
         return wait();
@@ -97,8 +97,8 @@ static SEM_CLOCKWAIT: Next = Next::new(c"sem_clockwait", c"");
 
 // SAFETY, of all functions below: their callers keep to the manual pages of the C library.
 
-/// Waits until a moment of a clock: `by`, which waits until a moment of any clock, if the moment is one of simulated time, and
-/// else as the system does.
+/// Waits until a moment of a clock. If the moment is one of simulated time, calls `by`, which waits until a moment of any
+/// clock; else waits as the system does.
 unsafe fn timed(
     clock: Option<clockid_t>,
     moment: Moment,
@@ -111,7 +111,7 @@ unsafe fn timed(
         return system();
     };
     let result = by(libc::CLOCK_MONOTONIC, &raw const wait.end);
-    // Those of semaphores return -1 and set the error number; the others return it.
+    // Functions of semaphores return -1 and set the error number; the others return the number.
     // SAFETY: the place of this thread's error number.
     let error = unsafe { *libc::__errno_location() };
     let said = if result == -1 { error } else { result };

@@ -1,10 +1,10 @@
 //! Waits for files that give up after a time.
 //!
-//! What they wait for comes in real time, so they wait in real time, for as long as the program says. When nothing has come,
-//! the same time has passed in the simulation too; else a program that looks at the clock would wait again, without end. A
-//! wait for no file at all is a sleep.
+//! What a program waits for comes in real time, so it waits in real time, for as long as it says. When nothing has come, the
+//! same time has passed in the simulation too; else a program that looks at the clock would wait again, without end. A wait for
+//! no file at all is a sleep.
 //!
-//! Within calls of MPI nothing of this holds ([`sleep::sleeper`]): what the library waits for there, its process manager, is
+//! None of this holds within calls of MPI ([`sleep::sleeper`]): the library waits there for its process manager, which is
 //! outside of the simulation.
 
 use super::sleep::{self, span};
@@ -13,7 +13,7 @@ use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timev
 
 const MILLISECOND: u64 = 1_000_000_000;
 
-/// What a wait of so many picoseconds returned; if nothing came, so much time has passed in the simulation.
+/// Passes the result of a wait on; if nothing came, lets the length of the wait pass in the simulation.
 fn waited(result: c_int, time: Option<u64>) -> c_int {
     if let Some(time) = time.filter(|&time| time > 0 && result == 0) {
         sleep::for_time(time);
@@ -21,7 +21,7 @@ fn waited(result: c_int, time: Option<u64>) -> c_int {
     result
 }
 
-/// Whether this is a sleep in simulated time, and done.
+/// Whether the wait is a sleep in simulated time, which is done then.
 fn slept(time: Option<u64>) -> bool {
     time.is_some_and(|time| time > 0 && sleep::for_time(time))
 }
@@ -74,7 +74,7 @@ unsafe extern "C" fn select(
         )
     };
     if let (Some(given), Some(time)) = (given, time) {
-        // As Linux does: what is left.
+        // As Linux does: the time that is left.
         (given.tv_sec, given.tv_usec) = (time.tv_sec, time.tv_nsec / 1000);
     }
     result

@@ -1,11 +1,11 @@
-//! What is bound to the endpoint, and where the ends of its operations are therefore told: queues by direction, counters by
-//! kind of operation. With `FI_SELECTIVE_COMPLETION` only operations with the flag `FI_COMPLETION` show in the queue; failures
+//! What is bound to the endpoint, which says where the ends of its operations are told: queues by direction, counters by kind
+//! of operation. With `FI_SELECTIVE_COMPLETION` only operations with the flag `FI_COMPLETION` show in the queue; failures
 //! always do.
 
 use super::completions::Binding;
 use crate::abi::{FI_COMPLETION, FI_READ, FI_RECV, FI_SELECTIVE_COMPLETION, FI_SEND, FI_WRITE};
 
-/// Kinds of operations, by what counts them.
+/// Kinds of operations; each kind may have its own counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpKind {
     Send,
@@ -30,14 +30,14 @@ pub struct Bindings {
     pub vector: Option<usize>,
     transmit: Direction,
     receive: Direction,
-    /// By kind of operation.
+    /// The counter of each kind of operation.
     counters: [Option<usize>; 4],
     /// A buffer for several messages with less room than this goes back to the program.
     pub least_room: usize,
 }
 
 impl Bindings {
-    /// Those of an endpoint that has just been opened, with the flags of operations that name none.
+    /// The bindings of an endpoint that has just been opened, with the flags of operations that name none.
     pub fn new(transmit: u64, receive: u64) -> Self {
         let mut bindings = Bindings::default();
         bindings.transmit.flags = transmit;
@@ -64,7 +64,7 @@ impl Bindings {
         }
     }
 
-    /// Where an operation's end is told, by the flags of its call or, if it has none, by those of the endpoint.
+    /// Where an operation's end is told, by the flags of its call or, if the call has none, by those of the endpoint.
     pub fn of(&self, kind: OpKind, flags: Option<u64>) -> Binding {
         let direction = match kind {
             OpKind::Receive => self.receive,
@@ -78,7 +78,7 @@ impl Bindings {
         }
     }
 
-    /// The same of an injected operation, of which the queue hears only if it fails.
+    /// Where the end of an injected operation is told: the queue hears of it only if it fails.
     pub fn of_injected(&self, kind: OpKind) -> Binding {
         Binding {
             quiet: true,

@@ -7,20 +7,20 @@ use std::collections::VecDeque;
 /// The completion data of messages that have none.
 pub const NO_DATA: u32 = u32::MAX;
 
-/// Where an operation's end is told. Numbers are of queues and counters as they were opened.
+/// Where an operation's end is told. Queues and counters are numbered in the order in which they were opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Binding {
-    /// The queue, for failures at least.
+    /// The queue, which hears at least of failures.
     pub queue: Option<usize>,
-    /// Not a word in the queue if all is well.
+    /// Whether the queue hears only of failures.
     pub quiet: bool,
     pub counter: Option<usize>,
 }
 
-/// What lies in a queue.
+/// An item of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// An operation is done; who the peer was.
+    /// An operation is done; the number is the rank of its peer.
     Done(FiCqTaggedEntry, u64),
     Failed(FiCqErrEntry),
 }
@@ -29,9 +29,9 @@ pub enum Completion {
 struct Counter {
     done: u64,
     failed: u64,
-    /// What was told at the last look.
+    /// The value that the program saw at its last look.
     shown: Option<u64>,
-    /// How many operations have still to come to it.
+    /// How many operations under way the counter has still to count.
     under_way: u64,
 }
 
@@ -107,14 +107,13 @@ impl Completions {
         self.counters[counter].done = done;
     }
 
-    /// Notes that the program looks at a counter. Whether it saw the same value before, and may expect another: then it
-    /// waits.
+    /// Whether a program that looks at a counter waits: it saw the same value before, and operations may still change it.
     pub fn looks_again(&mut self, counter: usize) -> bool {
         let counter = &mut self.counters[counter];
         counter.under_way > 0 && counter.shown == Some(counter.done)
     }
 
-    /// Notes what the program has seen of a counter; its value.
+    /// Notes the value that the program has seen of a counter, and returns it.
     pub fn show(&mut self, counter: usize) -> u64 {
         let counter = &mut self.counters[counter];
         counter.shown = Some(counter.done);

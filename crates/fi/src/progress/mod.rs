@@ -1,9 +1,9 @@
-//! The progress engine: what of this rank is under way, and what the simulator's reports mean to it.
+//! The progress engine: it knows what this rank has under way, and what the simulator's reports mean to the rank.
 //!
 //! An operation gets a number when it is ordered, and lies here until its report comes. Then its memory is filled, and its end
-//! is put where the program will look for it: a completion queue, a counter, or both. The engine calls nobody and knows no time;
-//! it is reached only under the session's lock. Each of its parts owns its state, is told what happens, and returns what follows
-//! from it for the others, which the engine passes on.
+//! is put where the program will look for it: into a completion queue, a counter, or both. The engine calls nobody and knows no
+//! time; it is reached only under the session's lock. Each of its parts owns its state, is told what happens, and returns what
+//! follows for the other parts; the engine passes this on.
 //!
 //! | part | keeps |
 //! |---|---|
@@ -47,13 +47,13 @@ use untagged::{Effect, Posted, Untagged};
 /// An operation under way.
 #[derive(Clone, Debug)]
 pub struct PendingOp {
-    /// What the program calls it.
+    /// The program's context of the operation.
     pub context: Address,
-    /// What comes in.
+    /// The memory for the bytes that come in.
     pub buffer: Buffer,
     /// The flags that its completion will show.
     pub flags: u64,
-    /// Where its end is told.
+    /// Where the operation's end is told.
     pub binding: Binding,
 }
 
@@ -75,11 +75,11 @@ pub struct ProgressEngine {
     pub endpoint: Option<Bindings>,
     /// Address vectors, as they were opened.
     pub vectors: Vec<AddressVector>,
-    /// What was stored and differs, as an order to the simulator: the first of its kind ends the run.
+    /// Bytes that were stored and differ, as an order to the simulator: the first such order ends the run.
     pub wrong: Option<(Order, Vec<u8>)>,
 }
 
-/// The order that says what was stored instead of the bytes of a report.
+/// The order that says which bytes were stored instead of the bytes of a report.
 fn differs(report: &Report, stored: Vec<u8>) -> (Order, Vec<u8>) {
     let order = Order {
         id: report.message,
@@ -90,7 +90,7 @@ fn differs(report: &Report, stored: Vec<u8>) -> (Order, Vec<u8>) {
 }
 
 impl ProgressEngine {
-    /// Takes down an operation; its number.
+    /// Takes down an operation and returns its number.
     pub fn begin(&mut self, operation: PendingOp) -> u64 {
         self.completions.begin(operation.binding);
         let id = self.number();
@@ -98,7 +98,7 @@ impl ProgressEngine {
         id
     }
 
-    /// A number for an order that is no operation of the program's.
+    /// A number for an order that is no operation of the program.
     pub fn number(&mut self) -> u64 {
         self.latest += 1;
         self.latest
@@ -109,7 +109,7 @@ impl ProgressEngine {
         self.under_way.contains_key(&id)
     }
 
-    /// The message that the peek of a context claimed: the peek's number. From now on an operation of this number is under
+    /// The message that the peek of a context claimed, by the peek's number. From now on an operation of this number is under
     /// way: the receive.
     pub fn claim(&mut self, context: Address, receive: PendingOp) -> Option<u64> {
         let mut all = self.claimed.iter();
@@ -125,7 +125,7 @@ impl ProgressEngine {
         self.missed == id
     }
 
-    /// The endpoint is closed: nothing of it may touch memory any more.
+    /// The endpoint is closed: none of its operations may touch memory any more.
     pub fn close_endpoint(&mut self) {
         self.endpoint = None;
         self.under_way.clear();
@@ -140,8 +140,8 @@ impl ProgressEngine {
         vector.map_or(FI_ADDR_NOTAVAIL, |vector| self.vectors[vector].number(rank))
     }
 
-    /// Takes in a report with a part of its payload; returns the reply, if it asks for one ([`link::ReportKind::Read`]). A report
-    /// takes effect with the last part of its payload.
+    /// Takes in a report with a part of its payload, and returns the reply if the report asks for one
+    /// ([`link::ReportKind::Read`]). A report takes effect with the last part of its payload.
     pub fn report(
         &mut self,
         report: &Report,
@@ -154,7 +154,7 @@ impl ProgressEngine {
                 let came = self.regions.write(report, part, bytes);
                 if came.is_some_and(|checksum| checksum != report.checksum) && self.wrong.is_none()
                 {
-                    // The memory may be changed by other threads meanwhile, so that it is what came that counts.
+                    // Other threads may change the memory meanwhile, so the bytes that came count.
                     let stored = self.regions.content(report);
                     self.wrong = Some(differs(report, stored));
                 }
@@ -193,7 +193,7 @@ impl ProgressEngine {
         self.apply(effects);
     }
 
-    /// The program takes back the operation of a context; its number, if the simulator has to be told.
+    /// The program takes back the operation of a context. Returns its number if the simulator has to be told.
     pub fn cancel(&mut self, context: Address) -> Option<u64> {
         if let Some(effect) = self.untagged.cancel(context) {
             self.apply([effect]);
@@ -227,7 +227,7 @@ impl ProgressEngine {
         }
     }
 
-    /// An operation has ended. One that nobody knows was of an endpoint that has been closed.
+    /// An operation has ended. An operation that is not known belonged to an endpoint that has been closed.
     fn end(&mut self, report: &Report, size: usize) {
         let Some(operation) = self.under_way.remove(&report.id) else {
             return;
@@ -274,7 +274,7 @@ impl ProgressEngine {
                 self.completions.done(binding, entry, source);
                 return;
             }
-            // The program wanted nothing of it.
+            // The program discards the message.
             Status::Truncated if flags & FI_DISCARD != 0 => {
                 return self.completions.done(binding, entry, source);
             }

@@ -1,9 +1,9 @@
-//! The probe: what `MPI_Probe` waits with.
+//! The probe, by which `MPI_Probe` waits.
 //!
-//! The MPI library looks for a message again and again. Only the first of these looks is an order that the simulator answers
-//! at once; if it finds nothing, a probe for the same message is ordered, which lies here until the message comes. Meanwhile
-//! looks for the same are answered from here, without an order: with nothing, or with what the probe has found. There is one
-//! probe at most, and it is given up when the rank orders something after which it might be wrong.
+//! The MPI library looks for a message again and again. Only the first of these looks is an order that the simulator answers at
+//! once. If it finds nothing, a probe for the same message is ordered, which lies here until the message comes. Meanwhile this
+//! module answers looks for the same message without an order: with nothing, or with what the probe has found. There is one
+//! probe at most. It is given up when the rank orders something after which its answer might be wrong.
 
 use link::{Order, OrderKind, Report, ReportKind, Status};
 
@@ -19,17 +19,17 @@ struct Ordered {
 pub struct Probe(Option<Ordered>);
 
 impl Probe {
-    /// Whether there is one.
+    /// Whether there is a probe.
     pub fn is_there(&self) -> bool {
         self.0.is_some()
     }
 
-    /// It is ordered.
+    /// The probe is ordered.
     pub fn begin(&mut self, order: Order) {
         self.0 = Some(Ordered { order, found: None });
     }
 
-    /// Takes in that something was found; whether the probe was meant.
+    /// Takes in what was found; returns whether the report meant the probe.
     pub fn ended(&mut self, report: &Report) -> bool {
         let probe = self.0.as_mut().filter(|probe| probe.order.id == report.id);
         let Some(probe) = probe else {
@@ -44,8 +44,8 @@ impl Probe {
         true
     }
 
-    /// The end of a look that needs no order: nothing, or, unless the message is to be claimed, what the probe has found; with
-    /// that the probe is over.
+    /// The end of a look that needs no order: nothing, or what the probe has found, unless the look is to claim the message. A
+    /// probe that has found something is over then.
     pub fn answer(&mut self, look: &Order, claims: bool) -> Option<Report> {
         let what = |order: &Order| (order.peer, order.tag, order.mask);
         let probe = self.0.as_ref();
@@ -60,8 +60,8 @@ impl Probe {
         })
     }
 
-    /// Gives the probe up if it must not stay when something else is ordered; its number, if the simulator has to be told.
-    /// What takes messages or looks for them goes first, and when the call is over that waits for the probe, so does all else.
+    /// Gives the probe up if another order must not find it. Returns its number if the simulator has to be told. Orders that
+    /// take messages or look for them end the probe; all orders do when the call that waits for the probe is over.
     pub fn give_up(&mut self, order: &Order, waits: bool) -> Option<u64> {
         let stays = match order.kind() {
             Some(OrderKind::Called | OrderKind::Reply) => true,

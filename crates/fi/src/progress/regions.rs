@@ -1,16 +1,16 @@
-//! Memory that other ranks may reach, by a key that the program chose. Places count from the beginning of the memory that
-//! was registered; all of the address space may be.
+//! Memory that other ranks may reach, by a key that the program chose. Places count from the beginning of the memory that was
+//! registered, which may be all of the address space.
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
 use crate::memory::Span;
 use link::{Checksum, Order, OrderKind, Part, Report};
 use std::collections::BTreeMap;
 
-/// What is registered, by key.
+/// Registered memory, by key.
 #[derive(Default)]
 pub struct Regions {
     all: BTreeMap<u64, (Span, u64)>,
-    /// Of what has come of a put.
+    /// The checksum of what has come of a put.
     coming: Checksum,
 }
 
@@ -30,15 +30,15 @@ impl Regions {
         self.all.remove(&key);
     }
 
-    /// The memory that a report means, if it may be reached in this way.
+    /// The memory that a report means, if it may be reached by this kind of access.
     fn memory(&self, report: &Report, length: u64, access: u64) -> Option<Span> {
         let (memory, allowed) = self.all.get(&report.key)?;
         let part = memory.part(report.offset as usize, length as usize);
         part.filter(|_| allowed & access != 0)
     }
 
-    /// A part of what another rank has put here; with the last one, the checksum of all that came,
-    /// if the report has one.
+    /// Stores a part of what another rank puts here. Returns the checksum of all parts with the last one, if the report has
+    /// one.
     pub fn write(&mut self, report: &Report, part: Part, bytes: &[u8]) -> Option<u64> {
         let place = Report {
             offset: report.offset.wrapping_add(part.at() as u64),
@@ -67,13 +67,13 @@ impl Regions {
         part.is_last().then(|| self.coming.value())
     }
 
-    /// What the memory holds that a report has written.
+    /// The memory that a report has written, as it is now.
     pub fn content(&self, report: &Report) -> Vec<u8> {
         let memory = self.memory(report, report.size, FI_REMOTE_WRITE);
         memory.map_or(Vec::new(), |memory| memory.bytes().to_vec())
     }
 
-    /// Another rank gets bytes from here: the reply with them, or one with none.
+    /// Another rank gets bytes from here: the reply with these bytes, or a reply without any.
     pub fn read(&self, report: &Report) -> (Order, Vec<u8>) {
         let memory = self.memory(report, report.size, FI_REMOTE_READ);
         let bytes = memory.map_or(Vec::new(), |memory| memory.bytes().to_vec());

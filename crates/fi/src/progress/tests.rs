@@ -76,7 +76,7 @@ fn received(id: u64, status: Status, size: u64) -> Report {
     }
 }
 
-/// Of a peek, and of a message of 40 bytes if there is one.
+/// The report of a peek, and of a message of 40 bytes if there is one.
 fn found(id: u64, status: Status) -> Report {
     Report {
         kind: ReportKind::Found as u32,
@@ -84,7 +84,7 @@ fn found(id: u64, status: Status) -> Report {
     }
 }
 
-/// The parts of a payload, none longer than so many bytes.
+/// The parts of a payload, each of at most `most` bytes.
 fn parts(bytes: &[u8], most: usize) -> Vec<(Part, Vec<u8>)> {
     let pieces = [bytes];
     let mut payload = Payload::new(&pieces);
@@ -228,7 +228,7 @@ fn a_peek_finds_and_claims() {
     assert!(engine.is_under_way(id));
 }
 
-/// One that is too long for its receive is the error of that receive; one that is discarded is none.
+/// A message that is too long for its receive fails this receive; a message that is discarded fails none.
 #[test]
 fn a_claimed_message_may_find_no_room() {
     for (wish, error) in [(0, Some(FI_ETRUNC)), (FI_DISCARD, None)] {
@@ -275,12 +275,12 @@ fn a_probe_answers_looks_for_the_same() {
     let seen = engine.probe.answer(&look(93, 7), false);
     assert_eq!(seen, Some(found(93, Status::Done)));
     assert!(!engine.probe.is_there(), "it answers once");
-    // What is to be claimed, the simulator is asked for.
+    // A look that is to claim a message asks the simulator.
     let id = begin(&mut engine);
     tell(&mut engine, &found(id, Status::Done), &[]);
     assert_eq!(engine.probe.answer(&look(94, 7), true), None);
     assert!(!engine.probe.is_there());
-    // One that was refused answers nothing.
+    // A probe that was refused answers nothing.
     let id = begin(&mut engine);
     tell(&mut engine, &found(id, Status::Refused), &[]);
     assert!(!engine.probe.is_there());
@@ -316,7 +316,7 @@ fn a_probe_is_given_up_for_what_it_does_not_agree_with() {
         let cancelled = give_up(&mut engine, kind, waits);
         assert_eq!(cancelled, (!stays).then_some(id), "{kind:?}");
         assert_eq!(engine.probe.is_there(), stays, "{kind:?}");
-        // One that has ended need not be taken back.
+        // A probe that has ended need not be taken back.
         if stays {
             tell(&mut engine, &found(id, Status::Done), &[]);
             assert_eq!(give_up(&mut engine, OrderKind::Receive, true), None);
@@ -351,10 +351,10 @@ fn untagged_messages_share_a_buffer() {
     let second = done(&mut engine);
     assert_eq!(second.buf, first.buf + 16, "aligned");
     assert_eq!((bytes[9], bytes[15], bytes[20]), (1, 0, 2));
-    // What is left after this one is less than 20 bytes: the buffer goes back.
+    // Less than 20 bytes are left after this message: the buffer goes back.
     tell(&mut engine, &message(1), &[3]);
     assert_eq!(done(&mut engine).flags, FI_MSG | FI_RECV | FI_MULTI_RECV);
-    // The next one does not fit into the rest of a buffer: that goes back without it.
+    // The next message does not fit into the rest of a buffer: the buffer goes back without it.
     engine.post(post(2));
     engine.post(post(3));
     tell(&mut engine, &message(10), &[4; 10]);

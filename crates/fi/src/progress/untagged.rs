@@ -1,10 +1,10 @@
-//! Untagged messages. The simulator brings them as they come; here they go into the buffers that the program has posted, in
-//! the order in which it posted them, or lie until it posts one.
+//! Untagged messages. The simulator brings them as they come. Here they go into the buffers that the program has posted, in the
+//! order in which it posted them, or lie until it posts one.
 //!
-//! A buffer for several messages is filled from its beginning until what is left falls below a least size
-//! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message; then it goes back to the program, which a flag on its last
-//! completion says. What follows for queues and counters, and for the simulator if a message was stored wrongly, is returned
-//! as a list of [`Effect`]s.
+//! A buffer for several messages is filled from its beginning until its free end falls below a least size
+//! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message. Then the buffer goes back to the program; a flag on its last
+//! completion says so. A list of [`Effect`]s says what follows for queues and counters, and for the simulator if a message was
+//! stored wrongly.
 
 use super::completions::{Binding, NO_DATA};
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
@@ -24,9 +24,9 @@ const ALIGNMENT: usize = 16;
 pub struct Posted {
     pub context: Address,
     pub buffer: Buffer,
-    /// From whom, or anybody.
+    /// The sender, or anybody.
     pub source: u64,
-    /// For several messages: the least room to go on with, and how much is filled.
+    /// For several messages: the least room for another one, and how much is filled.
     pub several: Option<(usize, usize)>,
     pub binding: Binding,
 }
@@ -49,17 +49,17 @@ pub enum Effect {
     Differs(Report, Vec<u8>),
 }
 
-/// Buffers, messages.
+/// Posted buffers, and messages that came before theirs.
 #[derive(Debug, Default)]
 pub struct Untagged {
     posted: VecDeque<Posted>,
     early: VecDeque<Early>,
-    /// What has come of the next message.
+    /// The parts that have come of the next message.
     begun: Vec<u8>,
 }
 
 impl Untagged {
-    /// A part of the next message.
+    /// Takes in a part of the next message.
     pub fn arrive(
         &mut self,
         report: &Report,
@@ -91,7 +91,7 @@ impl Untagged {
         effects
     }
 
-    /// The program posts a buffer, into which goes what came early.
+    /// The program posts a buffer; messages that came early go into it.
     pub fn post(&mut self, posted: Posted) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.posted.push_back(posted);
@@ -122,7 +122,7 @@ impl Untagged {
         Some(Effect::Failed(posted.binding, error))
     }
 
-    /// Puts a message into the first buffer for it; whether there is one.
+    /// Puts a message into the first buffer that takes it; returns whether there is one.
     fn store(
         &mut self,
         source: u64,
@@ -150,7 +150,7 @@ impl Untagged {
                 entry.data = report.data.into();
             }
             if bytes.len() > room && filled > 0 {
-                // The next one must have it; this one goes back with nothing in its rest.
+                // The next buffer must take the message; this buffer goes back with nothing in its rest.
                 entry.flags = FI_MULTI_RECV;
                 (entry.len, entry.data) = (0, 0);
                 effects.push(Effect::Done(posted.binding, entry, source));

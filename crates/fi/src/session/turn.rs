@@ -1,45 +1,45 @@
-//! What a rank does with its turn: it orders, and gives the turn away to wait.
+//! What a rank does in its turn: it orders, and gives the turn away to wait.
 
 use super::{HOLDS, LEFT, Session, State};
 use crate::thread;
 use link::{Flags, LinkError, NEVER, Order, OrderKind, ReportKind};
 use std::sync::atomic::Ordering;
 
-/// How often MPI may look in a call that blocks, without having done anything else, before it is taken to wait: it looks
+/// How often MPI may look in a call that blocks, without having done anything else, before it counts as waiting: it looks
 /// before it knows whether there is anything to wait for.
 const GLANCES: u32 = 2;
 
-/// The same in calls for one-sided communication, in which MPICH looks once for each message of the rank to itself, of which
-/// nobody else knows; and how often it looks on, in steps.
+/// [`GLANCES`] for calls of one-sided communication, and how often MPI then looks on, in steps: MPICH looks there once for each
+/// message of the rank to itself, which nobody else knows.
 const ONE_SIDED_GLANCES: u32 = 32;
 const ONE_SIDED_STEPS: u32 = 4096;
 
-/// How many looks more a request allows that has made no order: MPICH passes messages of a rank to itself through memory of its
-/// own, a piece whenever it looks, and the provider sees nothing of that. More looks cost only real time; where they are too few, the
+/// How many further looks a request without an order allows. MPICH passes messages of a rank to itself through memory of its
+/// own, one piece at each look, which the provider does not see. More looks cost only real time. Where they are too few, the
 /// rank looks again when nothing else can happen ([`FIRST_LAST_LOOKS`]).
 const LOOKS_OF_A_REQUEST: u32 = 4;
 
-/// How often MPI may look when the simulator knows of nothing that can still happen: at first, and at most, after the number
-/// has doubled each time that the simulator let the rank go on.
+/// How often MPI may look when the simulator knows of nothing that can still happen: at first, and at most. The number doubles
+/// each time that the simulator lets the rank go on.
 const FIRST_LAST_LOOKS: u32 = 64;
 const MOST_LAST_LOOKS: u32 = 131_072;
 
-/// How often a rank may look in all before time goes on, whatever it calls: programs wait for what others put into their
-/// memory by calling what has nothing to do.
+/// How often a rank may look in all before time goes on, whatever it calls: programs that wait for what others put into their
+/// memory call functions that have nothing to do.
 const IDLE: u32 = 1024;
 
-/// The longest step of time in a call that gives up after a time, of seconds as a rule, in picoseconds.
+/// The longest step of time, in picoseconds, in a call that gives up after a time (of seconds as a rule).
 const LONGEST_OF_TIMED: u64 = 10_000_000_000;
 
 impl Session {
-    /// There is a report, or an order.
+    /// A report has come, or an order was given.
     fn progressed(&self) {
         self.looks.store(0, Ordering::Relaxed);
         self.idle.store(0, Ordering::Relaxed);
         self.last_looks.store(0, Ordering::Relaxed);
     }
 
-    /// A call has made so many requests without an order: nothing of them reaches the network.
+    /// A call has made this many requests without an order: their messages do not reach the network.
     pub fn requested_without_order(&self, requests: u32) {
         let looks = requests.saturating_mul(LOOKS_OF_A_REQUEST);
         let spare = self.spare_looks.load(Ordering::Relaxed);
@@ -47,8 +47,7 @@ impl Session {
         self.spare_looks.store(spare, Ordering::Relaxed);
     }
 
-    /// Gives an order at the present, with all bytes that belong to it. `time` and `checksum`
-    /// are filled in.
+    /// Gives an order at the present, with all bytes that belong to it; fills in `time` and `checksum`.
     pub fn order(&self, state: &mut State, order: Order, payload: &[&[u8]]) {
         let kind = order.kind();
         // The record of a call is no progress: a program may call again and again, and nothing happens.
@@ -84,9 +83,9 @@ impl Session {
         state.link.order(&order, payload);
     }
 
-    /// Waits in simulated time: for a report, at most until a moment. The progress engine has then got all reports up to the new
-    /// present. With [`Flags::SLEEP`] the wait lasts until that moment, and reports stay with the simulator. Whether something
-    /// of the rank's own has ended or come: what others read or write in its memory does not count.
+    /// Waits in simulated time: for a report, at most until a moment. The progress engine has then got all reports up to the
+    /// new present. With [`Flags::SLEEP`] the wait lasts until that moment, and reports stay with the simulator. Returns
+    /// whether something of the rank's own has ended or come; what others read or write in its memory does not count.
     pub fn wait(&self, state: &mut State, until: u64, flags: Flags) -> bool {
         let wait = Order {
             key: until,
@@ -96,8 +95,8 @@ impl Session {
         self.wait_by(state, wait)
     }
 
-    /// Waits, outside the simulation, for other ranks that do the same: so many of them, at a meeting of this name. All of
-    /// them go on from the moment at which the last one has come.
+    /// Waits, outside the simulation, until this many ranks wait at a meeting of this name. All of them go on from the moment
+    /// at which the last one has come.
     pub fn meet(&self, which: u64, ranks: u32) {
         if HOLDS.get() {
             return;
@@ -151,9 +150,9 @@ impl Session {
         }
     }
 
-    /// The program, or MPI for it, has looked and found nothing: time goes on to the next report in a call that blocks, once MPI
-    /// has looked a few times, and else by a step that grows. After a sleep, the first look finds what has come by now: some
-    /// calls look once only, and a program that waits by them and sleeps between them would never hear of it.
+    /// The program, or MPI for it, has looked and found nothing. In a call that blocks, once MPI has looked a few times, time
+    /// goes on to the next report; else by a step that grows. After a sleep, the first look finds what has come by now: some
+    /// calls look only once, and a program that waits by them and sleeps between them would never hear of a message.
     pub fn look(&self, state: &mut State) {
         thread::acted();
         if self.slept.load(Ordering::Relaxed) {
@@ -189,7 +188,7 @@ impl Session {
                     Flags::BLOCKING.with(Flags::THREADS)
                 };
                 if !self.wait(state, NEVER, flags) {
-                    // The simulator lets all ranks go on before it takes them to wait for each other for ever.
+                    // The simulator lets all ranks go on before it reports that they wait for each other for ever.
                     let more = (2 * last_looks).clamp(FIRST_LAST_LOOKS, MOST_LAST_LOOKS);
                     self.last_looks.store(more, Ordering::Relaxed);
                     self.looks.store(0, Ordering::Relaxed);
@@ -200,7 +199,7 @@ impl Session {
         self.step(state);
     }
 
-    /// The program reads the clock: it shows no time before the simulated processor is done with the calls so far.
+    /// The program reads the clock, which shows no time before the simulated processor is done with the calls so far.
     pub fn settle(&self) {
         if self.at_work.load(Ordering::Relaxed)
             && !LEFT.load(Ordering::Relaxed)
@@ -239,7 +238,7 @@ impl Session {
         let _ = self.tick.compare_exchange(tick, longer, new, old);
     }
 
-    /// Sleeps until a moment. In the midst of the provider's work, as a handler of a signal may find it, there is no sleep.
+    /// Sleeps until a moment. A signal's handler that interrupts the provider's work does not sleep.
     pub fn sleep_until(&self, until: u64) {
         if HOLDS.get() {
             return;

@@ -1,4 +1,4 @@
-//! What the rank does.
+//! What the rank does in each part.
 
 use crate::session::{self, Session};
 use crate::{attach, clock as clocks, thread};
@@ -123,7 +123,7 @@ fn sleep(session: &Session) {
         assert_eq!(libc::select(0, none, none, none, &raw mut time), 0);
         slept(6 * MICROSECOND);
         assert_eq!(time.tv_usec, 0);
-        // What is no time is an error, as ever.
+        // An invalid time is an error, as in the system.
         assert_eq!(libc::nanosleep(&span(0, -1), null_mut()), -1);
         assert_eq!(*libc::__errno_location(), libc::EINVAL);
         slept(0);
@@ -171,7 +171,7 @@ fn busy(session: &Session) {
     while clocks::reading().expect("a session") < began + 50 * MICROSECOND {
         readings += 1;
     }
-    // 1000 for nothing, five steps that double, the rest of the longest length.
+    // 1000 readings that cost nothing, five steps that double, then steps of the greatest length.
     assert!((1030..1040).contains(&readings), "{readings}");
     assert!(session.now() < began + 52 * MICROSECOND);
     let now = session.now();
@@ -294,7 +294,7 @@ fn again(session: &Session) {
     }
 }
 
-/// A library as small as possible, which the process loads as interpreters do: out of sight of others.
+/// A library as small as possible, which the process loads as interpreters load theirs: out of sight of others.
 const LIBRARY: &str = "
 void (*hook)(void);
 int PMPI_Init(int *count, char ***words) { return 0; }
@@ -350,7 +350,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Builds and loads the library; where a name of it is.
+/// Builds and loads the library, and returns the address of a name in it.
 fn library() -> impl Fn(&std::ffi::CStr) -> *mut std::ffi::c_void {
     let folder = std::env::temp_dir().join(format!("elanite-fi-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");
@@ -373,7 +373,7 @@ fn library() -> impl Fn(&std::ffi::CStr) -> *mut std::ffi::c_void {
 
 static HOOKS: AtomicU32 = AtomicU32::new(0);
 
-/// Runs within calls.
+/// Runs a function within calls.
 extern "C" fn hook() {
     let session = session::get().expect("a rank");
     let seen = (thread::blocks(), thread::makes_request(), thread::outside());
@@ -391,7 +391,7 @@ extern "C" fn hook() {
             assert_eq!(seen, (true, false, false));
             MPI_Test(0, 0, 0);
         }
-        // Within `MPI_Test` within `MPI_Allreduce`, which is what the rank is in.
+        // `MPI_Test` within `MPI_Allreduce`: the rank is in the latter.
         _ => assert_eq!(seen, (true, false, false)),
     }
 }
@@ -415,7 +415,7 @@ fn measured(session: &Session) {
     let start = cpu();
     while cpu() < start + 1_000_000 {}
     let computed = clocks::reading().expect("a session") - began;
-    // A millisecond and a little, a thousand times as long; the little is what a busy host makes of it.
+    // A millisecond and a little, a thousand times as long; a busy host adds the little.
     assert!(computed >= 1000 * MILLISECOND, "{computed}");
     assert!(computed < 100_000 * MILLISECOND, "{computed}");
     assert_eq!(session.now(), began + computed);

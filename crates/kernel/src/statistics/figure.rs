@@ -1,12 +1,12 @@
-//! Figures that are set beside each other: ratios and differences, with the uncertainty of both sides.
+//! Figures that are compared: ratios and differences, with the uncertainty of both sides.
 //!
-//! Two configurations with the same seeds draw the same random numbers, so that much of what happens by chance happens
-//! to both. Where both sides have as many values, value is compared with value, and the interval is the sharper for it;
-//! it is right without common noise, too. Where they have not, the two are taken for independent.
+//! Two configurations with the same seeds draw the same random numbers, so that both share much of the noise. Where both sides
+//! have equally many values, value is compared with value, and the interval is narrower; it is right without common noise, too.
+//! Otherwise the two sides are taken for independent.
 
 use super::Interval;
 
-/// A mean with its interval, and the independent values that it is the mean of, by seed and batch.
+/// A mean with its interval, and the independent values of the mean, by seed and batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The mean and its interval.
@@ -23,7 +23,7 @@ impl Figure {
         Self { interval, values }
     }
 
-    /// This figure relative to another one. The values of a ratio are not known: it is no mean of ratios.
+    /// This figure relative to another one. The values of a ratio are not known: the ratio is no mean of ratios.
     #[must_use]
     pub fn ratio(&self, other: &Self) -> Self {
         let mean = self.interval.mean / other.interval.mean;
@@ -62,7 +62,7 @@ impl Figure {
         }
     }
 
-    /// The values of equal seeds and batches; none where the two were not measured alike.
+    /// The values of equal seeds and batches; none where the two figures were not measured alike.
     fn pairs(&self, other: &Self) -> Option<impl Iterator<Item = (f64, f64)>> {
         let alike = self.values.len() == other.values.len() && self.values.len() > 1;
         alike.then(|| {

@@ -7,9 +7,9 @@ use super::Summary;
 
 /// The distribution of times, such as the latencies of messages.
 ///
-/// Count, mean, least and greatest are exact. Quantiles are those of buckets whose width is at
-/// most 1/1000 of the value: 2,047 ps and less are exact, 1 us is known to 0.512 ns. The memory
-/// is 8 KB for every doubling of the greatest value beyond 2 ns: 250 KB for up to a second.
+/// Count, mean, least and greatest are exact. Quantiles are quantiles of buckets whose width is at
+/// most 1/1000 of the value: 2,047 ps and less are exact, 1 us is known to 0.512 ns. The memory is
+/// 8 KB for every doubling of the greatest value beyond 2 ns: 250 KB for up to a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     counts: hdrhistogram::Histogram<u64>,
@@ -62,7 +62,7 @@ impl Histogram {
         self.count() == 0
     }
 
-    /// The mean, rounded down to a picosecond; `None` of nothing.
+    /// The mean, rounded down to a picosecond; `None` without observations.
     #[must_use]
     pub fn mean(&self) -> Option<Time> {
         let mean = self.summary.total().checked_div(u128::from(self.count()))?;

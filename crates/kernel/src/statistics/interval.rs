@@ -10,8 +10,8 @@ pub struct Interval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// How many values there were. Of one value nothing is known but itself: `low` and `high`
-    /// equal it. Of none, all three are NaN. Zero where they are not known, as of a ratio.
+    /// How many values there were. With one value, `low` and `high` equal the mean. With none, all
+    /// three are NaN. Zero where the values are not known, as of a ratio.
     pub n: u32,
 }
 
@@ -39,13 +39,13 @@ impl Interval {
         }
     }
 
-    /// Half its width.
+    /// Half the width of the interval.
     #[must_use]
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
-    /// Half its width as a fraction of the mean; zero of a mean of zero.
+    /// Half the width as a fraction of the mean; zero if the mean is zero.
     #[must_use]
     pub fn relative(&self) -> f64 {
         if self.mean == 0.0 {

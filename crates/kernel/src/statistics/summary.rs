@@ -52,13 +52,13 @@ impl Summary {
         self.count
     }
 
-    /// Their sum.
+    /// The sum of the observations.
     #[must_use]
     pub const fn total(&self) -> u128 {
         self.total
     }
 
-    /// The mean, `None` of nothing.
+    /// The mean; `None` without observations.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.total as f64 / self.count as f64)

@@ -1,4 +1,4 @@
-//! What the tests of processes share.
+//! Helpers that the tests of processes share.
 
 use std::cell::RefCell;
 use std::pin::Pin;

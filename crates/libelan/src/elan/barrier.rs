@@ -1,12 +1,12 @@
 //! # The software barrier (petrini2001: "each process waits for 'ready' signals from its children ... and sends its own signal up to
 //! the parent process")
 //!
-//! A *ready* event of each process waits for its children and itself; a leaf, which has no children, tells its parent at once.
-//! When the root's is set, all have come, and the *release* goes down the same way. Both are DMAs of zero bytes. In
-//! the processes between, and in the root, a thread on the adapter takes the signals and sends them on: no host and no
-//! I/O bus is on the way but where a process comes and where it goes.
+//! A *ready* event of each process waits for its children and for itself; a leaf, which has no children, tells its parent
+//! at once. When the root's *ready* event is set, all have come, and the *release* goes down the same way. Signals up and
+//! down are DMAs of zero bytes. In the root and in processes with a parent and children, a thread on the adapter takes the
+//! signals and sends them on. So hosts and I/O buses take part only where a process enters the barrier and where it leaves.
 //!
-//! No barrier is mistaken for the next. The thread primes *ready* again before anybody can have been released, and a
+//! No barrier is mistaken for the next. The thread primes *ready* again before any process can have been released, and a
 //! process primes *release* before it says that it is ready.
 
 use super::block::Slot;

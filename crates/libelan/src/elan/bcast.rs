@@ -3,25 +3,25 @@
 //!
 //! The barrier is the best that the group has. The bytes then go from leader to leader in *segments* of up to
 //! [`SEGMENT_PACKETS`] packets, each a DMA that notifies: down the balanced tree, or, where that is faster, along a chain
-//! through all of them. In a tree each process sends everything to each of its children, so that its link is shared by
-//! `branching` of them; a chain sends everything once, but the last process waits until the first segment has come through
-//! all. With a ratio `r`, the chain is taken if `(r - 1) size > leaders * segment`.
+//! through all leaders. In a tree each process sends everything to each of its children, so `branching` children share its
+//! link. A chain sends everything once, but the last process waits until the first segment has come through all processes
+//! before it. With a ratio `r`, the chain is taken if `(r - 1) size > leaders * segment`.
 //!
-//! The root's host sends a single segment itself. With several segments, threads on the adapters of the root and of the processes
-//! in between send each segment on as soon as it has come, and tell the host at the end. Even and odd segments have events of
-//! their own, and a process has at most two segments under way to each child, so that no segment is mistaken for another
-//! even if one overtakes the other.
+//! The root's host sends a single segment itself. With several segments, threads on the adapters of the root and of the
+//! processes in between send each segment on as soon as it has come, and tell the host at the end. Even and odd segments
+//! have separate events, and a process has at most two segments under way to each child: so no segment is mistaken for
+//! another even if one overtakes the other.
 //!
-//! *Main memory.* A process in between that received into main memory would read everything back to send it on, over a bus
-//! that carries one direction at a time. So it receives into a *stage* of [`SLOTS`] segments in adapter memory, sends on from
-//! there, and its thread copies each segment out to main memory meanwhile: all bytes cross the bus once. A slot is free when its
-//! segment has been copied and the children have it. A signal, a DMA of zero bytes, tells the sender, which keeps the next
-//! segment for this slot until then. Bytes that go straight to their place, in adapter memory and at the leaves, need no such
-//! signals. A buffer is in the same kind of memory in all processes, so that senders know which case it is.
+//! *Main memory.* A process in between that received into main memory would read everything back to send it on, over a bus that
+//! carries one direction at a time. So it receives into a *stage* of [`SLOTS`] segments in adapter memory and sends on from
+//! there, while its thread copies each segment out to main memory: all bytes cross the bus once. A slot is free when its segment
+//! has been copied and the children have the segment. A signal, a DMA of zero bytes, then tells the sender, which keeps back the
+//! next segment for this slot until then. Bytes that go straight to their place, in adapter memory and at the leaves, need no
+//! such signals. A buffer is in the same kind of memory in all processes, so senders know which case applies.
 //!
-//! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next barrier before the leaves have come
-//! to it. The root asks again after `retry_delay` and the round trip, which is 3 us. So the mean time of several broadcasts in a
-//! row rises in steps of 3 us, and the time of a single broadcast does not.
+//! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next barrier before the leaves
+//! have reached that barrier. The root asks again after `retry_delay` and the round trip, 3 us in all. So the mean time of
+//! several broadcasts in a row rises in steps of 3 us; the time of a single broadcast does not.
 
 use super::block::{SLOTS, Slot, segment};
 use super::group::Group;
@@ -32,7 +32,7 @@ use elan::{Action, Dma, DmaError, ElanAddr, Placement, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
-/// What is broadcast: bytes from one address of the root to one of all others.
+/// What is broadcast: bytes from one address of the root to one address of all other members.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     pub from: ElanAddr,
@@ -41,7 +41,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The same address everywhere.
+    /// Bytes at the same address everywhere.
     pub fn new(buffer: ElanAddr, size: Bytes) -> Self {
         Span {
             from: buffer,
@@ -55,13 +55,13 @@ impl Group {
     /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, in software (`elan_bcast`).
     ///
     /// # Errors
-    /// If a member has no such buffer. A member that stages the bytes gets the error itself, and passes the bytes on. Otherwise
-    /// its sender gets the error, and the member and those below it wait for ever.
+    /// If a member has no such buffer. A member that stages the bytes gets the error itself, and passes the bytes on.
+    /// Otherwise its sender gets the error, and the member and those below it wait for ever.
     pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
         self.bcast_from(Span::new(buffer, size), root).await
     }
 
-    /// The same, from another place at the root.
+    /// Broadcasts as [`bcast`](Self::bcast), from another place at the root.
     pub(crate) async fn bcast_from(&self, span: Span, root: u32) -> Result<(), DmaError> {
         let _turn = self.enter().await;
         let spread = async |group: &Group, span, root| group.spread(span, root).await;
@@ -106,7 +106,7 @@ impl Group {
             outcome = spread(self, sent, team).await;
         }
         self.release(outcome)?;
-        // The buffer belongs to the program again once all have copied.
+        // The buffer belongs to the program again once all members have copied.
         self.gather().await;
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Group {
         self.spot_of((self.inner.team.get() + count - root.get()) % count, size)
     }
 
-    /// What is above and below a place in a broadcast of some size.
+    /// The places above and below a place in a broadcast of some size.
     fn spot_of(&self, place: u32, size: Bytes) -> Spot {
         let count = self.inner.layout.leaders.len() as u32;
         let ratio = self.node().config().group.branching;
@@ -148,30 +148,30 @@ impl Group {
         size.as_u64().div_ceil(self.segment().as_u64()).max(1)
     }
 
-    /// Before anything of a broadcast can come.
+    /// Prepares the events of a broadcast before any of its segments can come.
     pub(super) fn prepare_spread(&self, size: Bytes, root: TeamId) {
         let segments = self.segments(size) as u32;
         let spot = self.place(size, root);
         for parity in 0..2 {
             if spot.children.is_empty() {
-                // The host waits for all of them.
+                // The host waits for all segments.
                 let count = (segments + 1 - parity) / 2;
                 self.event_with(Slot::Arrived(parity), count, Action::Copy);
             } else {
-                // The thread takes one by one.
+                // The thread takes the segments one by one.
                 self.event_with(Slot::Arrived(parity), 1, Action::None);
             }
         }
         self.node().prime(self.event(Slot::Sent), 1);
     }
 
-    /// Whether processes in between stage what they get: all but what is certainly in adapter memory. One that lacks the
-    /// buffer then hears of it by its own copy.
+    /// Whether processes in between stage the bytes: unless these are certainly in adapter memory. A process that lacks the
+    /// buffer then learns so by its own copy.
     fn stages(&self, span: Span) -> bool {
         self.node().placement(span.to, span.size) != Ok(Placement::Adapter)
     }
 
-    /// Part of the bytes: the offset of a segment, its length, and its place in the stage.
+    /// A segment: its offset in the bytes, its length, and its place in the stage.
     fn part(&self, index: u64, size: Bytes) -> (Bytes, Bytes, ElanAddr) {
         let segment = self.segment();
         let (offset, slot) = (segment * index, segment * (index % SLOTS));
@@ -179,7 +179,7 @@ impl Group {
         (offset, segment.min(size - offset), stage.offset(slot))
     }
 
-    /// One of the children, and the descriptors of all segments to it.
+    /// A child, and the descriptors of all segments to it.
     fn child(
         &self,
         span: Span,

@@ -6,12 +6,12 @@ use elan::{ElanAddr, Node};
 use std::cell::RefCell;
 use units::Bytes;
 
-/// Packets of a segment. Nothing is published; a segment of 4 takes longer to send than a thread and the DMA engine take to
-/// send it on.
+/// Packets of a segment. Nothing is published; sending a segment of 4 takes longer than the thread and the DMA engine take
+/// to send it on.
 const SEGMENT_PACKETS: u64 = 4;
 
-/// Segments of the stage: one that is copied out, one that is sent on, one that comes, and one for which the signal that
-/// there is room is under way. With 3 a chain is slower by a third, with more than 4 no faster. Nothing is published.
+/// Segments of the stage: one is copied out, one is sent on, one comes, and for one the signal that there is room is under
+/// way. With 3 a chain is slower by a third, with more than 4 no faster. Nothing is published.
 pub(super) const SLOTS: u64 = 4;
 
 /// The longest segment.
@@ -19,21 +19,21 @@ pub(super) fn segment(node: &Node) -> Bytes {
     node.config().packet.payload * SEGMENT_PACKETS
 }
 
-/// The memory of a group in each member: see the offsets.
+/// The memory of a group in each member: see the functions for the offsets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub elan: ElanAddr,
     pub main: ElanAddr,
 }
 
-/// Bytes that a reduction combines at a time, and so of a slot for partial results: what is assumed of `elan_reduce`.
+/// Bytes that a reduction combines at a time, and thus the length of a slot for partial results: assumed for `elan_reduce`.
 pub(super) const CHUNK: Bytes = Bytes::from_kb(2);
 
-/// Events of the block, 64 bytes each. After the last of them lie two words: how many hardware barriers this process has
-/// come to, and since which of them it shall tell the root that it has. Then comes the stage of software broadcasts.
+/// Events of the block, 64 bytes each. Two words follow the events: how many hardware barriers this process has come to,
+/// and from which barrier on it shall tell the root. Then comes the stage of software broadcasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// All below in the tree, and this process, are ready.
+    /// All processes below in the tree, and this process, are ready.
     Ready,
     /// The software barrier is over.
     Release,
@@ -43,9 +43,9 @@ pub(super) enum Slot {
     Go,
     /// There is something to send on.
     Work,
-    /// It has been sent on.
+    /// The bytes have been sent on.
     Sent,
-    /// A segment of a broadcast has come: one of even, one of odd number.
+    /// A segment of a broadcast has come: one event for even, one for odd numbers.
     Arrived(u32),
     /// The place above has taken the last partial result.
     Credit,
@@ -98,13 +98,13 @@ impl Slot {
 }
 
 impl Block {
-    /// No address is lower.
+    /// A block at the lowest address of all.
     pub const ANYWHERE: Block = Block {
         elan: ElanAddr::new(0),
         main: ElanAddr::new(0),
     };
 
-    /// A block of a process's global heaps, no lower than at some addresses.
+    /// Allocates a block in a process's global heaps, no lower than at some addresses.
     pub fn alloc(
         node: &Node,
         elan: &RefCell<Heap>,
@@ -130,7 +130,7 @@ impl Block {
         Block::events_size(node) + elan::memory::EVENT_BLOCK + segment(node) * SLOTS
     }
 
-    /// Adapter memory of its events.
+    /// Adapter memory of a block's events.
     fn events_size(node: &Node) -> Bytes {
         let count = Slot::events(node.config().group.branching).count();
         elan::memory::EVENT_BLOCK * count as u64
@@ -142,13 +142,13 @@ impl Block {
         [first, first.offset(elan::transaction::WORD)]
     }
 
-    /// Its stage.
+    /// The stage of a block.
     pub fn stage(self, node: &Node) -> ElanAddr {
         let words = elan::memory::EVENT_BLOCK;
         self.elan.offset(Block::events_size(node) + words)
     }
 
-    /// Main memory of a block: partial results of the children, the own one, and the result.
+    /// Main memory of a block: partial results of the children, the process's own partial result, and the result.
     pub fn main_size(ratio: u32) -> Bytes {
         CHUNK * u64::from(ratio + 2)
     }

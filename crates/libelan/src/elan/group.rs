@@ -1,7 +1,7 @@
 //! # Groups: processes that act together (petrini2003 s3.2)
 //!
-//! A [`Group`] is a list of processes of a job, in any order: a process's place in it is its *rank*. All processes of the
-//! job are the group [`crate::elan::Elan::all_group`]; [`crate::elan::Elan::group`] makes others. What a group does together:
+//! A [`Group`] is a list of processes of a job, in any order: a process's place in the list is its *rank*. All processes of the
+//! job are the group [`crate::elan::Elan::all_group`]; [`crate::elan::Elan::group`] makes other groups. The calls of a group:
 //!
 //! | call | here | by |
 //! |---|---|---|
@@ -11,15 +11,15 @@
 //! | `elan_hbcast` | [`Group::hbcast`] | broadcast packets (`hardware.rs`) |
 //! | `elan_reduce` | [`Group::reduce`] | messages in the tree, combined by the hosts (`reduce.rs`) |
 //!
-//! All of them block, and all members make the same calls in the same order; a second call that a process makes meanwhile
-//! waits for the first. What never comes is told as a deadlock, by the names of the calls.
+//! All these calls block, and all members make the same calls in the same order. If a process makes a second call
+//! meanwhile, it waits for the first. A member that never comes causes a deadlock, whose report names the calls.
 //!
-//! *Nodes.* The members on one node are a *team*. They meet in shared memory, each step of which costs `shared`; the first of
-//! them, the *leader*, acts for all. *Hardware* serves a group whose teams are on nodes next to each other, with the
-//! leaders in contexts of one number (petrini2001); for others the hardware calls are the software ones.
+//! *Nodes.* The members on one node are a *team*. They meet in shared memory, each step of which costs `shared`. The first
+//! of them, the *leader*, acts for all. *Hardware* serves a group whose teams are on adjacent nodes, with the leaders in
+//! contexts of one number (petrini2001). For other groups the hardware calls act as the software calls.
 //!
-//! *Memory.* A group has blocks of global memory in each member, at the same address everywhere: its events and the counter
-//! of the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).
+//! *Memory.* A group has blocks of global memory in each member, at the same address everywhere: events and the counter of
+//! the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).
 
 use super::block::{Block, Slot};
 use super::layout::{Layout, Rank, TeamId};
@@ -38,7 +38,7 @@ use std::rc::Rc;
 use thiserror::Error;
 use units::Bytes;
 
-/// A group of processes, as one of them knows it (`ELAN_GROUP`). Clones are the same group.
+/// A group of processes, as one of them knows it (`ELAN_GROUP`). Clones stand for the same group.
 #[derive(Clone)]
 pub struct Group {
     pub(super) inner: Rc<Inner>,
@@ -47,19 +47,19 @@ pub struct Group {
 /// Why there is no such group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum GroupError {
-    /// It has no members.
+    /// The group has no members.
     #[error("a group has at least one member")]
     Empty,
-    /// The group that it should be a part of lacks a member.
+    /// The parent group lacks a member.
     #[error("process {0} is not in the group that the new one should be a part of")]
     NoMember(ProcessId),
-    /// A process is in it twice.
+    /// A process is in the list twice.
     #[error("process {0} is in the group twice")]
     Twice(ProcessId),
-    /// There is no memory for it.
+    /// There is no memory for the group.
     #[error(transparent)]
     NoMemory(#[from] AllocError),
-    /// The processes could not agree on its addresses.
+    /// The processes could not agree on the group's addresses.
     #[error(transparent)]
     Failed(#[from] DmaError),
 }
@@ -68,7 +68,7 @@ pub(super) struct Inner {
     pub context: Context,
     pub cpu: Cpu,
     label: Label,
-    /// How calls wait that do not say it themselves.
+    /// How calls wait whose names do not say how.
     pub waits: Wait,
     pub layout: Rc<Layout>,
     pub rank: Rank,
@@ -76,25 +76,25 @@ pub(super) struct Inner {
     pub team: TeamId,
     pub local: Rc<Local>,
     pub block: Block,
-    /// By the index of their slots.
+    /// The group's events, by the index of their slots.
     events: Vec<EventId>,
     /// The place of the team in the tree that has the first team as its root.
     pub spot: Spot,
     /// Calls of this process to the group.
     calls: Cpu,
-    /// Which of its threads run.
+    /// The threads of the group that run.
     pub threads: Threads,
     /// Hardware barriers so far, and the error of the last.
     pub epoch: Rc<Cell<u64>>,
     pub failed: Rc<Cell<Option<DmaError>>>,
-    /// What the thread that sends on has to do.
+    /// The work of the thread that sends on.
     pub work: Rc<RefCell<VecDeque<super::relay::Work>>>,
     /// The hardware broadcasts that the thread has to send.
     pub send: Rc<Cell<Vec<Dma>>>,
 }
 
-/// Threads of a group on one adapter, which are started when they are first needed: their stacks until then, mapped in all
-/// members, so that what these map afterwards has the same addresses in all of them.
+/// Threads of a group on one adapter. Each is started when it is first needed; its stack is mapped before, in all members,
+/// so that what they map afterwards has the same addresses everywhere.
 pub(super) struct Threads {
     pub barrier: Cell<Option<Region>>,
     pub conditional: Cell<Option<Region>>,
@@ -121,7 +121,7 @@ pub(crate) struct Member {
     pub cpu: Cpu,
     pub label: Label,
     pub locals: Locals,
-    /// How it waits.
+    /// How the process waits.
     pub waits: Wait,
 }
 
@@ -192,7 +192,7 @@ impl Group {
         self.inner.rank.get()
     }
 
-    /// How many members it has.
+    /// How many members the group has.
     pub fn size(&self) -> u32 {
         self.inner.layout.members.len() as u32
     }
@@ -202,7 +202,7 @@ impl Group {
         self.inner.layout.members.get(Rank::new(rank)).copied()
     }
 
-    /// Whether hardware serves it: its nodes are next to each other.
+    /// Whether hardware serves the group: its nodes are adjacent.
     pub fn has_hardware(&self) -> bool {
         self.inner.layout.contiguous.is_some()
     }
@@ -222,7 +222,7 @@ impl Group {
         self.node().wait_by(event, self.inner.waits).await;
     }
 
-    /// Waits for the end of a DMA, the same way.
+    /// Waits for the end of a DMA, in the way of the job.
     pub(super) async fn over(&self, transfer: Transfer) -> Result<(), DmaError> {
         self.node().wait_for(transfer, self.inner.waits).await
     }
@@ -240,7 +240,7 @@ impl Group {
         address.expect("members are processes of the job")
     }
 
-    /// Enters a call: after those that the process has made before.
+    /// Enters a call, after the calls that the process has made before.
     pub(super) async fn enter(&self) -> Turn {
         let turn = self.inner.calls.turn();
         turn.work(self.node(), units::Time::ZERO).await;

@@ -11,7 +11,7 @@ use elan::{ElanAddr, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
-/// What the members agree on: the greatest of each, the first and third of addresses, the others of their complements.
+/// Words on which the members agree: the greatest of each. The first and third are addresses, the others their complements.
 const WORDS: usize = 4;
 
 impl Elan {
@@ -20,11 +20,11 @@ impl Elan {
         &self.inner.all
     }
 
-    /// Makes groups of processes of a group: each of its processes calls this with the members of the group that it will be
-    /// in, in the order of their ranks, all of them with the same list. Groups that are made at once have no member in
-    /// common. A process that its own list lacks will be in none.
+    /// Makes groups from the processes of a group. Each process calls this with the members of the group that it will be
+    /// in, in the order of their ranks; all members of a new group pass the same list. Groups that are made at once have no
+    /// member in common. A process that is not in its own list will be in no group.
     ///
-    /// The members agree on the addresses of the group's memory by reductions of the group that exists, and end with a barrier.
+    /// The members agree on the addresses of the group's memory by reductions of the existing group, and end with a barrier.
     ///
     /// # Errors
     /// See [`GroupError`].
@@ -49,12 +49,12 @@ impl Elan {
         let block = self.agree(parent, inside).await?;
         let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec().into()));
         let group = inside.then(|| Group::new(&self.inner.member, layout(), block));
-        // Nobody uses it before all members have it.
+        // No member uses the group before all members have it.
         parent.gsync().await;
         Ok(group.transpose()?)
     }
 
-    /// Allocates a group's block where all who will be in a group can.
+    /// Allocates a group's block at addresses where all its future members can.
     async fn agree(&self, parent: &Group, inside: bool) -> Result<Block, GroupError> {
         let size = Bytes::new(8 * WORDS as u64);
         let words = self.elan3().alloc_main(8, size)?;

@@ -1,22 +1,22 @@
 //! # The hardware barrier and the hardware broadcast (petrini2001; public Elan3 headers)
 //!
 //! **Barrier.** Each process counts its barriers in a word of adapter memory, a store across the I/O bus. A thread of the
-//! first member, the root, sends a broadcast packet with the *network conditional*: has every one come as far? The answers
-//! combine on the way back, and the end-of-packet token commits, if all have said yes, an event in every process at once. The
-//! packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`] blocks.
+//! first member, the root, sends a broadcast packet with the *network conditional*: has every process come as far? The
+//! answers combine on the way back. If all processes have said yes, the end-of-packet token commits an event in every
+//! process at once. The packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`] blocks.
 //!
-//! If any process says no, the thread asks again `retry_delay` later, `retries` times. What happens then is not published; here the
-//! thread stops asking, and stores a *wish* in every process by a broadcast. A process that comes later finds the wish, and sets an
-//! event of the root, whose thread then asks again. The thread also asks once after the broadcast, for processes that came before
-//! the wish reached them. So a very late process does not fill the network with questions, and a process that never comes is a
-//! deadlock.
+//! If any process says no, the thread asks again `retry_delay` later, `retries` times. What happens then is not published.
+//! Here the thread stops asking, and stores a *wish* in every process by a broadcast. A process that comes later finds the
+//! wish, and sets an event of the root, whose thread then asks again. The thread also asks once after the broadcast, for
+//! processes that came before the wish reached them. So a very late process does not fill the network with questions, and a
+//! process that never comes is a deadlock.
 //!
-//! **Broadcast.** After a barrier, which guarantees that all have the buffer, a thread of the root's adapter starts a
-//! DMA to all nodes at once. The root takes itself out of the range if it is at an end of it. Else its own packets come back
-//! to it, to the place where they come from; if they go to another place, it sends two broadcasts, to the nodes on either
-//! side of it.
+//! **Broadcast.** After a barrier, which guarantees that all have the buffer, a thread of the root's adapter starts a DMA
+//! to all nodes at once. The root leaves itself out of the range if it lies at an end of the range. Otherwise its own
+//! packets come back to the root, to the place where they come from. If source and target differ, the root sends two
+//! broadcasts, to the nodes on either side of it.
 //!
-//! To set up a broadcast takes a thread `broadcast` cycles, in both; to send it again takes none of them.
+//! To set up a barrier's or a broadcast's packet takes a thread `broadcast` cycles; to send the packet again takes none.
 
 use super::bcast::Span;
 use super::block::Slot;
@@ -29,13 +29,13 @@ use elan::{
 use std::rc::Rc;
 use units::Bytes;
 
-/// What the thread of the root asks, and whom.
+/// The question of the root's thread, and the processes that it asks.
 #[derive(Clone, Copy)]
 struct Question {
-    /// Any address of the first leader, and the last one's node.
+    /// Any address of the first leader, and the node of the last leader.
     first: Address,
     last: Place,
-    /// How many barriers a process has come to, and since which it shall tell that.
+    /// How many barriers a process has come to, and from which barrier on it shall tell the root.
     words: [ElanAddr; 2],
     /// The event that says that all have come.
     go: ElanAddr,
@@ -52,7 +52,7 @@ impl Group {
         self.sync("hgsync", Wait::Poll).await
     }
 
-    /// The same, blocking (`elan_hgsyncevent`).
+    /// Waits for all members, by hardware if the group has it, blocking (`elan_hgsyncevent`).
     ///
     /// # Errors
     /// As [`hgsync`](Self::hgsync).
@@ -102,7 +102,7 @@ impl Group {
         self.inner.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Tells the root that this process has come, if that wants to be told; meanwhile the process waits.
+    /// Tells the root that this process has come, if the root wants to be told; meanwhile the process waits.
     fn tell(&self, wish: ElanAddr, epoch: u64) {
         let (node, root) = (
             self.node().clone(),
@@ -152,7 +152,7 @@ impl Group {
         self.hbcast_from(Span::new(buffer, size), root).await
     }
 
-    /// The same, from another place at the root.
+    /// Broadcasts as [`hbcast`](Self::hbcast), from another place at the root.
     pub(crate) async fn hbcast_from(&self, span: Span, root: u32) -> Result<(), DmaError> {
         if !self.has_hardware() {
             return self.bcast_from(span, root).await;
@@ -163,7 +163,7 @@ impl Group {
         self.during("hbcast", call).await
     }
 
-    /// Before the barrier of a hardware broadcast.
+    /// Prepares a hardware broadcast, before its barrier.
     fn prepare_hardware(&self, _size: Bytes, _root: TeamId) {
         self.event_with(Slot::Arrived(0), 1, Action::Copy);
         self.node().prime(self.event(Slot::Sent), 1);

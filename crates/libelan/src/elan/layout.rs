@@ -1,4 +1,4 @@
-//! Who is where in a group: its teams, and whether hardware serves it.
+//! The layout of a group: its teams, and whether hardware serves it.
 
 use crate::elan3::Context;
 use elan::{ElanAddr, Place, ProcessId};
@@ -17,7 +17,7 @@ impl TeamId {
     pub const FIRST: TeamId = TeamId::new(0);
 }
 
-/// Who is where.
+/// The teams of a group and their places.
 pub(super) struct Layout {
     pub members: TiVec<Rank, ProcessId>,
     /// Members of each team, in order; the teams are in the order of their first members.
@@ -25,7 +25,7 @@ pub(super) struct Layout {
     pub team_of: TiVec<Rank, TeamId>,
     /// The leader of each team.
     pub leaders: TiVec<TeamId, ProcessId>,
-    /// Whether the ranks of each team follow one on the other.
+    /// Whether the ranks of each team are consecutive.
     pub in_order: bool,
     /// The leaders in the order of their nodes, if hardware serves the group.
     pub contiguous: Option<Vec<ProcessId>>,

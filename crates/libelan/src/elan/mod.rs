@@ -1,8 +1,8 @@
 //! # Elanlib: what a library on the Elan offers independent of its revision (petrini2003 s3.2)
 //!
 //! Tagged messages ([`tport`]), put and get ([`putget`]), queues of small messages ([`queue`]), and groups of processes
-//! with their collective calls ([`group`]). A process reaches it by [`crate::Pe::elan`]; it was initialised, in all
-//! processes of the job, before their programs began.
+//! with their collective calls ([`group`]). A process reaches Elanlib by [`crate::Pe::elan`]. The library was initialised,
+//! in all processes of the job, before their programs began.
 //!
 //! | call | here |
 //! |---|---|
@@ -12,16 +12,16 @@
 //! | `elan_clock` | [`Elan::clock`] |
 //!
 //! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`Wait`], set for a job by
-//! [`crate::Job::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see the same;
-//! a process that blocks sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that finds its event
-//! set pays neither. All waits for the network use this way, in Shmem, MPI and collective calls as well, and so do waits for
-//! messages of processes of the same node. These calls have a way of their own:
-//! `elan_hgsync`, and with it the barriers of Shmem and MPI, polls; `elan_hgsyncevent` blocks; `shmem_wait` polls; and the
-//! members of a group on one node wait for each other by polling. That a process which blocks leaves its processor to others
-//! has no effect here: processes do not take their processors from each other.
+//! [`crate::Job::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see the
+//! same; a blocking process sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that finds
+//! its event set pays neither. All waits for the network use the job's way, in Shmem, MPI and collective calls as well, and
+//! so do waits for messages of the same node. Some calls have a way of their own: `elan_hgsync` polls, and so do the
+//! barriers of Shmem and MPI; `elan_hgsyncevent` blocks; `shmem_wait` polls; members of a group on one node poll for each
+//! other. A blocking process leaves its processor to others, but this has no effect here: processes do not take their
+//! processors from each other.
 //!
 //! *Global* memory has the same address in all processes that make the same calls in the same order, whatever else each
-//! of them allocates: it has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
+//! process allocates: global memory has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
 
 mod barrier;
 pub(crate) mod bcast;
@@ -55,17 +55,17 @@ use std::task::Poll;
 use tport::port::{Peers, Port};
 use units::{Bytes, Time};
 
-/// The global heap of each process in main memory; nothing is published about its size, and this one is assumed.
+/// The global heap of each process in main memory. Its size is assumed; nothing is published about it.
 pub const GLOBAL_MAIN: Bytes = Bytes::from_mb(256);
 
-/// The global heap of each process in adapter memory, the same way.
+/// The global heap of each process in adapter memory. Its size is assumed, too.
 pub const GLOBAL_ELAN: Bytes = Bytes::from_mb(1);
 
-/// The global buffer in main memory through which data goes whose places differ from process to process, as in a broadcast
-/// of MPI. Nothing is published about it.
+/// The global buffer in main memory for data whose places differ from process to process, as in a broadcast of MPI. Its
+/// size is assumed; nothing is published about it.
 pub const STAGE: Bytes = Bytes::from_kb(64);
 
-/// One process's Elanlib (`ELAN_BASE`, `ELAN_STATE`). Clones are the same.
+/// One process's Elanlib (`ELAN_BASE`, `ELAN_STATE`). Clones stand for the same Elanlib.
 #[derive(Clone)]
 pub struct Elan {
     inner: Rc<Inner>,
@@ -86,7 +86,7 @@ struct Inner {
 }
 
 impl Elan {
-    /// The Elan3lib below.
+    /// The Elan3lib of the same process.
     pub fn elan3(&self) -> &Context {
         &self.inner.elan3
     }
@@ -111,7 +111,7 @@ impl Elan {
         self.node().now()
     }
 
-    /// The state of its Tport, and that of another process's.
+    /// The state of the process's Tport.
     pub(crate) fn port(&self) -> &Rc<Port> {
         self.peer(self.vp())
     }
@@ -141,7 +141,7 @@ impl Elan {
     /// Waits, in the way of the job, for something that has a name.
     pub(crate) async fn see<F: IntoFuture>(&self, what: impl fmt::Display, seen: F) -> F::Output {
         let mut seen = pin!(self.node().wait_for(seen, self.waits()));
-        // Often it is there already, and nobody needs the words.
+        // Often the result is there already, and the words are not needed.
         match poll_fn(|context| Poll::Ready(seen.as_mut().poll(context))).await {
             Poll::Ready(output) => output,
             Poll::Pending => self.waiting(what, seen).await,
@@ -163,7 +163,7 @@ impl Elan {
         &self.port().cpu
     }
 
-    /// Its puts and gets.
+    /// The puts and gets of the process that are under way.
     fn under_way(&self) -> &putget::UnderWay {
         &self.inner.under_way
     }

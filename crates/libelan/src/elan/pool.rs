@@ -1,4 +1,4 @@
-//! Slots of adapter memory, of which each is used by one at a time.
+//! Slots of adapter memory, each used for one thing at a time.
 
 use crate::elan3::{AllocError, Heap};
 use elan::ElanAddr;
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use units::Bytes;
 
-/// A number of slots of one length. Who finds none free waits in line.
+/// A number of slots of one length. A task that finds no free slot waits in line.
 pub(super) struct Pool {
     free: RefCell<Vec<ElanAddr>>,
     line: RefCell<VecDeque<(Signal, Rc<Cell<ElanAddr>>)>>,

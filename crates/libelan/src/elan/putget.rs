@@ -6,18 +6,18 @@
 //! | `elan_wait`, `elan_done` | [`Elan::wait`], [`Remote::is_done`] |
 //! | `elan_putWaitAll`, `elan_getWaitAll` | [`Elan::put_wait_all`], [`Elan::get_wait_all`] |
 //!
-//! A put of up to [`SMALL`] is copied into the adapter at once, so that its source may be used again; a longer one is read
-//! while it is sent. A process has [`THROTTLE`] of them under way; the processor waits with one more.
+//! A put of up to [`SMALL`] is copied into the adapter at once, so its source may be used again. A longer put is read while
+//! it is sent. A process has at most [`THROTTLE`] puts and gets under way; for one more, the processor waits.
 //!
 //! A process of the same node, or the caller itself, is reached in the same way: the packets go up to the node's switch and
-//! down again, and the bytes cross the node's bus twice. No processor copies them.
+//! down again, and the bytes cross the node's bus twice. No processor copies the bytes.
 //!
-//! On a machine with several rails, puts and gets take rail 0. An adapter does not see what waits for the bus of another rail's
-//! adapter, so the order described next holds on one rail only.
+//! On a machine with several rails, puts and gets take rail 0. An adapter does not see what waits for the bus of another
+//! rail's adapter, so the order described next holds on one rail only.
 //!
-//! A put is over when the other adapter has accepted all of it. For main memory it may still be on the other node's bus;
-//! gets from there see it, and whatever that host is told of afterwards, by an event or a message, comes behind it on the
-//! same bus. Two puts that are under way at a time are not ordered.
+//! A put is over when the other adapter has accepted all of its bytes. Bytes for main memory may still be on the other
+//! node's bus then. Gets from there see them, and whatever that host is told of afterwards, by an event or a message, comes
+//! behind them on the same bus. Two puts that are under way at the same time are not ordered.
 
 use super::Elan;
 use super::pool::Pool;
@@ -34,11 +34,11 @@ use units::Bytes;
 /// Puts up to this length are copied at once (`LIBELAN_PUTGET_SMALLPUTSIZE`).
 pub const SMALL: Bytes = Bytes::new(64);
 
-/// Puts, gets and queued messages of a process that are under way at a time (`LIBELAN_PUTGET_THROTTLE`; its value is not
-/// published, and this one is assumed).
+/// Puts, gets and queued messages of a process that are under way at a time (`LIBELAN_PUTGET_THROTTLE`). The value is
+/// assumed; it is not published.
 pub const THROTTLE: u32 = 32;
 
-/// Something of a kind that is under way.
+/// Puts or gets that are under way.
 #[derive(Default)]
 struct Kind {
     under_way: Cell<u32>,
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-/// What a process has under way.
+/// The puts and gets that a process has under way.
 pub(super) struct UnderWay {
     slots: Pool,
     puts: Kind,
@@ -96,17 +96,17 @@ struct End {
 }
 
 impl Remote {
-    /// What is fired when it is over; a process that polls sees it then.
+    /// The signal that is fired when the operation is over; a polling process sees the end then.
     pub fn ended(&self) -> Signal {
         self.end.done.clone()
     }
 
-    /// How it ended; none before.
+    /// How the operation ended; none before its end.
     pub fn result(&self) -> Option<Result<(), DmaError>> {
         self.end.result.get()
     }
 
-    /// Whether it is over (`elan_done`).
+    /// Whether the operation is over (`elan_done`).
     pub fn is_done(&self) -> bool {
         self.end.done.is_set()
     }
@@ -129,8 +129,8 @@ impl Elan {
         }
     }
 
-    /// Puts bytes as [`put`](Self::put) does, whatever their number straight from their buffer, and sets an event of the
-    /// process when they are there.
+    /// Puts bytes as [`put`](Self::put) does, but always straight from their buffer, and sets an event of the process when
+    /// the bytes are there.
     pub fn put_notify(
         &self,
         vp: ProcessId,
@@ -144,7 +144,7 @@ impl Elan {
         self.start_put(what, async move |_, _| dma)
     }
 
-    /// Puts up to [`SMALL`] that the program has at hand.
+    /// Puts up to [`SMALL`] bytes that the program has at hand.
     pub(crate) fn put_bytes(&self, vp: ProcessId, bytes: &[u8], to: ElanAddr) -> Remote {
         let what = format!("its put to process {vp}");
         let (bytes, elan3) = (bytes.to_vec(), self.elan3().clone());
@@ -167,7 +167,7 @@ impl Elan {
         self.start(what, |own| &own.gets, describe)
     }
 
-    /// Starts something that counts as a put.
+    /// Starts an operation that counts as a put.
     pub(super) fn start_put(
         &self,
         what: String,
@@ -176,7 +176,7 @@ impl Elan {
         self.start(what, |own| &own.puts, describe)
     }
 
-    /// Starts what a descriptor says, which is made when the processor comes to it.
+    /// Starts a DMA whose descriptor is made when the processor comes to it.
     fn start(
         &self,
         what: String,
@@ -211,7 +211,7 @@ impl Elan {
         result
     }
 
-    /// Gets a word that lies in any memory of a process.
+    /// Gets a word from either memory of a process.
     pub(crate) async fn get_word(&self, vp: ProcessId, from: ElanAddr) -> Result<u64, DmaError> {
         let (node, slots) = (self.node(), &self.under_way().slots);
         let turn = self.cpu().turn();
@@ -230,10 +230,10 @@ impl Elan {
         found
     }
 
-    /// Waits until something is over (`elan_wait`).
+    /// Waits until an operation is over (`elan_wait`).
     ///
     /// # Errors
-    /// If it failed: an adapter refused an access at one of its ends, or there is no such process.
+    /// If the operation failed: an adapter refused an access at one of its ends, or there is no such process.
     pub async fn wait(&self, remote: Remote) -> Result<(), DmaError> {
         self.see(remote.what, remote.end.done.wait()).await;
         remote.end.result.get().expect("it is over")
@@ -242,7 +242,7 @@ impl Elan {
     /// Waits until all puts that were started are over (`elan_putWaitAll`).
     ///
     /// # Errors
-    /// The first that failed since the last such call.
+    /// The first put that failed since the last such call.
     pub async fn put_wait_all(&self) -> Result<(), DmaError> {
         self.wait_all("its puts", &self.under_way().puts).await
     }

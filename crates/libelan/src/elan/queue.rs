@@ -1,4 +1,4 @@
-//! Queues of small messages between processes, on those of the adapter.
+//! Queues of small messages between processes, on the queues of the adapter.
 //!
 //! | call | here |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `elan_queueRxPoll`, `elan_queueRxWait`, `elan_queueRxComplete` | [`RxQueue::poll`], [`RxQueue::wait`] |
 //! | `elan_queueMaxSlotSize` | [`Elan::queue_max_slot_size`] |
 //!
-//! Messages of one process arrive in the order of its calls. A queue that is full lets its senders try again.
+//! Messages of one process arrive in the order of its calls. If a queue is full, its senders try again.
 
 use super::Elan;
 use super::putget::Remote;
@@ -19,17 +19,17 @@ use units::Bytes;
 /// Why a queue cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum QueueError {
-    /// There is no room for its slots.
+    /// There is no room for the queue's slots.
     #[error(transparent)]
     Memory(#[from] AllocError),
-    /// It has no slots, or their length is out of range.
+    /// The queue has no slots, or their length is out of range.
     #[error("a queue has slots, of 1 B to {longest}; not {slots} of {slot}")]
     Shape {
-        /// How many were wanted.
+        /// How many slots were wanted.
         slots: u32,
-        /// Of this length.
+        /// The length that was wanted.
         slot: Bytes,
-        /// The longest that there may be.
+        /// The longest possible slot.
         longest: Bytes,
     },
 }
@@ -42,8 +42,8 @@ pub struct RxQueue {
 }
 
 impl Elan {
-    /// Makes a queue of so many slots, in global adapter memory: where all processes make the same calls, all have one at
-    /// the same address.
+    /// Makes a queue of so many slots, in global adapter memory. Where all processes make the same calls, each has its
+    /// queue at the same address.
     ///
     /// # Errors
     /// See [`QueueError`].
@@ -75,7 +75,7 @@ impl Elan {
         self.node().config().packet.payload
     }
 
-    /// Sends `size` bytes to the queue at an address of a process. Its end says that the queue has them.
+    /// Sends `size` bytes to the queue at an address of a process. The operation is over when the queue has the bytes.
     pub fn queue_tx(&self, vp: ProcessId, queue: ElanAddr, from: ElanAddr, size: Bytes) -> Remote {
         let what = format!("its message to a queue of process {vp}");
         let to = self.elan3().address(vp, queue);
@@ -86,7 +86,7 @@ impl Elan {
 }
 
 impl RxQueue {
-    /// Where others find it.
+    /// The address by which other processes send to the queue.
     pub fn at(&self) -> ElanAddr {
         self.queue.start().elan
     }

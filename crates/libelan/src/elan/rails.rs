@@ -1,32 +1,32 @@
-//! Which rails carry the bytes of a longer message (coll2003), on a machine with several.
+//! The rails that carry the bytes of longer messages (coll2003), on a machine with several rails.
 //!
-//! A process is attached at the adapters of all rails. Its main memory has the same addresses at all of them; its adapter memory is
-//! that of rail 0. Envelopes, small messages and the messages between threads take rail 0, whose thread matches them, so that
-//! messages are received in the order in which they were sent. The bytes of a longer message take the rails that the machine's
-//! policy picks. In coll2003 the sender picks them; here the receiver does, since it starts the get:
+//! A process is attached at the adapters of all rails. Its main memory has the same addresses at all of them; its adapter
+//! memory is that of rail 0. Envelopes, small messages and the messages between threads take rail 0, whose thread matches
+//! them, so messages are received in the order in which they were sent. The bytes of a longer message take the rails that
+//! the machine's policy picks. In coll2003 the sender picks them; here the receiver does, since it starts the get:
 //!
-//! | policy | a message takes | it waits |
+//! | policy | a message takes | the message waits |
 //! |---|---|---|
-//! | static | the next in turn of the rails on which the sender's node only transmits and this one only receives | for nothing |
+//! | static | the next in turn of the rails on which the sender's node only transmits and the receiver's node only receives | for nothing |
 //! | basic | the next rail in turn | for nothing |
-//! | local-dynamic | rails whose adapters here neither send nor receive | until there is one |
+//! | local-dynamic | rails whose adapters at the receiver neither send nor receive | until there is one |
 //! | dynamic | of these, rails that were also free at the sender when it sent the envelope, which says so; if none was, as local-dynamic | until there is one |
-//! | hybrid | up to `rails.threshold`, the next in turn of those that are free here, or of all; else as dynamic | if it is long, as dynamic |
+//! | hybrid | up to `rails.threshold`, the next in turn of the rails that are free at the receiver, or of all; else as dynamic | if it is long, as dynamic |
 //!
-//! Dynamic allocation reserves both ends by control messages. Here the envelope carries what its sender knew instead: no more
-//! packets travel, and nothing is reserved at the sender, so that two receivers may get from one adapter. Local-dynamic and
-//! dynamic allocation stripe a message over the part of these rails that `rails.striping` says. A rail that either has picked
-//! is taken, for all processes of the job on the node, until the get ends.
+//! Dynamic allocation reserves both ends by control messages. Here the envelope carries what its sender knew instead: no
+//! more packets travel, and nothing is reserved at the sender, so two receivers may get from one adapter. Local-dynamic and
+//! dynamic allocation stripe a message over the part of these rails that `rails.striping` says. A rail that either policy
+//! has picked is taken, for all processes of the job on the node, until the get ends.
 //!
-//! *Costs.* The thread hands a descriptor to another adapter across its own bus and that one's, by a command there; of the end
-//! it learns through main memory (an event of that adapter, its block, a poll) and a word across its own bus. The host, where
-//! it matches, posts each part by a call. Nothing is published about this, and it is assumed.
+//! *Costs.* The thread hands a descriptor to another adapter by a command, across its own bus and the other adapter's bus.
+//! The thread learns of the end through main memory (an event of that adapter, its block, a poll) and a word across its own
+//! bus. If the host matches, it posts each part by a call. Nothing is published about these costs; they are assumed.
 //!
-//! *Failures.* What a rail that fails has not carried goes again, over others. Rail 0 carries the envelopes, and what tells the
-//! sender of the end: when it fails, sends do ([`RailDown`](super::tport::TportError::RailDown)), and receives from other nodes wait
-//! for ever.
+//! *Failures.* What a failed rail has not carried goes again, over other rails. Rail 0 carries the envelopes and the
+//! packets that tell the sender of the end: when rail 0 fails, sends fail
+//! ([`RailDown`](super::tport::TportError::RailDown)), and receives from other nodes wait for ever.
 
-use elan::rails::{Allocation, Config, Kind, Turn, stripes};
+use elan::rails::{Allocation, Candidates, Config, Turn, stripes};
 use elan::{DmaError, NoContext, Node, NodeId, Rail};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -34,13 +34,13 @@ use std::rc::Rc;
 use typed_index_collections::{TiVec, ti_vec};
 use units::Bytes;
 
-/// Rails that an envelope can tell of; more count as taken.
+/// The number of rails that an envelope can describe; further rails count as taken.
 pub(super) const MOST_TOLD: u32 = 24;
 
 /// What a process knows of the rails of its node.
 pub(crate) struct Rails {
     config: Config,
-    /// Of the policy static.
+    /// The allocation, under the policy static.
     allocation: Option<Rc<Allocation>>,
     /// The process at the adapter of each rail, its own first.
     places: TiVec<Rail, Node>,
@@ -55,7 +55,7 @@ pub(super) struct Wanted {
     /// The sender's node.
     pub from: NodeId,
     pub size: Bytes,
-    /// Rails that were free there, as bits.
+    /// Rails that were free at the sender, as bits.
     pub free: u32,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Picked {
 }
 
 impl Rails {
-    /// Attaches the processes of a job to all rails; they have none to choose on a machine that does not say how.
+    /// Attaches the processes of a job to all rails. The result is empty on a machine without a policy for rails.
     ///
     /// # Errors
     /// If an adapter has no context left.
@@ -75,7 +75,7 @@ impl Rails {
             return Ok(processes.iter().map(|_| None).collect());
         };
         let (nodes, rails) = processes[0].nodes_and_rails();
-        let allocation = (config.policy == Kind::Static).then(|| {
+        let allocation = config.policy.allocates().then(|| {
             let allocation = Allocation::with_rails(nodes, rails);
             Rc::new(allocation.expect("the machine has been checked"))
         });
@@ -110,7 +110,7 @@ impl Rails {
         self.config.poll
     }
 
-    /// The rails of which something holds, in ascending order.
+    /// The rails for which a condition holds, in ascending order.
     fn those(&self, holds: impl Fn(Rail) -> bool) -> Vec<Rail> {
         self.places.keys().filter(|&rail| holds(rail)).collect()
     }
@@ -132,7 +132,7 @@ impl Rails {
         told.iter().fold(0, |bits, rail| bits | 1 << rail.get())
     }
 
-    /// Picks the rails of a message by the machine's policy; none if it has to wait for one.
+    /// Picks the rails of a message by the machine's policy; none if the message has to wait for a rail.
     ///
     /// # Errors
     /// If no rail between the two nodes works.
@@ -148,15 +148,14 @@ impl Rails {
             return Err(DmaError::NoRail { from, to });
         }
         let free = || self.those(|rail| self.is_free(rail));
-        let short = size <= self.config.threshold;
-        let (rails, taken) = match self.config.policy {
-            Kind::Static | Kind::Basic => (up, false),
-            Kind::Hybrid if short => (
+        let (rails, taken) = match self.config.candidates(size) {
+            Candidates::All => (up, false),
+            Candidates::FreeFirst => (
                 Some(free()).filter(|free| !free.is_empty()).unwrap_or(up),
                 false,
             ),
-            Kind::LocalDynamic => (free(), true),
-            Kind::Dynamic | Kind::Hybrid => {
+            Candidates::FreeHere => (free(), true),
+            Candidates::FreeAtBothEnds => {
                 let (mut both, here) = (free(), free());
                 let told = |rail: u32| rail < MOST_TOLD && wanted.free >> rail & 1 == 1;
                 both.retain(|rail| told(rail.get()));

@@ -1,15 +1,15 @@
 //! # Reductions (`elan_reduce`)
 //!
-//! The members' vectors are combined up the balanced tree, 2 KB at a time, by the hosts: the thread processor has
-//! no floating point. Each process puts its partial result into its own slot of the process above, when that has
-//! taken the last one (*credit*). The result of the first leader goes where it is wanted: to one process by a DMA, to all
-//! by the software broadcast, which needs no barrier here, since the next chunk of a process says that it has taken the last.
+//! The hosts combine the members' vectors up the balanced tree, 2 KB at a time: the thread processor has no floating point.
+//! Each process puts its partial result into its own slot of the process above, when that process has taken the last one
+//! (*credit*). The result of the first leader goes to one process by a DMA, or to all by the software broadcast. This
+//! broadcast needs no barrier, since the next chunk of a process says that the process has taken the last result.
 //!
 //! A function that does not commute gets the vectors in the order of the ranks. The teams of most groups are runs of ranks,
-//! and the tree keeps their order. Where they are not, every process stands for itself in the tree, and those of one node
+//! and the tree keeps their order. For other groups, every process stands for itself in the tree, and processes of one node
 //! send each other messages as well.
 //!
-//! Combining costs what copying as many bytes does.
+//! Combining bytes costs as much as copying them.
 
 use super::bcast::Span;
 use super::block::{CHUNK, Slot};
@@ -20,16 +20,16 @@ use elan::transaction::word_of;
 use elan::{DmaError, ElanAddr, ProcessId, Transfer};
 use units::Bytes;
 
-/// How vectors are combined: elements of `size` bytes by a function of two vectors, the second of which it replaces by the
-/// result (`fn(in, inout, count, handle)`).
+/// How vectors are combined: elements of `size` bytes, and a function of two vectors that replaces the second by the result
+/// (`fn(in, inout, count, handle)`).
 pub struct Reduction<'a> {
     /// Bytes of an element, up to [`MOST_ELEMENT`].
     pub size: Bytes,
-    /// The function; its arguments are whole elements, and equally many.
+    /// The function; its arguments consist of whole elements, equally many in both.
     pub combine: &'a dyn Fn(&[u8], &mut [u8]),
 }
 
-/// A function of words of 8 bytes, for vectors of them.
+/// Turns a function of words of 8 bytes into a function of vectors of words.
 pub fn of_words(function: impl Fn(u64, u64) -> u64) -> impl Fn(&[u8], &mut [u8]) {
     move |one, other| {
         for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
@@ -47,13 +47,13 @@ pub const MOST_ELEMENT: Bytes = CHUNK;
 pub enum To {
     /// One member, by its rank.
     Root(u32),
-    /// All of them (`ELAN_RESULT_ALL`).
+    /// All members (`ELAN_RESULT_ALL`).
     All,
 }
 
 impl Group {
-    /// Combines the vectors of `count` elements at `source` of all members into one at `target` (`elan_reduce`), as if in the order
-    /// of the ranks. `source` and `target` belong to the call until it ends; only members that get the result need a `target`.
+    /// Combines `count` elements at `source` of each member into `target` (`elan_reduce`), as if in rank order. `source`
+    /// and `target` belong to the call until it ends; only members that get the result need a `target`.
     ///
     /// # Errors
     /// If this process has no such vectors, there is no such root, or an element is too long.
@@ -94,7 +94,7 @@ impl Group {
         self.during("reduce", call).await
     }
 
-    /// Combines one chunk. Returns the result to those who get it, anything to others.
+    /// Combines one chunk. Returns the result to members that get it; what other members get has no meaning.
     async fn reduce_chunk(
         &self,
         mut own: Vec<u8>,
@@ -140,13 +140,13 @@ impl Group {
         Ok(own)
     }
 
-    /// The smaller ranks' partial result comes first.
+    /// Combines two partial results; the one of the smaller ranks comes first.
     async fn combine(&self, operation: &Reduction<'_>, before: &[u8], after: &mut [u8]) {
         (operation.combine)(before, after);
         self.copy(Bytes::new(after.len() as u64)).await;
     }
 
-    /// Takes the partial results of the children, and passes that of all to the place above; returns it.
+    /// Takes the partial results of the children, passes the combined result to the place above, and returns it.
     async fn climb(
         &self,
         mut own: Vec<u8>,
@@ -175,7 +175,7 @@ impl Group {
         Ok(own)
     }
 
-    /// The team that gets the result from the first one's leader, if it is one other team.
+    /// The team that gets the result from the first team's leader, if the result goes to one other team.
     fn single(&self, to: To) -> Option<TeamId> {
         match to {
             To::Root(root) => Some(self.inner.layout.team_of[Rank::new(root)]),
@@ -183,7 +183,7 @@ impl Group {
         }
     }
 
-    /// A leader gets ready for the result, before its part of it can have gone up.
+    /// Prepares a leader for the result, before the leader's partial result can have gone up.
     fn prepare_result(&self, length: Bytes, to: To) {
         match self.single(to) {
             Some(team) if team == self.inner.team => {
@@ -195,7 +195,7 @@ impl Group {
         }
     }
 
-    /// The result goes from the first leader to the leaders of those who get it.
+    /// The result goes from the first leader to the leaders of the members that get it.
     async fn deliver(&self, own: &mut Vec<u8>, to: To) -> Result<(), DmaError> {
         let (context, at) = (&self.inner.context, self.inner.block.result());
         let (team, length) = (self.inner.team, Bytes::new(own.len() as u64));

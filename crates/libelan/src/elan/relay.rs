@@ -1,5 +1,5 @@
-//! What the thread of a software broadcast does: it sends segments to the children as they come, and copies those that
-//! were received into the stage out to main memory. See [`super::bcast`].
+//! The thread of a software broadcast: it sends segments to the children as they come, and copies segments that were
+//! received into the stage out to main memory. See [`super::bcast`].
 
 use super::block::SLOTS;
 use elan::{Address, Dma, DmaError, EventId, Thread, Transfer};
@@ -7,23 +7,23 @@ use units::Bytes;
 
 /// The segments of a broadcast, from this process to its children.
 pub(super) struct Work {
-    /// The events by which segments of even and odd number come; none at the root, which has them.
+    /// The events by which segments of even and odd number come; none at the root, which has all segments.
     pub arrived: Option<[EventId; 2]>,
     pub segments: u64,
     pub children: Vec<Child>,
-    /// Unless the segments come to their place at once.
+    /// The stage; none if the segments come straight to their place.
     pub stage: Option<Stage>,
 }
 
-/// Who gets the segments from here.
+/// A process that gets the segments from here.
 pub(super) struct Child {
     /// The descriptor of each segment, in order.
     segments: Vec<Dma>,
-    /// Occurs with each slot of its stage that it has emptied, if it has one.
+    /// The event that occurs when the child has emptied a slot of its stage; none without a stage.
     room: Option<EventId>,
-    /// Segments of even and odd number.
+    /// The last segments of even and odd number that are under way.
     under_way: [Option<Transfer>; 2],
-    /// Why it gets no more.
+    /// Why the child gets no more segments.
     failed: Option<DmaError>,
 }
 
@@ -81,7 +81,7 @@ impl Stage {
         Ok(thread.copy_out(place, &bytes).await?)
     }
 
-    /// The slot of a segment is empty: the sender is told if it waits for it.
+    /// The slot of a segment is empty: the sender is told if it waits for this.
     async fn emptied(&self, thread: &Thread, index: u64) {
         if index + SLOTS < self.segments.len() as u64 {
             drop(thread.dma(self.room).await);
@@ -90,7 +90,7 @@ impl Stage {
 }
 
 impl Work {
-    /// Sends all segments on. What fails at one child, or in this process, keeps the others from nothing.
+    /// Sends all segments on. A failure at one child, or in this process, does not keep the others from their segments.
     pub async fn relay(mut self, thread: &Thread) -> Result<(), DmaError> {
         let mut copied = Ok(());
         for index in 0..self.segments {

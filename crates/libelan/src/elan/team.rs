@@ -14,9 +14,9 @@ pub(crate) struct Local {
     gathered: Signal,
     /// Fired by the leader.
     released: Signal,
-    /// What went wrong, for all of them.
+    /// The error of the leader's act, for all members of the team.
     pub failed: Cell<Option<DmaError>>,
-    /// What members pass to the leader, by rank, and the leader to them.
+    /// What members pass to the leader, and the leader to them, by rank.
     pub passed: RefCell<BTreeMap<Rank, Vec<u8>>>,
     pub result: RefCell<Vec<u8>>,
 }
@@ -57,7 +57,7 @@ impl Group {
         }
     }
 
-    /// The leader lets the others go on.
+    /// The leader lets the other members go on.
     pub(super) fn release(&self, outcome: Result<(), DmaError>) -> Result<(), DmaError> {
         let local = &self.inner.local;
         local.failed.set(outcome.err());
@@ -73,7 +73,7 @@ impl Group {
         self.inner.local.gathered.fire();
     }
 
-    /// The same, and waits until the leader lets it go on.
+    /// A member tells the leader that it has come, and waits until the leader lets it go on.
     pub(super) async fn join(&self) -> Result<(), DmaError> {
         self.come().await;
         self.inner.local.released.wait().await;

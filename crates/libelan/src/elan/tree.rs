@@ -1,14 +1,14 @@
-//! The balanced tree of the collective calls: places `0..count`, of which each has at most `ratio` children.
+//! The balanced tree of the collective calls: places `0..count`, each with at most `ratio` children.
 //!
-//! Place 0 is the root. What is below a place is a range of places next to each other, cut in parts of equal length, give
-//! or take one, whose first places are its children. So a tree is as low as it can be but for one level, and whoever reads
-//! its places from the root on, children after their parent and in order, reads them from 0 up: partial results of a
+//! Place 0 is the root. Below a place lies a range of adjacent places. The range is cut in parts of equal length, give or
+//! take one, and the first places of the parts are the children. So the tree is at most one level higher than necessary. A
+//! walk from the root on, children after their parent and in order, visits the places from 0 up: partial results of a
 //! reduction can be combined in the order of the places.
 
-/// A place in the tree: who is above and who is below.
+/// A place in the tree: its parent and its children.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
-    /// The place above, and which of its children this one is; none of the root.
+    /// The place above, and which of its children this place is; none for the root.
     pub parent: Option<(u32, u32)>,
     pub children: Vec<u32>,
 }

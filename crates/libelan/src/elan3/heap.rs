@@ -11,7 +11,7 @@ pub enum AllocError {
     /// There is no room.
     #[error(transparent)]
     Exhausted(#[from] MemoryError),
-    /// The one range that the heap has is full.
+    /// The only range of a heap that does not grow is full.
     #[error("a heap of {heap} has no room for {size}")]
     Full {
         /// Length of the heap.
@@ -28,11 +28,11 @@ pub enum AllocError {
 }
 
 /// A heap in one process's memory. It maps ranges as it needs them, hands out the lowest place that fits, and unmaps a
-/// range once all of it is free. Equal calls give equal addresses.
+/// range once all of the range is free. Equal calls give equal addresses.
 pub struct Heap {
     node: Node,
     placement: Placement,
-    /// How much it maps at a time; none of a heap that does not grow.
+    /// How much the heap maps at a time; none for a heap that does not grow.
     arena: Option<Bytes>,
     arenas: BTreeMap<ElanAddr, Region>,
     /// Free and used pieces: start and length.
@@ -53,10 +53,10 @@ impl Heap {
         }
     }
 
-    /// A heap that is mapped now and stays: it neither grows nor goes.
+    /// A heap that is mapped now and stays mapped: it neither grows nor shrinks.
     ///
     /// # Errors
-    /// If there is no room for it.
+    /// If there is no room for the heap.
     pub fn fixed(node: Node, placement: Placement, size: Bytes) -> Result<Self, AllocError> {
         let mut heap = Heap::new(node, placement, size);
         heap.map(size)?;
@@ -74,7 +74,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Allocates bytes, zeros at first, at an address that is a multiple of `align`; 0 is any. Zero bytes take a place, too.
+    /// Allocates bytes, zeros at first, at a multiple of `align`; 0 means any address. Zero bytes take a place, too.
     ///
     /// # Errors
     /// See [`AllocError`].
@@ -82,7 +82,7 @@ impl Heap {
         self.alloc_from(ElanAddr::new(0), align, size)
     }
 
-    /// The same, no lower than at some address, from a heap that does not grow.
+    /// Allocates as [`alloc`](Self::alloc), no lower than at some address, in a heap that does not grow.
     pub(crate) fn alloc_from(
         &mut self,
         from: ElanAddr,
@@ -135,13 +135,13 @@ impl Heap {
     /// Frees what was allocated at an address.
     ///
     /// # Errors
-    /// If nothing was.
+    /// If nothing was allocated there.
     pub fn free(&mut self, at: ElanAddr) -> Result<(), AllocError> {
         let mut start = u64::from(at.as_u32());
         let length = self.used.remove(&start);
         let mut length = length.ok_or(AllocError::NotAllocated(at))?;
         self.clear(at, length);
-        // Neighbours within the range grow together.
+        // Adjacent free pieces of the range become one.
         let (&first, region) = self
             .arenas
             .range(..=at)
@@ -173,7 +173,7 @@ impl Heap {
         Ok(())
     }
 
-    /// The next allocation finds zeros.
+    /// Clears freed memory: the next allocation finds zeros.
     fn clear(&self, at: ElanAddr, length: u64) {
         let at = self.node.at(at);
         let zeros = vec![0; length as usize];

@@ -1,9 +1,9 @@
 //! # Elan3lib: the lowest level of programming in user space (petrini2003 s3.1)
 //!
-//! Processes of a job know each other by *virtual process ids*, from 0. Memory is addressed by the id and an address:
-//! [`ElanAddr`], the 32 bits of the adapter, is what all calls take; the host's address of the same byte is another way
-//! to write it ([`Context::elan2main`]). Where all processes make the same allocations in the same order, they get the same
-//! addresses, and can name each other's memory by their own.
+//! Processes of a job know each other by *virtual process ids*, from 0. Memory is addressed by the id and an address. All
+//! calls take the 32-bit address of the adapter, [`ElanAddr`]; the host's address of the same byte is another way to write
+//! it ([`Context::elan2main`]). Where all processes make the same allocations in the same order, they get the same
+//! addresses, and can name each other's memory by their own addresses.
 //!
 //! | call | here |
 //! |---|---|
@@ -38,7 +38,7 @@ const ELAN_ARENA: Bytes = Bytes::from_kb(64);
 pub struct Location {
     /// Its node.
     pub node: NodeId,
-    /// Its number among the job's processes of the node, from 0.
+    /// The process's number among the job's processes of the node, from 0.
     pub local: u32,
 }
 
@@ -57,7 +57,7 @@ struct Inner {
 }
 
 impl Context {
-    /// The context of process `vp` of those that share a capability.
+    /// The context of process `vp`, one of the processes that share a capability.
     pub(crate) fn new(processes: Rc<TiVec<ProcessId, Node>>, vp: ProcessId) -> Self {
         let node = &processes[vp];
         let main = Heap::new(node.clone(), Placement::Main, MAIN_ARENA);
@@ -135,13 +135,13 @@ impl Context {
         Ok(process.at(at))
     }
 
-    /// A process of the same node: its memory is in reach of the host, as shared memory is.
+    /// A process of the same node: the host reaches its memory as shared memory.
     pub fn shared(&self, vp: ProcessId) -> Option<&Node> {
         let process = self.inner.processes.get(vp)?;
         (process.place() == self.node().place()).then_some(process)
     }
 
-    /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. An alignment of 0 is any.
+    /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. An alignment of 0 means any.
     ///
     /// # Errors
     /// If the addresses are exhausted, or the alignment is no power of two.
@@ -149,7 +149,7 @@ impl Context {
         self.inner.main.borrow_mut().alloc(align, size)
     }
 
-    /// Allocates adapter memory (`elan3_allocElan`), the same way.
+    /// Allocates adapter memory (`elan3_allocElan`), with all permissions and zeros in it.
     ///
     /// # Errors
     /// If the adapter's memory is exhausted, or the alignment is no power of two.
@@ -182,7 +182,7 @@ impl Context {
     /// Sets what adapters may do with a part of this process's memory (`elan3_setperm`).
     ///
     /// # Errors
-    /// If it does not lie within one mapped range.
+    /// If the part does not lie within one mapped range.
     pub fn setperm(
         &self,
         at: ElanAddr,
@@ -195,7 +195,7 @@ impl Context {
     /// Stores bytes in this process's memory.
     ///
     /// # Errors
-    /// If they do not lie within one mapped range.
+    /// If the bytes do not lie within one mapped range.
     pub fn store(&self, at: ElanAddr, bytes: &[u8]) -> Result<(), Fault> {
         self.node().store(self.node().at(at), bytes)
     }
@@ -208,11 +208,11 @@ impl Context {
         self.node().load(self.node().at(at), size)
     }
 
-    /// Makes an event of 64 bytes of this process's adapter memory (`elan3_initevent`); it is seen by the process, and
+    /// Makes an event of 64 bytes of this process's adapter memory (`elan3_initevent`). The process sees the event, which
     /// waits for `count` occurrences.
     ///
     /// # Errors
-    /// If it is no adapter memory.
+    /// If the bytes are no adapter memory.
     pub fn init_event(&self, at: ElanAddr, count: u32) -> Result<EventId, Fault> {
         self.node().event_at(at, count, Action::Copy)
     }
@@ -238,7 +238,7 @@ impl Context {
         self.node().wait(event).await;
     }
 
-    /// Waits in a way of choice.
+    /// Waits for an event in a way of choice.
     pub async fn wait_event_by(&self, event: EventId, how: Wait) {
         self.node().wait_by(event, how).await;
     }
@@ -289,7 +289,7 @@ impl Context {
         self.post(self.descriptor(vp, from, to, size))
     }
 
-    /// The same; then the event at an address of the other process occurs.
+    /// Puts bytes into the memory of another process; then the event at an address of that process occurs.
     pub fn put_notify(
         &self,
         vp: ProcessId,

@@ -1,8 +1,8 @@
-//! MPI's collective calls on the world, by those of Elanlib.
+//! MPI's collective calls on the world, built on the calls of Elanlib.
 //!
-//! A barrier, and a broadcast, is by hardware if the world's nodes are next to each other. Buffers of MPI may have different
-//! addresses in different ranks; so a broadcast goes through a global buffer of [`STAGE`], part by part, into which the
-//! root copies and from which the others do.
+//! Barriers and broadcasts are by hardware if the world's nodes are adjacent. Buffers of MPI may have different addresses
+//! in different ranks. So a broadcast goes, part by part, through a global buffer of [`STAGE`]: the root copies each part
+//! in, and the other ranks copy it out.
 
 use super::{Mpi, Result};
 use crate::elan::STAGE;
@@ -54,7 +54,7 @@ impl Mpi {
         Ok(elan3.store(to, &bytes).map_err(DmaError::from)?)
     }
 
-    /// Combines vectors of all ranks at one of them (`MPI_Reduce`); only that one needs a target.
+    /// Combines vectors of all ranks at one rank (`MPI_Reduce`); only that rank needs a target.
     ///
     /// # Errors
     /// If this rank has no such vectors, or there is no such root.
@@ -70,7 +70,7 @@ impl Mpi {
         Ok(group.reduce(source, target, count, operation, to).await?)
     }
 
-    /// Combines vectors of all ranks at all of them (`MPI_Allreduce`).
+    /// Combines vectors of all ranks at all ranks (`MPI_Allreduce`).
     ///
     /// # Errors
     /// If this rank has no such vectors.

@@ -1,7 +1,7 @@
 //! # MPI on Tports: point to point (petrini2003 s3.2: "very similar to MPI")
 //!
-//! As much of MPI as the published benchmarks need; whole programs run under a real MPI instead. A rank is a virtual
-//! process id, a message's Tport label its rank and tag, and the costs are those of Tports.
+//! This module has as much of MPI as the published benchmarks need; whole programs run under a real MPI instead. A rank is
+//! a virtual process id, a message's Tport label is its rank and tag, and the costs are those of Tports.
 //!
 //! ```
 //! # use libelan::Pe;
@@ -33,7 +33,7 @@ pub const ANY_SOURCE: Option<u32> = None;
 /// Receives a message of any tag.
 pub const ANY_TAG: Option<u32> = None;
 
-/// One process's MPI, with the job as its world. Clones are the same.
+/// One process's MPI, with the job as its world. Clones stand for the same MPI.
 #[derive(Clone)]
 pub struct Mpi {
     tport: Tport,
@@ -42,16 +42,16 @@ pub struct Mpi {
 /// A message that was sent, received or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// Who sent it.
+    /// The rank that sent the message.
     pub source: u32,
-    /// Its tag.
+    /// The message's tag.
     pub tag: u32,
-    /// Its length.
+    /// The message's length.
     pub size: Bytes,
 }
 
 impl From<Received> for Status {
-    /// MPI's own messages have tags of 32 bits; of longer ones, which Tports can have, these are the low bits.
+    /// MPI's own messages have tags of 32 bits. Tports can have longer tags, of which this takes the low bits.
     fn from(received: Received) -> Self {
         Status {
             source: received.sender,
@@ -64,17 +64,17 @@ impl From<Received> for Status {
 /// A send or receive that was started.
 #[must_use = "it is over only when it has been waited for"]
 pub enum Request {
-    /// A send, and what it will say.
+    /// A send, and the status that it will return.
     Send(Tx, Status),
     /// A receive.
     Receive(Rx),
 }
 
-/// What a call brings, or why it failed.
+/// The result of a call, or why it failed.
 pub type Result<T> = std::result::Result<T, TportError>;
 
 impl Request {
-    /// Whether it has ended; looking takes no time, and nothing goes on by it.
+    /// Whether the request has ended. Looking takes no time, and makes no progress.
     pub fn is_done(&self) -> bool {
         match self {
             Request::Send(tx, _) => tx.is_done(),
@@ -98,8 +98,8 @@ impl Mpi {
         self.tport.elan.nvps()
     }
 
-    /// What the request of a call that does not block costs: it is made, and freed in the end. This is the processor's next
-    /// work; [`isend`](Self::isend) and the like do it themselves, and whoever builds other such calls on Tports does it before.
+    /// Charges what the request of a call that does not block costs: the request is made, and freed in the end. This is the
+    /// processor's next work. [`isend`](Self::isend) and the like do it themselves; other such calls on Tports must do it first.
     pub fn request(&self) {
         let elan = &self.tport.elan;
         let time = elan.node().config().host.request;
@@ -191,7 +191,7 @@ impl Mpi {
     /// Waits for the end of a send or receive (`MPI_Wait`).
     ///
     /// # Errors
-    /// If it failed.
+    /// If the send or receive failed.
     pub async fn wait(&self, request: Request) -> Result<Status> {
         match request {
             Request::Send(tx, status) => self.tport.tx_wait(tx).await.map(|()| status),
@@ -199,10 +199,10 @@ impl Mpi {
         }
     }
 
-    /// Waits for the end of several (`MPI_Waitall`).
+    /// Waits for the end of several requests (`MPI_Waitall`).
     ///
     /// # Errors
-    /// The first that failed, once all have ended.
+    /// The first error, once all requests have ended.
     pub async fn waitall(
         &self,
         requests: impl IntoIterator<Item = Request>,
@@ -214,10 +214,10 @@ impl Mpi {
         ends.into_iter().collect()
     }
 
-    /// Sends and receives at a time (`MPI_Sendrecv`): each end names the other rank, the tag, and the buffer.
+    /// Sends and receives at the same time (`MPI_Sendrecv`): each end names the other rank, the tag, and the buffer.
     ///
     /// # Errors
-    /// As those of both; that of the receive first.
+    /// The errors of the send and of the receive; that of the receive first.
     pub async fn sendrecv(
         &self,
         (to, send_tag, from, size): (u32, u32, ElanAddr, Bytes),
@@ -230,8 +230,8 @@ impl Mpi {
         sent.map(|_| status)
     }
 
-    /// Waits until there is a message to receive (`MPI_Probe`); a receive that takes the same gets it, or one that came
-    /// before.
+    /// Waits until there is a message to receive (`MPI_Probe`). A receive with the same selection gets this message, or an
+    /// earlier one.
     ///
     /// # Errors
     /// If there is no memory for an event.

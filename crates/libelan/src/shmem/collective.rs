@@ -1,4 +1,4 @@
-//! Shmem's collective calls, by those of Elanlib.
+//! Shmem's collective calls, built on the calls of Elanlib.
 //!
 //! | call | here |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | `shmem_fcollect64`, `shmem_collect64` | [`Shmem::fcollect`], [`Shmem::collect`] |
 //! | `shmem_long_sum_to_all`, `..._max_to_all` | [`Shmem::to_all`] |
 //!
-//! The set of processing elements that a call is for is a [`Group`]: that of all, or one that [`crate::elan::Elan::group`]
-//! has made. Sources and targets are symmetric memory. Hardware does what it can.
+//! Each call is for a set of processing elements, a [`Group`]: the group of all, or one that [`crate::elan::Elan::group`]
+//! has made. Sources and targets are symmetric memory. Hardware serves the calls where it can.
 
 use super::{Result, Shmem, ShmemError};
 use crate::elan::bcast::Span;
@@ -19,20 +19,20 @@ use elan::transaction::{WORD, word_of};
 use units::Bytes;
 
 impl Shmem {
-    /// Waits until the own puts are over, and for all of a group.
+    /// Waits until the caller's own puts are over, and then for all members of a group.
     ///
     /// # Errors
-    /// As [`Shmem::quiet`], once all have come.
+    /// As [`Shmem::quiet`], once all members have come.
     pub async fn barrier(&self, group: &Group) -> Result<()> {
         let quiet = self.quiet().await;
         group.hgsync().await?;
         quiet
     }
 
-    /// Sends the bytes at the root's source to the target of all others of a group; the root's own target stays as it is.
+    /// Sends the bytes at the root's source to the target of all other members of a group; the root's own target stays as it is.
     ///
     /// # Errors
-    /// If one of them has no such memory; who sends to it is told.
+    /// If a member has no such memory; the process that sends to the member gets the error.
     pub async fn broadcast(
         &self,
         target: ElanAddr,
@@ -49,10 +49,10 @@ impl Shmem {
         Ok(group.hbcast_from(span, root).await?)
     }
 
-    /// Concatenates equally long sources of all of a group, in the order of the ranks, in the target of all.
+    /// Concatenates equally long sources of all members, in the order of the ranks, in the target of every member.
     ///
     /// # Errors
-    /// If one of them has no such memory.
+    /// If a member has no such memory.
     pub async fn fcollect(
         &self,
         target: ElanAddr,
@@ -66,10 +66,10 @@ impl Shmem {
             .await
     }
 
-    /// The same for sources of different lengths.
+    /// Concatenates as [`fcollect`](Shmem::fcollect), for sources of different lengths.
     ///
     /// # Errors
-    /// If one of them has no such memory.
+    /// If a member has no such memory.
     pub async fn collect(
         &self,
         target: ElanAddr,
@@ -77,7 +77,7 @@ impl Shmem {
         size: Bytes,
         group: &Group,
     ) -> Result<()> {
-        // All lengths, by rank: each says its own.
+        // All lengths, by rank: each member says its own.
         let elan3 = self.elan.elan3();
         let (ranks, rank) = (u64::from(group.size()), u64::from(group.rank()));
         let words = self.elan.elan3().alloc_main(8, WORD * ranks)?;
@@ -105,7 +105,7 @@ impl Shmem {
             .await
     }
 
-    /// Each puts its part into the target of the first, who sends all of it to all.
+    /// Each member puts its part into the target of the first, which sends all parts to all.
     async fn gather(
         &self,
         target: ElanAddr,
@@ -114,7 +114,7 @@ impl Shmem {
         group: &Group,
     ) -> Result<()> {
         let first = group.lookup(0).expect("a group has a first member");
-        // The target of the first is its own until it calls.
+        // The target of the first member belongs to that member until it calls.
         self.barrier(group).await?;
         let part = target.offset(offset);
         self.put(part, source, size, first.get()).await?;
@@ -123,7 +123,7 @@ impl Shmem {
         Ok(())
     }
 
-    /// Combines the vectors of `count` words at the sources of all of a group in the targets of all.
+    /// Combines the vectors of `count` words at the sources of all members of a group in the targets of all members.
     ///
     /// # Errors
     /// If this process has no such vectors.

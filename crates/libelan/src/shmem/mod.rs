@@ -1,7 +1,7 @@
 //! # Shmem: one-sided communication on put and get (petrini2003 s3: "Cray Shmem ... implemented on top of Elanlib")
 //!
 //! Processing elements put into and get from each other's *symmetric* memory, which has the same address in all of them:
-//! [`Shmem::malloc`] takes it from the global heap in main memory, [`Shmem::malloc_elan`] from that of the adapter.
+//! [`Shmem::malloc`] takes it from the global heap in main memory, [`Shmem::malloc_elan`] from that in adapter memory.
 //!
 //! | call | here |
 //! |---|---|
@@ -12,11 +12,11 @@
 //! | `shmem_wait`, `shmem_wait_until` | [`Shmem::wait`], [`Shmem::wait_until`] |
 //! | `shmem_fence`, `shmem_quiet` | [`Shmem::fence`], [`Shmem::quiet`] |
 //!
-//! A put returns when its source may be used again: one of up to [`putget::SMALL`](crate::elan::putget::SMALL) at once,
-//! and its error is told by the next [`Shmem::quiet`]; a longer one when it is over. Words have 8 bytes.
+//! A put returns when its source may be used again. A put of up to [`putget::SMALL`](crate::elan::putget::SMALL) returns at
+//! once, and the next [`Shmem::quiet`] tells its error. A longer put returns when it is over. Words have 8 bytes.
 //!
-//! Atomics are packets of transactions, executed by the other adapter's inputter without that host: a thread on the own
-//! adapter sends each. Their words lie in adapter memory, since that is what transactions reach.
+//! Atomics are packets of transactions, which the other adapter's inputter executes without that adapter's host: a thread
+//! on the caller's adapter sends each packet. The words of atomics lie in adapter memory, which is what transactions reach.
 
 mod collective;
 
@@ -31,7 +31,7 @@ use std::rc::Rc;
 use thiserror::Error;
 use units::Bytes;
 
-/// One process's Shmem. Clones are the same.
+/// One process's Shmem. Clones stand for the same Shmem.
 #[derive(Clone)]
 pub struct Shmem {
     elan: Elan,
@@ -46,12 +46,12 @@ pub enum ShmemError {
     /// No memory for the thread of an atomic operation.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// No memory for its event.
+    /// No memory for the event of an atomic operation.
     #[error(transparent)]
     Event(#[from] AllocError),
 }
 
-/// What a call brings, or why it failed.
+/// The result of a call, or why it failed.
 pub type Result<T> = std::result::Result<T, ShmemError>;
 
 impl From<Fault> for ShmemError {
@@ -99,10 +99,10 @@ impl Shmem {
         self.elan.galloc_free(at)
     }
 
-    /// Puts bytes into another's memory; returns when their source may be used again.
+    /// Puts bytes into another processing element's memory; returns when the source of the bytes may be used again.
     ///
     /// # Errors
-    /// Of more than a few bytes: if an access is refused. Of fewer, [`quiet`](Self::quiet) tells.
+    /// If an access is refused, for more than [`SMALL`](crate::elan::putget::SMALL) bytes; else [`quiet`](Self::quiet) tells.
     pub async fn put(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> Result<()> {
         let put = self.elan.put(ProcessId::new(pe), from, to, size);
         if size > crate::elan::putget::SMALL {
@@ -111,7 +111,7 @@ impl Shmem {
         Ok(())
     }
 
-    /// Gets bytes from another's memory.
+    /// Gets bytes from another processing element's memory.
     ///
     /// # Errors
     /// If an access is refused.
@@ -120,7 +120,7 @@ impl Shmem {
         Ok(self.elan.wait(get).await?)
     }
 
-    /// Puts a word; its error is told by [`quiet`](Self::quiet).
+    /// Puts a word; [`quiet`](Self::quiet) tells its error.
     pub fn p(&self, to: ElanAddr, word: u64, pe: u32) {
         let process = ProcessId::new(pe);
         drop(self.elan.put_bytes(process, &word.to_le_bytes(), to));
@@ -134,26 +134,26 @@ impl Shmem {
         Ok(self.elan.get_word(ProcessId::new(pe), from).await?)
     }
 
-    /// A word of the own memory.
+    /// A word of the caller's own memory.
     ///
     /// # Errors
-    /// If it is not mapped.
+    /// If the word is not mapped.
     pub fn word(&self, at: ElanAddr) -> std::result::Result<u64, Fault> {
         Ok(word_of(&self.elan.elan3().load(at, WORD)?))
     }
 
-    /// Stores a word in the own memory.
+    /// Stores a word in the caller's own memory.
     ///
     /// # Errors
-    /// If it is not mapped.
+    /// If the word is not mapped.
     pub fn set_word(&self, at: ElanAddr, word: u64) -> std::result::Result<(), Fault> {
         self.elan.elan3().store(at, &word.to_le_bytes())
     }
 
-    /// Waits until all puts are over: in this order comes what is put before and what after.
+    /// Waits until all puts are over: all earlier puts come before all later ones.
     ///
     /// # Errors
-    /// The first put that failed since the last call.
+    /// The error of the first put that failed since the last call.
     pub async fn quiet(&self) -> Result<()> {
         Ok(self.elan.put_wait_all().await?)
     }
@@ -161,24 +161,24 @@ impl Shmem {
     /// Orders the puts to each processing element: as [`quiet`](Self::quiet), since separate DMAs are not ordered.
     ///
     /// # Errors
-    /// As those of `quiet`.
+    /// As [`quiet`](Self::quiet).
     pub async fn fence(&self) -> Result<()> {
         self.quiet().await
     }
 
-    /// Waits until a word of the own memory differs from a value; returns the word.
+    /// Waits until a word of the caller's own memory differs from a value; returns the word.
     ///
     /// # Errors
-    /// If it is not mapped.
+    /// If the word is not mapped.
     pub async fn wait(&self, at: ElanAddr, value: u64) -> Result<u64> {
         self.wait_until(at, Comparison::NotEqual, value).await
     }
 
-    /// Waits, polling, until a word of the own memory compares so to a value; returns the word. One in adapter memory is
-    /// read across the bus each time.
+    /// Waits, polling, until the comparison of a word of the caller's own memory with a value holds; returns the word. A
+    /// word in adapter memory is read across the bus each time.
     ///
     /// # Errors
-    /// If it is not mapped.
+    /// If the word is not mapped.
     pub async fn wait_until(
         &self,
         at: ElanAddr,
@@ -202,7 +202,7 @@ impl Shmem {
         }
     }
 
-    /// Adds to a word; returns what it was.
+    /// Adds to a word; returns the old word.
     ///
     /// # Errors
     /// If an access is refused, or the word is not in adapter memory.
@@ -211,7 +211,7 @@ impl Shmem {
         Ok(answer.found.expect("it has found a word"))
     }
 
-    /// Adds 1 to a word; returns what it was.
+    /// Adds 1 to a word; returns the old word.
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
@@ -219,7 +219,7 @@ impl Shmem {
         self.fadd(at, 1, pe).await
     }
 
-    /// Stores a word; returns what it was.
+    /// Stores a word; returns the old word.
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
@@ -230,10 +230,10 @@ impl Shmem {
         Ok(answer.found.expect("it has found a word"))
     }
 
-    /// Stores a word if it was `expected`; returns what it was.
+    /// Stores a word if the old word was `expected`; returns the old word.
     ///
-    /// The packet tests and stores as one. Its answer says only whether the test failed, so that another has to fetch what
-    /// the word was; if that is the expected one by now, all begins again.
+    /// The packet tests and stores in one step. Its answer says only whether the test failed, so another packet has to
+    /// fetch the old word. If that word is the expected one by now, all begins again.
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).

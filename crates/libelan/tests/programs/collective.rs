@@ -1,8 +1,8 @@
 //! Collective calls of random programs: what they are, how they are made, and what should come of them.
 //!
-//! All calls use the same two places of each process, one behind the other, from the first of which they take and in the second
-//! of which they leave something; those that have only one use the first. Both hold bytes of the process's own before, and
-//! some more bytes behind them that no call touches.
+//! All calls use the same two places of each process, one behind the other: they take from the first and leave their result
+//! in the second. Calls that have only one place use the first. Before a call both hold bytes of the process's own, and
+//! behind them lie some more bytes that no call touches.
 
 use crate::common::{compose, pattern};
 use elan::ElanAddr;
@@ -46,7 +46,7 @@ pub enum Kind {
         by: Reduce,
         words: u64,
     },
-    /// Of bytes of each, of equal or different lengths.
+    /// Collects bytes of each member, of equal or different lengths.
     Collect {
         longest: u64,
         equal: bool,
@@ -198,7 +198,7 @@ impl Collective {
         Outcome::Places(one, other)
     }
 
-    /// Whether that is what should have come of it, by rank.
+    /// Whether the outcomes, by rank, are as they should be.
     pub fn check(&self, outcomes: &[&Outcome]) -> Result<(), String> {
         let members = outcomes.len() as u64;
         if let Kind::Barrier(_) = self.kind {

@@ -19,9 +19,9 @@ pub struct Program {
     pub config: Config,
     /// Node of each process.
     pub places: Vec<u32>,
-    /// How they wait.
+    /// How the processes wait.
     pub waits: Wait,
-    /// Groups by their members, of which those of one round are made at once and have no member in common.
+    /// Groups by their members. The groups of one round are made at once and have no member in common.
     pub rounds: Vec<Vec<Vec<u32>>>,
     pub phases: Vec<Phase>,
 }
@@ -37,7 +37,7 @@ impl Program {
 
 #[derive(Clone)]
 pub struct Phase {
-    /// Whether each process ends a step before it begins the next; otherwise it starts all, and then waits for them.
+    /// Whether each process ends a step before it begins the next; otherwise it starts all steps, and then waits for them.
     pub blocking: bool,
     /// What each process does, in order.
     pub steps: Vec<Vec<Step>>,
@@ -47,7 +47,7 @@ pub struct Phase {
 #[derive(Clone, Copy)]
 pub struct Range {
     pub process: u32,
-    /// 0 is the board in main memory, 1 that in adapter memory.
+    /// 0 is the board in main memory, 1 the board in adapter memory.
     pub board: usize,
     pub at: u64,
     pub length: u64,
@@ -59,14 +59,14 @@ pub enum Step {
         to: u32,
         tag: u64,
         length: u64,
-        /// What its bytes are.
+        /// The seed of the message's bytes.
         seed: u64,
         synchronous: bool,
         adapter: bool,
     },
     Receive {
         select: Select,
-        /// Length of its buffer; none for one of the system.
+        /// Length of the receive's buffer; none for a buffer of the system.
         room: Option<u64>,
         adapter: bool,
     },
@@ -77,9 +77,9 @@ pub enum Step {
     Get {
         from: Range,
     },
-    /// With others.
+    /// A collective call with others.
     Collective(Collective),
-    /// So many nanoseconds.
+    /// A computation of so many nanoseconds.
     Compute(u64),
 }
 
@@ -105,7 +105,7 @@ impl Draw {
         }
     }
 
-    /// Mostly short.
+    /// A length, mostly short.
     fn length(&mut self) -> u64 {
         let most = self.one_of(&[1, 65, 65, 300, 400, 5000, 40_000]);
         self.below(most)
@@ -120,7 +120,7 @@ pub fn program(seed: u64) -> Program {
         2..=7 => 7 + draw.below(10),
         _ => 1 + draw.below(6),
     };
-    // As few nodes as hold them, or more.
+    // As few nodes as hold the processes, or more.
     let least = processes.div_ceil(4);
     let nodes = least + draw.below(17 - least);
     let mut places: Vec<u32> = (0..nodes as u32).flat_map(|node| [node; 4]).collect();
@@ -169,7 +169,7 @@ fn round(draw: &mut Draw, processes: u64) -> Vec<Vec<u32>> {
     groups
 }
 
-/// A message, before it is known when its ends come.
+/// A message, before it is decided when its ends come.
 struct Message {
     from: u32,
     to: u32,
@@ -191,7 +191,7 @@ fn phase(draw: &mut Draw, number: u32, groups: &[Vec<u32>], roomy: bool) -> Phas
         if blocking && from == to {
             continue;
         }
-        // Who waits for one message at a time must say of whom, or may take the wrong one and wait for ever.
+        // A process that waits for one message at a time must name the sender, or may take the wrong message and wait for ever.
         let class = draw.one_of(if blocking { &[0, 3] } else { &[0, 1, 2, 3] });
         let tag = u64::from(number) << PHASE | u64::from(class) << 6 | draw.below(4);
         let length = draw.length();
@@ -203,7 +203,7 @@ fn phase(draw: &mut Draw, number: u32, groups: &[Vec<u32>], roomy: bool) -> Phas
             length,
         });
     }
-    // All come to collective calls in the same order, and between the same messages where they wait for these.
+    // All processes come to collective calls in the same order, and between the same messages if they wait for messages.
     let many = draw.below(6);
     let mut calls: Vec<usize> = (0..many)
         .map(|_| draw.below(messages.len() as u64 + 1) as usize)
@@ -274,7 +274,7 @@ fn in_order(steps: &mut [Step]) {
     }
 }
 
-/// What only the group of all processes has, or what others have in its place.
+/// What only the group of all processes has, or what other groups have in its place.
 fn either<T>(all: bool, of_all: T, other: T) -> T {
     if all { of_all } else { other }
 }
@@ -330,7 +330,7 @@ fn collective(draw: &mut Draw, groups: &[Vec<u32>], serial: u32) -> Collective {
     }
 }
 
-/// The receive that takes a message, and no other class's: so whatever takes what, none is left over.
+/// A receive that takes a message, and no other class's: whichever receive takes which message, none is left over.
 fn select(message: &Message) -> Select {
     let Message { from, tag, .. } = *message;
     match message.class {
@@ -351,7 +351,7 @@ fn select(message: &Message) -> Select {
     }
 }
 
-/// Puts and gets, so that no byte is put twice, or put and got, in one phase.
+/// Puts and gets such that no byte is put twice, or put and got, in one phase.
 fn accesses(draw: &mut Draw, processes: u32, steps: &mut [Vec<Step>]) {
     let mut taken: Vec<(Range, bool)> = Vec::new();
     for _ in 0..draw.below(3 * u64::from(processes).min(30)) {

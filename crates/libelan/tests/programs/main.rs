@@ -1,12 +1,12 @@
 //! Random programs against an oracle: whatever processes send, receive, put and get, the bytes are right.
 //!
 //! A program, the machine that it runs on and the bounds of the libraries follow from a seed ([`draw`]). It runs in phases:
-//! within one, processes exchange messages, access each other's boards and make collective calls ([`collective`]), of all
-//! processes or of groups of some, while messages are under way; between two, all wait for all. [`play`] runs it on a
-//! simulated cluster and notes what each process received and got; [`oracle`] does the same with plain vectors, and
-//! looks whether that could be: every message is received once, in order, by a receive that wants it, with its bytes; every
-//! get sees what was there; nobody leaves a barrier before all have come; what is broadcast, reduced and collected is what it
-//! should be; the boards are right in the end.
+//! within a phase, processes exchange messages, access each other's boards and make collective calls ([`collective`]), of
+//! all processes or of groups of some, while messages are under way; between two phases, all wait for all. [`play`] runs
+//! the program on a simulated cluster and notes what each process received and got. [`oracle`] does the same with plain
+//! vectors, and checks: every message is received once, in order, by a receive that wants it, with its bytes; every get
+//! sees what was there; no process leaves a barrier before all have come; what is broadcast, reduced and collected is
+//! right; the boards are right in the end.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -31,7 +31,7 @@ fn variable(name: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
-/// Runs one program on its machine, with a change; what is wrong, if anything.
+/// Runs one program on its machine, with a change; returns what is wrong, if anything.
 fn run(seed: u64, change: fn(&mut Config)) -> Result<(), String> {
     let mut program = draw::program(seed);
     change(&mut program.config);

@@ -11,7 +11,7 @@ struct Sent {
     bytes: Vec<u8>,
 }
 
-/// Looks whether what was found could be.
+/// Checks whether the notes are possible.
 pub fn check(program: &Program, notes: &[Note]) -> Result<(), String> {
     let processes = program.places.len();
     let mut boards: Vec<_> = (0..processes)
@@ -54,7 +54,7 @@ pub fn check(program: &Program, notes: &[Note]) -> Result<(), String> {
                             return Err(format!("{where_}: {select} took {sender}, {tag}"));
                         }
                         let mail = mail.entry((*sender, process as u32)).or_default();
-                        // The first that this sender has sent and the receive takes.
+                        // The first message that this sender has sent and the receive takes.
                         let wanted = |sent: &Sent| select.takes(pid(*sender), *sender, sent.tag);
                         let Some(place) = mail.iter().position(wanted) else {
                             return Err(format!("{where_}: {sender} has sent nothing like it"));

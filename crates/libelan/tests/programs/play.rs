@@ -33,12 +33,12 @@ pub enum Found {
     Boards([Vec<u8>; 2]),
 }
 
-/// Plays a program; what its processes found, or why it came to no end.
+/// Plays a program; returns what its processes found, or why it came to no end.
 pub fn play(program: &Program) -> Result<Vec<Note>, String> {
     play_closely(program).map(|(notes, _)| notes)
 }
 
-/// The same, and the digest of all packets.
+/// Plays a program; returns also the digest of all packets.
 pub fn play_closely(program: &Program) -> Result<(Vec<Note>, String), String> {
     let mut cluster = cluster(&program.config);
     let job = job(&program.places);
@@ -79,7 +79,7 @@ struct Player {
     boards: [ElanAddr; 2],
     /// Where collective calls have their places.
     area: [ElanAddr; 2],
-    /// Those that it is in.
+    /// The groups that the process is in.
     groups: Vec<Option<Group>>,
 }
 
@@ -273,10 +273,10 @@ impl Player {
     }
 }
 
-/// Lies that there are.
+/// The number of kinds of lies.
 pub const LIES: u32 = 6;
 
-/// Changes what was found; whether there was anything to change.
+/// Changes what was found; returns whether there was anything to change.
 pub fn lie(notes: &mut Vec<Note>, lie: u32) -> bool {
     let message = notes
         .iter()
@@ -305,7 +305,7 @@ pub fn lie(notes: &mut Vec<Note>, lie: u32) -> bool {
     true
 }
 
-/// The same of collective calls.
+/// Changes the outcomes of collective calls.
 fn lie_of_calls(notes: &mut [Note], lie: u32) -> bool {
     let mut outcomes = notes.iter_mut().filter_map(|note| match &mut note.found {
         Found::Collective(outcome) => Some(outcome),

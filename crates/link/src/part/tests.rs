@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Order, OrderKind};
 
-/// The parts of a payload whose next part has at most so many bytes, as the reading side finds them.
+/// The parts of a payload whose next part has at most `most` bytes, as the reading side finds them.
 fn cut(pieces: &[&[u8]], most: impl Fn(usize) -> usize) -> Vec<(Part, Vec<u8>)> {
     let mut payload = Payload::new(pieces);
     let mut parts = Vec::new();

@@ -10,14 +10,14 @@ use elan::noise::Source;
 use std::ops::RangeInclusive;
 use units::Time;
 
-/// Mean intervals: below, a run would do nothing else; above, nothing would ever happen.
+/// Bounds of mean intervals: with shorter ones, a run would do nothing else; with longer ones, nothing would ever happen.
 const INTERVALS: RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(24 * 3600);
 
-/// Most different times that were counted, and most of one: sums stay far from overflow.
+/// Most different times that were counted, and most counts of one time: sums stay far from overflow.
 const MOST_TIMES: usize = 10_000;
 const MOST_COUNTS: u64 = 1 << 40;
 
-/// Most that all causes together may take of a processor.
+/// The largest share of a processor that all causes together may take.
 const MOST_TAKEN: f64 = 0.9;
 
 /// Processors, and what takes them away.
@@ -106,7 +106,7 @@ fn is_bounded(key: &str, times: &MeanOrCounts, most: Time, check: &mut Check<'_>
     fits
 }
 
-/// A processor is there for processes first of all.
+/// Reports noise that leaves a processor too little time for processes.
 fn check_taken(machine: &Machine, cpus: u32, check: &mut Check<'_>) {
     let sources = machine.noise.iter().map(|(name, noise)| noise.source(name));
     let sources: Vec<_> = sources.collect();

@@ -5,7 +5,7 @@ use crate::file::Machine;
 use fabric::TopologyError;
 use fabric::topology::find_cycle;
 
-/// The keys of the kind, and whether there can be such a network.
+/// Checks the keys of the kind, and that such a network can exist.
 pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     let kind = machine.topology.kind();
     let name = format!("a {}", machine.topology.noun());
@@ -35,7 +35,7 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
             allowed,
             hint,
         }) => {
-            // An entry of a list is one of its value.
+            // An entry of a list is an entry of the parameter's value.
             let key = match key.split_once('.') {
                 _ if key == "rails" => "rails.count".to_string(),
                 Some((list, entry)) => format!("topology.{list}.value.{entry}"),
@@ -66,12 +66,18 @@ fn check_classes(machine: &Machine, topology: &fabric::Topology, check: &mut Che
     }
 }
 
-/// Whether packets of an otherwise correct machine may wait for each other for ever.
+/// Reports rules by which packets of an otherwise correct machine may wait for each other for ever.
 pub(super) fn check_cycles(machine: &Machine, check: &mut Check<'_>) {
     if check.count() == 0
         && let Some(cycle) = find_cycle(&machine.cluster_config().fabric)
     {
         let found = check.problem("topology", format!("this network deadlocks: {cycle}"));
-        found.hint("set topology.datelines to true, which needs 2 link.channels");
+        let datelines = machine.topology.datelines.as_ref();
+        found.hint(if datelines.is_some_and(|datelines| !datelines.value) {
+            "set topology.datelines to true, which needs 2 link.channels".to_string()
+        } else {
+            let kind = machine.topology.noun();
+            format!("no key of this file ends the cycle: the routing of a {kind} has a defect")
+        });
     }
 }

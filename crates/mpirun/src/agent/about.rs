@@ -1,10 +1,10 @@
-//! Operations as people read of them.
+//! Descriptions of operations for people.
 
 use crate::endpoint::Wanted;
 use std::fmt;
 use units::Bytes;
 
-/// What an operation is to people.
+/// An operation as people read of it.
 #[derive(Clone, Copy)]
 pub(super) enum About {
     Sends(Bytes, u32, u64),
@@ -15,7 +15,7 @@ pub(super) enum About {
     Gets(Bytes, u32),
 }
 
-/// The tag as a program knows it: the low bits are its own, the others the library's.
+/// The tag as a program knows it: the low bits are the program's own, the others the library's.
 pub(crate) fn tagged(tag: u64) -> String {
     format!(", tag {}", tag & PROGRAM)
 }

@@ -1,4 +1,4 @@
-//! What a rank orders, begun.
+//! Begins what a rank orders.
 
 use super::about::About;
 use super::{Agent, Entry, MemoryRange, Role};
@@ -68,7 +68,7 @@ impl Agent {
         }
     }
 
-    /// Takes back what the rank has left behind: it would take messages of a later session.
+    /// Takes back the operations that the rank has left behind: they would take messages of a later session.
     pub(super) fn take_back(&self, at: Time) {
         let state = self.state.borrow();
         let waits = |entry: &&Entry| matches!(entry.role, Role::Receive | Role::Probe);

@@ -1,4 +1,4 @@
-//! What a rank has under way: how it ends, when the rank sees it, and what it is told.
+//! The operations that a rank has under way: how each ends, when the rank sees its end, and what the rank is told.
 
 use super::about::About;
 use super::{Agent, Entry, Role, State};
@@ -35,7 +35,7 @@ impl Agent {
         let agent = Rc::clone(self);
         self.node.serve("operation", async move {
             let at = ended.await;
-            // Of a send that nobody waits for, the processor takes the end when it comes.
+            // If nobody waits for a send, the processor takes its end when it comes.
             if let Some(finish) = agent.ended(key, at) {
                 finish.await;
             }
@@ -47,7 +47,7 @@ impl Agent {
         Rc::clone(&self.state.borrow().entries[&key].operation)
     }
 
-    /// An operation has ended, and the rank could see it. Returns what is left to do if it never will.
+    /// An operation has ended, and the rank could see its end. Returns what is left to do if the rank never will.
     fn ended(&self, key: u64, now: Time) -> Option<Finish> {
         let mut state = self.state.borrow_mut();
         let entry = &state.entries[&key];
@@ -59,7 +59,7 @@ impl Agent {
             }
         }
         if let Role::Untagged(from, number, _) = entry.role {
-            // One that has overtaken others is seen after them.
+            // A message that has overtaken others is seen after them.
             state.early.insert((from, number), (now, key));
             let mut expected = state.expected.get(&from).copied().unwrap_or_default();
             while let Some((_, key)) = state.early.remove(&(from, expected)) {
@@ -88,7 +88,7 @@ impl Agent {
             let time = until.saturating_sub(begin);
             self.endpoint.compute(begin, time).await
         } else {
-            // What a claim takes, or a refused operation, has ended before it was ordered: it says so now.
+            // A claimed message or a refused operation has ended before its order; its end shows now.
             yield_now().await;
             let first = {
                 let state = self.state.borrow();
@@ -111,7 +111,7 @@ impl Agent {
             match first.or(nudged) {
                 Some(at) if at <= begin => self.see(begin).await,
                 Some(at) if at < until => self.see(at).await,
-                // What ends in that moment, or has ended since, before these orders were taken, is for the next time.
+                // Operations that end in that moment, or have ended since, before these orders were taken, are for the next time.
                 _ => begin.max(until),
             }
         };
@@ -131,7 +131,7 @@ impl Agent {
         }
     }
 
-    /// Waits until something has ended, or a moment has come; when the former was.
+    /// Waits until something has ended, or a moment has come; returns whether something has ended.
     async fn something(&self, until: u64) -> Option<Time> {
         let bell = {
             let mut state = self.state.borrow_mut();
@@ -152,7 +152,7 @@ impl Agent {
         self.state.borrow().ended.front().map(|&(at, _)| at)
     }
 
-    /// The rank sees, one after the other, all that had ended by a moment. Returns when it has.
+    /// The rank sees, one after the other, all that had ended by a moment. Returns when the rank is done with it.
     async fn see(self: &Rc<Self>, moment: Time) -> Time {
         let mut now = moment;
         loop {
@@ -168,7 +168,7 @@ impl Agent {
             };
             let before = self.node.now();
             let incoming = self.operation(key).finish(now).await;
-            // What took no time of the processor was seen in the same moment.
+            // An end that took no time of the processor was seen in the same moment.
             let after = self.node.now();
             if after > before {
                 now = after;
@@ -206,7 +206,7 @@ impl Agent {
         match entry.role {
             Role::Put(record) | Role::Get(record, _) => trace.copied(record, at),
             Role::Peek(true) if incoming.status == Status::Done => {
-                // No other receive may take it from now on.
+                // No other receive may take the message from now on.
                 let wanted = Wanted {
                     from: Some(incoming.from),
                     tag: incoming.tag,
@@ -217,7 +217,7 @@ impl Agent {
                 let operation = self.endpoint.receive(at, wanted, Manner::Takes);
                 state.kept.insert(entry.id, (operation, wanted));
             }
-            // What is too long for its receive counts as received.
+            // A message that is too long for its receive counts as received.
             Role::Receive | Role::Claim(_) | Role::Untagged(..)
                 if matches!(incoming.status, Status::Done | Status::Truncated) =>
             {
@@ -232,7 +232,7 @@ impl Agent {
             self.shared.no_room.borrow_mut().get_or_insert(about);
         }
         let (_, data, checksum) = sent.unwrap_or_default();
-        // Those that only look leave the message where it is.
+        // Receives that only look leave the message where it is.
         if !matches!(entry.role, Role::Peek(_) | Role::Probe) {
             state.told.extend(number);
         }

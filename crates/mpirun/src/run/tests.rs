@@ -26,7 +26,7 @@ fn finish(
     results
 }
 
-/// A run of so many ranks over a network.
+/// A run of this many ranks over a network.
 fn on(network: Network, ranks: u32) -> Options {
     Options {
         network,
@@ -51,7 +51,7 @@ fn own_ping(name: &str, size: u64) -> f64 {
     records.tables.rows[0].value
 }
 
-/// The same by orders, as a program of blocking sends and receives gives them.
+/// Half a round trip by orders, as a program of blocking sends and receives gives them.
 fn ping(process: &mut Process, size: u64) -> Option<f64> {
     let bytes = vec![7; size as usize];
     let mut latency = None;
@@ -88,7 +88,7 @@ fn a_ping_takes_as_long_as_the_simulators_own() {
                 }
             });
             let (own, measured) = (own_ping(name, size), *measured.lock().unwrap());
-            // Not quite the same: the rounds begin in other phases of the cycles and bursts.
+            // Not quite equal: the rounds begin in other phases of the cycles and bursts.
             let difference = (measured - own).abs() / own;
             assert!(
                 difference < 1e-4,
@@ -170,7 +170,7 @@ fn peeks_claims_and_cancels_end_as_they_should() {
             process.sleep(Time::from_us(50));
             let (id, status, report) = process.peek(Flags::CLAIM);
             assert_eq!((status, report.size, report.tag), (Status::Done, 3, 4));
-            // A later receive of the same does not get what is kept.
+            // A later receive with the same tag does not get the kept message.
             let later = process.receive(1, 4, 100);
             process.sleep(Time::from_us(50));
             assert!(!process.has_ended(later));
@@ -235,7 +235,7 @@ fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
                     difference < Time::from_us(1).as_ps(),
                     "{name}: {difference} ps"
                 );
-                // One that is there is found, and each time.
+                // A message that is there is found, each time.
                 let again = probe(process, 4);
                 assert_eq!(process.end_of(again).0, Status::Done);
                 assert_eq!(process.receive_and_wait(0, 4, 3).2, [1, 2, 3]);
@@ -298,7 +298,7 @@ fn what_is_too_long_is_told_and_not_stored() {
     });
 }
 
-/// Also where a peek has kept it; and it is taken away, so that the next of its tag is the next.
+/// Also where a peek has kept the message. The message is taken away, so that the next one with its tag comes next.
 #[test]
 fn what_is_too_long_says_whose_it_is_and_is_gone() {
     let too_long = |(status, report, bytes): (Status, Report, Vec<u8>), length| {
@@ -334,7 +334,7 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
     }
 }
 
-/// A rank that leaves and comes back finds no time passed but what is always taken for it, or what others were ahead.
+/// A rank that leaves and comes back finds that only the fixed time of coming back has passed, or what others were ahead.
 #[test]
 fn ranks_leave_and_come_back() {
     for (name, network) in networks() {
@@ -362,13 +362,13 @@ fn ranks_leave_and_come_back() {
         assert_eq!(outcome.end, End::Finished, "{name}: {}", outcome.message);
         assert_eq!(results.messages.len(), 9);
         assert_eq!(results.digest, play().1.digest, "{name}");
-        // Three rounds of five milliseconds: the end is that of the last rank, with nothing for its leaving.
+        // Three rounds of five milliseconds: the run ends with its last rank, and leaving costs nothing.
         let end = results.time.as_us_f64();
         assert!((15_000.0..15_500.0).contains(&end), "{name}: {end}");
     }
 }
 
-/// Who meets others that never come waits for ever, unless one of them may still come back.
+/// A rank that meets others that never come waits for ever, unless one of them may still come back.
 #[test]
 fn who_is_not_met_is_in_a_deadlock() {
     let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
@@ -389,7 +389,7 @@ fn who_is_not_met_is_in_a_deadlock() {
     assert!(outcome.time < Time::from_us(1100), "{}", outcome.time);
 }
 
-/// That of a rank whose process is gone is told with the end; ranks of this test have processes that live.
+/// The end tells of a rank whose process is gone; ranks of this test have processes that live.
 #[test]
 fn nobody_dies_in_a_run_that_would_go_on() {
     let run = Options {

@@ -1,4 +1,4 @@
-//! The turns of the ranks: giving them, waiting for their end, and what is told and asked with them.
+//! The turns of the ranks: giving them, waiting for their end, and what ranks are told and asked with them.
 
 use crate::agent::{Agent, MemoryRange, Reader};
 use crate::endpoint::Number;
@@ -10,37 +10,37 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
-/// The turns of the ranks: who gives them and waits for their end.
+/// The turns of the ranks, given and awaited.
 pub(super) struct Turns {
     pub link: Link,
     watch: RefCell<Watch>,
     pub trouble: RefCell<Option<Trouble>>,
-    /// What differs from what was sent, if [`Trouble::Corrupted`] is the trouble.
+    /// The bytes that differ from those that were sent, if [`Trouble::Corrupted`] is the trouble.
     pub wrong: RefCell<Option<Wrong>>,
     /// Ranks that the simulation must not leave behind, each with a moment.
     out: RefCell<BTreeMap<(Time, u32), Out>>,
-    /// Ranks whose processes have ended, where that is no trouble; and those of them that nobody has taken note of.
+    /// Ranks whose processes have ended, where that is no trouble; and those of them that the server has not taken note of.
     dead: RefCell<BTreeSet<u32>>,
     pub new_dead: RefCell<Vec<u32>>,
 }
 
 /// Why simulated time may not pass a rank's moment.
 enum Out {
-    /// The rank goes on from it; its orders, if these have been taken before their time.
+    /// The rank goes on from it. Holds the rank's orders, if these have been taken before their time.
     Runs(Option<Batch>),
-    /// The rank has left MPI a while before, and may come back at it.
+    /// The rank has left MPI a while before, and may come back at this moment.
     Away,
 }
 
-/// How long a rank is away from MPI at least, whenever it comes back: what the process manager takes to let it in. Too long
-/// would only let ranks that come back at once wait; if it were short, ranks would exit one after the other.
+/// The least time that a rank is away from MPI, whenever it comes back: the process manager needs it to let the rank in. If it
+/// were too long, only ranks that come back at once would wait; if it were short, ranks would exit one after the other.
 const AWAY: Time = Time::from_ms(1);
 
 /// What a rank ordered in a turn.
 pub(super) type Batch = Vec<(Order, Vec<u8>)>;
 
 impl Turns {
-    /// All ranks are about to attach, and to go on from the start.
+    /// The turns of all ranks, which are about to attach and to go on from the start.
     pub fn new(link: Link, watch: Watch) -> Self {
         let all = 0..link.lock().ranks();
         Turns {
@@ -68,20 +68,20 @@ impl Turns {
         link.release();
     }
 
-    /// The first moment from which a rank goes on whose orders have not been taken, or at which one may come back.
+    /// The first moment from which a rank goes on whose orders have not been taken, or at which a rank may come back.
     pub fn first_out(&self) -> Option<Time> {
         let out = self.out.borrow();
         out.first_key_value().map(|(&(moment, _), _)| moment)
     }
 
-    /// Whether at the first moment a rank may come back.
+    /// Whether a rank may come back at the first moment.
     pub fn is_gate(&self) -> bool {
         let out = self.out.borrow();
         let first = out.first_key_value();
         matches!(first, Some((_, Out::Away)))
     }
 
-    /// Waits until the first rank that may come back has done it, or its process exits. One that comes back goes on.
+    /// Waits until the first rank that may come back has come back, or its process exits. A rank that comes back goes on.
     pub fn open_gate(&self) -> Result<Option<u32>, Trouble> {
         let first = self.out.borrow_mut().pop_first();
         let Some(((moment, rank), Out::Away)) = first else {
@@ -104,8 +104,8 @@ impl Turns {
         Ok(Some(rank))
     }
 
-    /// Takes the orders of the ranks that go on from a moment, as soon as these have given their turns away: in the order
-    /// of the moments of their first orders, then of the ranks.
+    /// Takes the orders of the ranks that go on from a moment, as soon as these have given their turns away: in the order of
+    /// the moments of their first orders, then of the ranks.
     pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Batch)>, Trouble> {
         let mut out = Vec::new();
         while self.first_out() == Some(moment) && !self.is_gate() {
@@ -114,7 +114,7 @@ impl Turns {
                 out.push((rank, early));
             }
         }
-        // The last one was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
+        // The last rank was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
         let mut batches = Vec::new();
         for (rank, early) in out.into_iter().rev() {
             batches.push((rank, early.map_or_else(|| self.orders(rank), Ok)?));
@@ -132,8 +132,8 @@ impl Turns {
         Ok(batches)
     }
 
-    /// The orders of a rank, as soon as it has given its turn away, and all that it has to say has come; none of one that has
-    /// died before.
+    /// The orders of a rank, as soon as it has given its turn away and all of them have come; no orders of a rank that has died
+    /// before.
     fn orders(&self, rank: u32) -> Result<Batch, Trouble> {
         let mut orders = Batch::new();
         loop {
@@ -172,14 +172,14 @@ impl Turns {
         Ok(())
     }
 
-    /// Waits until a rank has given its turn away; false if it has died before, where that is no trouble.
+    /// Waits until a rank has given its turn away; false if the rank has died before, where that is no trouble.
     fn until_given(&self, rank: u32) -> Result<bool, Trouble> {
         // The lock is not held for the whole wait: others may ask about the ranks.
         while !self.link.lock().wait(rank, PATIENCE) {
             let link = self.link.lock();
             let mut watch = self.watch.borrow_mut();
             watch.look(&link)?;
-            // It may have given its turn away before.
+            // The rank may have given its turn away before.
             if watch.keep_going && is_dead(&link, rank) && !link.has_turn(rank) {
                 self.note_dead(rank);
                 return Ok(false);
@@ -194,7 +194,7 @@ impl Turns {
         }
     }
 
-    /// Looks whether ranks have died that have not left MPI, where that is no trouble.
+    /// Looks for ranks that have died without having left MPI, where that is no trouble.
     pub fn look_for_dead(&self) {
         let link = self.link.lock();
         if self.watch.borrow().keep_going {
@@ -229,7 +229,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Gives a rank a report; what does not fit, in turns of its own. One that has died is told nothing.
+    /// Gives a rank a report. What does not fit travels in turns of its own. A rank that has died is told nothing.
     fn tell(&self, rank: u32, report: &Report, bytes: &[u8]) -> Result<(), Trouble> {
         let bytes = [bytes];
         let mut payload = Payload::new(&bytes);
@@ -243,7 +243,7 @@ impl Turns {
         self.dead.borrow().contains(&rank)
     }
 
-    /// Gives a rank the turn to take in what it has been told, and to answer; what it answers.
+    /// Gives a rank the turn to take in what it has been told, and to answer; returns the answer.
     fn serve_turn(&self, rank: u32) -> Result<Batch, Trouble> {
         let mut link = self.link.lock();
         link.give_turn(rank, None);
@@ -275,7 +275,7 @@ impl Turns {
         }
         let mut answers = self.serve_turn(agent.rank)?.into_iter();
         let reply = answers.find(|(order, _)| order.kind() == Some(OrderKind::Reply));
-        // One of another length says that there is no such memory.
+        // A reply of another length says that there is no such memory.
         let whole = reply.filter(|(_, bytes)| bytes.len() as u64 == size);
         Ok(whole.map(|(order, bytes)| (bytes, order.checksum)))
     }

@@ -1,4 +1,4 @@
-//! What a process has under way: when it ends, and what its processor does then.
+//! The operations that a process has under way: when each ends, and what its processor does then.
 
 use crate::endpoint::{Ended, Finish, Incoming, NetworkOp, Number};
 use crate::memory::{Buffer, Buffers};
@@ -28,7 +28,7 @@ impl NetworkOp for Refused {
     }
 }
 
-/// A send; its end has been taken once it is empty.
+/// A send; its field is empty once its end has been taken.
 pub struct Send {
     pub tx: RefCell<Option<Rc<Tx>>>,
     pub pe: Pe,
@@ -62,7 +62,7 @@ impl NetworkOp for Send {
 pub struct Receive {
     pub rx: RefCell<Option<Rc<Rx>>>,
     pub pe: Pe,
-    /// None of those that only look.
+    /// Nothing for operations that only look.
     pub buffer: Option<Buffer>,
     pub buffers: Rc<Buffers>,
 }
@@ -108,7 +108,7 @@ impl NetworkOp for Receive {
     }
 }
 
-/// A message that is in its buffer, or was only found.
+/// A message that is in its buffer, or that was only found.
 fn message(buffers: &Buffers, received: &Received, buffer: Option<Buffer>) -> Incoming {
     let bytes = buffer.map(|buffer| buffers.load(buffer, received.size));
     Incoming {
@@ -157,14 +157,14 @@ impl NetworkOp for Arrival {
     }
 }
 
-/// A put or get, and its buffers here and there.
+/// A put or get, and its buffers at both ends.
 pub struct Copy {
     pub remote: Remote,
     pub pe: Pe,
     pub here: Buffer,
     pub buffers: Rc<Buffers>,
     pub there: RefCell<Option<(Buffer, Rc<Buffers>)>>,
-    /// How much a get brings.
+    /// How many bytes a get brings.
     pub brings: Option<Bytes>,
 }
 

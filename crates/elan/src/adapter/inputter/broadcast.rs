@@ -1,22 +1,22 @@
 //! # Broadcasts: packets to all nodes of a range
 //!
-//! One packet reaches the contexts of one number on a contiguous range of nodes, the sender's own among them if it lies in
-//! the range, with the same addresses in each (petrini2001; public Elan3 headers). The fabric copies it and combines the answers
-//! ([`fabric`]); this module is what adapters do with it. There are two kinds.
+//! One packet reaches the contexts of one number on a contiguous range of nodes, with the same addresses in each
+//! (petrini2001; public Elan3 headers). The range may contain the sender's own node. The fabric copies the packet and
+//! combines the answers ([`fabric`]); this module is what adapters do with the packet. There are two kinds.
 //!
-//! **Messages** ([`crate::Thread::broadcast`]): the *network conditional*. Each destination examines the transactions as
-//! those of any message ([`crate::adapter::thread_packets`]), answers, and executes nothing yet. If all have answered *accepted*, the
-//! sender's end-of-packet token commits: each destination executes the transactions as the token reaches it. Any other
-//! answer aborts: nothing changes anywhere. A node that has said yes executes the rest whatever has become of the condition
-//! meanwhile; if the memory is gone, its process gets a trap.
+//! **Messages** ([`crate::Thread::broadcast`]): the *network conditional*. Each destination examines the transactions as it
+//! does with any message ([`crate::adapter::thread_packets`]), answers, and executes nothing yet. If all have answered
+//! *accepted*, the sender's end-of-packet token commits: each destination executes the transactions as the token reaches
+//! it. Any other answer aborts: nothing changes anywhere. A node that has accepted executes the transactions even if the
+//! condition no longer holds by then; if the memory is gone, the node's process gets a trap.
 //!
 //! **DMAs** ([`crate::Dma::broadcast`]): each destination stores the payload as it arrives, and answers as always. If one
-//! has discarded the packet, all get it again; those who have stored it store it once more, which changes nothing. The
-//! notification must not happen twice, so it waits for the end of the packet that carries it, and occurs, at each
-//! destination for itself, once that has ended well and all of the payload is stored there.
+//! destination has discarded the packet, all get it again; a destination that has stored the payload stores it once more,
+//! which changes nothing. The notification must not happen twice. So it waits for the end of the packet that carries it:
+//! each destination's event occurs once that packet has ended well and all of the payload is stored there.
 //!
-//! The time is that of other packets: `turnaround` to the answer, `input` and `event` from the last of payload and token to
-//! the event.
+//! The time is that of other packets: `turnaround` to the answer, and `input` and `event` from the later of payload and
+//! token to the event.
 
 use super::Inputter;
 use crate::adapter::event_unit::Occurrence;
@@ -131,7 +131,7 @@ impl Inputter {
                 Ack::TestFailed
             }
             Err(fault) => {
-                // Of several faults the first is told; a fault counts more than a test that failed.
+                // The first of several faults is told; a fault counts more than a test that failed.
                 if !matches!(sent.result, Some(Err(_))) {
                     sent.result = Some(Err(fault.into()));
                 }
@@ -161,7 +161,7 @@ impl Inputter {
     }
 }
 
-/// Where the payload of a packet belongs, and whether there is the event that it may carry.
+/// Where the payload of a packet belongs; a fault if the event that the packet may carry does not exist.
 fn admit(wires: &Wires, token: PacketNumber) -> Result<Placement, Fault> {
     let node = wires.node;
     let packet = wires.flight.packet(token);
@@ -179,7 +179,7 @@ fn admit(wires: &Wires, token: PacketNumber) -> Result<Placement, Fault> {
         .translate(to, packet.length, Access::RemoteWrite, capability)
 }
 
-/// Lets the event of a broadcast DMA occur at one of its destinations, if both of what it waits for are there.
+/// Lets the event of a broadcast DMA occur at one destination, if the packet has ended well and all payload is stored there.
 fn land(wires: &mut Wires, id: DmaId) {
     let node = wires.node;
     let progress = wires.flight.dma(id);

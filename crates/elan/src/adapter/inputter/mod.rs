@@ -1,20 +1,20 @@
 //! # The receiving side: the inputter
 //!
-//! It stores the payload of each packet and answers it. A packet for adapter memory is stored at once. One for main
-//! memory needs one of `input_buffers` while it waits for the bus; when all are taken, its acknowledgement waits for a
-//! place, and with it the circuit: that is how a slow bus slows down its senders. The inputter never waits for the
-//! sending side of its own adapter, so no cycle of waiting can close through it.
+//! The inputter stores the payload of each packet and answers the packet. Payload for adapter memory is stored at once. A
+//! packet for main memory needs one of `input_buffers` while it waits for the bus. When all buffers are taken, the packet's
+//! acknowledgement waits for a buffer, and with it the circuit: so a slow bus slows down its senders. The inputter never
+//! waits for the sending side of its own adapter, so no cycle of waiting can close through the inputter.
 //!
-//! The packets of one DMA are complete when its event is set. Separate DMAs are not ordered: a short one can be stored
-//! before a longer one that was posted earlier, and one without payload does not wait for the bus.
+//! The packets of one DMA are complete when its event is set. Separate DMAs are not ordered: a short DMA can be stored
+//! before a longer DMA that was posted earlier, and a DMA without payload does not wait for the bus.
 //!
-//! Its answers: *accepted*, which for main memory means that the packet has its buffer, not yet that it is written;
-//! *discarded* while the node does not accept ([`crate::Node::accept`]), or a queue is full; *error* if the destination's
-//! MMU refuses the bytes or, with the last packet of a DMA, the event. Requests of gets and messages of transactions are
-//! other matters: see [`super::gets`] and [`super::thread_packets`].
+//! The answers of the inputter: *accepted*, which for main memory means that the packet has its buffer, not yet that it is
+//! written; *discarded* while the node does not accept ([`crate::Node::accept`]), or a queue is full; *error* if the
+//! destination's MMU refuses the bytes or, with the last packet of a DMA, the event. For requests of gets and messages of
+//! transactions see [`super::gets`] and [`super::thread_packets`].
 //!
-//! What is accepted and not yet written is not seen by the host, but by whatever the adapter itself reads from main memory
-//! later, as reads follow earlier writes on a PCI bus: a get sees all puts that were over when it was posted.
+//! The host does not see payload that is accepted and not yet written. Later reads of the adapter from main memory see such
+//! payload, as reads follow earlier writes on a PCI bus: a get sees all puts that were over when it was posted.
 //!
 //! A process that unmaps a range while a packet for it waits for the bus loses the packet's bytes, and gets a trap.
 
@@ -73,7 +73,7 @@ impl Inputter {
         self.bytes
     }
 
-    /// A new queue's number.
+    /// Adds a queue and returns its number.
     pub fn add_queue(&mut self, queue: Queue) -> QueueNumber {
         self.queues.push_and_get_key(queue)
     }
@@ -82,7 +82,7 @@ impl Inputter {
         &mut self.queues[index]
     }
 
-    /// The last flit of a DMA's packet has arrived. Whether it is the request of a get, which the DMA engine takes.
+    /// The last flit of a DMA's packet has arrived. Returns whether it is the request of a get, which the DMA engine takes.
     pub fn arrived(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) -> bool {
         match wires.flight.packet(token).kind {
             Kind::Request => return true,
@@ -118,7 +118,7 @@ impl Inputter {
         }
     }
 
-    /// A packet has arrived on a rail that is down: its sender learns so, and nothing else happens.
+    /// A packet has arrived on a rail that is down: its sender learns of the failure, and nothing else happens.
     pub fn lost(wires: &mut Wires, packet: PacketId, token: Token) {
         let fault = |to, length| Fault::new(to, length, Access::RemoteWrite, Reason::Down);
         let token = match token {
@@ -140,7 +140,7 @@ impl Inputter {
         }
     }
 
-    /// Where the payload of a packet belongs, and whether its event is one.
+    /// Where the payload of a packet belongs; a fault if its event does not exist.
     fn admit(&self, wires: &Wires, token: PacketNumber) -> Result<Room, Box<Fault>> {
         let packet = wires.flight.packet(token);
         let progress = wires.flight.dma(packet.dma);
@@ -161,7 +161,7 @@ impl Inputter {
         Ok(Room::Place(place))
     }
 
-    /// The number of the queue at an address, if a message may enter it as soon as there is room.
+    /// The number of the queue at an address; a fault if a message may not enter this queue even when there is room.
     fn queue_at(
         &self,
         wires: &Wires,
@@ -185,7 +185,7 @@ impl Inputter {
         wires.schedule(at, Due::Queued(wires.node, index));
     }
 
-    /// Takes a packet for main memory into an input buffer, when there is one free.
+    /// Takes a packet for main memory into an input buffer, as soon as one is free.
     fn write_soon(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) {
         if wires.interface.writing() < wires.config.adapter.input_buffers {
             write(wires, packet, token);
@@ -206,7 +206,7 @@ impl Inputter {
         }
     }
 
-    /// A packet's payload is in its place; with the last one of a DMA, the destination's event occurs.
+    /// A packet's payload is in its place. With the last payload of a DMA, the destination's event occurs.
     fn store(&mut self, wires: &mut Wires, token: PacketNumber) {
         let packet = wires.flight.packet_mut(token);
         packet.pending -= 1;

@@ -69,7 +69,7 @@ impl Inputter {
         })
     }
 
-    /// Whether a process's memory has all that some transactions need, and then whether their conditions hold.
+    /// Checks that a process's memory has all that some transactions need; returns whether their conditions hold.
     pub(super) fn examine(
         &self,
         wires: &Wires,
@@ -110,7 +110,7 @@ impl Inputter {
         Ok(holds)
     }
 
-    /// Executes transactions that have been examined; returns the word that the last one that stores has found.
+    /// Executes transactions that have been examined; returns the word that the last storing transaction has found.
     pub(super) fn execute(
         &mut self,
         wires: &mut Wires,

@@ -1,14 +1,14 @@
-//! Contexts: what an adapter keeps of each process that uses it, and who may talk to whom.
+//! Contexts: what an adapter keeps for each process that uses it, and which processes may address each other.
 //!
-//! A process *attaches* to its adapter and gets a context: its own address space, events and queues.
-//! Processes that were given the same [`Capability`] may address each other; to all others a context is closed, whatever
-//! its ranges permit. That is how process groups are protected from each other in hardware (petrini2003 s3.1). In the machine the
-//! sender's route table knows only the processes of its own capability, and each transaction carries the number of the
-//! destination's context (petrini2003 s2.2.1); here the destination's adapter compares capabilities.
+//! A process *attaches* to its adapter and gets a context: its own address space, events and queues. Processes that were
+//! given the same [`Capability`] may address each other; to all others a context is closed, whatever its ranges permit. So
+//! the hardware protects process groups from each other (petrini2003 s3.1). In the machine the sender's route table knows
+//! only the processes of its own capability, and each transaction carries the number of the destination's context
+//! (petrini2003 s2.2.1). In the model the destination's adapter compares capabilities.
 //!
-//! On a machine with several rails a process may have contexts at the other adapters of its node, too ([`crate::Node::beside`]).
-//! All of these reach its main memory, at the addresses and with the permissions of the first; what lies in the memory of an
-//! adapter is reached by this one only.
+//! On a machine with several rails a process may also have contexts at the other adapters of its node
+//! ([`crate::Node::beside`]). All these contexts reach the process's main memory, at the addresses and with the permissions
+//! of the first context. The memory of an adapter is reached through that adapter only.
 
 use super::AddressSpace;
 use crate::Place;
@@ -27,7 +27,7 @@ pub const MOST_CONTEXTS: u32 = 4096;
 pub struct Capability(pub(crate) u32);
 
 impl Capability {
-    /// That of the processes that need no protection: those of context 0, which [`crate::Cluster::node`] gives.
+    /// The capability of processes that need no protection: those of context 0, which [`crate::Cluster::node`] gives.
     pub const OPEN: Capability = Capability(0);
 }
 
@@ -46,12 +46,12 @@ pub struct NoContext {
 /// What an adapter keeps of a process.
 pub(crate) struct Context {
     pub capability: Capability,
-    /// Of a process's further contexts, on other rails: any address of its first, whose main memory they reach.
+    /// Of a process's further context, on another rail: any address of its first context, whose main memory it reaches.
     pub home: Option<Address>,
     pub space: AddressSpace,
     /// Its events, by address.
     pub events: BTreeMap<ElanAddr, EventNumber>,
-    /// Its queues, the same.
+    /// Its queues, by address.
     pub queues: BTreeMap<ElanAddr, QueueNumber>,
     /// Places for events of which the process does not choose the address.
     pub event_places: Vec<ElanAddr>,

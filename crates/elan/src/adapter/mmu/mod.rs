@@ -1,9 +1,9 @@
 //! # The MMU: which addresses of a process mean what, and who may use them how
 //!
-//! A process maps *ranges* of its address space. Each has its memory, main or the adapter's, and [`Permissions`], which
-//! the process can change for any part of it (petrini2003 s3: "a process can select which part of its address space should be
-//! visible across the network, determine specific access rights"). Translation happens at both ends of a transfer: the
-//! sender's adapter translates the source, packet by packet, the receiver's the destination, transaction by transaction.
+//! A process maps *ranges* of its address space, of main memory or the adapter's. Each range has [`Permissions`], which the
+//! process can change for any part of it (petrini2003 s3: "a process can select which part of its address space should be visible
+//! across the network, determine specific access rights"). Translation happens at both ends of a transfer: the sender's adapter
+//! translates the source, packet by packet, the receiver's adapter the destination, transaction by transaction.
 //!
 //! | access | by | needs |
 //! |---|---|---|
@@ -14,12 +14,12 @@
 //! | payload, words, queued messages | the inputter, also of a packet from the own node | [`Permissions::REMOTE_WRITE`] |
 //! | an event | the inputter | [`Permissions::REMOTE_EVENT`] |
 //!
-//! What is mapped nowhere, forbidden, or another capability's is a [`Fault`], which reaches the program that asked for
-//! the access; nothing of the packet is stored. An access of zero bytes touches nothing and needs no mapping.
+//! An access to an address that is mapped nowhere, forbidden, or of another capability is a [`Fault`], which reaches the program
+//! that asked for the access; nothing of the packet is stored. An access of zero bytes touches nothing and needs no mapping.
 //!
-//! Mapping goes by pages, but the last page of a range counts only as far as the range goes, and a page is left out
-//! between two ranges: stricter than hardware, so that an access beyond the end never passes by luck. The 16 entries of
-//! the TLB and its walks have no cost of their own: they are part of `dma_start`.
+//! Mapping goes by pages, but the last page of a range counts only as far as the range goes, and a page is left out between
+//! two ranges. This is stricter than hardware: an access beyond the end never passes by luck. The 16 entries of the TLB and
+//! its walks have no cost of their own: they are part of `dma_start`.
 
 pub(crate) mod context;
 pub(crate) mod shared;
@@ -57,7 +57,7 @@ bitflags! {
 /// What was attempted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// The process itself, on the host: its own mapping must have the bytes, whatever the adapters may do with them.
+    /// An access of the process itself, on the host. Its own mapping must have the bytes; the adapters' permissions do not count.
     Host,
     /// See the table of the module.
     LocalRead,
@@ -112,7 +112,7 @@ pub enum Reason {
     /// The bytes do not lie within one mapped range.
     #[error("the bytes do not lie within a mapped range")]
     Unmapped,
-    /// The mapping does not permit it.
+    /// The mapping does not permit the access.
     #[error("its permissions forbid it")]
     Forbidden,
     /// Words of transactions, events and queues lie in adapter memory.
@@ -121,7 +121,7 @@ pub enum Reason {
     /// The network of the adapter has failed.
     #[error("the rail is down")]
     Down,
-    /// There is no event, or no queue.
+    /// The address holds no event, or no queue.
     #[error("there is no event or queue")]
     Nothing,
     /// The message is longer than a slot of the queue.
@@ -163,7 +163,7 @@ impl Fault {
 pub struct MemoryError {
     /// The place of the adapter.
     pub node: Place,
-    /// The context.
+    /// The process's context.
     pub context: ContextId,
     /// What was wanted.
     pub placement: Placement,
@@ -223,12 +223,12 @@ impl Range {
         self.changes = changes;
     }
 
-    /// Pages that it takes, of addresses and, if it holds bytes, of memory.
+    /// Bytes of whole pages that the range takes, of addresses and, if it holds bytes, of memory.
     pub fn pages(&self) -> Bytes {
         pages(Bytes::new(self.length))
     }
 
-    /// Memory of the adapter that it takes.
+    /// Memory of the adapter that the range takes.
     pub fn adapter_memory(&self) -> Bytes {
         if self.contents.is_some() && self.placement == Placement::Adapter {
             self.pages()
@@ -238,7 +238,7 @@ impl Range {
     }
 }
 
-/// Whole pages, at least one.
+/// Bytes rounded up to whole pages, at least one.
 pub(crate) fn pages(bytes: Bytes) -> Bytes {
     PAGE * bytes.div_ceil(PAGE).max(1)
 }
@@ -253,7 +253,7 @@ impl AddressSpace {
     /// Maps a range at the lowest addresses of the heap that have room, on page boundaries.
     ///
     /// # Errors
-    /// The longest range that would fit.
+    /// Returns the longest range that would fit.
     pub fn map(
         &mut self,
         bytes: Bytes,
@@ -290,7 +290,7 @@ impl AddressSpace {
         Ok(ElanAddr::new(start as u32))
     }
 
-    /// Takes a range away, if one of this length begins there.
+    /// Takes a range away, if a range of this length begins at this address.
     pub fn unmap(&mut self, start: ElanAddr, bytes: Bytes) -> Option<Range> {
         let wanted = (u64::from(start.as_u32()), bytes.as_u64());
         let index = self
@@ -332,7 +332,7 @@ impl AddressSpace {
         }
     }
 
-    /// The same for one that writes.
+    /// Translates an access of at least one byte that writes.
     pub fn translate_mut(
         &mut self,
         at: ElanAddr,

@@ -12,7 +12,7 @@ use crate::transaction::{WORD, word_of};
 use typed_index_collections::TiVec;
 use units::Bytes;
 
-/// What lies behind an access, and the bytes if there are any.
+/// The memory behind an access, and the bytes if it holds any.
 type Found = (Placement, Option<Box<[u8]>>);
 
 /// The MMU of one adapter: the contexts of its processes, and what lies in its memory.
@@ -23,7 +23,7 @@ pub(crate) struct Mmu {
     used: Bytes,
     /// Where the events of all contexts lie, unless they have been freed.
     events: TiVec<EventNumber, Option<Address>>,
-    /// Those that have been freed.
+    /// Numbers of events that have been freed.
     free_events: Vec<EventNumber>,
 }
 
@@ -52,8 +52,8 @@ impl Memory {
         }
     }
 
-    /// Makes contexts for a process on each of some different nodes, of the lowest number that is free on all of them.
-    /// Context 0 is that of the open processes, made when it is first used.
+    /// Makes a context for a process on each of some different nodes, with the lowest number that is free on all of them.
+    /// Context 0 belongs to the open processes; it is made when it is first used.
     pub fn attach(
         &mut self,
         nodes: &[Place],
@@ -96,7 +96,7 @@ impl Memory {
         mmu.used -= held.map(Range::adapter_memory).sum::<Bytes>();
     }
 
-    /// The context of a process, for one that has a capability.
+    /// The context of a process, if a capability may address it.
     #[inline]
     pub fn context(&self, at: Address, capability: Capability) -> Result<&Context, Reason> {
         let contexts = &self.mmus[at.node].contexts;
@@ -111,7 +111,7 @@ impl Memory {
         }
     }
 
-    /// The context whose ranges an access to a process's memory goes by, and whether another adapter has it.
+    /// The context whose ranges decide about an access to a process's memory, and whether this context is at another adapter.
     #[inline]
     fn reach(&self, at: Address, capability: Capability) -> Result<(&Context, bool), Reason> {
         let context = self.context(at, capability)?;
@@ -121,7 +121,7 @@ impl Memory {
         }
     }
 
-    /// Makes the context at an adapter one that reaches the main memory of another, which is the same process's.
+    /// Lets the context at an adapter reach the main memory of the same process's context at another adapter.
     pub fn settle(&mut self, at: Address, home: Address, capability: Capability) {
         let context = self.context_mut(at, capability);
         context.expect("it is attached").home = Some(home);
@@ -144,7 +144,7 @@ impl Memory {
         contexts[at.context].as_deref_mut().ok_or(Reason::NoContext)
     }
 
-    /// What lies behind an access, if it is right. Zero bytes touch nothing.
+    /// The memory behind an access, if the access is right. Zero bytes touch nothing.
     #[inline]
     pub fn translate(
         &self,
@@ -163,7 +163,7 @@ impl Memory {
         in_reach(range.placement, far).map_err(fault)
     }
 
-    /// Translates an access and reads: what lies behind it, and the bytes if there are any.
+    /// Translates an access and reads: returns the memory behind it, and the bytes if it holds any.
     pub fn fetch(
         &self,
         at: Address,
@@ -207,7 +207,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Translates an access and reads; what holds no bytes reads as zeros.
+    /// Translates an access and reads. Memory that holds no bytes reads as zeros.
     pub fn load(
         &self,
         at: Address,
@@ -222,7 +222,7 @@ impl Memory {
         Ok(bytes.unwrap_or_else(|| vec![0; length.as_u64() as usize].into_boxed_slice()))
     }
 
-    /// A context of which something has been translated.
+    /// A context in which an address has been translated before.
     fn known(&mut self, at: Address) -> &mut Context {
         let context = self.mmus[at.node].contexts[at.context].as_deref_mut();
         context.expect("the address was translated")
@@ -301,7 +301,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Where an event lies; nowhere if it has been freed.
+    /// Where an event lies; none if it has been freed.
     pub fn event_address(&self, event: EventId) -> Option<Address> {
         self.mmus[event.node].events[event.index]
     }
@@ -314,7 +314,7 @@ impl Memory {
         }
     }
 
-    /// An event of a context at an address, if there is one and all else is right.
+    /// An event of a context at an address, if there is one and the access is right.
     pub fn event_at(
         &self,
         at: Address,
@@ -330,7 +330,7 @@ impl Memory {
         Ok(EventId { node, index })
     }
 
-    /// A place for an event at an address, or that of the one that is there.
+    /// A place for an event at an address, or the place of the event that is there.
     pub fn add_event(&mut self, at: Address, capability: Capability) -> Result<EventId, Fault> {
         let placement = self.translate(at, EVENT_BLOCK, Access::Host, capability)?;
         if placement != Placement::Adapter {
@@ -382,7 +382,7 @@ impl Memory {
         index.copied().ok_or_else(|| fault(Reason::Nothing))
     }
 
-    /// An event, and a queue, whose address has been examined.
+    /// The event at an address that has been examined.
     pub fn known_event(&mut self, at: Address) -> EventId {
         let (node, index) = (at.node, self.known(at).events[&at.elan]);
         EventId { node, index }
@@ -407,7 +407,7 @@ impl Memory {
     }
 }
 
-/// Whether an adapter reaches a range, which may be that of a process's context at another one.
+/// Whether an adapter reaches a range. The range may belong to the process's context at another adapter (`far`).
 #[inline]
 fn in_reach(placement: Placement, far: bool) -> Result<Placement, Reason> {
     if far && placement == Placement::Adapter {

@@ -58,7 +58,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// Of every mapped byte: which range it belongs to, its rights, its value.
 type Naive = BTreeMap<u64, (usize, Permissions, u8)>;
 
-/// Whether an access of at least one byte is right, by looking at each.
+/// Whether an access of at least one byte is right, judged byte by byte.
 fn expected(naive: &Naive, at: u64, length: u64, access: Access) -> Result<(), Reason> {
     let bytes: Vec<_> = naive.range(at..at + length).map(|(_, byte)| byte).collect();
     if bytes.len() as u64 != length || bytes.iter().any(|byte| byte.0 != bytes[0].0) {
@@ -92,7 +92,7 @@ proptest! {
                     let at = mmu.map(Bytes::new(length), Placement::Main, rights, contents).unwrap();
                     let number = u64::from(at.as_u32());
                     prop_assert!(number.is_multiple_of(PAGE.as_u64()));
-                    // Not next to anything.
+                    // No range lies next to another.
                     let taken = pages(Bytes::new(length)).as_u64();
                     let around = number - PAGE.as_u64()..number + taken + PAGE.as_u64();
                     prop_assert!(naive.range(around).next().is_none());
@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// What lies beyond the 32 bits is nowhere, whatever is mapped.
+/// Addresses beyond the 32 bits are nowhere, whatever is mapped.
 #[test]
 fn beyond_the_addresses() {
     let mut mmu = AddressSpace::default();

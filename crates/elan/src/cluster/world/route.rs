@@ -1,5 +1,5 @@
-//! The router. It tells each part of an adapter what happens to that part, in the network or at a time, and passes on what one
-//! part asks of another.
+//! The router. It tells each part of an adapter what happens to that part, in the network or at a time, and passes on what
+//! one part asks of another.
 
 use super::World;
 use crate::adapter::Due;
@@ -23,12 +23,12 @@ use units::Bytes;
 pub(crate) struct Adapter {
     pub commands: CommandProcessor,
     pub engine: DmaEngine,
-    /// Where the machine has one.
+    /// The short transaction engine, where the machine has one.
     pub sten: Option<Sten>,
     pub inputter: Inputter,
     pub processor: ThreadProcessor,
     pub events: EventUnit,
-    /// Set when its rail has failed.
+    /// Set when the adapter's rail has failed.
     pub down: Signal,
 }
 
@@ -185,7 +185,7 @@ impl World {
         self.post_with(node, command, Bytes::ZERO);
     }
 
-    /// The same, with bytes for a part that works on them.
+    /// Stores a command with bytes for the part that works on it.
     pub fn post_with(&mut self, node: Place, command: Command, bytes: Bytes) {
         let commanded = Due::Commanded(node, command);
         let mut wires = self.wires(node);
@@ -208,7 +208,7 @@ impl World {
         }
     }
 
-    /// A descriptor is for the queue of an adapter.
+    /// A descriptor is for the DMA queue of an adapter.
     pub fn enqueue(&mut self, node: Place, id: DmaId) {
         let (adapter, mut wires) = self.at(node);
         let down = adapter.down.is_set();
@@ -231,7 +231,7 @@ impl World {
         }
     }
 
-    /// A message to a queue is over, if there is one: the next one to it may go.
+    /// If a message to a queue is over, the next message to this queue may go.
     fn release(&mut self, node: Place, over: Option<Address>) {
         if let Some(queue) = over
             && let Some(next) = self.adapters[node].engine.release(queue)
@@ -252,7 +252,7 @@ impl World {
         }
     }
 
-    /// Lets the STEN do what it can, where there is one.
+    /// Lets the STEN do what it can, where the adapter has one.
     fn run_sten(&mut self, node: Place) {
         let (adapter, mut wires) = self.at(node);
         if let Some(sten) = &mut adapter.sten {
@@ -260,8 +260,8 @@ impl World {
         }
     }
 
-    /// Something has occurred. What completes by it starts its action; occurrences of an event that is set already do
-    /// not count, nor those of one that has been freed.
+    /// Something has occurred. What this completes starts its action; occurrences of an event that is set already or has
+    /// been freed do not count.
     fn occur(&mut self, occurrence: Occurrence) {
         match occurrence {
             Occurrence::Event(id) => self.event_occurs(id),
@@ -310,7 +310,7 @@ impl World {
         }
     }
 
-    /// Lets an event occur after the time that it takes to set it.
+    /// Lets an event occur after the time that setting it takes.
     pub fn occur_soon(&mut self, event: EventId) {
         let at = self.now + self.config.adapter.event;
         let occurred = Due::Occurred(Occurrence::Event(event));
@@ -323,7 +323,7 @@ impl World {
         wires.transfer(Direction::ToMain, EVENT_BLOCK, Due::Copied(occurrence));
     }
 
-    /// The block is in main memory: the process will see it at its next poll; the operating system wakes those that block.
+    /// The block is in main memory: a polling process sees it at its next poll; the operating system wakes blocking ones.
     fn copied(&mut self, occurrence: Occurrence) {
         let (adapter, mut wires) = self.at(occurrence.node());
         let config = &wires.config.adapter;
@@ -336,7 +336,7 @@ impl World {
         }
     }
 
-    /// The process has seen it.
+    /// The process has seen the block.
     fn seen(&mut self, occurrence: Occurrence) {
         match occurrence {
             Occurrence::Event(_) => unreachable!("a process sees the copy of a block"),

@@ -1,8 +1,8 @@
 //! Dynamic allocation: rails that both ends have reserved (coll2003 s4.1, algorithm 4).
 //!
-//! The process asks for a way on every rail that is free at its node, waits until all adapters have answered, takes as many
-//! of those granted as the striping ratio says, and gives the others back. If none is granted, it begins again at once.
-//! A rail that fails before it answers is one that refuses.
+//! The process asks for a way on every rail that is free at its node, and waits until all adapters have answered. It takes
+//! as many of the granted rails as the striping ratio says, and gives the others back. If none is granted, the process
+//! begins again at once. A rail that fails before it answers counts as a refusal.
 
 use super::turn::Turn;
 use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, free_rails, stripes};
@@ -39,7 +39,7 @@ impl Dynamic {
         }
     }
 
-    /// Asks on some rails; the numbers of the requests that were granted, by their rails, in ascending order.
+    /// Asks on some rails; returns the numbers of the granted requests, by their rails, in ascending order.
     async fn ask(&self, host: &Host, free: &[Rail], message: RailMessage) -> Vec<(Rail, u64)> {
         let mut asked = Vec::new();
         for &rail in free {

@@ -1,4 +1,4 @@
-//! Static allocation: of the rails on which the node transmits and the destination receives, each in turn (coll2003 s2).
+//! Static allocation: in turn, a rail on which the node transmits and the destination receives (coll2003 s2).
 
 use super::turn::Turn;
 use super::{Picking, Policy, RailMessage, next_of};

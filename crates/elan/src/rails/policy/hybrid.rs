@@ -1,8 +1,8 @@
-//! Hybrid allocation: short messages as they come, long ones as in dynamic allocation (coll2003 s4.3, algorithm 7).
+//! Hybrid allocation: short messages take a free rail, long ones follow dynamic allocation (coll2003 s4.3, algorithm 7).
 //!
-//! A short message goes on one rail, the next in turn of those that are free, and reserves nothing. The algorithm does not say
-//! what a process does when none is free; as it "uses the basic algorithm" for short messages (s6.6), it then takes the next
-//! of all.
+//! A short message takes one rail, the next in turn of the free rails, and reserves nothing. The algorithm does not say
+//! what a process does when no rail is free. Since the process "uses the basic algorithm" for short messages (s6.6), it
+//! then takes the next in turn of all rails.
 
 use super::dynamic::Dynamic;
 use super::turn::Turn;

@@ -7,7 +7,7 @@ use crate::Rail;
 pub struct Turn(Rail);
 
 impl Turn {
-    /// One that begins with a rail.
+    /// A turn that begins with a given rail.
     pub fn starting_at(rail: Rail) -> Self {
         Turn(rail)
     }
@@ -28,7 +28,7 @@ impl Turn {
 mod tests {
     use super::{Rail, Turn};
 
-    /// What is taken of some rails.
+    /// The rails that a turn takes from some.
     fn take(turn: &mut Turn, rails: &[u32], count: usize) -> Vec<u32> {
         let rails: Vec<Rail> = rails.iter().copied().map(Rail::new).collect();
         turn.take(&rails, count)

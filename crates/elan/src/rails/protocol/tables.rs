@@ -1,20 +1,20 @@
 //! # Tables 1 and 2 of coll2003, as tables
 //!
-//! A row an event, a cell a line, in the order of the paper. Lines marked *open* decide a cell that the paper leaves empty,
-//! and say why. Those that never happen are assertions; `tests/protocol` explores all interleavings of small networks, and
-//! finds every other cell in use and none of these.
+//! Each event is a row and each cell a line, in the order of the paper. Lines marked *open* decide a cell that the paper
+//! leaves empty, and say why. Cells that never happen are assertions. `tests/protocol` explores all interleavings of small
+//! networks, and finds every other cell in use and none of the assertions.
 //!
 //! Where text, algorithms and tables of coll2003 differ, and what is done:
 //!
-//! * Algorithm 5 puts the answer to a CTS that comes too late under "Receiving"; the example of s4.2 has it happen in
-//!   "Receiving & `Out_RTS`", which is empty in table 1. It is done in both.
-//! * Algorithm 5 sends the remote ACK of a local one in "Receiving & `Out_RTS`" only; table 1 in "Receiving", too. The sender
-//!   needs it in both.
-//! * The text sends a local ACK where an RTS is granted, the tables a CTS.
+//! * Algorithm 5 puts the answer to a CTS that comes too late under "Receiving"; in the example of s4.2 this answer happens
+//!   in "Receiving & `Out_RTS`", which is empty in table 1. Here the answer is given in both.
+//! * Algorithm 5 sends the remote ACK of a local ACK in "Receiving & `Out_RTS`" only; table 1 in "Receiving", too. The
+//!   sender needs it in both.
+//! * The text sends a local ACK where an RTS is granted, the tables send a CTS.
 //!
-//! An answer in "Free", "Receiving" or "Sending" is to a request that its process has given up: these columns of the last
-//! rows of table 1 exist for that. While another request is out, table 1 would take the answer for that one's; [`late`] says
-//! what is done instead.
+//! An answer in "Free", "Receiving" or "Sending" belongs to a request that its process has given up: for such answers these
+//! columns of the last rows of table 1 exist. While another request is out, table 1 would take the answer for an answer to
+//! that request; [`late`] says what is done instead.
 
 use super::{Answer, Control, Event, Status};
 
@@ -36,14 +36,14 @@ pub enum Cell {
     Meet {
         /// To the remote requester.
         remote: Control,
-        /// Of the counter.
+        /// The change of the counter.
         change: i32,
         /// The new status.
         next: Status,
     },
     /// Nothing happens.
     Ignore,
-    /// It cannot be, and why.
+    /// The event cannot happen in this status, and why.
     Never(&'static str),
 }
 
@@ -63,7 +63,7 @@ const fn remote(control: Control, next: Status) -> Cell {
     }
 }
 
-/// Gives back what was granted too late, and refuses the process.
+/// Gives back a grant that came too late, and refuses the process.
 const fn decline(next: Status) -> Cell {
     Cell::Go {
         local: Some(Answer::Nack),
@@ -166,7 +166,7 @@ pub const TABLE_1: [[Cell; 5]; 8] = {
     ]
 };
 
-/// Table 2, for a remote RTS in "Reserved": the local request wins, or the remote one does.
+/// Table 2, for a remote RTS in "Reserved": the local request wins, or the remote request wins.
 pub const TABLE_2: [Cell; 2] = [
     meet(Control::Nack, -1, Status::Reserved), // Local winner
     meet(Control::Cts, 1, Status::ReceivingOutRts), // Remote winner
@@ -176,7 +176,7 @@ pub const TABLE_2: [Cell; 2] = [
 pub const BUSY: Cell = remote(Control::Nack, Status::Reserved);
 
 /// What an answer to a request that was given up does while another request is out. The paper has no such cells: it has no
-/// identities of requests, and the answer would free or grant the other's reservation.
+/// identities of requests, so the answer would free or grant the other request's reservation.
 pub const fn late(event: Event, status: Status) -> Cell {
     use Status::{ReceivingOutRts, Reserved};
     match (event, status) {

@@ -15,7 +15,7 @@ const FINEST: f64 = 0.0001;
 /// Longest mean time between two messages of a node. Rare gaps of an exponential distribution are 40 times as long.
 const LONGEST_GAP: Time = Time::from_secs(3600);
 
-/// Jobs of a series, and their names.
+/// Checks the jobs of a series, and their names.
 pub(crate) fn check(jobs: &BTreeMap<String, JobGrid>, series: &str, check: &mut Check<'_>) {
     for (name, job) in jobs {
         let path = format!("{series}.jobs.{name}");
@@ -24,21 +24,21 @@ pub(crate) fn check(jobs: &BTreeMap<String, JobGrid>, series: &str, check: &mut 
     }
 }
 
-/// A search where there is not one job alone.
+/// Reports a search beside anything but one job alone.
 pub(crate) fn not_alone(series: &str, check: &mut Check<'_>) {
     let path = format!("{series}.saturation");
     let found = check.problem(&path, "a saturation point is that of one job alone");
     found.hint("give the job a series of its own, or leave this out");
 }
 
-/// When a rail fails: only the programs of jobs send what it loses over others.
+/// Checks when a rail fails. Only the programs of jobs send over other rails what the failed rail loses.
 pub(super) fn failure(failure: Option<RailFailure>, series: &str, check: &mut Check<'_>) {
     if let Some(failure) = failure {
         check.longest(&format!("{series}.failure.at"), failure.at, LONGEST);
     }
 }
 
-/// A search of the load at which a job saturates.
+/// Checks a search of the load at which a job saturates.
 pub(super) fn saturation(
     search: Option<Search>,
     jobs: &BTreeMap<String, JobGrid>,

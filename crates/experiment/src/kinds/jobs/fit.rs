@@ -1,17 +1,17 @@
-//! What a machine does not admit of jobs, and what their nodes do not admit of each other.
+//! What a machine does not admit of jobs, and what jobs on the same nodes do not admit of each other.
 
 use super::job::JobGrid;
 use crate::fit::{Fit, no_node};
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
 use elan::NodeId;
-use elan::rails::{Allocation, Kind};
+use elan::rails::Allocation;
 use itertools::Itertools;
 use std::collections::BTreeMap;
 use workload::RailFailure;
 use workload::pattern::Destinations;
 
-/// Jobs of a series.
+/// Checks the jobs of a series.
 pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<'_>) {
     for (name, job) in jobs {
         let path = format!("{series}.jobs.{name}");
@@ -24,7 +24,7 @@ pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<
             fit.writes(&format!("{path}.writes"), job);
         }
     }
-    // With nodes that the machine lacks, there is no sense in asking what they do.
+    // If the machine lacks nodes of the job, their work is not checked.
     if fit.problems().is_empty() {
         for (name, job) in jobs {
             fit.pattern(&format!("{series}.jobs.{name}"), job);
@@ -36,7 +36,7 @@ pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<
     }
 }
 
-/// A rail that fails: the machine has it, and another one that carries on.
+/// Checks a rail that fails: the machine must have it, and another rail that carries on.
 pub(super) fn failure(failure: Option<RailFailure>, series: &str, fit: &mut Fit<'_>) {
     let Some(RailFailure { rail, .. }) = failure else {
         return;
@@ -51,7 +51,7 @@ pub(super) fn failure(failure: Option<RailFailure>, series: &str, fit: &mut Fit<
         let message = format!("there is no rail {rail}: the machine has {rails}, from 0 on");
         fit.problem(&format!("{path}.rail"), message)
             .allowed(format!("0 to {}", rails - 1));
-    } else if section.is_some_and(|rails| rails.policy.value == Kind::Static)
+    } else if section.is_some_and(|rails| rails.policy.value.allocates())
         && let Ok(allocation) = Allocation::with_rails(fit.attached(), rails)
         && let Some((from, to)) = allocation.parted_without(rail.into())
     {
@@ -63,7 +63,7 @@ pub(super) fn failure(failure: Option<RailFailure>, series: &str, fit: &mut Fit<
 }
 
 impl Fit<'_> {
-    /// Each process may have a descriptor in the queue of an adapter.
+    /// Checks that each process may have a descriptor in the queue of an adapter.
     fn processes(&mut self, path: &str, job: &JobGrid) {
         let Some(processes) = &job.processes else {
             return;
@@ -80,7 +80,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Messages over several rails are written.
+    /// Checks that messages over several rails are written.
     fn writes(&mut self, path: &str, job: &JobGrid) {
         let Some(writes) = &job.writes else {
             return;
@@ -95,7 +95,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Whether a pattern suits the nodes, and gives any of them something to send.
+    /// Checks that a pattern suits the nodes, and gives one of them something to send.
     fn pattern(&mut self, path: &str, job: &JobGrid) {
         let servers: Vec<Vec<NodeId>> = match &job.servers {
             Some(servers) => servers.values().iter().map(Nodes::numbers).collect(),
@@ -133,7 +133,7 @@ impl Fit<'_> {
         }
     }
 
-    /// What is wrong with a pair of a list, for a job on these nodes.
+    /// The problem with a pair of a list, for a job on these nodes.
     fn bad_end(&self, nodes: &Nodes, from: u32, to: u32) -> Option<BadEnd> {
         let attached = self.attached();
         if to >= attached {
@@ -152,7 +152,7 @@ impl Fit<'_> {
         })
     }
 
-    /// Whether two jobs are on nodes of their own.
+    /// Checks that two jobs are on nodes of their own.
     fn jobs_apart(&mut self, (name, one): (&String, &JobGrid), path: &str, other: &JobGrid) {
         for (place, theirs) in other.nodes.places(path) {
             let theirs = theirs.numbers();

@@ -1,4 +1,4 @@
-//! The rules of the essay, against a reading of it that shares no code with the implementation.
+//! The rules of the essay, against a second implementation that shares no code with the first.
 
 use super::*;
 use crate::topology::Climb;
@@ -15,8 +15,8 @@ fn header(input: u32, injected: Cycle, high: bool) -> Waiting {
     }
 }
 
-/// The essay, step by step: those of the highest priority; of these the oldest, as far as ages count; of these the first
-/// that is met on a walk around the inputs.
+/// The essay, step by step: the headers of the highest priority; of these the oldest, as far as ages are compared; of these the
+/// first header on a walk around the inputs.
 fn brute_force(waiting: &[Waiting], first: u32, inputs: u32, rule: AgeRule, now: Cycle) -> u32 {
     let any_high = waiting.iter().any(|header| header.high);
     let class = waiting.iter().filter(|header| header.high == any_high);
@@ -68,8 +68,8 @@ proptest! {
         prop_assert_eq!(header.input, brute_force(&waiting, first, 12, rule, now));
     }
 
-    /// Whatever the start: the output is the first of those with the most free channels, and all of these are taken as
-    /// the start moves.
+    /// Whatever the start: the output is the first of the outputs with the most free channels, and as the start moves each of
+    /// these outputs is taken.
     #[test]
     fn the_least_loaded_link_is_taken(free in prop::collection::vec(0_u8..4, 1..9)) {
         let outputs: Vec<LinkId> = (100..100 + free.len()).map(LinkId::from).collect();
@@ -116,7 +116,7 @@ fn equal_ages_are_served_in_turn() {
     assert_eq!(served, [5, 7, 11, 0, 2]);
 }
 
-/// Inputs that always want the output get the same share of it, and none waits longer than a round.
+/// Inputs that always want the output get the same share of it, and no input waits longer than a round.
 #[test]
 fn rotation_is_fair() {
     let rule = AgeRule { cap: 0, step: 1 };
@@ -131,7 +131,7 @@ fn rotation_is_fair() {
     assert!(served.chunks(3).all(|round| round == [0, 4, 9]));
 }
 
-/// Beyond the cap all packets are equally old; below it a step is what makes a difference.
+/// Beyond the cap all packets are equally old; below the cap ages differ if they are a step apart.
 #[test]
 fn ages_saturate_and_are_coarse() {
     let waiting = [header(5, 0, false), header(2, 60, false)];
@@ -158,7 +158,7 @@ fn priority_comes_first() {
     assert_eq!(wins(&waiting, 0, rule, 100).input, 3);
 }
 
-/// Ties are spread evenly, for the packets of one source at one switch as for one packet at all switches.
+/// Ties are spread evenly, both for the packets of one source at one switch and for one packet at all switches.
 #[test]
 fn the_hash_spreads_ties() {
     let outputs = [10, 11, 12, 13].map(LinkId::new);
@@ -194,7 +194,7 @@ fn groups_of_a_crossbar() {
     every_step_names_its_outputs(&tree);
 }
 
-/// The same with four up-links to two parents: these have two children, by two links each.
+/// Groups and ports with four up-links to two parents: these have two children, by two links each.
 #[test]
 fn parallel_links_are_one_group() {
     let tree = FatTree::with_parallel_links(&[2, 2], &[4], &[2], 4).expect("within bounds");
@@ -204,14 +204,14 @@ fn parallel_links_are_one_group() {
     every_step_names_its_outputs(&tree);
 }
 
-/// Those of a tree with adaptive and with deterministic ascent.
+/// The crossbars of a tree with adaptive and with deterministic ascent.
 fn crossbars(tree: &FatTree) -> [(Crossbar, TiVec<LinkId, Hop>); 2] {
     let routing = |ascent| Climb::new(tree, ascent, Broadcast::Serialised);
     [Ascent::Adaptive, Ascent::Deterministic]
         .map(|ascent| Crossbar::new(&config(), &routing(ascent)))
 }
 
-/// From every link into a switch.
+/// Checks every step of a header, from every link into a switch.
 fn every_step_names_its_outputs(tree: &FatTree) {
     let [(adaptive, hops), (fixed, fixed_hops)] = crossbars(tree);
     for link in LinkId::all(tree.links()) {

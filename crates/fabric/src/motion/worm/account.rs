@@ -1,4 +1,4 @@
-//! Counting flits without one event per flit.
+//! Counts flits without one event per flit.
 
 use super::WormMover;
 use super::state::{Link, NONE};
@@ -6,7 +6,7 @@ use crate::motion::FlitCensus;
 use crate::{ChannelId, Cycle, LinkId, Place};
 use std::collections::VecDeque;
 
-/// Stretches of cycles, from and up to, in which a link has moved, as far back as its flits are still on the wire.
+/// Stretches of cycles, from and up to, in which a link has moved flits, as far back as these are still on the wire.
 pub(super) type Runs = VecDeque<(Cycle, Cycle)>;
 
 impl WormMover {
@@ -21,7 +21,7 @@ impl WormMover {
         runs.push_back((began, now));
     }
 
-    /// The link as it is in cycle `now`: at rest if its mover's worm has ended.
+    /// The state of the link in cycle `now`: at rest if its mover's worm has ended.
     pub(super) fn present(&self, link: LinkId, now: Cycle) -> Link {
         let mut state = self.links[link];
         if let Some(end) = self.ended(link, now) {
@@ -30,7 +30,7 @@ impl WormMover {
         state
     }
 
-    /// The place that a link ends at: such links are numbered in the order of the places.
+    /// The place at which a link into a node ends: these links are numbered in the order of the places.
     fn place_of(&self, ejection: LinkId) -> Place {
         Place::new(ejection.get() - self.first_ejection.get())
     }
@@ -95,8 +95,8 @@ impl WormMover {
         held.into()
     }
 
-    /// Of the branches of a channel: the least that any has sent, how much all have, and how many they are. Without
-    /// branches nothing has been sent.
+    /// Of the branches of a channel: the least number of flits that any branch has sent, the sum over all branches, and the
+    /// number of branches. Without branches nothing has been sent.
     fn taken(&self, channel: ChannelId, now: Cycle) -> (u32, u64, u64) {
         let this = &self.channels[channel];
         let branches = self.branches(this.down);
@@ -110,8 +110,8 @@ impl WormMover {
         }
     }
 
-    /// Copies of the flits of a channel's worm that are still to be made by its branches: each flit is copied as often as it
-    /// is sent by a branch that is not the last to do so.
+    /// Copies of the flits of a channel's worm that are still to be made by its branches: each branch that sends a flit makes
+    /// a copy, but for the last branch to send it.
     fn uncopied(&self, channel: ChannelId, now: Cycle) -> u64 {
         let this = &self.channels[channel];
         let (least, all, branches) = self.taken(channel, now);

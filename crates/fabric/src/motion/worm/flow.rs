@@ -1,4 +1,4 @@
-//! Evaluation of links: who moves, and whom a change concerns.
+//! Evaluation of links: which channel moves, and which links a change concerns.
 
 use super::WormMover;
 use super::state::{NO_ADAPTER, NONE};
@@ -6,8 +6,8 @@ use crate::motion::{Event, HORIZON, Moved, Witness};
 use crate::{ChannelId, Cycle, LinkId, Place};
 
 impl WormMover {
-    /// The rule: whether a channel that has flits to send can move in this cycle. Two comparisons that are both made are
-    /// faster than a branch that nobody can foresee.
+    /// The rule: whether a channel that has flits to send can move in this cycle. To make both comparisons is faster than a
+    /// branch that the processor cannot foresee.
     #[inline]
     pub(super) fn can(&self, channel: ChannelId, now: Cycle) -> bool {
         let this = &self.channels[channel];
@@ -18,18 +18,18 @@ impl WormMover {
         there & room & (down.sibling == NONE || self.others_have_room(down.sibling, sent, now))
     }
 
-    /// Whether a branch and those behind it in the chain have room for the next of so many flits.
+    /// Whether branch `first` and all branches behind it in the chain have room for flit number `sent`, counted from 0.
     #[cold]
     fn others_have_room(&self, first: ChannelId, sent: u32, now: Cycle) -> bool {
         let mut others = self.branches(first);
         others.all(|other| self.channels[other].sent.at(now) + self.buffer > sent)
     }
 
-    /// A channel and those behind it in the chain of its siblings; none, if it is the sink or nowhere.
+    /// Channel `first` and the channels behind it in the chain of siblings; none, if `first` is the sink or nowhere.
     pub(super) fn branches(&self, first: ChannelId) -> impl Iterator<Item = ChannelId> {
         let mut next = first;
         std::iter::from_fn(move || {
-            // What is special, and none, have the highest numbers.
+            // The special channels and [`NONE`] have the highest numbers.
             let branch = (next < self.specials.source).then_some(next)?;
             next = self.channels[branch].sibling;
             Some(branch)
@@ -63,7 +63,7 @@ impl WormMover {
         false
     }
 
-    /// Has the link of a channel that may have become able looked at, unless it goes on with an older one.
+    /// Has the link of a channel that may have become able looked at, unless the link goes on with one that precedes it.
     pub(super) fn consider(&mut self, channel: ChannelId, now: Cycle, witness: &impl Witness) {
         let link = self.link_of(channel);
         let state = &self.links[link];
@@ -72,7 +72,7 @@ impl WormMover {
         }
     }
 
-    /// Has a marked link do what the state at the start of the cycle demands. Doing so twice changes nothing.
+    /// Has a marked link do what the state at the start of the cycle demands. A second evaluation changes nothing.
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
         self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now, witness);
@@ -83,8 +83,8 @@ impl WormMover {
         self.serve(link, candidate, now, witness);
     }
 
-    /// What remains of the candidate of an adapter's link: none in a pause, if the partner wants to move too. In a pause
-    /// of the partner that one may be concerned, and is looked at too.
+    /// The candidate of an adapter's link after sharing: none while the link pauses, if its partner wants to move too. If the
+    /// partner pauses, this look may concern the partner, which is then looked at too.
     fn share(
         &mut self,
         number: Place,
@@ -102,7 +102,7 @@ impl WormMover {
         if adapter.turn <= now {
             let rival = self.has_candidate(partner, now);
             if candidate == NONE || !rival {
-                // No pause concerns who can move. The partner may have stood in one till now.
+                // At most one link can move, so that no pause holds. The partner may have stood in one till now.
                 if rival && self.links[partner].mover == NONE {
                     self.mark(partner);
                 }
@@ -175,7 +175,7 @@ impl WormMover {
             witness.foresee(now + u64::from(delay), Event::Starts(channel));
         }
         if !injects {
-            // A place falls free in the next cycle. Whoever waits for it stands.
+            // A place falls free in the next cycle. A channel that waits for the place stands.
             let upstream = &self.channels[up];
             let before = upstream.sent.at(now);
             if before == sent + self.buffer && before < upstream.flits {
@@ -242,7 +242,7 @@ impl WormMover {
         }
     }
 
-    /// More than so many flits arrive in front of a channel.
+    /// More than `before` flits arrive in front of a channel.
     #[inline]
     fn feed(&mut self, channel: ChannelId, before: u32, now: Cycle, witness: &impl Witness) {
         if self.channels[channel].sent.at(now) == before {
@@ -250,7 +250,7 @@ impl WormMover {
         }
     }
 
-    /// Does something with a branch and those behind it in the chain.
+    /// Calls `act` with branch `first` and with each branch behind it in the chain.
     #[cold]
     fn for_each(&mut self, first: ChannelId, mut act: impl FnMut(&mut Self, ChannelId)) {
         let mut next = first;
@@ -283,7 +283,7 @@ impl WormMover {
         }
     }
 
-    /// No more than so many flits arrive in front of a channel.
+    /// No more than `arrived` flits arrive in front of a channel.
     #[inline]
     fn starve(&mut self, channel: ChannelId, arrived: u32, now: Cycle, witness: &mut impl Witness) {
         let link = self.link_of(channel);
@@ -299,9 +299,9 @@ impl WormMover {
         }
     }
 
-    /// Nothing is left for the mover of a link, and nothing arrives. Where it is the only channel with flits to send, and
-    /// nobody shares the link's port, there is nothing to choose, and it stops at once: a channel that is granted in this
-    /// cycle finds the link at rest, as if it had been evaluated.
+    /// No flit is left for the mover of a link, and none arrives. If the mover is the only channel with flits to send, and
+    /// the link shares no port, there is nothing to choose, and the mover stops at once: a channel that is granted in this
+    /// cycle finds the link at rest, as if the link had been evaluated.
     fn dry(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
         let link = &self.links[number];
         if link.adapter == NO_ADAPTER && link.unsent.is_power_of_two() {

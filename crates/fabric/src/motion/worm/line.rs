@@ -1,11 +1,11 @@
-//! A count that stands still or grows by one in each cycle: what a constant rate makes of time.
+//! A count that stands still or grows by one in each cycle.
 
 use crate::Cycle;
 
 /// The number of flits that have passed a place by a certain cycle, as a straight line.
 ///
-/// The value of a line in the cycle in which it starts or stops is the same before and after: in that cycle the order of
-/// those who read and those who change does not matter.
+/// In the cycle in which a line starts or stops its value is the same before and after the change: in that cycle the order of
+/// reads and changes does not matter.
 ///
 /// Counts are below 2^32; the arithmetic is modulo 2^32, whatever the cycle. A line that is read may have grown for less
 /// than 2^32 cycles: see [`WormMover::sweep`](super::WormMover::sweep).
@@ -39,19 +39,19 @@ impl Line {
         u64::from(self.at(now)) + grown
     }
 
-    /// How far the line is ahead of a count for good: its lead now if it stands, no bound if it grows.
+    /// By how much the line will stay ahead of a count: its lead now if the line stands, no bound if it grows.
     pub fn lead(self, count: u32, now: Cycle) -> u32 {
         self.at(now).wrapping_sub(count) | self.slope
     }
 
-    /// Grows from cycle `now` on: one more at `now + 1`.
+    /// Lets the line grow from cycle `now` on: the count is one more at `now + 1`.
     pub fn start(&mut self, now: Cycle) {
         debug_assert!(!self.grows());
         self.offset = self.offset.wrapping_sub(now as u32);
         self.slope = u32::MAX;
     }
 
-    /// Stands from cycle `now` on.
+    /// Lets the line stand from cycle `now` on.
     pub fn stop(&mut self, now: Cycle) {
         debug_assert!(self.grows());
         self.offset = self.offset.wrapping_add(now as u32);

@@ -1,84 +1,84 @@
 //! # The worm mover: the same motion from events
 //!
-//! A worm flows at the rate of one flit a cycle or stands still, and between two such changes everything is a straight
-//! line in time. This mover keeps the lines and computes when the next change can come; it visits a link only then. It
-//! makes the motion of the flit mover (the rule of the parent module), the same flit over the same link in every cycle,
-//! at the cost of some twenty events a packet on 64 nodes.
+//! A worm flows at one flit a cycle or stands still, and between two such changes every count is a straight line in time. This
+//! mover keeps the lines and computes when the next change can come; it visits a link only then. It makes the motion of the flit
+//! mover (the rule of the parent module), the same flit over the same link in every cycle, at the cost of some twenty events a
+//! packet on 64 nodes.
 //!
 //! ## Why that is possible
 //!
-//! *One mover a link.* The oldest channel that can move takes the whole link. So each channel moves 0 or 1 flits in a
-//! cycle and a link serves one channel, its *mover*, till something happens: one state and one prediction a link. (Where
-//! channels are served in turns, rates are fractions. That is left to the flit mover.)
+//! *One mover a link.* The oldest channel that can move takes the whole link. So each channel moves 0 or 1 flits in a cycle, and
+//! a link serves one channel, its *mover*, till something happens: one state and one prediction a link. (Where channels are
+//! served in turns, rates are fractions: left to the flit mover.)
 //!
-//! *No cycle without delay.* A flit takes at least a cycle from link to link, and a place in a buffer is seen free one
-//! cycle after its flit has left. What a link does in cycle `t` depends on counts up to `t - 1` only, so that the links
-//! may be evaluated in any order.
+//! *No cycle without delay.* A flit takes at least a cycle from link to link, and a place in a buffer is seen free one cycle
+//! after its flit has left. What a link does in cycle `t` depends only on counts up to `t - 1`, so that the links may be
+//! evaluated in any order.
 //!
-//! *Reads do not see the cycle's own changes.* A line that starts or stops in cycle `t` has the same value in `t`
-//! before and after. Evaluations that are late, early or double are therefore harmless as long as none is *missing*.
+//! *Reads do not see the cycle's own changes.* A line that starts or stops in cycle `t` has the same value in `t` before and
+//! after the change. Evaluations that are late, early or double are therefore harmless as long as none is *missing*.
 //!
 //! ## What is kept
 //!
-//! Per channel the lines `S` (sent before a cycle) and `R` (arrived by a cycle), its length and neighbours; the ends of a
-//! path are special channels that always have flits, always have room, or never have any. Per link the mover, the cycle of
-//! its one valid prediction, its debt of tokens, and what it has carried.
+//! For each channel this mover keeps the lines `S` (sent before a cycle) and `R` (arrived by a cycle), the length of the worm
+//! and the neighbours. The ends of a path are special channels that always have flits, always have room, or never have room. For
+//! each link it keeps the link's mover, the cycle of its one valid prediction, its debt of tokens, and what it has carried.
 //!
-//! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able: `R` and the room only
-//! grow while it stands. So the choice of a link changes only if its mover ceases to be able, if another channel becomes
-//! able, or if a debt is paid or a pause begins or ends. Each has its event:
+//! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able: `R` and the room only grow
+//! while the channel stands. So the choice of a link changes only if its mover ceases to be able, if another channel becomes
+//! able, or if a debt is paid or a pause begins or ends. Each of these changes has its event:
 //!
 //! | event | entered | in its cycle |
 //! |---|---|---|
 //! | `Starts(v)` | when `v` starts, for `D` later | `R` grows. The first flit is the header's arrival. If the channel behind had nothing to send, its link is looked at |
-//! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to that; if none is there the link is looked at, or stops at once where there is no other choice |
+//! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to the end of these cycles; if no flit is there, the link is looked at, or stops at once where there is no other choice |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
-//! | `Due(l)` | with each prediction | void if the prediction has changed. Else the worm has ended ([`Moved::Tail`](super::Moved::Tail)), the mover can go on and is predicted anew, it cannot and the link is looked at, or a debt is paid and the link is looked at |
-//! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next begin or end of a pause | the link whose pause it is is looked at |
+//! | `Due(l)` | with each prediction | void if the prediction has changed. Else one of these holds: the worm has ended ([`Moved::Tail`](super::Moved::Tail)); the mover can go on and is predicted anew; the mover cannot go on and the link is looked at; or a debt is paid and the link is looked at |
+//! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next begin or end of a pause | the link whose pause begins or ends is looked at |
 //!
-//! and a link is looked at in the cycle in which a channel of it is granted. To *look at* a link is to mark it in phase 0
-//! and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A
-//! mover is predicted to stop after the rest of the worm, or the flits that are there if none arrives, or the room that is
-//! left if none leaves, whichever is least; when the channel behind it stops, the prediction is lowered. A prediction is a
-//! lower bound: if it comes too early the mover is predicted anew.
+//! A link is also looked at in the cycle in which one of its channels is granted. To *look at* a link is to mark it in phase
+//! 0 and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A mover
+//! is predicted to stop after the least of three numbers of flits: the rest of the worm; the flits that are there, if none
+//! arrives; and the room that is left, if no flit leaves. When the channel behind the mover stops, the prediction is lowered.
+//! A prediction is a lower bound: if its cycle comes too early, the mover is predicted anew.
 //!
-//! The channels downstream of a broadcast's worm are a chain: the first is `v`'s neighbour, each knows its next *sibling*. Room is
-//! the least that any branch leaves, and is so in predictions too; when flits begin or cease to arrive at the end of `v`,
-//! each branch is told; and each branch tells `v` when it stops, or starts while it has left `v`'s buffer full. That is
-//! enough: a branch has room again, after a cycle in which it had none, only because it started then (if it had gone on, `v`
-//! could not have moved to fill the buffer); so the last of those that held `v` up enters `Room(v)` in the cycle before
-//! `v` is able.
+//! The branches of a broadcast's worm at the end of `v` form a chain: the first is `v`'s neighbour, each knows its next
+//! *sibling*. The room of `v` is the least that any branch leaves, in predictions too. When flits begin or cease to arrive at
+//! the end of `v`, each branch is told. Each branch tells `v` when the branch stops, and when it starts while it has left `v`'s
+//! buffer full. That is enough: a branch leaves room again, after a cycle in which it left none, only because it started in that
+//! cycle (had it gone on, `v` could not have filled the buffer). So the last branch that held `v` up enters `Room(v)` one cycle
+//! before `v` is able.
 //!
-//! Two kinds of predictions, which would be most of them, are not entered:
+//! Two kinds of predictions, which would be most of all predictions, are not entered:
 //!
-//! * *Ends that concern nobody.* Where a link serves only one channel and neither the control plane nor a partner waits,
-//!   the end of the worm has no consequence until somebody looks at the link, closes the channel or charges a token; and
-//!   then the end is found by arithmetic (`WormMover::look_for_the_end`). A second channel that is granted meanwhile has
-//!   it entered.
-//! * *Room ahead of a header.* Till the header is at the next switch, `D` cycles, a longer buffer cannot fill. Whether it
-//!   can is seen then, after the links have been evaluated (`WormMover::limit`).
+//! * *Ends that concern nobody.* Where a link serves only one channel and neither the control plane nor a partner waits, the
+//!   end of the worm has no consequence until the link is looked at, the channel is closed or a token is charged; the end is
+//!   then found by arithmetic (`WormMover::look_for_the_end`). The grant of a second channel meanwhile enters the prediction.
+//! * *Room ahead of a header.* For `D` cycles, till the header is at the next switch, a buffer of more than `D` flits cannot
+//!   fill. Whether it will fill is seen when the header arrives, after the links have been evaluated (`WormMover::limit`).
 //!
 //! ## Why it is exact
 //!
-//! By induction over cycles: let all lines be right before cycle `t`. The decision of a link in `t` follows from the
-//! abilities of its channels, its debt, the pause, and what moved in `t - 1`. If the link is looked at, the rule itself is
-//! applied. If not, nothing of that has changed since `t - 1`: its mover is still able (the prediction is later than `t`,
-//! and whatever could make it wrong, the stop of a neighbour, lowers it in time: the stop of the channel upstream `D`
-//! cycles ahead, that of the channel downstream while there is room for one more flit); a channel that was not able is
-//! not able now, or is younger than the mover (see the events); and debts and pauses change at events. So the link goes on
-//! as it did, and that is what the lines say. The differential test compares both movers in every cycle.
+//! By induction over cycles: let all lines be right before cycle `t`. The decision of a link in `t` follows from the abilities
+//! of its channels, its debt, the pause, and what moved in `t - 1`. If the link is looked at, the rule itself is applied. If
+//! not, none of these has changed the decision since `t - 1`. Its mover is still able: the prediction is later than `t`, and
+//! only the stop of a neighbour could make the prediction wrong. Such a stop lowers the prediction in time: the stop of the
+//! channel upstream `D` cycles ahead, the stop of the channel downstream while there is room for one more flit. A channel that
+//! was not able is not able now, or is younger than the mover (see the events). Debts and pauses change at events. So the link
+//! goes on as it did, and so do the lines. The differential test compares both movers in every cycle.
 //!
 //! ## Tokens and sharing
 //!
-//! A link that rests pays one token a cycle: all that is kept is when it will have paid. A mover that goes on pays nothing;
-//! a link that turns to a channel with a debt of `n` rests, and is due `n` cycles later; whoever is the candidate then
-//! starts. A link of an adapter stands in its pause if its partner has a candidate in that cycle. Whether it has can change
-//! only when the partner is looked at, and whoever is looked at in the other's pause has the other looked at too.
+//! A link that rests pays one token a cycle: only the cycle in which the link will have paid is kept. A link whose mover goes on
+//! pays nothing. A link with a debt of `n` that turns to another channel rests, and is due `n` cycles later; the candidate of
+//! that cycle then starts. A link of an adapter stands in its pause if its partner has a candidate in that cycle. Whether the
+//! partner has a candidate can change only when the partner is looked at, and a look at one link in the pause of the other has
+//! the other looked at too.
 //!
 //! ## Counting
 //!
-//! Flits carried are a line per link. Between cycles all counts of any moment are there by arithmetic; of the links into
-//! nodes the last stretches of motion are noted, to know what is on the wire (module `account`).
+//! The flits that a link has carried are a line. Arithmetic gives all counts of any moment between cycles. For links into
+//! nodes the last stretches of motion are noted, to know which flits are on the wire (module `account`).
 
 mod account;
 mod flow;
@@ -103,7 +103,7 @@ pub struct WormMover {
     channels: TiVec<ChannelId, Channel>,
     links: TiVec<LinkId, Link>,
     adapters: TiVec<Place, Adapter>,
-    /// What the link into each place has moved lately.
+    /// When the link into each place has moved flits lately.
     runs: TiVec<Place, Runs>,
     first_ejection: LinkId,
     specials: Specials,
@@ -118,12 +118,12 @@ pub struct WormMover {
     headers: Vec<ChannelId>,
     /// The first cycle in which no link that rests has debts.
     settled: Cycle,
-    /// The last cycle that was begun, and the one in which lines were last ended in passing.
+    /// The last cycle that was begun, and the cycle of the last sweep.
     last: Cycle,
     swept: Cycle,
-    /// Whether a channel may be closed before all with the same one upstream are: only without circuits.
+    /// Whether a channel may be closed before all its siblings are: only without circuits.
     unlinks: bool,
-    /// Flits that branches beyond the first have sent or will have sent.
+    /// Flits that branches beyond the first have sent or will send.
     copies: u64,
     events: u64,
     reversed: bool,
@@ -193,7 +193,7 @@ impl WormMover {
         self.lanes.link(channel)
     }
 
-    /// Takes a branch that is closed out of the chain of its siblings, which may have flits to send still.
+    /// Takes a closed branch out of the chain of its siblings, which may still have flits to send.
     #[cold]
     fn unlink(&mut self, channel: ChannelId, up: ChannelId) {
         let first = self.channels[up].down;
@@ -217,11 +217,11 @@ impl WormMover {
         }
     }
 
-    /// Ends the lines that nobody has ended: those of flits that have all arrived, whose worm may be held for as long as
-    /// anybody likes. They grow on, and must not come to 2^32.
+    /// Ends lines `R` that have grown past the end of their worm. The channel may be held for any time after the last flit
+    /// has arrived, and its line grows on; no line may come to 2^32.
     #[cold]
     fn sweep(&mut self, now: Cycle) {
-        // Nothing has happened since, but for what happens in this cycle.
+        // Nothing has happened since the last cycle, but for the events of this cycle.
         let idle = now - 1 - self.last;
         let last = self.last;
         for channel in &mut self.channels[..self.specials.source] {
@@ -232,7 +232,7 @@ impl WormMover {
         self.swept = now;
     }
 
-    /// A pause of an adapter begins or ends: whom it concerns is looked at.
+    /// A pause of an adapter begins or ends: each link whose pause does so is looked at.
     fn turn(&mut self, number: Place, now: Cycle, witness: &mut impl Witness) {
         let adapter = &mut self.adapters[number];
         if adapter.turn != now {
@@ -371,7 +371,7 @@ impl Motion for WormMover {
         }
         link.unsent |= 1 << self.lanes.lane(channel);
         if link.mover != NONE && link.next > now {
-            // Somebody waits for the end of the mover's worm from here on.
+            // From here on the granted channel waits for the end of the mover's worm.
             let next = link.next.min(now + HORIZON);
             self.foresee(number, next, witness);
         }

@@ -1,4 +1,4 @@
-//! Predictions: how long a link can do what it does, and the ends of worms.
+//! Predictions: how long a link can go on as it does, and the ends of worms.
 
 use super::WormMover;
 use super::line::Line;
@@ -7,7 +7,7 @@ use crate::motion::{Event, HORIZON, Moved, Witness};
 use crate::{ChannelId, Cycle, LinkId};
 
 impl WormMover {
-    /// Makes a cycle the link's prediction, and has it looked at then.
+    /// Makes cycle `at` the link's prediction, and enters the event that has the prediction checked then.
     pub(super) fn foresee(&mut self, number: LinkId, at: Cycle, witness: &mut impl Witness) {
         let link = &mut self.links[number];
         link.next = at;
@@ -17,7 +17,7 @@ impl WormMover {
         }
     }
 
-    /// Foresees the earliest cycle in which a channel that moves cannot go on, if nothing happens till then.
+    /// Foresees the earliest cycle in which the moving channel cannot go on, if nothing happens till then.
     pub(super) fn predict(
         &mut self,
         number: LinkId,
@@ -36,7 +36,7 @@ impl WormMover {
         let ahead = (sent == 0) & (self.buffer > u32::from(link.delay));
         let blocked = there.min(if ahead { u32::MAX } else { room });
         if (rest <= blocked) & link.quiet & link.unsent.is_power_of_two() {
-            // Nobody waits for the end.
+            // The end of the worm concerns nobody.
             link.next = now + u64::from(rest);
             return;
         }
@@ -44,7 +44,7 @@ impl WormMover {
         self.foresee(number, now + lasts, witness);
     }
 
-    /// How far all branches, from the first on, are ahead of a count for good; no bound if all move.
+    /// By how much all branches, from `first` on, will stay ahead of a count; no bound if all branches move.
     fn room(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
         let down = &self.channels[first];
         let room = down.sent.lead(count, now);
@@ -54,7 +54,7 @@ impl WormMover {
         room
     }
 
-    /// The same of a branch and those behind it in the chain.
+    /// [`Self::room`] of the second branch, `first`, and of the branches behind it in the chain.
     #[cold]
     fn room_of_others(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
         let others = self.branches(first);
@@ -62,7 +62,7 @@ impl WormMover {
         room.min().unwrap_or(u32::MAX)
     }
 
-    /// The header of a channel's worm has arrived in this cycle: if it has found no way on, the buffer fills.
+    /// The header of a channel's worm has arrived in this cycle: if the header has found no way on, the buffer fills.
     pub(super) fn limit(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
         let this = &self.channels[channel];
         let number = self.link_of(channel);
@@ -77,7 +77,7 @@ impl WormMover {
         }
     }
 
-    /// A prediction has come: the worm has ended, or the link goes on, or is looked at.
+    /// The cycle of a prediction has come: the worm has ended, or the mover goes on, or the link is looked at.
     pub(super) fn due(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
         let mover = self.links[number].mover;
         if mover == NONE {
@@ -93,7 +93,7 @@ impl WormMover {
         }
     }
 
-    /// A worm has left a link: another may go on, or the partner of an adapter's link, in its pause.
+    /// A worm has left a link: another channel of the link may go on, or the partner that stood in its pause.
     fn left(&mut self, number: LinkId, now: Cycle) {
         let link = &self.links[number];
         let adapter = link.adapter;
@@ -114,14 +114,14 @@ impl WormMover {
         if !link.may_have_ended(now) {
             return None;
         }
-        // If nobody has looked since the prediction, that is the end, however long ago.
+        // If nobody has looked since the prediction, the predicted cycle is the end, however long ago.
         let at = if link.next == 0 { now } else { link.next };
         let channel = &self.channels[link.mover];
         let beyond = channel.sent.at(at).checked_sub(channel.flits)?;
         Some(at - u64::from(beyond))
     }
 
-    /// Has a link rest from the end of its mover's worm on, if that has come. Whether it has.
+    /// Has a link rest from the end of its mover's worm on, if the end has come. Returns whether the end has come.
     #[expect(
         clippy::inline_always,
         reason = "mostly there is nothing to do, at once"
@@ -136,7 +136,7 @@ impl WormMover {
         self.links[number].may_have_ended(now) && self.rest_from_the_end(number, now, witness)
     }
 
-    /// The same where there is a prediction in the past, or in this cycle.
+    /// [`Self::look_for_the_end`] where the prediction is in the past, or in this cycle.
     #[inline(never)]
     fn rest_from_the_end(
         &mut self,

@@ -1,4 +1,4 @@
-//! What the mover keeps of channels, links and adapters.
+//! What the mover keeps for channels, links and adapters.
 
 use super::line::Line;
 use crate::motion::{Carried, HORIZON, Worm};
@@ -13,19 +13,19 @@ pub(super) const NO_ADAPTER: Place = Place::new(u32::MAX);
 /// A count that no worm reaches and no buffer holds.
 const BOUNDLESS: u32 = 1 << 31;
 
-/// Channels of no link, which stand for the ends of paths and save a case wherever a neighbour is asked.
+/// Channels of no link, which stand for the ends of paths: code that asks a neighbour needs no case for an end.
 #[derive(Clone, Copy)]
 pub(super) struct Specials {
-    /// Upstream of an adapter: all flits have arrived.
+    /// Upstream of an adapter's channel: all flits have arrived.
     pub source: ChannelId,
-    /// Downstream of a node: takes everything.
+    /// Downstream of a channel into a node: takes everything.
     pub sink: ChannelId,
     /// Downstream of a header that waits: takes nothing.
     pub nowhere: ChannelId,
 }
 
 impl Specials {
-    /// The special channels have the numbers after those of the links.
+    /// The special channels, numbered after the channels of the links.
     pub fn after(count: u32) -> Self {
         Specials {
             source: ChannelId::new(count),
@@ -35,24 +35,24 @@ impl Specials {
     }
 }
 
-/// One virtual channel of one link and its present worm; half a cache line. The rank of the worm is kept elsewhere: it
-/// is asked for only where two worms compete.
+/// One virtual channel of one link and its present worm; half a cache line. The rank of the worm is kept elsewhere: only two
+/// worms that compete need it.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 pub(super) struct Channel {
-    /// `S`: flits sent over the link before a cycle. It may grow beyond the length of the worm until somebody looks, which
-    /// nobody can tell: who compares with it has then sent all flits, too.
+    /// `S`: flits sent over the link before a cycle. It may grow beyond the worm's length until the end is looked for. No
+    /// comparison shows this: a channel that is compared with the line has then sent all flits, too.
     pub sent: Line,
-    /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and
-    /// not stopped after a tail, since nobody asks beyond.
+    /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and not
+    /// stopped after a tail, since no one asks for later counts.
     pub arrived: Line,
     /// Length of the worm; 0 if the channel is free.
     pub flits: u32,
-    /// The channel that the worm arrives by, or the source.
+    /// The channel by which the worm arrives, or the source.
     pub up: ChannelId,
-    /// The channel that the worm leaves by, or the sink, or nowhere. The first of them if it branches.
+    /// The channel by which the worm leaves (the first of them if it branches), or the sink, or nowhere.
     pub down: ChannelId,
-    /// Another channel with the same one upstream, or [`NONE`].
+    /// The next channel with the same channel upstream, or [`NONE`].
     pub sibling: ChannelId,
 }
 
@@ -74,7 +74,7 @@ impl Channel {
         channel
     }
 
-    /// Source, sink, nowhere.
+    /// The special channels: source, sink, nowhere.
     pub fn specials() -> [Self; 3] {
         [
             Channel::standing(0, BOUNDLESS),
@@ -110,33 +110,34 @@ impl Channel {
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Link {
-    /// The channel whose flits it sends, or [`NONE`]: it rests. Its worm may have ended in cycle `next`, and nobody has
-    /// looked yet.
+    /// The channel whose flits the link sends, or [`NONE`]: the link rests. The mover's worm may have ended in cycle `next`
+    /// without a look at the link since.
     pub mover: ChannelId,
-    /// While it moves: the slots that it owes to tokens.
+    /// While the link moves flits: the slots that it owes to tokens.
     pub owed: u32,
-    /// While it moves: since when. While it rests: from when on it owes nothing; till then it pays a slot a cycle.
+    /// While the link moves flits: the first cycle in which it moved them. While the link rests: the first cycle in which it
+    /// owes nothing; till then it pays one slot a cycle.
     pub since: Cycle,
-    /// The prediction: the earliest cycle in which the mover cannot go on. One in the past if there is none.
+    /// The prediction: the earliest cycle in which the mover cannot go on; in the past if there is none.
     pub next: Cycle,
-    /// The cycle for which a look was entered last.
+    /// The cycle of the [`Event::Due`](crate::motion::Event::Due) that was entered last.
     pub entered: Cycle,
-    /// Flits sent before it began to move or to rest.
+    /// Flits sent before the link began to move flits, or to rest.
     flits: u64,
     /// Tokens charged so far, paid or not.
     charged: u64,
     /// Channels whose worm has flits to send, as bits.
     pub unsent: u8,
-    /// Whether it is to be looked at in this cycle.
+    /// Whether the link is to be looked at in this cycle.
     pub marked: bool,
-    /// Cycles from one end to the other. This and what follows never changes.
+    /// Cycles from one end to the other. This field and those that follow never change.
     pub delay: u8,
-    /// Whether it starts in a node, and whether it ends in one.
+    /// Whether the link starts in a node, and whether it ends in one.
     pub injects: bool,
     pub ejects: bool,
-    /// Whether the end of a worm concerns nobody but another worm of the same link.
+    /// Whether the end of a worm concerns only other worms of the same link.
     pub quiet: bool,
-    /// The adapter whose memory port it shares, or [`NO_ADAPTER`].
+    /// The adapter whose memory port the link shares, or [`NO_ADAPTER`].
     pub adapter: Place,
 }
 
@@ -146,7 +147,7 @@ const _: () = assert!(
 );
 
 impl Link {
-    /// A link at rest between two ends, either of which may be an adapter.
+    /// A link at rest; `injects` and `ejects` say whether it starts, and whether it ends, at an adapter.
     pub fn new(delay: u8, injects: bool, ejects: bool) -> Self {
         Link {
             mover: NONE,
@@ -166,7 +167,7 @@ impl Link {
         }
     }
 
-    /// Whether its mover is no longer, or in this cycle for the last time, known to go on.
+    /// Whether the link has a mover whose prediction is in the past or in this cycle, so that its worm may have ended.
     #[expect(
         clippy::needless_bitwise_bool,
         reason = "either is hard to foresee, both together less"
@@ -176,7 +177,7 @@ impl Link {
         (self.mover != NONE) & (self.next <= now)
     }
 
-    /// Ceases to move. Returns since when it moved.
+    /// Has the link cease to move flits. Returns since when it moved them.
     pub fn rest(&mut self, now: Cycle) -> Cycle {
         self.mover = NONE;
         self.flits += now - self.since;
@@ -186,7 +187,7 @@ impl Link {
         )
     }
 
-    /// Owes one more token from cycle `now` on.
+    /// Has the link owe one more token from cycle `now` on.
     pub fn charge(&mut self, now: Cycle) {
         self.charged += 1;
         // No branch, since nobody could foresee it.
@@ -199,7 +200,7 @@ impl Link {
         };
     }
 
-    /// What it has carried before cycle `now`, in which the worm of its mover has not ended.
+    /// What the link has carried before cycle `now`, if the worm of its mover has not ended by then.
     pub fn carried(&self, now: Cycle) -> Carried {
         if self.mover == NONE {
             return Carried {
@@ -218,16 +219,16 @@ impl Link {
 #[derive(Clone)]
 pub(super) struct Adapter {
     pub links: [LinkId; 2],
-    /// The cycle in which a period of each began, modulo 2^64.
+    /// The cycle in which a period of each link began, modulo 2^64.
     begins: [Cycle; 2],
-    /// Whether each is in a pause, if both want to move; valid before cycle `turn`.
+    /// Whether each link is in a pause, if both want to move; valid before cycle `turn`.
     pub pauses: [bool; 2],
-    /// The next cycle in which a pause begins or ends. A look is entered for it while both have flits that can move.
+    /// The next cycle in which a pause begins or ends; entered as an event while both links have flits that can move.
     pub turn: Cycle,
 }
 
 impl Adapter {
-    /// In cycle 0 each link is as far in its period as its phase says.
+    /// An adapter in cycle 0: each link is as far in its period as its phase says.
     pub fn new(links: [LinkId; 2], phases: [u64; 2]) -> Self {
         Adapter {
             links,
@@ -237,13 +238,13 @@ impl Adapter {
         }
     }
 
-    /// Finds who pauses now, and until when that holds.
+    /// Finds which links pause now, and until when this holds.
     pub fn find_windows(&mut self, now: Cycle, period: u64, burst: u64) {
         let mut lasts = HORIZON;
         for (pauses, begin) in self.pauses.iter_mut().zip(&mut self.begins) {
             let mut place = now.wrapping_sub(*begin);
             if place >= period {
-                // Mostly it is the next period: without a division.
+                // Mostly the next period has begun: no division is needed.
                 place = if place < 2 * period {
                     place - period
                 } else {

@@ -1,9 +1,9 @@
 //! # Broadcast routes: a fixed tree to a contiguous range of nodes
 //!
-//! A broadcast packet climbs a fixed path, never an adaptive one, to the lowest switch that covers its range and its
-//! source. There it turns, and from there on each switch sends it on to all of its children that have nodes of the range:
-//! a contiguous range of its down-links (petrini2001, "Broadcast tree for a 16-node network"; public Elan3 headers). Of parallel
-//! links it takes the first. The source may lie in the range; it then receives its own packet.
+//! A broadcast packet climbs a fixed path, never an adaptive one, to the lowest switch that covers its range and its source.
+//! There it turns, and from there on each switch sends it on to all of its children that have nodes of the range: a contiguous
+//! range of its down-links (petrini2001, "Broadcast tree for a 16-node network"; public Elan3 headers). Of parallel links the
+//! broadcast takes the first. The source may lie in the range; it then receives its own packet.
 //!
 //! With [`Broadcast::Serialised`] the up-link is number 0 of every switch, so that all broadcasts use the switches with
 //! member number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and
@@ -18,7 +18,7 @@ use crate::topology::wiring::{End, Wiring};
 impl FatTree {
     /// The level of the switch where a packet turns: the lowest that covers the source and all destinations.
     pub fn turn_level(&self, source: Place, destination: Destination) -> usize {
-        // What lies between two nodes is below every switch that is above both.
+        // All nodes between two nodes are below every switch that is above both.
         let (first, last) = (destination.first(), destination.last());
         self.common_level(first.min(source), last.max(source))
     }

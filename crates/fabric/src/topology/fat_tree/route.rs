@@ -1,4 +1,4 @@
-//! Source routes: the adapter writes one tag per switch into the header, each Elite removes the first and obeys it
+//! Source routes: the adapter writes one tag per switch into the header, each Elite removes the first tag and obeys it
 //! (petrini2003 s2.2.1).
 
 use super::FatTree;
@@ -36,7 +36,7 @@ impl Route {
         &self.tags[..usize::from(self.len)]
     }
 
-    /// Links of the path: one more than switches.
+    /// Links of the path: one more than its switches.
     pub fn links(&self) -> usize {
         usize::from(self.len) + 1
     }
@@ -45,10 +45,10 @@ impl Route {
 impl FatTree {
     /// The minimal route from `source` to `destination`: up to a nearest common ancestor, then down.
     ///
-    /// The switches of the descent are determined by the destination. The ascent leaves the choice to the switches, or
-    /// fixes it to up-link (destination modulo up-links) of each switch, as the Elan3 route tables do where they are not
-    /// adaptive, or to (child that the source is below, modulo up-links). Among parallel links down the switch chooses in
-    /// all cases; that is assumed, since the paper's trees have none.
+    /// The switches of the descent are determined by the destination. The ascent leaves the choice to the switches, or fixes the
+    /// up-link of each switch: to the destination modulo the number of up-links, as the Elan3 route tables do where they are not
+    /// adaptive, or to the child above the source modulo the number of up-links. Among parallel links down the switch chooses in
+    /// all cases; this is assumed, since the paper's trees have no parallel links.
     pub fn route(&self, source: Place, destination: Place, ascent: Ascent) -> Route {
         let turn = self.common_level(source, destination);
         let mut route = Route {
@@ -61,7 +61,7 @@ impl FatTree {
         route
     }
 
-    /// The tag number `place` of the route from a source to a destination that turns in level `turn`.
+    /// Tag number `place` of the route from a source to a destination, if the route turns in level `turn`.
     #[inline]
     fn tag(
         &self,
@@ -97,7 +97,7 @@ pub struct Climb {
 }
 
 impl Climb {
-    /// The routing of a tree by these rules.
+    /// The routing of a tree by two rules: for ascents and for broadcasts.
     pub fn new(tree: &FatTree, ascent: Ascent, broadcast: Broadcast) -> Self {
         Climb {
             tree: tree.clone(),
@@ -114,7 +114,7 @@ impl Routing for Climb {
         &self.tree
     }
 
-    /// Two children and two up-links of each switch have all that more have, and four levels all that more have.
+    /// Two children and two up-links of each switch have all the dependencies of more, and four levels those of more levels.
     fn model(&self) -> Self {
         let tree = &self.tree;
         let levels = tree.levels().min(4);
@@ -126,8 +126,8 @@ impl Routing for Climb {
         }
     }
 
-    /// One group for each child, of all links to it (one, unless there are parallel links). Above these either one group for
-    /// all up-links (adaptive ascent) or one for each.
+    /// Each child has one group of all links to it (one link, unless there are parallel links). The ports above have either one
+    /// group for all up-links (adaptive ascent) or one group for each up-link.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool {
         let level = self.tree.switch_level(switch);
         let down = self.tree.down_links(level);

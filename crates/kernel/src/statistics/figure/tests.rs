@@ -25,7 +25,7 @@ fn figures_of_unlike_samples_are_independent() {
     let other = figure(&[10.0, 10.0, 10.0, 10.0]);
     let apart = one.difference(&other).interval;
     near(apart.mean, -8.0);
-    // One of them has no noise.
+    // One of the two has no noise.
     near(apart.half(), one.interval.half());
     let ratio = one.ratio(&other).interval;
     near(ratio.mean, 0.2);

@@ -2,16 +2,16 @@
 //!
 //! | work | adapter | host |
 //! |---|---|---|
-//! | to see an envelope that has come in | it is in adapter memory | it crosses the bus, and is polled |
-//! | to match it, or a posted receive | `tport.handle`, `tport.scan` | `host.call` |
+//! | to see an envelope that has come in | nothing: the envelope is in adapter memory | the envelope crosses the bus, and is polled |
+//! | to match an envelope, or a posted receive | `tport.handle`, `tport.scan` | `host.call` |
 //! | to store small bytes | across the bus | `host.copy` |
-//! | a message that is longer | a DMA into its buffer | a DMA into a buffer of the system, then `host.copy`; the sender copies it out of its buffer, too |
-//! | to end a receive | an event, its block, a poll | nothing: the process is there |
+//! | to move a longer message | a DMA into its buffer | a DMA into a buffer of the system, then `host.copy`; the sender copies the message out of its buffer, too |
+//! | to end a receive | an event, its block, a poll | nothing: the process itself has matched |
 //!
 //! The host works while its process does not compute, as for messages of its own node. So a message that comes during a
-//! computation waits for the end of the computation. MPI's rule of progress forbids this, and adapters that run the protocol
-//! avoid it. The host copies a message as a whole, where a library would overlap copies and DMAs part by part. This
-//! simplification makes long messages slower.
+//! computation waits for the end of the computation. MPI's rule of progress forbids this, and adapters that run the
+//! protocol avoid it. The host copies a message as a whole, where a library would overlap copies and DMAs part by part.
+//! This simplification makes long messages slower.
 
 use super::port::{Port, Receive};
 use crate::cpu::Cpu;
@@ -27,7 +27,7 @@ use units::Bytes;
 /// The end of a DMA that was handed over.
 pub(super) enum End {
     Own(Transfer),
-    /// At the adapter of another rail.
+    /// The DMA was handed to the adapter of another rail.
     Beside(Pin<Box<dyn Future<Output = Result<(), DmaError>>>>),
 }
 
@@ -48,7 +48,7 @@ impl Future for End {
     }
 }
 
-/// Who works; the thread of a host's Tport never runs.
+/// The hands of a Tport: a thread or the host. The thread of a Tport where the host works never runs.
 pub(super) struct Hands {
     thread: Thread,
     host: Option<Cpu>,
@@ -83,7 +83,7 @@ impl Hands {
         self.thread.take(queue)
     }
 
-    /// What is fired when something comes into a queue.
+    /// The signal that is fired when a message comes into a queue.
     pub fn arrival(&self, queue: QueueId) -> Signal {
         self.thread.arrival(queue)
     }
@@ -97,7 +97,7 @@ impl Hands {
         }
     }
 
-    /// Takes something up and compares it with so many others.
+    /// Takes up an envelope or a posted receive, and compares it with so many others.
     pub async fn step(&self, port: &Port, compared: u32) {
         match &self.host {
             None => {
@@ -119,7 +119,7 @@ impl Hands {
         }
     }
 
-    /// Copies a message that a DMA has brought, if that is this one's task.
+    /// Copies a message that a DMA has brought, if this is the task of these hands.
     pub async fn copy(&self, size: Bytes) {
         if let Some(cpu) = &self.host {
             let time = self.node().config().host.copy.time(size);
@@ -127,7 +127,7 @@ impl Hands {
         }
     }
 
-    /// Tells a process that its receive is over, whose event this is.
+    /// Tells a process that its receive is over; `event` is the receive's event.
     pub async fn end(&self, receive: &Receive, event: EventId) {
         if self.by_host() {
             receive.by_host.fire();
@@ -148,7 +148,7 @@ impl Hands {
         }
     }
 
-    /// Hands a DMA over to the adapter of another rail, at which this is the process; see [`crate::elan::rails`].
+    /// Hands a DMA over to the adapter of another rail, where `place` is the process; see [`crate::elan::rails`].
     pub async fn dma_beside(&self, place: &Node, dma: Dma) -> End {
         let node = self.node().clone();
         match &self.host {

@@ -1,4 +1,4 @@
-//! What the host does for a Tport: it starts sends and receives, and ends both.
+//! The host's part of a Tport: it starts sends and receives, and ends both.
 
 use super::message::{Mode, Received, Room, Select, TportError};
 use super::port::{Order, Outcome, Peers, Port, Receive, Sending};
@@ -14,7 +14,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The descriptor of a posted receive: an envelope's length and as much again for its event and buffer, assumed.
+/// The length of a posted receive's descriptor: an envelope's, and as much again for event and buffer; assumed.
 const POST: Bytes = Bytes::new(64);
 
 /// Starts the thread of a process's Tport.
@@ -94,7 +94,7 @@ pub(super) fn cancel(elan: &Elan, receive: &Rc<Receive>) {
     let receive = Rc::clone(receive);
     elan.node().serve("cancel", async move {
         turn.work(&port.node, port.node.config().host.call).await;
-        // The calls of a process are in order: the receive has been posted, or has failed to be.
+        // The calls of a process are in order: the receive has been posted, or posting it has failed.
         if !receive.done.is_set() {
             port.command(turn, Bytes::ZERO).await;
             port.order(Order::Cancel(receive));
@@ -102,8 +102,8 @@ pub(super) fn cancel(elan: &Elan, receive: &Rc<Receive>) {
     });
 }
 
-/// The host ends a receive: it copies what waits elsewhere. A call that was given at a moment begins no sooner than the
-/// receive has ended.
+/// The host ends a receive: it copies the message if that waits elsewhere. A call that was given at a moment begins no
+/// sooner than the receive has ended.
 pub(super) async fn finish(
     elan: &Elan,
     receive: &Receive,
@@ -197,7 +197,7 @@ impl Port {
         if let Some(event) = event {
             lost |= sent.is_ok() && !self.told(event.0).await;
             self.state.borrow_mut().waiting.remove(&event.1);
-            // What is on its way to the event of one that is lost may still come.
+            // The notice to the event of a lost send may still come.
             if !lost {
                 self.free_event(event);
             }
@@ -212,7 +212,7 @@ impl Port {
         }
     }
 
-    /// Waits until an event is set; whether it is, which it will not be where there are several rails and this one has failed.
+    /// Waits until an event is set; returns false if there are several rails and the rail of the envelopes has failed.
     async fn told(&self, event: EventId) -> bool {
         let mut set = pin!(self.node.wait(event));
         let down = self.rails.as_ref().map(|_| self.node.down());

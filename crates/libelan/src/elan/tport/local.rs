@@ -1,4 +1,4 @@
-//! Messages between processes of one node, through shared memory: the hosts do all of it.
+//! Messages between processes of one node, through shared memory: the hosts do all the work.
 
 use super::message::{Received, Room, TportError};
 use super::port::{Outcome, Peers, Port, Receive};
@@ -10,7 +10,7 @@ use elan::ProcessId;
 use kernel::Signal;
 use std::rc::Rc;
 
-/// Sends a message. The turn of the sender's processor lasts until it has copied what it copies.
+/// Sends a message. The turn of the sender's processor lasts until the sender has copied its bytes.
 pub(super) async fn send(
     elan: &Elan,
     to: ProcessId,
@@ -67,7 +67,7 @@ impl Port {
         }
     }
 
-    /// Finds a receive's message among those that are in shared memory already; whether there was one.
+    /// Finds a receive's message among the messages that are in shared memory already; returns whether there was one.
     pub(super) fn take_shared(self: &Rc<Self>, peers: Peers, receive: &Rc<Receive>) -> bool {
         let mut state = self.state.borrow_mut();
         let takes = |message: &SharedMessage| receive.takes(&message.envelope);
@@ -88,7 +88,7 @@ impl Port {
         true
     }
 
-    /// A receive has its message: the process copies it as soon as it does nothing else.
+    /// A receive has its message: the process copies the message as soon as it does nothing else.
     fn take(self: &Rc<Self>, peers: Peers, receive: Rc<Receive>, message: SharedMessage) {
         if let Some(matched) = &message.matched {
             matched.fire();

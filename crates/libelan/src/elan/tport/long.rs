@@ -13,24 +13,24 @@ type Part = (Bytes, Bytes);
 
 /// A message whose bytes take several rails, or one of several.
 pub(super) struct Long {
-    /// What is over with it; taken at its end.
+    /// The get or fetch that ends with the message; taken at the end of the message.
     pending: Cell<Option<Pending>>,
     source: ProcessId,
     from: ElanAddr,
     to: ElanAddr,
     wanted: Wanted,
-    /// What is not under way.
+    /// Parts of the message that are not under way.
     left: RefCell<Vec<Part>>,
     under_way: Cell<u32>,
     failed: Cell<Option<DmaError>>,
 }
 
-/// A part of it that a rail carries.
+/// A part of a message that one rail carries.
 pub(super) struct Stripe {
     long: Rc<Long>,
     part: Part,
     rail: Rail,
-    /// Whether the rail is taken for it.
+    /// Whether the rail is taken for the stripe.
     taken: bool,
 }
 
@@ -40,8 +40,8 @@ impl Server {
         rails.expect("only then there are such messages")
     }
 
-    /// Whether the rails carry a message from the main memory of its sender to a place here: if there are several, and it is
-    /// main memory.
+    /// Whether the rails carry a message from its sender's main memory to a place here: if there are several rails, and the
+    /// place is in main memory.
     pub(super) fn spreads(&self, near: bool, to: ElanAddr, size: Bytes) -> bool {
         let placement = || self.hands.node().placement(to, size);
         self.port.rails.is_some() && !near && placement() != Ok(Placement::Adapter)
@@ -129,7 +129,7 @@ impl Server {
         self.pending.borrow_mut().push((stripe, end));
     }
 
-    /// A part of a message is over; what is over with it, if it was the last.
+    /// A part of a message is over; if it was the last part, returns what ends with the message.
     pub(super) fn stripe_ended(
         &self,
         stripe: Stripe,
@@ -143,7 +143,7 @@ impl Server {
         match result {
             Ok(()) => {}
             Err(error) if error.is_rail_down() => {
-                // It is still in line if it has not been started as a whole.
+                // The message is still in line if not all of it has been started.
                 let mut line = self.line.borrow_mut();
                 if !line.iter().any(|other| Rc::ptr_eq(other, &long)) {
                     line.push_front(Rc::clone(&long));
@@ -160,7 +160,7 @@ impl Server {
 }
 
 impl Long {
-    /// What is over with it, if all of it is.
+    /// What ends with the message, if all of it is over.
     fn over(&self) -> Option<(Pending, Result<(), DmaError>)> {
         if self.under_way.get() > 0 || !self.left.borrow().is_empty() {
             return None;

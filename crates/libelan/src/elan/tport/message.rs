@@ -1,4 +1,4 @@
-//! What a message is to programs: how one is selected, where it goes, what became of it.
+//! What a message is to programs: how it is selected, where it goes, what became of it.
 
 use crate::elan3::AllocError;
 use elan::{DmaError, ElanAddr, Fault, ProcessId, Rail};
@@ -6,11 +6,11 @@ use std::fmt;
 use thiserror::Error;
 use units::Bytes;
 
-/// Which messages a receive takes: those of a process, if it names one, whose masked sender and tag equal the masked ones
-/// here. A mask of 0 matches anything, one of all ones exactly.
+/// Which messages a receive takes: those of the given process, if any, whose masked sender and tag equal the masked ones
+/// here. A mask of 0 matches anything, a mask of all ones matches exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Select {
-    /// The process that sends, whatever it calls itself; none is any.
+    /// The process that sends, whatever it calls itself; none matches any process.
     pub process: Option<ProcessId>,
     /// Bits of the sender that count.
     pub sender_mask: u32,
@@ -76,7 +76,7 @@ impl fmt::Display for Select {
 /// When a send ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// When its buffer may be used again.
+    /// When the send's buffer may be used again.
     Standard,
     /// Not before a receive has taken the message.
     Synchronous,
@@ -89,9 +89,9 @@ pub enum Room {
     Buffer(ElanAddr, Bytes),
     /// In a buffer that the system provides, and the process frees.
     System,
-    /// Nowhere: it only wants to know of it, and leaves it to another receive.
+    /// Nowhere: the receive only wants to know of the message, and leaves it to another receive.
     Probe,
-    /// Nowhere, and it does not wait: if no such message has come, it ends with [`TportError::Nothing`].
+    /// Nowhere, and the receive does not wait: if no such message has come, it ends with [`TportError::Nothing`].
     Peek,
 }
 
@@ -100,13 +100,13 @@ pub enum Room {
 pub struct Received {
     /// The process that sent it.
     pub process: ProcessId,
-    /// What its sender calls itself.
+    /// What the sender calls itself.
     pub sender: u32,
-    /// Its tag.
+    /// The message's tag.
     pub tag: u64,
-    /// Its length.
+    /// The message's length.
     pub size: Bytes,
-    /// Where it lies; nowhere if it was only probed.
+    /// Where the message lies; nowhere if it was only probed.
     pub at: Option<ElanAddr>,
 }
 
@@ -118,11 +118,11 @@ pub enum TportError {
         "a message of {size} (sender {sender}, tag {tag}) does not fit in the {room} of its receive"
     )]
     Truncated {
-        /// What its sender calls itself.
+        /// What the sender calls itself.
         sender: u32,
-        /// Its tag.
+        /// The message's tag.
         tag: u64,
-        /// Its length.
+        /// The message's length.
         size: Bytes,
         /// The buffer's length.
         room: Bytes,
@@ -130,13 +130,13 @@ pub enum TportError {
     /// An adapter refused an access to one of the buffers, or there is no such process.
     #[error(transparent)]
     Dma(#[from] DmaError),
-    /// The receiver could not get the message or store it.
+    /// The receiver could not get or store the message.
     #[error("process {by} could not take the message")]
     Refused {
         /// The receiver.
         by: ProcessId,
     },
-    /// The rail of the envelopes has failed, on a machine with several.
+    /// The rail of the envelopes has failed, on a machine with several rails.
     #[error("rail {rail} is down, which carries the envelopes of messages")]
     RailDown {
         /// The rail.
@@ -162,13 +162,13 @@ impl From<Fault> for TportError {
 /// What a process has done with its Tport so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Messages that it began to send.
+    /// Messages that the process began to send.
     pub sent: u64,
     /// Messages that were matched.
     pub matched: u64,
-    /// Of these, the ones that came before their receive.
+    /// Matched messages that came before their receive.
     pub unexpected: u64,
-    /// Small messages that went as longer ones, since too many were unexpected.
+    /// Small messages that went as longer messages, since too many were unexpected.
     pub held: u64,
     /// Longer messages that went into buffers of the system before they were matched.
     pub buffered: u64,

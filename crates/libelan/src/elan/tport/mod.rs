@@ -1,9 +1,9 @@
 //! # Tports: tagged messages (petrini2003 s3.2)
 //!
 //! A sender labels each message with an *envelope*: a sender's number, a tag and the size. A receiver names what it wants
-//! by masks, and by the sending process if it likes ([`Select`]); messages of one process to another are received in the order in which they were sent. Envelopes
-//! are matched by a thread on the adapter of the *receiver*, without its host (petrini2003 s5.1: MPI "needs to run a thread in the
-//! Elan ... to match the message tags").
+//! by masks, and optionally by the sending process ([`Select`]). Messages of one process to another are received in the
+//! order in which they were sent. A thread on the adapter of the *receiver* matches envelopes, without the host
+//! (petrini2003 s5.1: MPI "needs to run a thread in the Elan ... to match the message tags").
 //!
 //! | call | here |
 //! |---|---|
@@ -14,50 +14,50 @@
 //! | - | [`Tport::peek`], [`Tport::rx_cancel`] |
 //! | `elan_tportBufFree`, `elan_tportGetStats` | [`Tport::buf_free`], [`Tport::stats`] |
 //!
-//! The tag has 64 bits, where that of the original library has 32: a real MPI on Tports puts its communicator's context, its
-//! tag and bits of its protocol side by side. The envelope keeps its length, since sizes and addresses have 32 bits.
+//! The tag has 64 bits, where the tag of the original library has 32: a real MPI on Tports puts its communicator's context,
+//! its tag and bits of its protocol side by side. The envelope keeps its length, since sizes and addresses have 32 bits.
 //!
 //! ## The way of a message
 //!
 //! | length | what travels first | the rest | the send ends |
 //! |---|---|---|---|
-//! | *small*, up to `tport.small` | envelope and bytes, one packet into the receiver's queue | | acknowledged |
-//! | *longer* | the envelope | once matched, the receiver's thread *gets* the bytes from the sender's buffer | the bytes are there |
-//! | *longer*, up to `tport.big`, unexpected | the envelope | got at once into a buffer of the system | the same |
-//! | synchronous, small | as small | | matched |
+//! | *small*, up to `tport.small` | envelope and bytes, one packet into the receiver's queue | | when acknowledged |
+//! | *longer* | the envelope | once matched, the receiver's thread *gets* the bytes from the sender's buffer | when the bytes are there |
+//! | *longer*, up to `tport.big`, unexpected | the envelope | got at once into a buffer of the system | when the bytes are there |
+//! | synchronous, small | as small | | when matched |
 //!
-//! The sender's host stores envelope and small bytes in its adapter, word by word, and posts a queue DMA; the bytes of
-//! others are not touched. The receiver's thread takes each envelope up (`tport.handle`), compares it with the posted
-//! receives in the order of their posting (`tport.scan` each), stores small bytes at their place, across the bus if that
-//! is main memory, and sets the receive's event. A receive is posted by a descriptor of [`POST`] bytes and a command; the
-//! thread compares it with the unexpected messages in the order of their arrival.
+//! The sender's host stores envelope and small bytes in its adapter, word by word, and posts a queue DMA; the host does not
+//! touch the bytes of longer messages. The receiver's thread takes each envelope up (`tport.handle`), compares it with the
+//! posted receives in the order of their posting (`tport.scan` each), stores small bytes at their place, across the bus if
+//! that is main memory, and sets the receive's event. A receive is posted by a descriptor of [`POST`] bytes and a command;
+//! the thread compares it with the unexpected messages in the order of their arrival.
 //!
-//! Two orders of the host beside these go the way of a posted receive, at its cost. A *peek* is a probe that ends with
-//! nothing if no message that it takes has come when the thread compares it. To *cancel* a receive is a call, a command, and
+//! Two further orders of the host go the way of a posted receive, at its cost. A *peek* is a probe that ends with nothing
+//! if no message that it takes has come when the thread compares it. To *cancel* a receive is a call, a command, and
 //! `tport.handle` of the thread, which takes the receive off unless a message has been found for it.
 //!
-//! On an Elan4 envelope and small bytes are a command of the short transaction engine ([`elan::sten`]), and so is what
-//! threads tell each other; a small send ends as soon as they have left the host. (The signals of groups go the same way.)
+//! On an Elan4 envelope and small bytes are a command of the short transaction engine ([`elan::sten`]), and so are the messages
+//! between threads. A small send ends as soon as its bytes have left the host. (The signals of groups go the same way.)
 //!
-//! `tport.matching = "host"` gives all this work to the processes themselves (module `hands`).
+//! `tport.matching = "host"` gives all this work to the hosts of the processes (module `hands`).
 //!
-//! On a machine with several rails the bytes of longer messages take those that its policy picks ([`crate::elan::rails`]).
+//! On a machine with several rails the bytes of longer messages take the rails that the policy picks ([`crate::elan::rails`]).
 //!
 //! ## Bounds
 //!
 //! The number of unexpected small messages of a sender at a receiver is bounded: by `tport.buffer`, in packets, divided by the
 //! processes of the job, but at least 1 and at most `tport.slots`. The receiver's thread returns half of this credit at a time.
-//! A message beyond the bound goes as a longer one: its bytes are *held* at the sender until it is matched.
-//! Longer messages are buffered while `tport.system` has room. A queue that is full discards, and the sender's adapter
-//! tries again. Nothing is lost, and no message keeps another one from being matched.
+//! A message beyond the bound goes as a longer one: its bytes are *held* at the sender until the message is matched. Longer
+//! messages are buffered while `tport.system` has room. A full queue discards messages, and the sender's adapter tries
+//! again. Nothing is lost, and no message keeps another one from being matched.
 //!
 //! ## On one node
 //!
-//! Processes of one node exchange messages through shared memory (petrini2003 s3.2): the sender copies bytes up to `tport.big` in
-//! (`host.copy`), and the receiver sees them after `host.shared` and copies them out. The receiver copies longer messages, and
-//! messages beyond the same bound, from the sender's buffer. A receiver copies when a receive is matched and the process does
-//! not compute. A receive is matched by the first message that comes, through the network or through shared memory; the thread
-//! and the host agree about this at no cost, which is a simplification.
+//! Processes of one node exchange messages through shared memory (petrini2003 s3.2): the sender copies bytes up to
+//! `tport.big` in (`host.copy`); the receiver sees the bytes after `host.shared` and copies them out. The receiver copies
+//! longer messages, and messages beyond the same bound, from the sender's buffer. A receiver copies when a receive is
+//! matched and the process does not compute. A receive takes the first matching message that comes, through the network or
+//! through shared memory; the thread and the host agree about this at no cost, which is a simplification.
 
 mod hands;
 pub(super) mod host;
@@ -87,12 +87,12 @@ pub struct Tx {
 }
 
 impl Tx {
-    /// Whether it has ended (`elan_tportTxDone`).
+    /// Whether the send has ended (`elan_tportTxDone`).
     pub fn is_done(&self) -> bool {
         self.sending.done.is_set()
     }
 
-    /// Waits until it has ended, and tells when it did. The process takes no notice of it, as it does in [`Tport::tx_wait`].
+    /// Waits until the send has ended, and returns when. The process does not see it, unlike in [`Tport::tx_wait`].
     pub async fn ended(&self) -> Time {
         self.sending.done.wait().await;
         self.sending.ended.get().expect("it has ended")
@@ -106,19 +106,19 @@ pub struct Rx {
 }
 
 impl Rx {
-    /// Whether it has ended (`elan_tportRxDone`).
+    /// Whether the receive has ended (`elan_tportRxDone`).
     pub fn is_done(&self) -> bool {
         self.receive.done.is_set()
     }
 
-    /// Waits until it has ended, and tells when it did. The process takes no notice of it, as it does in [`Tport::rx_wait`].
+    /// Waits until the receive has ended, and returns when. The process does not see it, unlike in [`Tport::rx_wait`].
     pub async fn ended(&self) -> Time {
         self.receive.done.wait().await;
         self.receive.ended.get().expect("it has ended")
     }
 }
 
-/// A process's Tport (`ELAN_TPORT`). Clones are the same.
+/// A process's Tport (`ELAN_TPORT`). Clones stand for the same Tport.
 #[derive(Clone)]
 pub struct Tport {
     pub(crate) elan: Elan,
@@ -136,8 +136,8 @@ impl Tport {
         self.elan.port()
     }
 
-    /// Starts to send `size` bytes to a process (`elan_tportTxStart`), as `sender`. Their buffer must not change until the
-    /// send ends.
+    /// Starts to send `size` bytes to a process (`elan_tportTxStart`), as `sender`. The buffer of the bytes must not change
+    /// until the send ends.
     pub fn tx_start(
         &self,
         mode: Mode,
@@ -169,8 +169,8 @@ impl Tport {
     /// Waits until a receive ends (`elan_tportRxWait`).
     ///
     /// # Errors
-    /// If the message is longer than its buffer, or one of the buffers faults; if the receive was cancelled, or is a peek that
-    /// has found nothing.
+    /// If the message is longer than its buffer, or one of the buffers faults; if the receive was cancelled, or is a peek
+    /// that has found nothing.
     pub fn rx_wait(&self, rx: Rx) -> impl Future<Output = Result<Received, TportError>> {
         let (receive, given) = (rx.receive, self.elan.cpu().given());
         async move {
@@ -183,8 +183,8 @@ impl Tport {
         }
     }
 
-    /// Looks for a message to receive, and does not wait for one. It starts at once, as [`rx_start`](Self::rx_start) does, and
-    /// is over when the thread has looked.
+    /// Looks for a message to receive, and does not wait for one. The peek starts at once, as [`rx_start`](Self::rx_start)
+    /// does, and is over when the thread has looked.
     ///
     /// # Errors
     /// If there is no memory for an event.
@@ -201,8 +201,8 @@ impl Tport {
         }
     }
 
-    /// Cancels a receive. If no message has been found for it when the thread comes to it, it ends with
-    /// [`TportError::Cancelled`]; if one has, it goes on, and [`rx_wait`](Self::rx_wait) tells of the message.
+    /// Cancels a receive. If no message has been found for the receive when the thread comes to it, it ends with
+    /// [`TportError::Cancelled`]. Otherwise the receive goes on, and [`rx_wait`](Self::rx_wait) tells of the message.
     pub fn rx_cancel(&self, rx: &Rx) {
         host::cancel(&self.elan, &rx.receive);
     }
@@ -210,12 +210,12 @@ impl Tport {
     /// Frees a buffer of the system (`elan_tportBufFree`).
     ///
     /// # Errors
-    /// If it is none.
+    /// If no buffer of the system lies there.
     pub fn buf_free(&self, at: ElanAddr) -> Result<(), AllocError> {
         self.port().buf_free(at)
     }
 
-    /// What has been done so far (`elan_tportGetStats`).
+    /// What the Tport has done so far (`elan_tportGetStats`).
     pub fn stats(&self) -> Stats {
         self.port().stats()
     }

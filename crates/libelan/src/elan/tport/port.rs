@@ -16,7 +16,7 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::{Bytes, Time};
 
-/// Sends and answers of a process that wait in its adapter for their acknowledgement; more wait in the host.
+/// Sends and answers of a process that wait in its adapter for their acknowledgement; further ones wait in the host.
 const SLOTS: u32 = 32;
 
 /// A send under way.
@@ -24,14 +24,14 @@ const SLOTS: u32 = 32;
 pub(crate) struct Sending {
     pub done: Signal,
     pub result: Cell<Option<Result<(), TportError>>>,
-    /// Who refused it.
+    /// The process that refused the message.
     pub(super) refused: Cell<Option<ProcessId>>,
-    /// When it ended.
+    /// When the send ended.
     pub(super) ended: Cell<Option<Time>>,
 }
 
 impl Sending {
-    /// Ends it, unless it has ended: a short message has when its bytes have left the host.
+    /// Ends the send, unless it has ended: a short send ends when its bytes have left the host.
     pub(super) fn end(&self, now: Time, result: Result<(), TportError>) {
         if self.result.get().is_none() {
             self.result.set(Some(result));
@@ -50,23 +50,23 @@ pub(crate) struct Receive {
     pub(super) event: Cell<Option<EventId>>,
     /// Fired by the host once the outcome is there.
     pub(super) by_host: Signal,
-    /// Whether the thread has been told of it.
+    /// Whether the thread has been told of the receive.
     pub(super) known: Cell<bool>,
-    /// Whether a message has been found for it.
+    /// Whether a message has been found for the receive.
     pub(super) matched: Cell<bool>,
     pub(super) outcome: RefCell<Option<Outcome>>,
-    /// When it ended.
+    /// When the receive ended.
     pub(super) ended: Cell<Option<Time>>,
 }
 
 impl Receive {
-    /// Whether it takes a message.
+    /// Whether the receive takes a message.
     pub(super) fn takes(&self, envelope: &Envelope) -> bool {
         let one = envelope;
         self.select.takes(one.source, one.sender, one.tag)
     }
 
-    /// Whether it leaves its message to another one.
+    /// Whether the receive leaves its message to another receive.
     pub(super) fn only_looks(&self) -> bool {
         matches!(self.room, Room::Probe | Room::Peek)
     }
@@ -86,7 +86,7 @@ impl Receive {
         }
     }
 
-    /// Its end, which the process sees.
+    /// Ends the receive; the process sees the end.
     pub(super) fn end(&self, now: Time) {
         self.ended.set(Some(now));
         self.done.fire();
@@ -103,7 +103,7 @@ pub(super) enum Order {
 pub(super) enum Outcome {
     /// The message is in its place, or was only to be found.
     Here(Received),
-    /// It is in a buffer of the system.
+    /// The message is in a buffer of the system.
     Buffered(Received, ElanAddr),
     Failed(TportError),
 }
@@ -116,7 +116,7 @@ pub(crate) struct Port {
     pub(super) node: Node,
     pub(super) vp: ProcessId,
     pub(crate) cpu: Cpu,
-    /// The rails of its node, if there are several.
+    /// The rails of the process's node, if there are several.
     pub(super) rails: Option<Rails>,
     pub(super) config: TportConfig,
     /// Small messages of one sender that may be unexpected.
@@ -135,12 +135,12 @@ pub(crate) struct Port {
 pub(super) struct State {
     /// Receives without a message, in the order of their posting.
     pub posted: VecDeque<Rc<Receive>>,
-    /// What the thread is told of: receives, which are among those, and what becomes of them.
+    /// What the thread is told: posted receives and cancellations.
     pub inbox: VecDeque<Order>,
     /// Messages without a receive, in the order of their arrival.
     pub arrived: VecDeque<Arrived>,
     pub shared: VecDeque<SharedMessage>,
-    /// Small messages at each receiver, and those of each sender that are not yet given back.
+    /// Small messages lent to each receiver, and small messages of each sender that are not yet given back.
     pub lent: BTreeMap<ProcessId, u32>,
     pub owed: BTreeMap<ProcessId, u32>,
     /// Sends that wait for an event, by its place.
@@ -153,7 +153,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Takes a receive off the list, for which a message has been found, or which shall not have one; whether it was there.
+    /// Takes a receive off the list, because a message has been found for it or it is to end; returns whether it was there.
     pub fn take_off(&mut self, receive: &Rc<Receive>) -> bool {
         let place = self
             .posted
@@ -184,7 +184,7 @@ impl Port {
         let answers = Pool::new(&mut memory, SLOTS, ENVELOPE)?;
         let share = config.buffer / (packet * u64::from(nvps));
         let window = share.clamp(1, config.slots.into()) as u32;
-        // The memory of unexpected messages; the thread keeps track of them itself.
+        // The memory of unexpected messages; the thread itself keeps track of it.
         let buffer = packet * u64::from(window) * u64::from(nvps);
         let all = elan::Permissions::LOCAL;
         node.map(Placement::Adapter, buffer, all, true)?;
@@ -233,7 +233,7 @@ impl Port {
         self.state.borrow_mut().events.push((event, at));
     }
 
-    /// Whether a small message may go to a process; if so, one less may.
+    /// Whether a small message may go to a process; if so, takes one from the bound.
     pub(super) fn borrow(&self, to: ProcessId) -> bool {
         let mut state = self.state.borrow_mut();
         let lent = state.lent.entry(to).or_default();
@@ -256,8 +256,8 @@ impl Port {
         self.state.borrow().stats
     }
 
-    /// Finds the first posted receive that takes a message, among those that the finder knows of, and takes it off the
-    /// list; probes that would take it are told of it. Returns how many it was compared with.
+    /// Finds the first posted receive that takes a message, among the receives that the finder knows of, and takes it off the
+    /// list; probes that would take the message are told of it. Returns with how many receives the message was compared.
     pub(super) fn claim(
         &self,
         knows: impl Fn(&Receive) -> bool,

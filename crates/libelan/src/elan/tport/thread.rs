@@ -1,7 +1,7 @@
 //! The thread on the adapter: it matches envelopes with receives, and moves the bytes.
 //!
-//! It never waits for one message alone: gets and answers that it has handed over go on by themselves, and their ends are
-//! work as envelopes and posted receives are. So no message, and no process that does not receive, keeps another one back.
+//! The thread never waits for one message alone. Gets and answers that it has handed over go on by themselves; it treats their
+//! ends as work, like envelopes and posted receives. So no message, and no process that does not receive, keeps another one back.
 
 use super::hands::{End, Hands};
 use super::long::{Long, Stripe};
@@ -30,7 +30,7 @@ pub(super) enum Pending {
     /// An answer, in its slot.
     Answer(ElanAddr),
     Notice,
-    /// A part of the first two, on one of several rails.
+    /// A part of a get or fetch, on one of several rails.
     Stripe(Stripe),
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn serve(port: Rc<Port>, peers: Peers, elan3: Context, thread: 
 }
 
 impl Server {
-    /// What is next, if there is anything.
+    /// The next work, if there is any.
     fn next(&self, context: &mut task::Context<'_>, waits: &mut Vec<Wait>) -> Poll<Work> {
         let mut pending = self.pending.borrow_mut();
         for index in 0..pending.len() {
@@ -184,7 +184,7 @@ impl Server {
         }
     }
 
-    /// A receive is to be cancelled: it is, unless a message has been found for it.
+    /// A receive is to be cancelled: this succeeds unless a message has been found for the receive.
     async fn cancel(&self, receive: Rc<Receive>) {
         let cancelled = self.port.state.borrow_mut().take_off(&receive);
         self.step(0).await;
@@ -247,7 +247,7 @@ impl Server {
         state.arrived.push_back(Arrived { envelope, body });
     }
 
-    /// Brings a message into a buffer of the system, if it may and can be buffered.
+    /// Brings a message into a buffer of the system, if the message may be buffered and there is room.
     async fn fetch(&self, envelope: Envelope) -> Body {
         let size = envelope.size;
         if envelope.synchronous || size > self.port.config.big || size.is_zero() {
@@ -279,7 +279,7 @@ impl Server {
         let at = match receive.room {
             Room::Buffer(at, room) if size <= room => Ok(at),
             Room::Buffer(_, room) => Err(envelope.truncated(room)),
-            // A message that has been fetched is in such a buffer.
+            // A message that has been fetched is in a buffer of the system.
             _ if matches!(body, Body::Fetched(_)) => Ok(ElanAddr::NOWHERE),
             _ => self.port.buffer(size).map_err(TportError::from),
         };
@@ -348,7 +348,7 @@ impl Server {
         }
     }
 
-    /// A message that is matched needs its buffers no more, and its sender knows.
+    /// A message that is matched needs its buffers no more, and its sender is told.
     async fn discard(&self, envelope: Envelope, body: Body) {
         match body {
             Body::Small(_) => {
@@ -364,7 +364,7 @@ impl Server {
     }
 
     fn free(&self, fetch: &Fetch) {
-        // A failed one was freed before.
+        // The buffer of a failed fetch was freed before.
         if fetch.ended.get() == Some(Ok(())) {
             let freed = self.port.buf_free(fetch.buffer);
             freed.expect("it is freed once");
@@ -423,7 +423,7 @@ impl Server {
         self.pending.borrow_mut().push((pending, end.into()));
     }
 
-    /// Something that was handed over has ended.
+    /// A DMA that was handed over has ended.
     pub async fn ended(&self, pending: Pending, result: Result<(), DmaError>) {
         let (mut pending, mut result, mut spread) = (pending, result, false);
         if let Pending::Stripe(stripe) = pending {
@@ -439,7 +439,7 @@ impl Server {
                     self.hands.copy(envelope.size).await;
                     receive.by_host.fire();
                 } else if spread {
-                    // The last packet of one get could tell the process; the ends of several do not.
+                    // The last packet of a single get could tell the process; the ends of several gets do not.
                     let event = receive.event.get().expect("the thread is told of it");
                     self.hands.end(&receive, event).await;
                 }

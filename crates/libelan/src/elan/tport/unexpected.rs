@@ -1,4 +1,4 @@
-//! Messages that are there before their receive is: those that came through the network, and those in shared memory.
+//! Messages that came before their receive: through the network, or through shared memory.
 
 use super::port::Receive;
 use super::wire::Envelope;
@@ -13,7 +13,7 @@ pub(super) struct Arrived {
     pub body: Body,
 }
 
-/// Where its bytes are.
+/// Where the message's bytes are.
 pub(super) enum Body {
     /// In the adapter's buffers.
     Small(Box<[u8]>),
@@ -27,9 +27,9 @@ pub(super) enum Body {
 pub(super) struct Fetch {
     pub buffer: ElanAddr,
     pub ended: Cell<Option<Result<(), DmaError>>>,
-    /// Who waits for the end.
+    /// The receive that waits for the end.
     pub receive: RefCell<Option<Rc<Receive>>>,
-    /// Whether nobody wants it any more.
+    /// Whether no receive wants the message any more.
     pub dropped: Cell<bool>,
 }
 
@@ -37,13 +37,13 @@ pub(super) struct Fetch {
 pub(super) struct SharedMessage {
     pub envelope: Envelope,
     pub body: SharedBody,
-    /// Fired when it is matched, for one that its sender waits for.
+    /// Fired when the message is matched, if its sender waits for this.
     pub matched: Option<Signal>,
 }
 
-/// Where its bytes are.
+/// Where the message's bytes are.
 pub(super) enum SharedBody {
     Copied(Box<[u8]>),
-    /// In the sender's buffer, until it is told that it may go on.
+    /// In the sender's buffer, until the sender is told that it may go on.
     There(Node, Signal),
 }

@@ -1,4 +1,4 @@
-//! What travels in the queues of Tports: envelopes, and what threads tell each other.
+//! What travels in the queues of Tports: envelopes, and messages between threads.
 
 use super::message::{Received, TportError};
 use crate::elan::rails::MOST_TOLD;
@@ -6,24 +6,24 @@ use elan::config::ENVELOPE;
 use elan::{ElanAddr, ProcessId};
 use units::Bytes;
 
-/// Who sends what.
+/// The envelope of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {
     /// The sending process.
     pub source: ProcessId,
-    /// What it calls itself.
+    /// What the sender calls itself.
     pub sender: u32,
     pub tag: u64,
     pub size: Bytes,
-    /// Whether its bytes come with the envelope.
+    /// Whether the message's bytes come with the envelope.
     pub here: bool,
-    /// Where they lie at the sender.
+    /// Where the bytes lie at the sender.
     pub from: ElanAddr,
-    /// Its event to set after the match; nowhere if it waits for none.
+    /// The sender's event to set after the match; nowhere if the sender waits for none.
     pub event: ElanAddr,
-    /// Whether it waits for the match, whatever may be buffered.
+    /// Whether the sender waits for the match, whatever may be buffered.
     pub synchronous: bool,
-    /// Whether they lie in adapter memory.
+    /// Whether the bytes lie in adapter memory.
     pub near: bool,
     /// The rails that are free at the sender, as bits; see [`crate::elan::rails`].
     pub free: u32,
@@ -41,7 +41,7 @@ impl Envelope {
         }
     }
 
-    /// Why it does not fit in a buffer of this length.
+    /// The error of a message that does not fit in a buffer of this length.
     pub fn truncated(&self, room: Bytes) -> TportError {
         TportError::Truncated {
             sender: self.sender,
@@ -55,11 +55,11 @@ impl Envelope {
 /// A message between threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire {
-    /// The bytes follow, or stay at the sender.
+    /// An envelope. The bytes follow, or stay at the sender.
     Envelope(Envelope),
-    /// The process has used up so many small messages of the reader's.
+    /// The process has used up so many of the reader's small messages.
     Credit { from: ProcessId, count: u32 },
-    /// The process could not take the reader's message whose event this is.
+    /// The process could not take a message of the reader; `event` is the message's event.
     Refused { by: ProcessId, event: ElanAddr },
 }
 
@@ -75,7 +75,7 @@ const FREE: u32 = u8::BITS;
 const _: () = assert!(FREE + MOST_TOLD == u32::BITS);
 
 impl Wire {
-    /// Its 32 bytes.
+    /// The 32 bytes of the message.
     pub fn encode(self) -> [u8; ENVELOPE.as_u64() as usize] {
         let (process, kind, words) = match self {
             Wire::Envelope(envelope) => {

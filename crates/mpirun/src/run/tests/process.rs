@@ -14,15 +14,15 @@ pub struct Process {
     /// Local time.
     pub now: u64,
     ids: u64,
-    /// What has been told and not yet been asked for.
+    /// Reports that have come and that the program has not yet asked for.
     told: BTreeMap<u64, (Report, Vec<u8>)>,
     /// Untagged messages.
     pub messages: Vec<Vec<u8>>,
     /// What has come of the payload of a report.
     coming: Vec<u8>,
-    /// Whether it stores a wrong bit of the next payload, and says so.
+    /// Whether the rank stores a wrong bit of the next payload, and says so.
     pub spoils: bool,
-    /// Whether it gives wrong checksums.
+    /// Whether the rank gives wrong checksums.
     pub misquotes: bool,
     /// Memory that others reach, by its key.
     pub memory: BTreeMap<u64, Vec<u8>>,
@@ -74,13 +74,13 @@ impl Process {
         self.order(OrderKind::Send, order, bytes)
     }
 
-    /// Sends, and waits for the end of it.
+    /// Sends, and waits for the end of the send.
     pub fn send_and_wait(&mut self, to: u32, tag: u64, bytes: &[u8]) -> Status {
         let send = self.send(to, tag, bytes);
         self.end_of(send).0
     }
 
-    /// Receives, and waits for the end of it.
+    /// Receives, and waits for the end of the receive.
     pub fn receive_and_wait(
         &mut self,
         from: u32,
@@ -91,7 +91,7 @@ impl Process {
         self.end_of(receive)
     }
 
-    /// Looks for a message of anybody, and waits for the end of it; its number, too.
+    /// Looks for a message of anybody, and waits for the end of the look; returns its number, too.
     pub fn peek(&mut self, flags: Flags) -> (u64, Status, Report) {
         let order = Order {
             peer: ANYBODY,
@@ -214,14 +214,14 @@ impl Process {
         }
     }
 
-    /// Leaves, is outside for so long, and comes back.
+    /// Leaves, is outside for this long, and comes back.
     pub fn come_back_after(&mut self, time: Time) {
         self.link.finish(self.now);
         let now = self.link.come_back().expect("the simulation goes on");
         self.now = now.max(self.now + time.as_ps());
     }
 
-    /// Waits until so many ranks do.
+    /// Waits at a meeting until this many ranks do.
     pub fn meet(&mut self, which: u64, ranks: u64) {
         let wait = Order {
             id: which,
@@ -248,7 +248,7 @@ impl Process {
         self.wait(self.now + step.as_ps(), Flags::default());
     }
 
-    /// Looks for a message until it has come, and keeps it: the order that receives it.
+    /// Looks for a message until it has come, and keeps it; returns the order that receives it.
     pub fn found(&mut self, from: u32, tag: u64, step: Time) -> Order {
         let mut order = Order {
             peer: from,
@@ -318,7 +318,7 @@ pub fn options(ranks: u32) -> Options {
     }
 }
 
-/// Runs a program on every rank. A rank that panics ends the run, and leaves its like in their waits.
+/// Runs a program on every rank. A rank that panics ends the run, and leaves the other ranks in their waits.
 pub fn play(
     machine: Machine,
     options: Options,
