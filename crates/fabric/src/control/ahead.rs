@@ -86,7 +86,7 @@ impl<R: Routing> Control<R> {
                 let link = self.lanes.link(channel);
                 prefetch(self.links.get(link));
                 prefetch(self.free.get(link));
-                motion.fetch_closing(channel);
+                motion.fetch_channel(channel);
             }
             Event::Delivered(packet) | Event::Acknowledged(packet) => self.flights.fetch(packet),
             Event::Ended(_) | Event::SetUp(_) => {}
@@ -140,7 +140,7 @@ impl<R: Routing> Control<R> {
         }
         if let Some(&group) = self.flagged_groups.get(place + SECOND) {
             for &link in self.crossbar.outputs(group).0 {
-                motion.fetch_closing(self.lanes.channel(link, 0));
+                motion.fetch_channel(self.lanes.channel(link, 0));
             }
         }
     }

@@ -289,7 +289,7 @@ impl<R: Routing> Control<R> {
                 self.calendar.get(cycle, place)
             };
             if let Some(event) = event {
-                if sorted && self.is_far {
+                if sorted {
                     self.look_ahead(motion, place);
                 }
                 place += 1;

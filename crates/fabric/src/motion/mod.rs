@@ -159,10 +159,10 @@ pub trait Motion {
         false
     }
 
-    /// Has the processor fetch the records of a channel that will be closed soon, and of its link.
-    fn fetch_closing(&self, _channel: ChannelId) {}
+    /// Has the processor fetch the records of a channel that will soon be granted or closed, and of its link.
+    fn fetch_channel(&self, _channel: ChannelId) {}
 
-    /// Has the processor fetch the record of a link that will be charged, or of which a channel will be granted.
+    /// Has the processor fetch the record of a link that will soon be charged.
     fn fetch_link(&self, _link: LinkId) {}
 
     /// Begins cycle `now`: tells of the headers that arrive in it, in any order.

@@ -262,7 +262,7 @@ impl Motion for WormMover {
             Event::Starts(channel) | Event::Stops(channel) => {
                 prefetch(self.channels.get(channel));
             }
-            Event::Room(channel) => self.fetch_closing(channel),
+            Event::Room(channel) => self.fetch_channel(channel),
             Event::Due(link) => self.fetch_link(link),
             Event::Turn(adapter) => prefetch(self.adapters.get(adapter)),
         }
@@ -274,7 +274,7 @@ impl Motion for WormMover {
             Event::Starts(channel) | Event::Stops(channel) => {
                 let this = &self.channels[channel];
                 if this.down < self.specials.source {
-                    self.fetch_closing(this.down);
+                    self.fetch_channel(this.down);
                 }
                 !this.arrived.grows() && this.down == self.specials.nowhere
             }
@@ -290,7 +290,7 @@ impl Motion for WormMover {
     }
 
     #[inline]
-    fn fetch_closing(&self, channel: ChannelId) {
+    fn fetch_channel(&self, channel: ChannelId) {
         prefetch(self.channels.get(channel));
         self.fetch_link(self.link_of(channel));
     }
