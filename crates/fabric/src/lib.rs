@@ -64,6 +64,7 @@ pub mod id;
 mod mechanism;
 pub mod motion;
 mod prefetch;
+mod table;
 pub mod topology;
 
 pub use config::{Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Multiplexing};

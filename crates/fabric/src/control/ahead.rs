@@ -6,9 +6,9 @@
 use super::Control;
 use super::arbitration::Sender;
 use super::event::{Event, KINDS};
-use crate::Cycle;
+use crate::ChannelId;
 use crate::motion::{self, Motion};
-use crate::prefetch::prefetch;
+use crate::prefetch::{STAGE, prefetch};
 use crate::topology::Routing;
 
 /// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
@@ -16,24 +16,17 @@ use crate::topology::Routing;
 const FIRST: usize = 20;
 const SECOND: usize = 8;
 
-/// From this number of links on the records of a network do not fit into a second-level cache of 2 MB; with 1,024 nodes they do.
-pub(super) const FAR: usize = 1 << 15;
-
 impl<R: Routing> Control<R> {
-    /// Sorts the events of a cycle by kind, if there are many: the processor foresees what a loop does next while the kind stays
-    /// the same. For the opposite order, events are always sorted. Returns whether they have been sorted.
+    /// Whether the events of a cycle are sorted by kind, since they are many: the processor foresees what a loop does next while
+    /// the kind stays the same. For the opposite order, events are always sorted.
     #[inline]
-    pub(super) fn sort(&mut self, cycle: Cycle) -> bool {
-        let sorts = (self.is_far && self.calendar.events(cycle).len() > FIRST) || self.reversed;
-        if sorts {
-            self.sort_many(cycle);
-        }
-        sorts
+    pub(super) fn sorts(&self, events: &[Event]) -> bool {
+        (self.is_far && events.len() > FIRST) || self.reversed
     }
 
+    /// Sorts events by kind.
     #[inline(never)]
-    fn sort_many(&mut self, cycle: Cycle) {
-        let events = self.calendar.events(cycle);
+    pub(super) fn sort(&self, events: &[Event], sorted: &mut Vec<Event>) {
         let mut ends = [0; KINDS];
         for event in events {
             ends[event.kind()] += 1;
@@ -43,7 +36,6 @@ impl<R: Routing> Control<R> {
             before += *end;
             *end = before;
         }
-        let mut sorted = std::mem::take(&mut self.sorted);
         sorted.clear();
         sorted.extend_from_slice(events);
         for &event in events {
@@ -54,17 +46,15 @@ impl<R: Routing> Control<R> {
         if self.reversed {
             sorted.reverse();
         }
-        self.sorted = sorted;
-        self.calendar.clear(cycle);
     }
 
     /// Has the processor fetch the records that the events behind the one at `place` need.
     #[inline(never)]
-    pub(super) fn look_ahead(&self, motion: &impl Motion, place: usize) {
-        if let Some(&event) = self.sorted.get(place + FIRST) {
+    pub(super) fn look_ahead(&self, motion: &impl Motion, events: &[Event], place: usize) {
+        if let Some(&event) = events.get(place + FIRST) {
             self.fetch(motion, event);
         }
-        if let Some(&event) = self.sorted.get(place + SECOND) {
+        if let Some(&event) = events.get(place + SECOND) {
             self.fetch_neighbours(motion, event);
         }
     }
@@ -80,7 +70,10 @@ impl<R: Routing> Control<R> {
             }
             Event::Stops(channel) => motion.fetch(Foreseen::Stops(channel)),
             Event::Room(channel) => motion.fetch(Foreseen::Room(channel)),
-            Event::Due(link) => motion.fetch(Foreseen::Due(link)),
+            Event::Due(link) => {
+                prefetch(self.links.get(link));
+                motion.fetch(Foreseen::Due(link));
+            }
             Event::Turn(adapter) => motion.fetch(Foreseen::Turn(adapter)),
             Event::Free(channel) => {
                 let link = self.lanes.link(channel);
@@ -127,20 +120,34 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// Asks for the records of the groups that are about to arbitrate: the links of which they may grant a channel.
-    #[inline]
+    /// Asks for the records of the groups that are about to arbitrate: what a group names, the links of which it may grant a
+    /// channel and the packet that waits, the channels on both sides of the grant.
+    #[inline(never)]
     pub(super) fn look_ahead_at_groups(&self, motion: &impl Motion, place: usize) {
-        if !self.is_far {
-            return;
+        let group = |stages: usize| self.flagged_groups.get(place + stages * STAGE).copied();
+        if let Some(number) = group(4) {
+            self.crossbar.fetch(number);
         }
-        if let Some(&group) = self.flagged_groups.get(place + FIRST) {
-            for &link in self.crossbar.outputs(group).0 {
+        if let Some(number) = group(3) {
+            self.crossbar.fetch_outputs(number);
+            if let Some(packet) = self.groups[number].waiting {
+                self.flights.fetch(packet);
+            }
+        }
+        if let Some(number) = group(2) {
+            for &link in self.crossbar.outputs(number).0 {
                 prefetch(self.free.get(link));
             }
         }
-        if let Some(&group) = self.flagged_groups.get(place + SECOND) {
-            for &link in self.crossbar.outputs(group).0 {
+        if let Some(number) = group(1) {
+            for &link in self.crossbar.outputs(number).0 {
                 motion.fetch_channel(self.lanes.channel(link, 0));
+                prefetch(self.holders.get(self.lanes.channel(link, 0)));
+            }
+            let waiting = self.groups[number].waiting;
+            let path = waiting.map(|packet| self.flights.get(packet).path());
+            if let Some(&channel) = path.and_then(<[ChannelId]>::last) {
+                motion.fetch_channel(channel);
             }
         }
     }

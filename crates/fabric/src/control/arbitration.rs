@@ -15,6 +15,7 @@
 use super::packet::PacketId;
 use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use crate::id::GroupId;
+use crate::prefetch::prefetch;
 use crate::topology::{End, MAX_ARITY, Routing};
 use crate::{Config, Cycle, LinkId, Place, SwitchId};
 use typed_index_collections::TiVec;
@@ -172,6 +173,18 @@ impl Crossbar {
 
     pub fn groups(&self) -> usize {
         self.groups.len()
+    }
+
+    /// Has the processor fetch what names the links of a group.
+    #[inline]
+    pub fn fetch(&self, group: GroupId) {
+        prefetch(self.groups.get(group));
+    }
+
+    /// Has the processor fetch the list of the links of a group.
+    #[inline]
+    pub fn fetch_outputs(&self, group: GroupId) {
+        prefetch(self.outputs.get(self.groups[group].range.0 as usize));
     }
 
     /// The links of a group, its switch, and the number of the switch's input channels.

@@ -71,10 +71,12 @@ impl<E: Copy> Calendar<E> {
     /// Something is live again: events foreseen for cycles that have been passed over are void.
     #[cold]
     fn wake(&mut self, now: Cycle) {
+        let mut void = Vec::new();
         while let Some(cycle) = self.ring.next(self.from)
             && cycle < now
         {
-            self.ring.clear(cycle);
+            self.ring.take(cycle, &mut void);
+            self.ring.give_back(&mut void);
         }
         self.from = now;
     }
@@ -95,22 +97,17 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// The event of cycle `now` at a place. Events entered for this cycle meanwhile come behind the others.
+    /// Exchanges the events of cycle `now` for an empty list, if there are any. Events may be entered for this cycle meanwhile:
+    /// ask again.
     #[inline]
-    pub fn get(&self, now: Cycle, place: usize) -> Option<E> {
-        self.ring.get(now, place)
+    pub fn take(&mut self, now: Cycle, list: &mut Vec<E>) -> bool {
+        self.ring.take(now, list)
     }
 
-    /// The events of cycle `now`.
+    /// Takes back a list of events that have happened.
     #[inline]
-    pub fn events(&self, now: Cycle) -> &[E] {
-        self.ring.events(now)
-    }
-
-    /// Drops the events of cycle `now`, which have happened.
-    #[inline]
-    pub fn clear(&mut self, now: Cycle) {
-        self.ring.clear(now);
+    pub fn give_back(&mut self, list: &mut Vec<E>) {
+        self.ring.give_back(list);
     }
 
     /// The earliest cycle with an event that is not void.
@@ -146,8 +143,8 @@ mod tests {
                 prop_assert_eq!(calendar.next(), reference.keys().next().copied());
                 let (cycle, mut expected) = reference.pop_first().expect("just filled");
                 calendar.begin(cycle);
-                let mut found: Vec<usize> = (0..).map_while(|place| calendar.get(cycle, place)).collect();
-                calendar.clear(cycle);
+                let mut found: Vec<usize> = Vec::new();
+                prop_assert!(calendar.take(cycle, &mut found));
                 for _ in &found {
                     calendar.let_go();
                 }
@@ -172,11 +169,9 @@ mod tests {
         calendar.schedule(9 + SLOTS, 'c', 650);
         assert_eq!(calendar.next(), Some(700));
         calendar.begin(700);
-        assert_eq!(
-            [calendar.get(700, 0), calendar.get(700, 1)],
-            [Some('b'), None]
-        );
-        calendar.clear(700);
+        let mut events = Vec::new();
+        assert!(calendar.take(700, &mut events));
+        assert_eq!(events, ['b']);
         assert_eq!(calendar.next(), Some(9 + SLOTS));
     }
 }

@@ -43,6 +43,8 @@ pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 use crate::config::MAX_FLITS;
 use crate::id::GroupId;
 use crate::motion::{self, Lanes, Motion, Moved, Witness};
+use crate::prefetch::{FAR, prefetch};
+use crate::table;
 use crate::topology::{Routing, Wiring};
 use crate::{Arbitration, ChannelId, Circuit, Config, Cycle, LinkId, Place};
 use arbitration::{AgeRule, Crossbar, Group, Hop};
@@ -51,7 +53,7 @@ use calendar::Calendar;
 use event::Event;
 use packet::Flights;
 use std::collections::VecDeque;
-use typed_index_collections::{TiVec, ti_vec};
+use typed_index_collections::TiVec;
 
 /// The sending side of an adapter, as the fabric sees it.
 #[derive(Default)]
@@ -87,8 +89,8 @@ pub(crate) struct Control<R: Routing> {
     calendar: Calendar<Event>,
     /// Whether the network has too many records for the processor's nearest memory.
     is_far: bool,
-    /// The events of this cycle in the order of their kinds, where there are many.
-    sorted: Vec<Event>,
+    /// Room for the events of a cycle, and for the same events in the order of their kinds.
+    batches: [Vec<Event>; 2],
     flights: Flights<R::Path>,
     broadcasts: Broadcasts,
     ports: TiVec<Place, Port>,
@@ -135,17 +137,15 @@ impl<R: Routing> Control<R> {
             },
             now: 0,
             calendar: Calendar::new(),
-            is_far: links >= ahead::FAR,
-            sorted: Vec::new(),
+            is_far: links >= FAR,
+            batches: Default::default(),
             flights: Flights::new(),
             broadcasts: Broadcasts::default(),
-            ports: Place::all(wiring.places())
-                .map(|_| Port::default())
-                .collect(),
-            groups: ti_vec![Group::default(); crossbar.groups()],
-            links: hops.into_iter().map(link).collect(),
-            free: ti_vec![((1_u32 << config.channels) - 1) as u8; links],
-            holders: ti_vec![PacketId::at(0); lanes.bound(links)],
+            ports: table::table(Place::all(wiring.places()).map(|_| Port::default())),
+            groups: table::equal(Group::default(), crossbar.groups()),
+            links: table::table(hops.into_iter().map(link)),
+            free: table::equal(((1_u32 << config.channels) - 1) as u8, links),
+            holders: table::equal(PacketId::at(0), lanes.bound(links)),
             offered: 0,
             acknowledged: 0,
             events: 0,
@@ -280,28 +280,23 @@ impl<R: Routing> Control<R> {
         self.now = cycle;
         self.calendar.begin(cycle);
         motion.arrive(cycle, self);
-        let mut sorted = self.sort(cycle);
-        let mut place = 0;
-        loop {
-            let event = if sorted {
-                self.sorted.get(place).copied()
-            } else {
-                self.calendar.get(cycle, place)
-            };
-            if let Some(event) = event {
-                if sorted {
-                    self.look_ahead(motion, place);
-                }
-                place += 1;
-                self.happen(motion, event, notices);
-            } else if sorted {
-                // Other events may have been entered meanwhile.
-                (sorted, place) = (false, 0);
-            } else {
-                break;
+        let [mut batch, mut sorted] = std::mem::take(&mut self.batches);
+        // Events may be entered for this cycle meanwhile.
+        while self.calendar.take(cycle, &mut batch) {
+            let sorts = self.sorts(&batch);
+            if sorts {
+                self.sort(&batch, &mut sorted);
             }
+            let events = if sorts { &sorted } else { &batch };
+            for (place, &event) in events.iter().enumerate() {
+                if sorts {
+                    self.look_ahead(motion, events, place);
+                }
+                self.happen(motion, event, notices);
+            }
+            self.calendar.give_back(&mut batch);
         }
-        self.calendar.clear(cycle);
+        self.batches = [batch, sorted];
         while let Some(switch) = self.broadcasts.flagged.pop() {
             self.begin_set_up(switch);
         }
@@ -316,7 +311,9 @@ impl<R: Routing> Control<R> {
         }
         // Neither list grows while it is worked off.
         for place in 0..self.flagged_groups.len() {
-            self.look_ahead_at_groups(motion, place);
+            if self.is_far {
+                self.look_ahead_at_groups(motion, place);
+            }
             self.arbitrate(motion, self.flagged_groups[place]);
         }
         self.flagged_groups.clear();
@@ -400,6 +397,17 @@ impl<R: Routing> Witness for Control<R> {
             (!self.is_high(&flight.spec), flight.rank())
         };
         rank(channel) < rank(other)
+    }
+
+    #[inline]
+    fn fetch(&self, channel: ChannelId) {
+        prefetch(self.holders.get(channel));
+        prefetch(self.links.get(self.lanes.link(channel)));
+    }
+
+    #[inline]
+    fn fetch_packet(&self, channel: ChannelId) {
+        self.flights.fetch(self.holders[channel]);
     }
 
     #[inline]

@@ -10,7 +10,7 @@ pub(super) const SLOTS: usize = 1024;
 
 const WORDS: usize = SLOTS / 64;
 
-/// A slot does not keep its list if the list has room for more events than this.
+/// A list with room for more events than this is kept for the next cycle that needs a long list.
 const SHORT: usize = 16;
 
 /// Future events. The events of one cycle come out in the order of their entry; phase 0 must not depend on this order.
@@ -44,24 +44,23 @@ impl<E: Copy> Ring<E> {
         self.taken[number / 64] |= 1 << (number % 64);
     }
 
-    /// The event of cycle `now` at a place.
+    /// Exchanges the events of cycle `now` for an empty list, if there are any.
     #[inline]
-    pub fn get(&self, now: Cycle, place: usize) -> Option<E> {
-        self.slots[now as usize % SLOTS].get(place).copied()
-    }
-
-    /// The events of cycle `now`.
-    #[inline]
-    pub fn events(&self, now: Cycle) -> &[E] {
-        &self.slots[now as usize % SLOTS]
-    }
-
-    /// Drops the events of cycle `now`.
-    #[inline]
-    pub fn clear(&mut self, now: Cycle) {
+    pub fn take(&mut self, now: Cycle, list: &mut Vec<E>) -> bool {
+        debug_assert!(list.is_empty());
         let number = now as usize % SLOTS;
-        self.taken[number / 64] &= !(1 << (number % 64));
-        let list = &mut self.slots[number];
+        let (word, bit) = (number / 64, 1 << (number % 64));
+        let is_taken = self.taken[word] & bit != 0;
+        if is_taken {
+            self.taken[word] &= !bit;
+            std::mem::swap(&mut self.slots[number], list);
+        }
+        is_taken
+    }
+
+    /// Takes back a list of events that have happened.
+    #[inline]
+    pub fn give_back(&mut self, list: &mut Vec<E>) {
         list.clear();
         if list.capacity() > SHORT {
             self.spare.push(std::mem::take(list));

@@ -141,6 +141,12 @@ pub trait Witness {
     /// Whether the worm of `channel` goes before the worm of `other`: it has higher priority, or is older.
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;
 
+    /// Has the processor fetch the records of the packet that holds a channel: first what names them, then the packet.
+    fn fetch(&self, channel: ChannelId);
+
+    /// See [`fetch`](Self::fetch).
+    fn fetch_packet(&self, channel: ChannelId);
+
     /// Has [`Motion::read`] called with the event in cycle `at`, at most [`HORIZON`] ahead, unless all channels are closed then.
     fn foresee(&mut self, at: Cycle, event: Event);
 }

@@ -37,16 +37,39 @@ impl WormMover {
     }
 
     /// The channel that a link would serve, before tokens and sharing.
+    #[inline]
     fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness) -> ChannelId {
-        let mut unsent = self.links[link].unsent;
-        let mut best = NONE;
+        let unsent = self.links[link].unsent;
+        if unsent == 0 {
+            return NONE;
+        }
+        let channel = self.lanes.channel(link, unsent.trailing_zeros());
+        let can = self.can(channel, now);
+        if !unsent.is_power_of_two() {
+            return self.best(link, if can { channel } else { NONE }, now, witness);
+        }
         // Mostly there is one.
-        while unsent != 0 {
-            let channel = self.lanes.channel(link, unsent.trailing_zeros());
+        if can { channel } else { NONE }
+    }
+
+    /// [`Self::candidate`] where several channels have flits to send, of which the first has been looked at.
+    #[inline(never)]
+    fn best(
+        &self,
+        link: LinkId,
+        first: ChannelId,
+        now: Cycle,
+        witness: &impl Witness,
+    ) -> ChannelId {
+        let unsent = self.links[link].unsent;
+        let mut others = unsent & (unsent - 1);
+        let mut best = first;
+        while others != 0 {
+            let channel = self.lanes.channel(link, others.trailing_zeros());
             if self.can(channel, now) && (best == NONE || witness.precedes(channel, best)) {
                 best = channel;
             }
-            unsent &= unsent - 1;
+            others &= others - 1;
         }
         best
     }

@@ -88,12 +88,13 @@ mod state;
 
 use super::{Carried, Event, FlitCensus, HORIZON, Lanes, Motion, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
-use crate::prefetch::prefetch;
+use crate::prefetch::{FAR, STAGE, prefetch};
+use crate::table;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::Runs;
 use line::Line;
 use state::{Adapter, Channel, Link, NO_ADAPTER, NONE, Specials};
-use typed_index_collections::{TiVec, ti_vec};
+use typed_index_collections::TiVec;
 
 /// Cycles between two sweeps: with the longest worm, far fewer than a line may grow.
 const SWEEP: Cycle = 1 << 30;
@@ -112,6 +113,8 @@ pub struct WormMover {
     buffer: u32,
     share_period: u64,
     share_burst: u64,
+    /// Whether the network has too many records for the processor's nearest memory.
+    is_far: bool,
     /// Links to look at in this cycle.
     marked: Vec<LinkId>,
     /// Channels whose first flit has arrived in this cycle.
@@ -136,20 +139,21 @@ impl WormMover {
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
         let specials = Specials::after(bound as u32);
-        let mut channels = TiVec::with_capacity(bound + 3);
+        let mut channels = table::with_room(bound + 3);
         channels.resize(bound, Channel::closed(specials));
         channels.extend(Channel::specials());
         let mut mover = WormMover {
             channels,
-            links: TiVec::with_capacity(links),
+            links: table::with_room(links),
             adapters: TiVec::new(),
-            runs: ti_vec![Runs::new(); config.topology.places() as usize],
+            runs: table::equal(Runs::new(), config.topology.places() as usize),
             first_ejection: config.topology.ejection(Place::new(0)),
             specials,
             lanes: wiring.lanes,
             buffer: wiring.buffer.min(MAX_FLITS),
             share_period: wiring.share_period,
             share_burst: wiring.share_burst,
+            is_far: links >= FAR,
             marked: Vec::new(),
             headers: Vec::new(),
             settled: 0,
@@ -230,6 +234,37 @@ impl WormMover {
             }
         }
         self.swept = now;
+    }
+
+    /// Has the processor fetch the records that the links behind the one at `place` of the list need, when they are looked at.
+    #[inline(never)]
+    fn look_ahead(&self, place: usize, witness: &impl Witness) {
+        let first = |stages: usize| {
+            let &link = self.marked.get(place + stages * STAGE)?;
+            let unsent = self.links[link].unsent;
+            (unsent != 0).then(|| self.lanes.channel(link, unsent.trailing_zeros()))
+        };
+        if let Some(&link) = self.marked.get(place + 3 * STAGE) {
+            self.fetch_link(link);
+        }
+        if let Some(channel) = first(2) {
+            prefetch(self.channels.get(channel));
+            witness.fetch(channel);
+        }
+        if let Some(&link) = self.marked.get(place + 2 * STAGE) {
+            prefetch(self.adapters.get(self.links[link].adapter));
+        }
+        if let Some(&link) = self.marked.get(place + STAGE)
+            && let Some(adapter) = self.adapters.get(self.links[link].adapter)
+        {
+            adapter.links.iter().for_each(|&link| self.fetch_link(link));
+        }
+        if let Some(channel) = first(1) {
+            let this = &self.channels[channel];
+            self.fetch_channel(this.up);
+            prefetch(self.channels.get(this.down));
+            witness.fetch_packet(channel);
+        }
     }
 
     /// A pause of an adapter begins or ends: each link whose pause does so is looked at.
@@ -385,7 +420,11 @@ impl Motion for WormMover {
         }
         // A look at one link of an adapter may add the other.
         let mut place = 0;
+        let is_far = self.is_far && self.marked.len() > STAGE;
         while let Some(&link) = self.marked.get(place) {
+            if is_far {
+                self.look_ahead(place, witness);
+            }
             self.links[link].marked = false;
             self.evaluate(link, now, witness);
             place += 1;
@@ -415,5 +454,6 @@ impl Motion for WormMover {
 
     fn reverse(&mut self) {
         self.reversed = !self.reversed;
+        self.is_far = true;
     }
 }
