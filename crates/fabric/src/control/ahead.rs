@@ -127,6 +127,7 @@ impl<R: Routing> Control<R> {
         let group = |stages: usize| self.flagged_groups.get(place + stages * STAGE).copied();
         if let Some(number) = group(4) {
             self.crossbar.fetch(number);
+            prefetch(self.groups.get(number));
         }
         if let Some(number) = group(3) {
             self.crossbar.fetch_outputs(number);
