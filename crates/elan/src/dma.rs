@@ -11,11 +11,10 @@ use crate::memory::{Address, ContextId, EventId, ProcessId};
 use crate::meter::Meter;
 use crate::{NodeId, Place};
 use fabric::{Destination, Priority};
-use kernel::{Signal, Wait};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use thiserror::Error;
 use units::Bytes;
 
@@ -211,37 +210,59 @@ impl DmaError {
     }
 }
 
+/// What the process that has posted a DMA learns of the DMA's end.
+#[derive(Debug, Default)]
+pub(crate) struct Completion {
+    /// The result, once the process has been told.
+    result: Cell<Option<Result<(), DmaError>>>,
+    /// Who waits for the result.
+    waiting: RefCell<Option<Waker>>,
+}
+
+impl Completion {
+    /// Tells the process.
+    pub fn tell(&self, result: Result<(), DmaError>) {
+        self.result.set(Some(result));
+        if let Some(waker) = self.waiting.take() {
+            waker.wake();
+        }
+    }
+}
+
 /// A posted DMA. Awaiting it waits for its completion at the source; dropping it does not cancel it.
 #[derive(Debug)]
 #[must_use = "nothing waits until the transfer is awaited; drop it where nobody needs to know"]
 pub struct Transfer {
-    done: Wait,
-    failed: Rc<Cell<Option<DmaError>>>,
+    completion: Rc<Completion>,
 }
 
 impl Transfer {
-    /// A transfer whose end `done` tells, and whose failure will be found in a cell.
-    pub(crate) fn new(done: &Signal, failed: &Rc<Cell<Option<DmaError>>>) -> Self {
-        Transfer {
-            done: done.wait(),
-            failed: Rc::clone(failed),
-        }
+    /// The transfer that awaits a completion.
+    pub(crate) fn of(completion: &Rc<Completion>) -> Self {
+        let completion = Rc::clone(completion);
+        Transfer { completion }
     }
 
     /// A transfer that failed before it was posted.
     pub fn failed(error: DmaError) -> Self {
-        Transfer {
-            done: Signal::counted(0).wait(),
-            failed: Rc::new(Cell::new(Some(error))),
-        }
+        let completion = Rc::new(Completion::default());
+        completion.tell(Err(error));
+        Transfer { completion }
     }
 }
 
 impl Future for Transfer {
     type Output = Result<(), DmaError>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let done = Pin::new(&mut self.done).poll(context);
-        done.map(|()| self.failed.get().map_or(Ok(()), Err))
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(result) = self.completion.result.get() {
+            return Poll::Ready(result);
+        }
+        let (mut waiting, waker) = (self.completion.waiting.borrow_mut(), context.waker());
+        match &mut *waiting {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+        Poll::Pending
     }
 }

@@ -6,14 +6,14 @@
 use crate::Place;
 use crate::adapter::mmu::Fault;
 use crate::adapter::mmu::context::Capability;
-use crate::dma::{Dma, DmaError, Transfer};
+use crate::dma::{Completion, Dma, DmaError, Transfer};
 use crate::memory::{Address, ContextId};
 use crate::meter::Meter;
 use crate::transaction::{Answer, Transaction};
 use fabric::Priority;
 use kernel::Signal;
 use slab::Slab;
-use std::cell::Cell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use typed_index_collections::{TiVec, ti_vec};
 use units::Bytes;
@@ -73,9 +73,10 @@ pub(crate) struct Progress {
     pub landing: bool,
     /// Of a broadcast: how far each destination is.
     pub landings: Box<[Landing]>,
-    /// Why the DMA failed, if it did; shared with the process that awaits the DMA.
-    pub failed: Rc<Cell<Option<DmaError>>>,
-    pub done: Signal,
+    /// Why the DMA failed, if it did.
+    pub failed: Option<DmaError>,
+    /// What the process awaits that has posted the DMA, unless nobody does.
+    completion: Option<Rc<Completion>>,
     pub stage: Stage,
 }
 
@@ -102,23 +103,21 @@ impl Progress {
             unstored: 0,
             landing: false,
             landings: Box::default(),
-            failed: Rc::new(Cell::new(None)),
-            done: Signal::new(),
+            failed: None,
+            completion: None,
             stage: Stage::Posted,
         }
     }
 
     /// Whether everything is done that the DMA's process waits for.
     pub fn complete(&self) -> bool {
-        let data = self.get == Some(Get::Asking { stored: false }) && self.failed.get().is_none();
+        let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
         self.cut_all && self.open == 0 && !data
     }
 
     /// Lets the DMA fail, unless it has failed already: the first error is the one that is told.
-    pub fn fail(&self, error: DmaError) {
-        if self.failed.get().is_none() {
-            self.failed.set(Some(error));
-        }
+    pub fn fail(&mut self, error: DmaError) {
+        self.failed.get_or_insert(error);
     }
 
     /// Lets the DMA fail, so that no further packet of it is cut.
@@ -127,9 +126,12 @@ impl Progress {
         self.cut_all = true;
     }
 
-    /// The transfer by which a process awaits the DMA.
-    pub fn transfer(&self) -> Transfer {
-        Transfer::new(&self.done, &self.failed)
+    /// The process that has posted the DMA knows of its end.
+    pub fn tell(&mut self) {
+        self.stage = Stage::Reported;
+        if let Some(completion) = &self.completion {
+            completion.tell(self.failed.map_or(Ok(()), Err));
+        }
     }
 }
 
@@ -228,15 +230,13 @@ pub(crate) struct ThreadPacket {
     pub transactions: Box<[Transaction]>,
     pub priority: Priority,
     pub refusals: u32,
-    /// Whether a thread waits for the packet's answer.
-    pub awaited: bool,
     /// Destinations of a broadcast that have still to hear of the packet's end.
     pub ends: u32,
     /// Whether the packet's thread has taken the answer.
     pub taken: bool,
     pub result: Option<Result<Answer, DmaError>>,
-    /// What the packet's thread waits for.
-    pub done: Signal,
+    /// What the packet's thread waits for, if it waits for the answer.
+    pub done: Option<Signal>,
 }
 
 /// The tables of all that is in flight.
@@ -244,6 +244,8 @@ pub(crate) struct InFlight {
     dmas: Slab<Progress>,
     packets: Slab<Packet>,
     thread_packets: Slab<ThreadPacket>,
+    /// Completions of DMAs that are over. One that no process holds any more serves again, so that a DMA needs no new memory.
+    completions: VecDeque<Rc<Completion>>,
     /// By node: DMAs of which something has arrived and something is missing.
     landing: TiVec<Place, u32>,
     meters: Vec<Bytes>,
@@ -255,16 +257,31 @@ impl InFlight {
             dmas: Slab::new(),
             packets: Slab::new(),
             thread_packets: Slab::new(),
+            completions: VecDeque::new(),
             landing: ti_vec![0; adapters as usize],
             meters: Vec::new(),
         }
     }
 
     /// A new DMA, not yet posted.
+    #[inline]
     pub fn add_dma(&mut self, progress: Progress) -> DmaId {
         DmaId(self.dmas.insert(progress) as u32)
     }
 
+    /// A new DMA, as [`add_dma`](Self::add_dma), and the transfer by which its process awaits it.
+    pub fn add_awaited(&mut self, mut progress: Progress) -> (DmaId, Transfer) {
+        let spare = self.completions.pop_front().and_then(|mut completion| {
+            *Rc::get_mut(&mut completion)? = Completion::default();
+            Some(completion)
+        });
+        let completion = spare.unwrap_or_default();
+        let transfer = Transfer::of(&completion);
+        progress.completion = Some(completion);
+        (self.add_dma(progress), transfer)
+    }
+
+    #[inline]
     pub fn add_packet(&mut self, packet: Packet) -> PacketNumber {
         self.packets.insert(packet).into()
     }
@@ -335,6 +352,9 @@ impl InFlight {
         if progress.stage == Stage::Reported && progress.unstored == 0 && !progress.served {
             self.landed_all(id);
             let progress = self.dmas.remove(id.0 as usize);
+            if let Some(completion) = progress.completion {
+                self.completions.push_back(completion);
+            }
             if let Some(Get::Serving(get)) = progress.get {
                 self.dma_mut(get).served = false;
                 self.drop_dma_if_over(get);

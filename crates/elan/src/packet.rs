@@ -21,6 +21,7 @@ pub struct PacketFormat {
 impl PacketFormat {
     /// Bytes on the wire of a packet with some payload, which must fit. A packet without payload carries one
     /// transaction, which sets the event.
+    #[inline]
     pub fn wire(&self, payload: Bytes) -> Bytes {
         assert!(
             payload <= self.payload,
@@ -31,6 +32,7 @@ impl PacketFormat {
     }
 
     /// Length in flits of a packet with some payload.
+    #[inline]
     pub fn flits(&self, payload: Bytes) -> u32 {
         self.in_flits(self.wire(payload))
     }

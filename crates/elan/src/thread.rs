@@ -201,9 +201,8 @@ impl Thread {
         self.issue().await;
         self.node.room_in_queue().await;
         let progress = self.node.progress(dma, Report::Thread);
-        let transfer = progress.transfer();
         let mut world = self.node.world.borrow_mut();
-        let id = world.flight().add_dma(progress);
+        let (id, transfer) = world.flight().add_awaited(progress);
         world.enqueue(self.node.place(), id);
         transfer
     }
@@ -241,11 +240,7 @@ impl Thread {
         assert!((1..=MOST_TRANSACTIONS).contains(&transactions.len()));
         self.issue().await;
         if self.check_rail(to.node).is_ok() {
-            let packet = self.packet((to, None), transactions, priority);
-            self.hand_over(ThreadPacket {
-                awaited: false,
-                ..packet
-            });
+            self.hand_over(self.packet((to, None), transactions, priority));
         }
     }
 
@@ -271,11 +266,15 @@ impl Thread {
             check_range(self.node.world.borrow().fabric(), range)?;
         }
         self.issue().await;
-        let packet = self.packet(to, transactions, priority);
-        let done = packet.done.clone();
-        let token = self.hand_over(packet);
+        let done = self.node.world.borrow_mut().spares().take();
+        let token = self.hand_over(ThreadPacket {
+            done: Some(done.clone()),
+            ..self.packet(to, transactions, priority)
+        });
         self.until(done.wait()).await;
-        self.node.world.borrow_mut().flight().take_answer(token)
+        let mut world = self.node.world.borrow_mut();
+        world.spares().keep(done);
+        world.flight().take_answer(token)
     }
 
     fn check_rail(&self, to: Place) -> Result<(), DmaError> {
@@ -296,11 +295,10 @@ impl Thread {
             transactions: transactions.into(),
             priority,
             refusals: 0,
-            awaited: true,
             ends: 0,
             taken: false,
             result: None,
-            done: Signal::new(),
+            done: None,
         }
     }
 

@@ -38,6 +38,8 @@ pub struct TaskId(u64);
 #[derive(Default)]
 pub struct Executor {
     shared: Rc<Shared>,
+    /// Ready tasks that are before those of the ready queue.
+    first: VecDeque<Arc<Ticket>>,
 }
 
 /// Spawns tasks from within tasks. A spawner does not keep the executor alive.
@@ -69,20 +71,27 @@ struct Task {
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Tickets of ready tasks, in the order in which they became ready; none once the executor is gone. Locked for a push or a pop
-/// only, and never contended: wakers must be `Sync`, although all tasks run on one thread.
-struct ReadyQueue(Mutex<Option<VecDeque<Arc<Ticket>>>>);
+/// Tickets of ready tasks, in the order in which they became ready; none once the executor is gone. Locked for a push, or to
+/// take all tickets, and never contended: wakers must be `Sync`, although all tasks run on one thread.
+struct ReadyQueue {
+    tickets: Mutex<Option<VecDeque<Arc<Ticket>>>>,
+    /// Whether there are tickets. The executor looks here after every event, and mostly there are none.
+    any: AtomicBool,
+}
 
 impl Default for ReadyQueue {
     fn default() -> Self {
-        Self(Mutex::new(Some(VecDeque::new())))
+        Self {
+            tickets: Mutex::new(Some(VecDeque::new())),
+            any: AtomicBool::new(false),
+        }
     }
 }
 
 impl ReadyQueue {
     fn with<R>(&self, act: impl FnOnce(&mut Option<VecDeque<Arc<Ticket>>>) -> R) -> R {
         act(&mut self
-            .0
+            .tickets
             .lock()
             .expect("nothing panics while it holds the lock"))
     }
@@ -92,6 +101,7 @@ impl ReadyQueue {
         let late = self.with(|queue| match queue {
             Some(queue) => {
                 queue.push_back(ticket);
+                self.any.store(true, Ordering::Release);
                 None
             }
             None => Some(ticket),
@@ -99,8 +109,14 @@ impl ReadyQueue {
         drop(late);
     }
 
-    fn pop(&self) -> Option<Arc<Ticket>> {
-        self.with(|queue| queue.as_mut().and_then(VecDeque::pop_front))
+    /// Exchanges the tickets for an empty list.
+    fn take_all(&self, empty: &mut VecDeque<Arc<Ticket>>) {
+        self.with(|queue| {
+            self.any.store(false, Ordering::Release);
+            if let Some(queue) = queue {
+                std::mem::swap(queue, empty);
+            }
+        });
     }
 }
 
@@ -212,9 +228,27 @@ impl Executor {
         self.shared.spawn(label.into(), false, Box::pin(future))
     }
 
+    /// Whether a task is ready.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.shared.ready.any.load(Ordering::Acquire) || !self.first.is_empty()
+    }
+
     /// Polls ready tasks, also tasks that become ready meanwhile, until no task is ready.
+    #[inline]
     pub fn run_ready(&mut self) {
-        while let Some(ticket) = self.shared.ready.pop() {
+        while self.is_ready() {
+            self.run_some();
+        }
+    }
+
+    /// Polls the tasks that are ready now.
+    fn run_some(&mut self) {
+        if self.first.is_empty() {
+            self.shared.ready.take_all(&mut self.first);
+        }
+        while let Some(ticket) = self.first.pop_front() {
             ticket.queued.store(false, Ordering::Release);
             let (id, place) = (ticket.id, ticket.place);
             let Some(mut future) = self.shared.take(id, place) else {

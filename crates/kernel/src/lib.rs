@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`EventQueue`] | future events, in a total order |
-//! | [`Executor`], [`Signal`] | simulated processes as async functions, and the conditions they wait for |
+//! | [`Executor`], [`Signal`] | simulated processes as async functions, and the conditions they wait for ([`Spares`]: for use again) |
 //! | [`random`] | one stream of random numbers per component |
 //! | [`statistics`] | counters, latency histograms, confidence intervals |
 //! | [`Limits`] | bounds of a run in simulated time, events and memory |
@@ -59,4 +59,4 @@ pub use executor::{Executor, Spawner, TaskId};
 pub use label::Label;
 pub use limits::{Bound, Exceeded, Limits, Progress};
 pub use queue::EventQueue;
-pub use signal::{Signal, Wait};
+pub use signal::{Signal, Spares, Wait};

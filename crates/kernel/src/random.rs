@@ -36,6 +36,7 @@ impl Stream {
     }
 
     /// The next 64-bit word.
+    #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.generator.next_u64()
     }
@@ -46,6 +47,7 @@ impl Stream {
     ///
     /// # Panics
     /// If the range is empty.
+    #[inline]
     pub fn uniform_u64(&mut self, range: Range<u64>) -> u64 {
         assert!(
             range.start < range.end,
@@ -64,6 +66,7 @@ impl Stream {
     }
 
     /// A number of [0, 1): the upper 53 bits of a word, over 2^53.
+    #[inline]
     pub fn uniform_f64(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
         (self.next_u64() >> 11) as f64 * STEP
@@ -71,6 +74,7 @@ impl Stream {
 
     /// A number of the exponential distribution with this mean: -mean ln(1 - u) for a
     /// [`uniform_f64`](Self::uniform_f64) u; at most 36.74 times the mean.
+    #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform_f64())
     }

@@ -8,6 +8,7 @@
 //! that waited misses a firing. Firing a signal that is set has no effect.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -96,10 +97,14 @@ impl Signal {
         state.remaining -= 1;
         if state.remaining == 0 {
             state.rounds += 1;
-            let waiters = std::mem::take(&mut state.waiters);
+            let first = state.waiters.first.take();
+            let others = std::mem::take(&mut state.waiters.others);
             // A waker is free to look at this signal.
             drop(state);
-            for (_, waker) in waiters.first.into_iter().chain(waiters.others) {
+            if let Some((_, waker)) = first {
+                waker.wake();
+            }
+            for (_, waker) in others {
                 waker.wake();
             }
         }
@@ -151,6 +156,30 @@ impl fmt::Debug for Signal {
             .field("remaining", &state.remaining)
             .field("waiters", &state.waiters.len())
             .finish()
+    }
+}
+
+/// Signals that have done their work. A signal that nobody else holds any more serves again, so that no new memory is
+/// needed for what happens often, such as a sleep.
+#[derive(Debug, Default)]
+pub struct Spares {
+    signals: VecDeque<Signal>,
+}
+
+impl Spares {
+    /// A signal as [`Signal::new`] makes them.
+    pub fn take(&mut self) -> Signal {
+        let spare = self.signals.pop_front().and_then(|mut signal| {
+            let state = Rc::get_mut(&mut signal.state)?.get_mut();
+            (state.count, state.remaining) = (1, 1);
+            Some(signal)
+        });
+        spare.unwrap_or_default()
+    }
+
+    /// Keeps a signal that nobody will fire any more.
+    pub fn keep(&mut self, signal: Signal) {
+        self.signals.push_back(signal);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use kernel::memory::{Metered, current, measure};
-use kernel::{Executor, Signal};
+use kernel::{Executor, Signal, Spares};
 use units::Bytes;
 
 #[global_allocator]
@@ -112,4 +112,14 @@ fn an_executor_leaves_nothing_behind() {
         drop(executor);
     }
     assert_eq!(current(), before);
+}
+
+#[test]
+fn a_spare_signal_needs_no_new_memory() {
+    let mut spares = Spares::default();
+    spares.keep(Signal::new());
+    let (signal, peak) = measure(|| spares.take());
+    assert!(peak.is_zero() && !signal.is_set());
+    let (_, peak) = measure(|| spares.take());
+    assert!(!peak.is_zero());
 }

@@ -38,23 +38,43 @@ fn the_past_is_closed() {
     queue.schedule(Time::from_ns(1), 0, ());
 }
 
+#[test]
+#[should_panic(expected = "key 16777216 of event 0 is beyond the range")]
+fn keys_have_a_bound() {
+    EventQueue::new().schedule(Time::ZERO, 1 << 24, ());
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Schedule { delay: u64, key: u64 },
     Pop,
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        3 => (0..5_u64, 0..3_u64).prop_map(|(delay, key)| Step::Schedule { delay, key }),
-        2 => Just(Step::Pop),
-    ]
+/// Steps whose delays are of a few lengths: so that ties are frequent, and that delays lie within a slot of the queue's wheel,
+/// within a turn of the wheel, around its end and beyond.
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let unit = prop::sample::select(vec![
+        1_u64,
+        1 << 13,
+        1 << 14,
+        1 << 20,
+        (1 << 22) - 1,
+        1 << 30,
+    ]);
+    let units = prop::collection::vec(unit, 1..4);
+    units.prop_flat_map(|units| {
+        let delay = (0..5_u64, prop::sample::select(units)).prop_map(|(count, unit)| count * unit);
+        let step = prop_oneof![
+            3 => (delay, 0..3_u64).prop_map(|(delay, key)| Step::Schedule { delay, key }),
+            2 => Just(Step::Pop),
+        ];
+        prop::collection::vec(step, 0..400)
+    })
 }
 
 proptest! {
-    /// Few distinct times and keys, so that ties are frequent.
     #[test]
-    fn pops_what_a_sorted_set_would(steps in prop::collection::vec(step(), 0..400)) {
+    fn pops_what_a_sorted_set_would(steps in steps()) {
         let mut queue = EventQueue::new();
         let mut reference = BTreeSet::new();
         let mut now = Time::ZERO;

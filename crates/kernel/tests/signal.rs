@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use common::{Log, Yield};
-use kernel::{Executor, Signal};
+use kernel::{Executor, Signal, Spares};
 use proptest::prelude::*;
 
 /// A task that waits for `signal` and says so.
@@ -140,4 +140,26 @@ proptest! {
         prop_assert_eq!(log.take(), expected);
         prop_assert!(executor.unfinished().is_empty());
     }
+}
+
+/// A signal that somebody still holds is left to its holder; another one serves again, as good as new.
+#[test]
+fn only_a_signal_that_nobody_holds_serves_again() {
+    let mut spares = Spares::default();
+    let first = spares.take();
+    first.fire();
+    spares.keep(first.clone());
+    let second = spares.take();
+    assert!(!second.is(&first) && !second.is_set());
+
+    second.fire();
+    spares.keep(second);
+    let third = spares.take();
+    assert!(!third.is_set());
+    let (mut executor, log) = (Executor::new(), Log::default());
+    waiter(&executor, &log, "waiter", &third);
+    executor.run_ready();
+    third.fire();
+    executor.run_ready();
+    assert_eq!(log.take(), ["waiter"]);
 }

@@ -45,9 +45,14 @@ impl Rate {
     /// The time that `size` takes, rounded up to the next picosecond; `None` if the time is beyond
     /// the range of [`Time`], as always at rate zero.
     #[must_use]
+    #[inline]
     pub const fn checked_time(self, size: Bytes) -> Option<Time> {
         if self.0 == 0 {
             return None;
+        }
+        // Mostly 64 bits are enough.
+        if let Some(product) = size.as_u64().checked_mul(1_000_000_000_000) {
+            return Some(Time::from_ps(product.div_ceil(self.0)));
         }
         let ps = (size.as_u64() as u128 * 1_000_000_000_000).div_ceil(self.0 as u128);
         if ps > u64::MAX as u128 {
@@ -62,6 +67,7 @@ impl Rate {
     /// At rate zero, or if the time is beyond the range of [`Time`]. Rates that users give are
     /// checked once, where they are read, with [`checked_time`](Self::checked_time).
     #[must_use]
+    #[inline]
     pub const fn time(self, size: Bytes) -> Time {
         self.checked_time(size)
             .expect("the transfer ends within the range of time")

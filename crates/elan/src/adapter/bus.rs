@@ -97,6 +97,7 @@ impl<T> Bus<T> {
 
     /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now: returns the duration of the burst, at
     /// whose end the caller calls [`Bus::finish_burst`].
+    #[inline]
     pub fn request(&mut self, direction: Direction, size: Bytes, purpose: T) -> Option<Time> {
         assert!(!size.is_zero(), "a transfer moves at least one byte");
         self.waiting[direction.index()].push_back(Transfer {
@@ -138,16 +139,16 @@ impl<T> Bus<T> {
     }
 
     /// Picks the next burst after a burst has ended or a transfer has come up in a direction; returns its direction and duration.
+    #[inline]
     fn start_burst(&mut self, ended: Direction) -> Option<(Direction, Time)> {
-        let ways = match self.config.duplex {
-            Duplex::Half => [self.last.other(), self.last],
-            Duplex::Full => [ended; 2],
+        let other = self.last.other();
+        let direction = match self.config.duplex {
+            Duplex::Half if self.waiting[other.index()].is_empty() => self.last,
+            Duplex::Half => other,
+            Duplex::Full => ended,
         };
-        let mut ways = ways.into_iter();
-        let direction = ways.find(|way| !self.waiting[way.index()].is_empty())?;
-        let size = self.waiting[direction.index()][0]
-            .left
-            .min(self.config.burst);
+        let next = self.waiting[direction.index()].front()?;
+        let size = next.left.min(self.config.burst);
         self.active[direction.index()] = Some(size);
         let turns = self.config.duplex == Duplex::Half && direction != self.last;
         let turnaround = if turns {

@@ -53,10 +53,9 @@ impl CommandProcessor {
         posted.expect("it was posted with the command")
     }
 
-    /// Works on [`Command::Run`].
-    pub fn run(&mut self) {
+    /// Works on [`Command::Run`]: returns what the thread waits for.
+    pub fn run(&mut self) -> Signal {
         let thread = self.threads.pop_front();
-        let thread = thread.expect("a thread was posted with the command");
-        thread.fire();
+        thread.expect("a thread was posted with the command")
     }
 }

@@ -22,7 +22,7 @@ use crate::dma::DmaError;
 use crate::in_flight::{DmaId, Get, Kind, Landing, PacketNumber, Progress, Report, Stage, Token};
 use crate::memory::Address;
 use fabric::{Ack, PacketId};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};
 use units::Bytes;
 
@@ -56,7 +56,7 @@ pub(crate) struct DmaEngine {
     /// Requests of gets that the inputter has accepted and still works on.
     announced: u32,
     /// For each queue to which a message is under way, the messages that wait for its end; and the number of all these messages.
-    held: BTreeMap<Address, VecDeque<DmaId>>,
+    held: Vec<(Address, VecDeque<DmaId>)>,
     held_back: u32,
 }
 
@@ -72,7 +72,7 @@ impl DmaEngine {
             lanes: ti_vec![Lane::default(); engines.unwrap_or(1) as usize],
             turn: EngineNumber::default(),
             announced: 0,
-            held: BTreeMap::new(),
+            held: Vec::new(),
             held_back: 0,
         }
     }
@@ -83,6 +83,7 @@ impl DmaEngine {
     }
 
     /// Whether a DMA is being cut or waits to be cut.
+    #[inline]
     pub fn is_busy(&self) -> bool {
         !self.queue.is_empty() || self.lanes.iter().any(|lane| lane.current.is_some())
     }
@@ -124,18 +125,13 @@ impl DmaEngine {
         let (dma, capability, memory) = (&progress.dma, progress.capability, &wires.memory);
         let (node, context) = (wires.node, progress.context);
         let own = |address: Address| (address.node, address.context) == (node, context);
-        let (put, get) = (own(dma.from), !own(dma.from) && own(dma.to));
-        let notified = dma.notify.map(|notify| memory.notified(notify));
-        let done = dma.done.map(|event| memory.event_address(event));
-        let lies = |event: Option<Option<Address>>, with: Address| {
-            event.is_none_or(|at| at.is_some_and(|at| at.is_with(with)))
-        };
+        let put = own(dma.from);
+        let get = !put && own(dma.to) && !dma.queue && dma.last.is_none();
         let source = if put { dma.from } else { dma.to };
-        let broadcast = dma.last.is_some();
-        if !put && (!get || dma.queue || broadcast)
-            || !lies(notified, dma.to)
-            || !lies(done, source)
-        {
+        let lies = |at: Option<Address>, with: Address| at.is_some_and(|at| at.is_with(with));
+        let notified = |notify| lies(memory.notified(notify), dma.to);
+        let done = |event| lies(memory.event_address(event), source);
+        if !(put || get) || !dma.notify.is_none_or(notified) || !dma.done.is_none_or(done) {
             return Err(DmaError::Misdirected { node, context });
         }
         check_rail(wires.fabric, dma.from.node, dma.to.node)?;
@@ -166,24 +162,24 @@ impl DmaEngine {
         progress.stage = Stage::Queued;
         let to = progress.dma.to;
         if progress.dma.queue {
-            if let Some(held) = self.held.get_mut(&to) {
+            if let Some((_, held)) = self.held.iter_mut().find(|(queue, _)| *queue == to) {
                 held.push_back(id);
                 self.held_back += 1;
                 return false;
             }
-            self.held.insert(to, VecDeque::new());
+            self.held.push((to, VecDeque::new()));
         }
         true
     }
 
     /// A message to a queue is over: returns the next message to this queue, which may go.
     pub fn release(&mut self, to: Address) -> Option<DmaId> {
-        let held = self.held.get_mut(&to)?;
-        let next = held.pop_front();
+        let place = self.held.iter().position(|(queue, _)| *queue == to)?;
+        let next = self.held[place].1.pop_front();
         if next.is_some() {
             self.held_back -= 1;
         } else {
-            self.held.remove(&to);
+            self.held.swap_remove(place);
         }
         next
     }
@@ -256,11 +252,13 @@ impl DmaEngine {
                 Turn::Failed(queue) => (idle, failed) = (0, queue),
                 Turn::Idle => idle += 1,
             }
-            self.turn = ((usize::from(self.turn) + 1) % lanes).into();
+            let next = usize::from(self.turn) + 1;
+            self.turn = if next == lanes { 0 } else { next }.into();
         }
         failed
     }
 
+    #[inline]
     fn run_lane(&mut self, number: EngineNumber, wires: &mut Wires) -> Turn {
         let lane = &mut self.lanes[number];
         if lane.starting {
@@ -287,7 +285,8 @@ impl DmaEngine {
             Turn::Over
         } else if !parked && prepared() < wires.config.fabric.packets_in_flight as usize {
             if let Some(cut) = wires.cut(id) {
-                lane.current = Some((id, sent + cut));
+                let over = wires.flight.dma(id).cut_all;
+                lane.current = (!over).then_some((id, sent + cut));
                 Turn::Cut
             } else {
                 self.forget(id);

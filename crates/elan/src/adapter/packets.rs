@@ -16,8 +16,9 @@ use units::Bytes;
 
 /// Whether two adapters are on one rail.
 pub(crate) fn check_rail(fabric: &Fabric, from: Place, to: Place) -> Result<(), DmaError> {
-    let rail = |place: Place| fabric.topology().rail_and_node(place).0;
-    if rail(from) == rail(to) {
+    let topology = fabric.topology();
+    let rail = |place: Place| topology.rail_and_node(place).0;
+    if topology.rails() == 1 || rail(from) == rail(to) {
         Ok(())
     } else {
         Err(DmaError::Apart { from, to })
@@ -26,12 +27,15 @@ pub(crate) fn check_rail(fabric: &Fabric, from: Place, to: Place) -> Result<(), 
 
 /// Whether a destination is one node, or a range of existing nodes.
 pub(crate) fn check_range(fabric: &Fabric, destination: Destination) -> Result<(), DmaError> {
+    if !destination.is_broadcast() {
+        return Ok(());
+    }
     let topology = fabric.topology();
     let (first, last) = (destination.first(), destination.last());
-    if destination.is_broadcast() && topology.as_tree().is_none() {
+    if topology.as_tree().is_none() {
         return Err(DmaError::NoTree);
     }
-    if destination.is_broadcast() && !topology.are_attached(first, last) {
+    if !topology.are_attached(first, last) {
         let nodes = topology.nodes();
         return Err(DmaError::NoRange { first, last, nodes });
     }
@@ -111,6 +115,7 @@ impl Wires<'_> {
     }
 
     /// Makes a packet, and sends it or has its payload read.
+    #[inline]
     fn launch(&mut self, id: DmaId, piece: Piece) {
         let progress = self.flight.dma_mut(id);
         let offset = progress.cut;
@@ -129,7 +134,10 @@ impl Wires<'_> {
             refusals: 0,
             pending: u32::from(piece.kind != Kind::Broadcast),
             acknowledged: false,
-            landed: vec![false; progress.landings.len()].into(),
+            landed: match progress.landings.len() {
+                0 => Box::default(),
+                destinations => vec![false; destinations].into(),
+            },
         };
         let token = self.flight.add_packet(packet);
         if piece.placement == Placement::Main {
@@ -171,6 +179,7 @@ impl Wires<'_> {
     }
 
     /// The source is done with a packet of a DMA; returns as [`Wires::complete`] does.
+    #[inline]
     pub fn settle(&mut self, token: PacketNumber) -> Option<Address> {
         let packet = self.flight.packet_mut(token);
         packet.acknowledged = true;
@@ -183,6 +192,7 @@ impl Wires<'_> {
 
     /// Sets the source event of a DMA whose last packet is settled. Nobody awaits a DMA that serves a get. If the DMA was a
     /// message to a queue, returns the queue: the next message to this queue may go now.
+    #[inline]
     pub fn complete(&mut self, id: DmaId) -> Option<Address> {
         let progress = self.flight.dma_mut(id);
         if !progress.complete() || progress.stage >= Stage::Completed {

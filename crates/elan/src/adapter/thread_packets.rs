@@ -62,10 +62,12 @@ impl Wires<'_> {
             passed: true,
             found: None,
         }));
-        packet.done.fire();
-        if !packet.awaited {
-            packet.taken = true;
-            self.flight.drop_thread_packet_if_done(token);
+        match &packet.done {
+            Some(done) => done.fire(),
+            None => {
+                packet.taken = true;
+                self.flight.drop_thread_packet_if_done(token);
+            }
         }
     }
 }

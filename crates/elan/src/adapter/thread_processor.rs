@@ -18,12 +18,14 @@ pub(crate) struct ThreadProcessor {
 }
 
 impl ThreadProcessor {
-    /// A thread is ready. Returns whether the thread must wait for the signal; otherwise it has the processor now.
-    pub fn take(&mut self, turn: &Signal) -> bool {
-        if self.taken {
-            self.ready.push_back(turn.clone());
+    /// A thread is ready. It has the processor now, or must wait for the returned signal.
+    pub fn take(&mut self) -> Option<Signal> {
+        if !std::mem::replace(&mut self.taken, true) {
+            return None;
         }
-        std::mem::replace(&mut self.taken, true)
+        let turn = Signal::new();
+        self.ready.push_back(turn.clone());
+        Some(turn)
     }
 
     /// A thread that is ready gives its place up.

@@ -16,14 +16,13 @@ use units::Bytes;
 impl Node {
     /// Bytes cross the bus; the signal is fired when all have crossed.
     fn cross(&self, direction: Direction, bytes: Bytes) -> Signal {
-        let crossed = Signal::new();
         if bytes.is_zero() {
-            crossed.fire();
-        } else {
-            let done = Due::Wake(crossed.clone());
-            let mut world = self.world.borrow_mut();
-            world.wires(self.place()).transfer(direction, bytes, done);
+            return Signal::counted(0);
         }
+        let mut world = self.world.borrow_mut();
+        let crossed = world.spares().take();
+        let done = Due::Wake(crossed.clone());
+        world.wires(self.place()).transfer(direction, bytes, done);
         crossed
     }
 
@@ -65,8 +64,8 @@ impl Node {
 
     /// Posts a command that lets the thread go on which waits for the returned signal.
     pub fn wake_thread(&self) -> Signal {
-        let woken = Signal::new();
         let mut world = self.world.borrow_mut();
+        let woken = world.spares().take();
         let commands = &mut world.adapter_mut(self.place()).commands;
         let command = commands.thread(woken.clone());
         world.post(self.place(), command);
@@ -86,10 +85,9 @@ impl Node {
     pub fn send_short(&self, dma: Dma) -> Transfer {
         assert!(self.has_sten(), "the adapter has no STEN");
         let progress = self.progress(dma.short(), Report::Nobody);
-        let transfer = progress.transfer();
         let mut world = self.world.borrow_mut();
-        let command = Command::Dma(world.flight().add_dma(progress));
-        world.post_with(self.place(), command, dma.length);
+        let (id, transfer) = world.flight().add_awaited(progress);
+        world.post_with(self.place(), Command::Dma(id), dma.length);
         transfer
     }
 

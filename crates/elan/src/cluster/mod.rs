@@ -64,11 +64,11 @@ pub enum Stop {
 }
 
 /// How many steps of the run loop pass between two looks at the bounds.
-const WATCH_INTERVAL: u64 = 256;
+const WATCH_INTERVAL: u64 = 1 << 8;
 
 /// How many steps pass between two searches for packets that wait for each other, where broadcasts can do so: other traffic
 /// can hide such a deadlock for as long as it goes on.
-const DEADLOCK_INTERVAL: u64 = 1 << 14;
+const DEADLOCK_INTERVAL: u64 = WATCH_INTERVAL << 6;
 
 /// How far the fabric may run, in cycles, before the bounds are looked at.
 const LONGEST_STRETCH: u64 = 1 << 16;
@@ -216,7 +216,7 @@ impl Cluster {
     /// # Errors
     /// A bound passed, the run cancelled, or packets that wait for each other. Processes that wait for ever are no error.
     pub fn run_until(&mut self, end: Time) -> Result<(), Stop> {
-        while self.step(end)? {}
+        while self.step(end, false)? {}
         self.world.borrow_mut().advance_clock(end);
         Ok(())
     }
@@ -245,7 +245,7 @@ impl Cluster {
             if !go_on(self.now()) {
                 return Ok(true);
             }
-            if !self.step(end)? {
+            if !self.step(end, true)? {
                 return Ok(false);
             }
         }
@@ -261,15 +261,16 @@ impl Cluster {
             if self.executor.unfinished_count() == 0 {
                 return Ok(());
             }
-            if !self.step(Time::MAX)? {
+            if !self.step(Time::MAX, false)? {
                 let packets = self.world.borrow().fabric().deadlock();
                 return Err(self.deadlock(packets));
             }
         }
     }
 
-    /// Runs what is next, if it is due by `end`; returns whether anything was.
-    fn step(&mut self, end: Time) -> Result<bool, Stop> {
+    /// Lets processes run, then what is next, if it is due by `end`; returns whether anything was. Unless only `one` step is
+    /// wanted, further steps follow until a process is ready, or it is time to look at the bounds.
+    fn step(&mut self, end: Time, one: bool) -> Result<bool, Stop> {
         self.executor.run_ready();
         if self.steps.is_multiple_of(WATCH_INTERVAL) {
             self.look()?;
@@ -280,8 +281,10 @@ impl Cluster {
                 return Err(self.deadlock(packets));
             }
         }
-        self.steps += 1;
-        Ok(self.world.borrow_mut().step(end, LONGEST_STRETCH))
+        let goes_on =
+            |steps: u64| !(one || self.executor.is_ready() || steps.is_multiple_of(WATCH_INTERVAL));
+        let mut world = self.world.borrow_mut();
+        Ok(world.run(end, &mut self.steps, LONGEST_STRETCH, goes_on))
     }
 
     /// The error of a run in which some packets, and the processes that wait for the packets, cannot go on.

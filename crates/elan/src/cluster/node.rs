@@ -116,7 +116,7 @@ impl Node {
 
     /// Whether the rail of this adapter has failed.
     pub fn is_down(&self) -> bool {
-        self.down().is_set()
+        self.world.borrow().adapter(self.place).is_down
     }
 
     /// Set when the rail of this adapter fails.
@@ -167,9 +167,9 @@ impl Node {
 
     /// A signal that is fired at a moment, which is not in the past.
     pub(super) fn alarm(&self, at: Time) -> Signal {
-        let signal = Signal::new();
-        let wake = Due::Wake(signal.clone());
-        self.world.borrow_mut().schedule(at, self.place, wake);
+        let mut world = self.world.borrow_mut();
+        let signal = world.spares().take();
+        world.schedule(at, self.place, Due::Wake(signal.clone()));
         signal
     }
 
@@ -323,8 +323,7 @@ impl Node {
     pub fn dma(&self, dma: Dma) -> Transfer {
         let mut world = self.world.borrow_mut();
         let progress = self.progress(dma, Report::Host);
-        let transfer = progress.transfer();
-        let id = world.flight().add_dma(progress);
+        let (id, transfer) = world.flight().add_awaited(progress);
         world.post(self.place, Command::Dma(id));
         transfer
     }

@@ -306,15 +306,15 @@ impl Node {
     /// Takes the first message of one of this process's queues, if there is one: the process reads it across the bus.
     pub async fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
         self.assert_owns(queue.at);
-        let read = Signal::new();
-        let message = {
+        let (read, message) = {
             let mut world = self.world.borrow_mut();
             let message = world.queue(queue).start_read()?;
             let length = Bytes::new(message.len().max(1) as u64);
+            let read = world.spares().take();
             let done = Due::Wake(read.clone());
             let mut wires = world.wires(self.place());
             wires.transfer(Direction::ToMain, length, done);
-            message
+            (read, message)
         };
         read.wait().await;
         self.world.borrow_mut().queue(queue).end_read();

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::in_flight::InFlight;
 use crate::memory::EventId;
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
-use kernel::{Digest, EventQueue, Spawner};
+use kernel::{Digest, EventQueue, Spares, Spawner};
 use route::Adapter;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
@@ -28,6 +28,8 @@ pub(crate) struct World {
     memory: Memory,
     flight: InFlight,
     spawner: Spawner,
+    /// The signals of sleeps and of transfers across the bus, which serve again.
+    spares: Spares,
     /// Seed of the random streams of the hosts.
     pub seed: u64,
     digest: Digest,
@@ -50,6 +52,7 @@ impl World {
             fabric,
             config: Rc::new(config),
             spawner,
+            spares: Spares::default(),
             seed: 0,
             digest: Digest::new(),
             packets_done: 0,
@@ -91,6 +94,10 @@ impl World {
 
     pub fn flight(&mut self) -> &mut InFlight {
         &mut self.flight
+    }
+
+    pub fn spares(&mut self) -> &mut Spares {
+        &mut self.spares
     }
 
     pub fn spawner(&self) -> &Spawner {
@@ -166,35 +173,50 @@ impl World {
         at.div_ceil(self.config.cycle)
     }
 
-    /// Lets the next thing happen, if it is due by `end`; the fabric runs at most `stretch` cycles. Returns whether
-    /// anything is left to do by `end`.
-    pub fn step(&mut self, end: Time, stretch: u64) -> bool {
-        let next = self.agenda.peek_time();
-        // Cycles strictly before the next event come first.
-        let bound = match next {
-            Some(at) if at <= end => self.cycle_from(at).checked_sub(1),
-            _ => Some(end / self.config.cycle),
-        };
-        let from = self.fabric.next_cycle();
-        if let (Some(bound), Some(from)) = (bound, from)
-            && from <= bound
-        {
-            let cycle = self
-                .fabric
-                .advance(bound.min(from + stretch), &mut self.notices);
-            if let Some(cycle) = cycle {
-                self.now = self.config.cycle * cycle;
-                self.hear();
+    /// Lets things happen that are due by `end`, one in each step, until nothing is left to do by then, or `goes_on` says no,
+    /// which is asked after each of the `steps`; the fabric runs at most `stretch` cycles in a step. Returns whether the last
+    /// step found something to do.
+    pub fn run(
+        &mut self,
+        end: Time,
+        steps: &mut u64,
+        stretch: u64,
+        goes_on: impl Fn(u64) -> bool,
+    ) -> bool {
+        let (cycle, instant) = (self.config.cycle, Time::from_ps(1));
+        loop {
+            let event = self.agenda.peek_time().filter(|at| *at <= end);
+            // Cycles strictly before the next event come first.
+            let limit = event.unwrap_or(end.saturating_add(instant));
+            if let Some(from) = self.fabric.next_cycle()
+                && cycle * from < limit
+            {
+                *steps += 1;
+                let bound = (limit - instant) / cycle;
+                let until = bound.min(from + stretch);
+                let heard = self.fabric.advance(until, &mut self.notices);
+                if let Some(heard) = heard {
+                    self.now = cycle * heard;
+                    self.hear();
+                }
+                if !goes_on(*steps) {
+                    return true;
+                }
+                if heard.is_some() || until < bound {
+                    continue;
+                }
             }
-            return true;
-        }
-        if next.is_some_and(|at| at <= end) {
+            *steps += 1;
+            if event.is_none() {
+                return false;
+            }
             let (at, due) = self.agenda.pop().expect("an event is due");
             self.now = at;
             self.route(due);
-            return true;
+            if !goes_on(*steps) {
+                return true;
+            }
         }
-        false
     }
 
     /// What a link has done so far.

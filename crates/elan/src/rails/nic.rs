@@ -21,7 +21,6 @@ use crate::transaction::{INSERTED, Transaction, WORD, word_of};
 use crate::{NodeId, Rail};
 use fabric::Priority;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
 
@@ -44,8 +43,8 @@ pub(super) struct Port {
     adapter: Node,
     nic: RefCell<Nic>,
     queue: QueueId,
-    /// Requests of the node's processes that have not been answered, by their numbers.
-    waiting: RefCell<BTreeMap<u64, Rc<Reply>>>,
+    /// Requests of the node's processes that have not been answered: their numbers, and where to answer.
+    waiting: RefCell<Vec<(u64, Rc<Reply>)>>,
 }
 
 /// Where the queues of a rail's adapters lie.
@@ -90,15 +89,21 @@ impl Port {
     /// A process asks for a way to another node.
     pub fn request(&self, number: u64, to: NodeId, reply: &Rc<Reply>) {
         self.adapter.prime(reply.event, 1);
-        self.waiting.borrow_mut().insert(number, Rc::clone(reply));
+        self.waiting.borrow_mut().push((number, Rc::clone(reply)));
         let request = self.named(number);
         self.tell(ControlMessage::LocalRts { request, to });
     }
 
     /// A process gives back a reservation that it has been granted, or may yet be granted.
     pub fn abort(&self, number: u64) {
-        self.waiting.borrow_mut().remove(&number);
+        self.take_reply(number);
         self.tell(ControlMessage::LocalAbort(self.named(number)));
+    }
+
+    fn take_reply(&self, number: u64) -> Option<Rc<Reply>> {
+        let mut waiting = self.waiting.borrow_mut();
+        let place = waiting.iter().position(|(other, _)| *other == number)?;
+        Some(waiting.swap_remove(place).1)
     }
 
     fn named(&self, number: u64) -> Request {
@@ -162,7 +167,7 @@ impl Port {
                 thread.post(at, &[insert], Priority::High).await;
             }
             if let Some((answer, request)) = replies.local {
-                let reply = self.waiting.borrow_mut().remove(&request.number);
+                let reply = self.take_reply(request.number);
                 // A process that has given up is not waiting any more.
                 if let Some(reply) = reply {
                     reply.granted.set(answer == Answer::Cts);
@@ -225,9 +230,12 @@ fn words(message: ControlMessage) -> [u64; INSERTED] {
     ]
 }
 
-fn encode(message: ControlMessage) -> Vec<u8> {
-    let words = words(message);
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+fn encode(message: ControlMessage) -> [u8; 8 * INSERTED] {
+    let mut bytes = [0; 8 * INSERTED];
+    for (place, word) in bytes.chunks_exact_mut(8).zip(words(message)) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
 }
 
 fn decode(bytes: &[u8]) -> ControlMessage {

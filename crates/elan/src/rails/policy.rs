@@ -84,7 +84,7 @@ async fn free_rails(host: &Host, message: RailMessage) -> Result<Vec<Rail>, DmaE
         if !free.is_empty() {
             return Ok(free);
         }
-        if host.rails_that(RailAdapter::is_up).is_empty() {
+        if !host.rails.iter().any(RailAdapter::is_up) {
             return no_rail(host, message);
         }
         host.rails[Rail::new(0)]

@@ -44,8 +44,7 @@ impl Thread {
         if self.running.get() {
             return;
         }
-        let signal = Signal::new();
-        if self.processor(|processor| processor.take(&signal)) {
+        if let Some(signal) = self.processor(ThreadProcessor::take) {
             let mut turn = Turn {
                 thread: self,
                 signal: signal.clone(),

@@ -30,11 +30,13 @@ impl Histogram {
     }
 
     /// Adds an observation.
+    #[inline]
     pub fn record(&mut self, time: Time) {
         self.record_n(time, 1);
     }
 
     /// Adds `count` observations of the same time.
+    #[inline]
     pub fn record_n(&mut self, time: Time, count: u64) {
         self.counts
             .record_n(time.as_ps(), count)

@@ -186,7 +186,7 @@ fn land(wires: &mut Wires, id: DmaId) {
     let (dma, capability) = (&progress.dma, progress.capability);
     let landing = progress.landings[dma.index(node)];
     let all = wires.config.packet.packets(dma.length);
-    if !landing.ended || landing.packets < all || progress.failed.get().is_some() {
+    if !landing.ended || landing.packets < all || progress.failed.is_some() {
         return;
     }
     let Some(Notify::At(at)) = dma.notify else {

@@ -12,7 +12,7 @@ use crate::adapter::sten::Sten;
 use crate::adapter::thread_processor::ThreadProcessor;
 use crate::config::Config;
 use crate::dma::Dma;
-use crate::in_flight::{DmaId, Progress, Report, Stage, Token};
+use crate::in_flight::{DmaId, Progress, Report, Token};
 use crate::memory::{Address, EVENT_BLOCK, EventId};
 use crate::{NodeId, Place};
 use fabric::{Notice, PacketId};
@@ -28,7 +28,8 @@ pub(crate) struct Adapter {
     pub inputter: Inputter,
     pub processor: ThreadProcessor,
     pub events: EventUnit,
-    /// Set when the adapter's rail has failed.
+    /// Whether the adapter's rail has failed; and the signal that tells processes of it.
+    pub is_down: bool,
     pub down: Signal,
 }
 
@@ -41,6 +42,7 @@ impl Adapter {
             inputter: Inputter::default(),
             processor: ThreadProcessor::default(),
             events: EventUnit::default(),
+            is_down: false,
             down: Signal::new(),
         }
     }
@@ -48,10 +50,11 @@ impl Adapter {
 
 impl World {
     /// Routes what the network says.
+    #[inline]
     pub(super) fn hear(&mut self) {
         let mut notices = std::mem::take(&mut self.notices);
-        for notice in notices.drain(..) {
-            match notice {
+        for notice in &notices {
+            match *notice {
                 Notice::Injected(spec) => self.run_engine(spec.source),
                 Notice::Delivered(packet, node, spec) => {
                     self.arrived(node, packet, spec.token.into());
@@ -88,14 +91,16 @@ impl World {
                 }
             }
         }
+        notices.clear();
         self.notices = notices;
     }
 
     /// The last flit of a packet has arrived.
+    #[inline]
     fn arrived(&mut self, node: Place, packet: PacketId, token: Token) {
         let (adapter, mut wires) = self.at(node);
         match token {
-            _ if adapter.down.is_set() => Inputter::lost(&mut wires, packet, token),
+            _ if adapter.is_down => Inputter::lost(&mut wires, packet, token),
             Token::Thread(token) => {
                 let inputter = &mut adapter.inputter;
                 inputter.thread_packet_arrived(&mut wires, packet, token);
@@ -111,13 +116,16 @@ impl World {
     }
 
     /// Routes what is due.
-    pub(super) fn route(&mut self, due: Due) {
+    #[inline]
+    pub(super) fn route(&mut self, mut due: Due) {
+        if let Due::BurstEnds(node, direction) = due {
+            let Some(done) = self.wires(node).end_burst(direction) else {
+                return;
+            };
+            due = done;
+        }
         match due {
-            Due::BurstEnds(node, direction) => {
-                if let Some(done) = self.wires(node).end_burst(direction) {
-                    self.route(done);
-                }
-            }
+            Due::BurstEnds(..) => unreachable!("no transfer is for a burst"),
             Due::Commanded(node, command) => {
                 let at = self.now + self.config.adapter.command;
                 self.schedule(at, node, Due::Executed(node, command));
@@ -173,11 +181,19 @@ impl World {
             Due::Fails(rail) => {
                 let topology = self.fabric.topology();
                 for node in NodeId::all(topology.nodes()) {
-                    self.adapters[topology.place(rail, node)].down.fire();
+                    let adapter = &mut self.adapters[topology.place(rail, node)];
+                    adapter.is_down = true;
+                    adapter.down.fire();
                 }
             }
-            Due::Wake(signal) => signal.fire(),
+            Due::Wake(signal) => self.wake(signal),
         }
+    }
+
+    /// Wakes who waits for a signal, which will not be fired again.
+    fn wake(&mut self, signal: Signal) {
+        signal.fire();
+        self.spares.keep(signal);
     }
 
     /// The host stores a command: it crosses the bus, then the command processor works on it.
@@ -204,20 +220,23 @@ impl World {
                 assert!(room, "the queue was made with too few slots");
                 adapter.inputter.enqueue(&mut wires, queue, message);
             }
-            Command::Run => self.adapters[node].commands.run(),
+            Command::Run => {
+                let thread = self.adapters[node].commands.run();
+                self.wake(thread);
+            }
         }
     }
 
     /// A descriptor is for the DMA queue of an adapter.
     pub fn enqueue(&mut self, node: Place, id: DmaId) {
         let (adapter, mut wires) = self.at(node);
-        let down = adapter.down.is_set();
-        if adapter.engine.accept(&mut wires, down, id) {
+        if adapter.engine.accept(&mut wires, adapter.is_down, id) {
             self.line_up(node, id);
         }
     }
 
     /// A descriptor may go: it waits for an engine of its kind.
+    #[inline]
     fn line_up(&mut self, node: Place, id: DmaId) {
         let adapter = &mut self.adapters[node];
         if self.flight.dma(id).dma.short
@@ -232,6 +251,7 @@ impl World {
     }
 
     /// If a message to a queue is over, the next message to this queue may go.
+    #[inline]
     fn release(&mut self, node: Place, over: Option<Address>) {
         if let Some(queue) = over
             && let Some(next) = self.adapters[node].engine.release(queue)
@@ -241,6 +261,7 @@ impl World {
     }
 
     /// Lets the DMA engine do what it can.
+    #[inline]
     fn run_engine(&mut self, node: Place) {
         while self.adapters[node].engine.is_busy() {
             let (adapter, mut wires) = self.at(node);
@@ -269,7 +290,7 @@ impl World {
             Occurrence::Completed(node, id) => {
                 let progress = self.flight.dma(id);
                 let (report, context) = (progress.report, progress.context);
-                let failed = progress.failed.get();
+                let failed = progress.failed;
                 if failed.is_none()
                     && let Some(event) = progress.dma.done
                 {
@@ -342,9 +363,7 @@ impl World {
             Occurrence::Event(_) => unreachable!("a process sees the copy of a block"),
             Occurrence::Block(id, round) => self.adapters[id.node].events.seen(id.index, round),
             Occurrence::Completed(_, id) => {
-                let progress = self.flight.dma_mut(id);
-                progress.stage = Stage::Reported;
-                progress.done.fire();
+                self.flight.dma_mut(id).tell();
                 self.flight.drop_dma_if_over(id);
             }
         }
