@@ -1,54 +1,72 @@
 //! Labels: the names of tasks in reports.
 
 use std::cell::RefCell;
-use std::fmt;
+use std::fmt::{self, Display};
 use std::rc::Rc;
 
-/// The name of a task. Clones are the same label: a task that keeps its label can say in it what the task waits for, and a
-/// report of a deadlock shows the last text. A label that is made of a literal takes no memory, and its text never changes.
+/// The name of a task in reports. Clones are the same label: a task that keeps its label can say in it what the task does, and a
+/// report of a deadlock shows this behind the name. A label that is made of a literal takes no memory, and says nothing more.
 #[derive(Clone)]
-pub struct Label(Text);
+pub struct Label(Name);
 
 #[derive(Clone)]
-enum Text {
+enum Name {
     Fixed(&'static str),
-    Shared(Rc<RefCell<String>>),
+    Shared(Rc<Shared>),
+}
+
+struct Shared {
+    name: String,
+    /// What the task does, and within this, and so on. It is put into words when a report asks.
+    doing: RefCell<Vec<Box<dyn Display>>>,
 }
 
 impl Label {
-    /// A label with a text that can be replaced.
+    /// A label that can say what its task does.
     #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(Text::Shared(Rc::new(RefCell::new(text.into()))))
+    pub fn new(name: impl Into<String>) -> Self {
+        let (name, doing) = (name.into(), RefCell::default());
+        Self(Name::Shared(Rc::new(Shared { name, doing })))
     }
 
-    /// Replaces the text, unless it is a literal; returns the text before.
-    pub fn set(&self, text: impl Into<String>) -> String {
-        match &self.0 {
-            Text::Fixed(text) => (*text).to_string(),
-            Text::Shared(shared) => shared.replace(text.into()),
+    /// The task begins something, in the course of what it does already.
+    pub fn begin(&self, what: impl Display + 'static) {
+        if let Name::Shared(shared) = &self.0 {
+            shared.doing.borrow_mut().push(Box::new(what));
         }
     }
 
-    /// The text.
+    /// The task is done with what it began last.
+    pub fn end(&self) {
+        if let Name::Shared(shared) = &self.0 {
+            let done = shared.doing.borrow_mut().pop();
+            drop(done);
+        }
+    }
+
+    /// The name, and what the task does.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.0 {
-            Text::Fixed(text) => (*text).to_string(),
-            Text::Shared(shared) => shared.borrow().clone(),
+            Name::Fixed(name) => (*name).to_string(),
+            Name::Shared(shared) => {
+                let doing = shared.doing.borrow();
+                let doing = doing.iter().map(|what| format!(": {what}"));
+                std::iter::once(shared.name.clone()).chain(doing).collect()
+            }
         }
     }
 }
 
 impl From<&'static str> for Label {
-    fn from(text: &'static str) -> Self {
-        Self(Text::Fixed(text))
+    fn from(name: &'static str) -> Self {
+        Self(Name::Fixed(name))
     }
 }
 
 impl From<String> for Label {
-    fn from(text: String) -> Self {
-        Self::new(text)
+    fn from(name: String) -> Self {
+        Self::new(name)
     }
 }
 

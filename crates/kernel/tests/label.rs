@@ -3,16 +3,18 @@
 use kernel::{Executor, Label, Signal};
 use std::future::pending;
 
-/// A report shows the last text of a task's label.
+/// A report shows what a task does behind the name of the task.
 #[test]
 fn a_label_tells_what_a_task_does() {
     let mut executor = Executor::new();
     let (label, signal) = (Label::new("first"), Signal::new());
     let (own, wait) = (label.clone(), signal.clone());
     executor.spawn(label.clone(), async move {
-        assert_eq!(own.set("first: waits"), "first");
+        own.begin("waits");
         wait.wait().await;
-        own.set("first: waits for ever");
+        own.end();
+        own.begin("goes on");
+        own.begin(format!("waits for {}", "ever"));
         pending::<()>().await;
     });
     assert_eq!(executor.unfinished(), ["first"]);
@@ -20,20 +22,21 @@ fn a_label_tells_what_a_task_does() {
     assert_eq!(executor.unfinished(), ["first: waits"]);
     signal.fire();
     executor.run_ready();
-    assert_eq!(executor.unfinished(), ["first: waits for ever"]);
-    assert_eq!(label.text(), "first: waits for ever");
-    assert_eq!(format!("{label:?}"), r#"Label("first: waits for ever")"#);
+    assert_eq!(executor.unfinished(), ["first: goes on: waits for ever"]);
+    label.end();
+    assert_eq!(label.text(), "first: goes on");
+    assert_eq!(format!("{label:?}"), r#"Label("first: goes on")"#);
 }
 
 /// A label that is made of a literal keeps its text.
 #[test]
 fn a_literal_stays() {
     let label = Label::from("rank 0");
-    assert_eq!(label.clone().set("rank 0: waits"), "rank 0");
+    label.clone().begin("waits");
     assert_eq!(label.text(), "rank 0");
     assert_eq!(format!("{label:?}"), r#"Label("rank 0")"#);
     let label = Label::from(String::from("rank 0"));
-    assert_eq!(label.clone().set("rank 0: waits"), "rank 0");
+    label.clone().begin("waits");
     assert_eq!(label.text(), "rank 0: waits");
 }
 

@@ -213,7 +213,11 @@ impl Pe {
     }
 
     /// Waits for something under a name that a report of a deadlock then shows: `ring 3: waits for tag 7`.
-    pub async fn waiting<F: IntoFuture>(&self, what: impl fmt::Display, event: F) -> F::Output {
+    pub async fn waiting<F: IntoFuture>(
+        &self,
+        what: impl fmt::Display + 'static,
+        event: F,
+    ) -> F::Output {
         self.elan.waiting(what, event).await
     }
 }

@@ -21,8 +21,9 @@ use itertools::Itertools;
 use kernel::random::Stream;
 use kernel::statistics::Histogram;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
+use typed_index_collections::TiVec;
 use units::{Bytes, Rate};
 
 /// The parameters of a job.
@@ -57,14 +58,12 @@ pub(crate) struct Running<'a> {
     pub job: &'a Job,
     /// The nodes that send, each with its meter.
     pub senders: Vec<(NodeId, Meter)>,
-    /// The sources of all processes, node by node, run up to the present whatever the programs do.
-    arrivals: Vec<Source>,
     progress: Rc<RefCell<Progress>>,
 }
 
 /// What the programs of a job report.
 pub(crate) struct Progress {
-    /// The sources that the programs take their messages from, in the same order as the arrivals.
+    /// The sources that the programs take their messages from, node by node.
     sources: Vec<Source>,
     /// From arrivals to ends of messages.
     pub latency: Histogram,
@@ -118,7 +117,7 @@ impl<'a> Running<'a> {
             measuring: false,
         }));
         let places = Rc::new(Places::new(job, cluster, rails, &nodes)?);
-        for (index, (node, process)) in all.clone().enumerate() {
+        for (index, (node, process)) in all.enumerate() {
             let sender = index / job.processes as usize;
             let name = path(node, process);
             let stream = |what| Stream::new(seed, &format!("{name}/{what}"));
@@ -140,7 +139,6 @@ impl<'a> Running<'a> {
         }
         Ok(Running {
             job,
-            arrivals: all.map(source).collect(),
             senders,
             progress,
         })
@@ -148,7 +146,7 @@ impl<'a> Running<'a> {
 
     /// Processes that send.
     pub fn processes(&self) -> usize {
-        self.arrivals.len()
+        self.progress.borrow().sources.len()
     }
 
     /// Latencies count from now on.
@@ -162,21 +160,18 @@ impl<'a> Running<'a> {
     }
 
     /// The totals of the present moment.
-    pub fn totals(&mut self, cluster: &Cluster) -> Totals {
-        for source in &mut self.arrivals {
-            source.take_until(cluster.now());
-        }
+    pub fn totals(&self, cluster: &Cluster) -> Totals {
         let stored = self
             .senders
             .iter()
             .map(|&(_, meter)| cluster.metered(meter));
-        let sources = &self.progress.borrow().sources;
-        let of_nodes = self.arrivals.chunks(self.job.processes as usize);
+        let sources = &mut self.progress.borrow_mut().sources;
+        let of_nodes = sources.chunks_mut(self.job.processes as usize);
+        let arrived = |source: &mut Source| source.arrived(cluster.now());
+        let arrived = of_nodes.map(|sources| sources.iter_mut().map(arrived).sum());
         Totals {
             stored: stored.collect(),
-            arrived: of_nodes
-                .map(|sources| sources.iter().map(Source::taken).sum())
-                .collect(),
+            arrived: arrived.collect(),
             taken: sources.iter().map(Source::taken).sum(),
         }
     }
@@ -186,9 +181,31 @@ impl<'a> Running<'a> {
 /// that sends or is a destination, each with a buffer.
 enum Places {
     /// On machines of one rail.
-    One(BTreeMap<NodeId, (Node, Region)>),
+    One(ByNode<(Node, Region)>),
     /// On machines of several rails.
-    Several(BTreeMap<NodeId, Attachment>),
+    Several(ByNode<Attachment>),
+}
+
+/// What the job has on some nodes of the machine.
+struct ByNode<T>(TiVec<NodeId, Option<T>>);
+
+impl<T> ByNode<T> {
+    fn new<E>(
+        machine: u32,
+        nodes: impl IntoIterator<Item = NodeId>,
+        make: impl Fn(NodeId) -> Result<T, E>,
+    ) -> Result<Self, E> {
+        let mut all: TiVec<NodeId, Option<T>> = NodeId::all(machine).map(|_| None).collect();
+        for node in nodes {
+            all[node] = Some(make(node)?);
+        }
+        Ok(ByNode(all))
+    }
+
+    fn of(&self, node: NodeId) -> &T {
+        let place = self.0[node].as_ref();
+        place.expect("the node sends or is a destination")
+    }
 }
 
 impl Places {
@@ -204,27 +221,25 @@ impl Places {
             let buffer = process.reserve(job.memory, LARGEST_MESSAGE);
             Ok((process, buffer))
         };
-        let places = places(nodes).into_iter();
+        let (places, machine) = (places(nodes), cluster.nodes());
         let Some(rails) = rails else {
-            let place = |node| Ok((node, attach(Rail::new(0), node)?));
-            return Ok(Places::One(places.map(place).collect::<Result<_, _>>()?));
+            let place = |node| attach(Rail::new(0), node);
+            return Ok(Places::One(ByNode::new(machine, places, place)?));
         };
         let place = |node| {
             let adapters = Rail::all(cluster.rails()).map(|rail| attach(rail, node));
             let adapters: Vec<_> = adapters.collect::<Result<_, NoContext>>()?;
             let (processes, buffers) = adapters.into_iter().unzip();
-            Ok((node, rails.attach(processes, buffers)))
+            Ok::<_, NoContext>(rails.attach(processes, buffers))
         };
-        Ok(Places::Several(
-            places.map(place).collect::<Result<_, _>>()?,
-        ))
+        Ok(Places::Several(ByNode::new(machine, places, place)?))
     }
 
     /// The job's process on a node, at the adapter of rail 0.
     fn node(&self, node: NodeId) -> Node {
         match self {
-            Places::One(places) => places[&node].0.clone(),
-            Places::Several(places) => places[&node].adapter(Rail::new(0)).clone(),
+            Places::One(places) => places.of(node).0.clone(),
+            Places::Several(places) => places.of(node).adapter(Rail::new(0)).clone(),
         }
     }
 }
@@ -275,7 +290,7 @@ impl Program {
             self.node.sleep_until(arrival).await;
             let message = self.progress.borrow_mut().sources[self.index].take();
             let there = self.destinations.draw(&mut self.draws);
-            let write = self.directions.uniform_f64() < self.writes;
+            let write = self.writes >= 1.0 || self.directions.uniform_f64() < self.writes;
             let moved = self.transfer(there, message.size, write).await;
             moved.expect("the buffers are as long as any message, and there is a way");
             let mut progress = self.progress.borrow_mut();
@@ -289,7 +304,7 @@ impl Program {
     async fn transfer(&mut self, there: NodeId, size: Bytes, write: bool) -> Result<(), DmaError> {
         match &*self.places {
             Places::One(places) => {
-                let place = |node: NodeId| places[&node].1.start();
+                let place = |node: NodeId| places.of(node).1.start();
                 let (own, there) = (place(self.own), place(there));
                 let (from, to) = if write { (own, there) } else { (there, own) };
                 let dma = Dma::new(from, to, size).metered(self.meter);
@@ -297,7 +312,7 @@ impl Program {
             }
             Places::Several(places) => {
                 let process = self.process.as_mut().expect("there are several rails");
-                let (from, to) = (&places[&self.own], &places[&there]);
+                let (from, to) = (places.of(self.own), places.of(there));
                 process.put(from, to, size, Some(self.meter)).await
             }
         }

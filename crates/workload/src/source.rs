@@ -1,10 +1,11 @@
 //! A source of messages: arrival times and sizes drawn from its own streams.
 //!
-//! The program behind a source sends one message at a time. While the program lags, messages wait. They are not stored: a
-//! second source with the same seed and path, run up to the present, tells how much has arrived.
+//! The program behind a source sends one message at a time. While the program lags, messages wait: the source draws a message
+//! when the program takes it, or when somebody asks how much has arrived.
 
 use crate::Distribution;
 use kernel::random::Stream;
+use std::collections::VecDeque;
 use units::{Bytes, Rate, Time};
 
 /// The largest DMA of an Elan3 (public headers: 2^31 - 1 bytes); larger draws are cut to this length.
@@ -27,8 +28,13 @@ pub struct Source {
     mean_gap: Time,
     arrivals: Distribution,
     arrival_stream: Stream,
-    /// When the next message arrives.
+    /// When the next message arrives that has not been drawn.
     next: Time,
+    /// The last message that has been drawn, and the bytes of all.
+    last: Message,
+    drawn: Bytes,
+    /// Messages that have been drawn and not taken.
+    waiting: VecDeque<Message>,
     taken: Bytes,
 }
 
@@ -53,35 +59,62 @@ impl Source {
             arrivals,
             arrival_stream,
             next,
+            last: Message {
+                arrival: Time::ZERO,
+                size: Bytes::ZERO,
+            },
+            drawn: Bytes::ZERO,
+            waiting: VecDeque::new(),
             taken: Bytes::ZERO,
         }
     }
 
     /// When the next message arrives.
     pub fn next_arrival(&self) -> Time {
-        self.next
+        self.waiting
+            .front()
+            .map_or(self.next, |message| message.arrival)
     }
 
     /// Takes the next message.
     pub fn take(&mut self) -> Message {
+        let waiting = self.waiting.pop_front();
+        let message = waiting.unwrap_or_else(|| self.draw());
+        self.taken += message.size;
+        message
+    }
+
+    fn draw(&mut self) -> Message {
         let mean = self.mean_size.as_u64();
-        let size = self.sizes.draw_count(mean, &mut self.size_stream);
+        let size = match self.sizes {
+            // Nothing else is drawn from the stream.
+            Distribution::Fixed => mean.max(1),
+            sizes => sizes.draw_count(mean, &mut self.size_stream),
+        };
         let size = Bytes::new(size).min(LARGEST_MESSAGE);
         let message = Message {
             arrival: self.next,
             size,
         };
-        self.taken += size;
+        self.last = message;
+        self.drawn += size;
         let mean = self.mean_gap.as_ps();
         let gap = self.arrivals.draw_count(mean, &mut self.arrival_stream);
         self.next += Time::from_ps(gap);
         message
     }
 
-    /// Takes all messages that arrive before `until`.
-    pub fn take_until(&mut self, until: Time) {
-        while self.next < until {
-            self.take();
+    /// Bytes of all messages that arrive before the present. No message is taken before it arrives.
+    pub fn arrived(&mut self, now: Time) -> Bytes {
+        while self.next < now {
+            let message = self.draw();
+            self.waiting.push_back(message);
+        }
+        // No two messages arrive at the same time.
+        if self.last.arrival < now {
+            self.drawn
+        } else {
+            self.drawn - self.last.size
         }
     }
 

@@ -96,12 +96,12 @@ fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Result<
     let rails = rails(&cluster)?;
     let norm = Norm::of(&cluster);
     let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
-    let mut running = jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
+    let running = jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
     let mut slices = Slices::new(&cluster, window);
     slices.run_until(&mut cluster, window.warm_up)?;
     cluster.check_conservation();
     let baseline = Baseline::take(&cluster);
-    let start: Vec<_> = running.iter_mut().map(|job| job.totals(&cluster)).collect();
+    let start: Vec<_> = running.iter().map(|job| job.totals(&cluster)).collect();
     running.iter().for_each(Running::measure);
     let mut rows = Vec::new();
     let mut before = start.clone();
@@ -111,7 +111,7 @@ fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Result<
         cluster.check_conservation();
         rails.iter().for_each(Rails::check);
         let length = cluster.now() - begin;
-        for (job, before) in running.iter_mut().zip(&mut before) {
+        for (job, before) in running.iter().zip(&mut before) {
             let after = job.totals(&cluster);
             rows.extend(load_rows(job, norm, Some(batch), length, before, &after));
             *before = after;

@@ -1,5 +1,6 @@
 //! Sources: arrivals and sizes at the rate asked for, and the same however they are taken.
 
+use std::collections::VecDeque;
 use units::{Bytes, Rate, Time};
 use workload::Distribution::{self, Exponential, Fixed, Uniform};
 use workload::source::{LARGEST_MESSAGE, Source};
@@ -17,9 +18,8 @@ fn the_load_is_as_asked() {
         for arrivals in KINDS {
             for load in [10, 130, 350].map(Rate::from_mb_per_second) {
                 let mut source = source(sizes, load, arrivals);
-                source.take_until(Time::from_secs(20));
-                let offered =
-                    Rate::of(source.taken(), Time::from_secs(20)) / load.as_mb_per_second_f64();
+                let end = Time::from_secs(20);
+                let offered = Rate::of(source.arrived(end), end) / load.as_mb_per_second_f64();
                 assert!(
                     (offered - 1.0).abs() < 0.02,
                     "{sizes:?} {arrivals:?} {load}: {offered}"
@@ -29,28 +29,37 @@ fn the_load_is_as_asked() {
     }
 }
 
-/// Taking one by one and taking all until a moment see the same messages.
+/// Who takes the messages as they arrive and who lags see the same messages, and the same bytes have arrived.
 #[test]
-fn one_by_one_and_all_at_once() {
+fn a_program_that_lags_misses_nothing() {
     for sizes in KINDS {
         for arrivals in KINDS {
             let new = || source(sizes, Rate::from_mb_per_second(100), arrivals);
-            let (mut single, mut whole) = (new(), new());
+            let (mut prompt, mut late) = (new(), new());
+            let mut lag = VecDeque::new();
             for step in 1..200 {
-                let until = Time::from_us(step * 37);
-                let mut bytes = Bytes::ZERO;
-                let before = whole.taken();
-                while single.next_arrival() < until {
-                    let next = single.next_arrival();
-                    let message = single.take();
+                // Every other moment is that of an arrival, which does not count yet.
+                let now = match step % 2 {
+                    0 => prompt.next_arrival(),
+                    _ => Time::from_us(step * 37).max(prompt.next_arrival()),
+                };
+                let before = prompt.arrived(now);
+                assert_eq!(before, late.arrived(now));
+                let mut counted = prompt.taken();
+                while prompt.next_arrival() <= now {
+                    let next = prompt.next_arrival();
+                    let message = prompt.take();
                     assert_eq!(message.arrival, next);
-                    assert!(single.next_arrival() > next);
-                    bytes += message.size;
+                    assert!(prompt.next_arrival() > next);
+                    if next < now {
+                        counted += message.size;
+                    }
+                    lag.push_back(message);
                 }
-                whole.take_until(until);
-                assert_eq!(whole.taken() - before, bytes);
-                assert_eq!(whole.taken(), single.taken());
-                assert_eq!(whole.next_arrival(), single.next_arrival());
+                assert_eq!((counted, prompt.arrived(now)), (before, before));
+                for _ in 0..lag.len() / 2 {
+                    assert_eq!(lag.pop_front(), Some(late.take()));
+                }
             }
         }
     }

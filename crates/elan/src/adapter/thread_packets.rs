@@ -62,12 +62,11 @@ impl Wires<'_> {
             passed: true,
             found: None,
         }));
-        match &packet.done {
-            Some(done) => done.fire(),
-            None => {
-                packet.taken = true;
-                self.flight.drop_thread_packet_if_done(token);
-            }
+        if let Some(done) = &packet.done {
+            done.fire();
+        } else {
+            packet.taken = true;
+            self.flight.drop_thread_packet_if_done(token);
         }
     }
 }

@@ -25,6 +25,7 @@ use super::block::{Block, Slot};
 use super::layout::{Layout, Rank, TeamId};
 use super::team::{Local, Locals};
 use super::tree::{Spot, balanced};
+use super::words;
 use crate::cpu::{Cpu, Turn};
 use crate::elan3::{AllocError, Context};
 use elan::{
@@ -250,12 +251,11 @@ impl Group {
     }
 
     /// Names the call in reports of deadlocks.
-    pub(super) async fn during<T>(&self, call: &str, act: impl Future<Output = T>) -> T {
-        let label = &self.inner.label;
-        let before = label.text();
-        label.set(format!("{before}: {call} of {} processes", self.size()));
+    pub(super) async fn during<T>(&self, call: &'static str, act: impl Future<Output = T>) -> T {
+        let (label, size) = (&self.inner.label, self.size());
+        label.begin(words(move |f| write!(f, "{call} of {size} processes")));
         let output = act.await;
-        label.set(before);
+        label.end();
         output
     }
 

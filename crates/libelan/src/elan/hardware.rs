@@ -60,7 +60,7 @@ impl Group {
         self.sync("hgsyncevent", Wait::Block).await
     }
 
-    async fn sync(&self, call: &str, how: Wait) -> Result<(), DmaError> {
+    async fn sync(&self, call: &'static str, how: Wait) -> Result<(), DmaError> {
         let _turn = self.enter().await;
         let sync = async {
             if self.leads() {

@@ -65,6 +65,20 @@ pub const GLOBAL_ELAN: Bytes = Bytes::from_mb(1);
 /// size is assumed; nothing is published about it.
 pub const STAGE: Bytes = Bytes::from_kb(64);
 
+/// Words that are made when somebody reads them.
+pub(crate) fn words<F>(write: F) -> impl fmt::Display
+where
+    F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result,
+{
+    struct Words<F>(F);
+    impl<F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result> fmt::Display for Words<F> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0(f)
+        }
+    }
+    Words(write)
+}
+
 /// One process's Elanlib (`ELAN_BASE`, `ELAN_STATE`). Clones stand for the same Elanlib.
 #[derive(Clone)]
 pub struct Elan {
@@ -127,21 +141,24 @@ impl Elan {
     /// Waits for something that has a name; see [`crate::Pe::waiting`].
     pub(crate) async fn waiting<F: IntoFuture>(
         &self,
-        what: impl fmt::Display,
+        what: impl fmt::Display + 'static,
         event: F,
     ) -> F::Output {
         let label = self.label();
-        let before = label.text();
-        label.set(format!("{before}: waits for {what}"));
+        label.begin(words(move |f| write!(f, "waits for {what}")));
         let output = event.await;
-        label.set(before);
+        label.end();
         output
     }
 
     /// Waits, in the way of the job, for something that has a name.
-    pub(crate) async fn see<F: IntoFuture>(&self, what: impl fmt::Display, seen: F) -> F::Output {
+    pub(crate) async fn see<F: IntoFuture>(
+        &self,
+        what: impl fmt::Display + 'static,
+        seen: F,
+    ) -> F::Output {
         let mut seen = pin!(self.node().wait_for(seen, self.waits()));
-        // Often the result is there already, and the words are not needed.
+        // Often the result is there already.
         match poll_fn(|context| Poll::Ready(seen.as_mut().poll(context))).await {
             Poll::Ready(output) => output,
             Poll::Pending => self.waiting(what, seen).await,

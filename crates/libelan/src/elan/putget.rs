@@ -19,8 +19,8 @@
 //! node's bus then. Gets from there see them, and whatever that host is told of afterwards, by an event or a message, comes
 //! behind them on the same bus. Two puts that are under way at the same time are not ordered.
 
-use super::Elan;
 use super::pool::Pool;
+use super::{Elan, words};
 use crate::cpu::Turn;
 use crate::elan3::{AllocError, Heap};
 use elan::transaction::{WORD, word_of};
@@ -85,8 +85,26 @@ impl UnderWay {
 /// A put, get or queued message that was started (`ELAN_EVENT`).
 #[must_use = "nobody knows when it is over until it is waited for"]
 pub struct Remote {
-    what: String,
+    what: Operation,
     end: Rc<End>,
+}
+
+/// An operation, as reports of deadlocks name it.
+#[derive(Clone, Copy)]
+pub(super) enum Operation {
+    Put(ProcessId),
+    Get(ProcessId),
+    Message(ProcessId),
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operation::Put(vp) => write!(f, "its put to process {vp}"),
+            Operation::Get(vp) => write!(f, "its get from process {vp}"),
+            Operation::Message(vp) => write!(f, "its message to a queue of process {vp}"),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -115,17 +133,14 @@ impl Remote {
 impl Elan {
     /// Puts bytes into the memory of a process (`elan_put`).
     pub fn put(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
+        let what = Operation::Put(vp);
         if size > SMALL {
-            let what = format!("its put to process {vp}");
             let dma = self.elan3().descriptor(vp, from, to, size);
             return self.start_put(what, async move |_, _| dma);
         }
         match self.elan3().load(from, size) {
             Ok(bytes) => self.put_bytes(vp, &bytes, to),
-            Err(fault) => {
-                let what = String::new();
-                self.start_put(what, async move |_, _| Err(fault.into()))
-            }
+            Err(fault) => self.start_put(what, async move |_, _| Err(fault.into())),
         }
     }
 
@@ -140,16 +155,14 @@ impl Elan {
         event: ElanAddr,
     ) -> Remote {
         let dma = self.elan3().notifying(vp, from, to, size, event);
-        let what = format!("its put to process {vp}");
-        self.start_put(what, async move |_, _| dma)
+        self.start_put(Operation::Put(vp), async move |_, _| dma)
     }
 
     /// Puts up to [`SMALL`] bytes that the program has at hand.
     pub(crate) fn put_bytes(&self, vp: ProcessId, bytes: &[u8], to: ElanAddr) -> Remote {
-        let what = format!("its put to process {vp}");
         let (bytes, elan3) = (bytes.to_vec(), self.elan3().clone());
         let size = Bytes::new(bytes.len() as u64);
-        self.start_put(what, async move |node, slot| {
+        self.start_put(Operation::Put(vp), async move |node, slot| {
             elan3.store(slot, &bytes)?;
             node.store_across(size);
             elan3.descriptor(vp, slot, to, size)
@@ -158,19 +171,18 @@ impl Elan {
 
     /// Gets bytes from the memory of a process (`elan_get`).
     pub fn get(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
-        let what = format!("its get from process {vp}");
         let elan3 = self.elan3().clone();
         let describe = async move |node: &Node, _| {
             let from = elan3.address(vp, from)?;
             Ok(Dma::new(from, node.at(to), size))
         };
-        self.start(what, |own| &own.gets, describe)
+        self.start(Operation::Get(vp), |own| &own.gets, describe)
     }
 
     /// Starts an operation that counts as a put.
     pub(super) fn start_put(
         &self,
-        what: String,
+        what: Operation,
         describe: impl AsyncFnOnce(&Node, ElanAddr) -> Result<Dma, DmaError> + 'static,
     ) -> Remote {
         self.start(what, |own| &own.puts, describe)
@@ -179,7 +191,7 @@ impl Elan {
     /// Starts a DMA whose descriptor is made when the processor comes to it.
     fn start(
         &self,
-        what: String,
+        what: Operation,
         kind: impl Fn(&UnderWay) -> &Kind + 'static,
         describe: impl AsyncFnOnce(&Node, ElanAddr) -> Result<Dma, DmaError> + 'static,
     ) -> Remote {
@@ -221,7 +233,8 @@ impl Elan {
             let from = self.elan3().address(vp, from)?;
             let get = node.dma(Dma::new(from, node.at(slot), WORD));
             drop(turn);
-            self.see(format!("a word of process {vp}"), get).await?;
+            let what = words(move |f| write!(f, "a word of process {vp}"));
+            self.see(what, get).await?;
             node.cross_to_main(WORD).await;
             Ok(word_of(&self.elan3().load(slot, WORD)?))
         };
@@ -255,10 +268,10 @@ impl Elan {
         self.wait_all("its gets", &self.under_way().gets).await
     }
 
-    async fn wait_all(&self, what: impl fmt::Display, kind: &Kind) -> Result<(), DmaError> {
+    async fn wait_all(&self, what: &'static str, kind: &Kind) -> Result<(), DmaError> {
         while kind.under_way.get() > 0 {
             let none = kind.none.borrow().clone();
-            self.see(&what, none.wait()).await;
+            self.see(what, none.wait()).await;
         }
         kind.failed.take().map_or(Ok(()), Err)
     }

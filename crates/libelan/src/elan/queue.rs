@@ -10,7 +10,7 @@
 //! Messages of one process arrive in the order of its calls. If a queue is full, its senders try again.
 
 use super::Elan;
-use super::putget::Remote;
+use super::putget::{Operation, Remote};
 use crate::elan3::AllocError;
 use elan::{Action, Dma, ElanAddr, EventId, ProcessId, QueueId};
 use thiserror::Error;
@@ -77,9 +77,8 @@ impl Elan {
 
     /// Sends `size` bytes to the queue at an address of a process. The operation is over when the queue has the bytes.
     pub fn queue_tx(&self, vp: ProcessId, queue: ElanAddr, from: ElanAddr, size: Bytes) -> Remote {
-        let what = format!("its message to a queue of process {vp}");
         let to = self.elan3().address(vp, queue);
-        self.start_put(what, async move |node, _| {
+        self.start_put(Operation::Message(vp), async move |node, _| {
             Ok(Dma::queue(node.at(from), to?, size))
         })
     }

@@ -20,7 +20,7 @@
 
 mod collective;
 
-use crate::elan::Elan;
+use crate::elan::{Elan, words};
 use crate::elan3::AllocError;
 use elan::transaction::{WORD, word_of};
 use elan::{
@@ -196,7 +196,7 @@ impl Shmem {
                 return Ok(word);
             }
             let stored = node.next_store(at, WORD);
-            let what = format!("the word at {at}");
+            let what = words(move |f| write!(f, "the word at {at}"));
             self.elan.waiting(what, stored.wait()).await;
             node.sleep(node.config().adapter.poll).await;
         }
@@ -271,7 +271,7 @@ impl Shmem {
             thread.set(event.0).await;
         });
         if started.is_ok() {
-            let what = format!("an atomic of process {pe}");
+            let what = words(move |f| write!(f, "an atomic of process {pe}"));
             elan.waiting(what, node.wait_by(event.0, elan.waits()))
                 .await;
         }

@@ -71,7 +71,7 @@ mod wire;
 
 pub use message::{Mode, Received, Room, Select, Stats, TportError};
 
-use crate::elan::Elan;
+use crate::elan::{Elan, words};
 use crate::elan3::AllocError;
 use elan::{ElanAddr, ProcessId};
 use port::{Port, Receive, Sending};
@@ -155,7 +155,8 @@ impl Tport {
     /// # Errors
     /// If it fails.
     pub async fn tx_wait(&self, tx: Tx) -> Result<(), TportError> {
-        let what = format!("its send of tag {} to process {}", tx.tag, tx.to);
+        let (tag, to) = (tx.tag, tx.to);
+        let what = words(move |f| write!(f, "its send of tag {tag} to process {to}"));
         self.elan.see(what, tx.sending.done.wait()).await;
         tx.sending.result.get().expect("it has ended")
     }
@@ -174,10 +175,11 @@ impl Tport {
     pub fn rx_wait(&self, rx: Rx) -> impl Future<Output = Result<Received, TportError>> {
         let (receive, given) = (rx.receive, self.elan.cpu().given());
         async move {
-            let what = match receive.room {
-                Room::Probe | Room::Peek => format!("{} to be probed", receive.select),
-                _ => receive.select.to_string(),
-            };
+            let (select, room) = (receive.select, receive.room);
+            let what = words(move |f| match room {
+                Room::Probe | Room::Peek => write!(f, "{select} to be probed"),
+                _ => write!(f, "{select}"),
+            });
             self.elan.see(what, receive.done.wait()).await;
             host::finish(&self.elan, &receive, given).await
         }
