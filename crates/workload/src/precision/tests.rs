@@ -107,7 +107,13 @@ fn the_interval_holds_what_it_says() {
 /// Steps that stay alike for longer than a batch: single batches would tell less scatter than there is.
 #[test]
 fn batches_that_depend_on_each_other_do_not_pass_for_many() {
-    let slow = |step: u64| if step / 400 % 2 == 0 { 0.95 } else { 1.05 };
+    let slow = |step: u64| {
+        if (step / 400).is_multiple_of(2) {
+            0.95
+        } else {
+            1.05
+        }
+    };
     let means = [0.95, 0.95, 0.95, 0.95, 1.05, 1.05, 1.05, 1.05, 0.95, 0.95];
     let precision = Precision {
         enough: 0.04,
