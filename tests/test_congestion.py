@@ -42,6 +42,11 @@ class Results:
 
     window: dict[int, float]
     slices: Sequence[dict[int, float]] = ()
+    simulated: float = 120.0
+    """The length of the run: a window may have doubled."""
+
+    def get(self, identity: str) -> dict[str, float]:
+        return {"simulated_ps": self.simulated * 1e6}
 
     def table(self, identity: str, table: str) -> pl.DataFrame:
         if table == "links":
@@ -121,6 +126,8 @@ def test_slices_are_delays_over_time() -> None:
     assert tiny.slice_count == 2
     assert tiny.slice_us == 60
     assert tiny.window == (20, 120)
+    doubled = matrix(point([2, 2], [2]), Results({4: 30.0}, simulated=220.0))
+    assert doubled.window == (20, 220), "what was simulated, and not what the file says"
     drawn = squares(tiny)
     delays = {row["name"]: row["delays"] for row in drawn.iter_rows(named=True)}
     assert delays["switch 1.0 → node 0"] == [2, 8, 30]

@@ -57,10 +57,10 @@ def io() -> pl.DataFrame:
 def combined() -> pl.DataFrame:
     empty = dict.fromkeys(("nodes", "load_MBps", "compute.nodes", "compute.load_MBps", "io.load_MBps"))
     parts = []
-    for load in (50.0, 350.0):
+    for load, light in ((50.0, "light-"), (350.0, "")):
         loads = {"accepted": min(load, 130.0), "offered": load}
         alone = empty | {"nodes": "0-31", "load_MBps": load, "job": "compute"}
-        parts += rows(loads, series="alone", **alone)
+        parts += rows(loads, series=f"{light}alone", **alone)
         for kind, mapping, io_load in itertools.product(
             ("shared", "dedicated"), ("1c", "1i", "distributed"), (34.0, 101.0, 168.0)
         ):
@@ -68,7 +68,11 @@ def combined() -> pl.DataFrame:
             for job in ("compute", "io"):
                 served = {"server_accepted": 130.0, "server_offered": 4 * io_load} if job == "io" else {}
                 parts += rows(
-                    loads | served, float(job == "io" and io_load > 34), series=f"{kind}-{mapping}", **beside, job=job
+                    loads | served,
+                    float(job == "io" and io_load > 34),
+                    series=f"{light}{kind}-{mapping}",
+                    **beside,
+                    job=job,
                 )
     return frame(parts)
 
@@ -110,6 +114,9 @@ def test_combined_gives_figures_19_and_20() -> None:
     drawn = figures_of("qsnet/combined", combined())
     assert names(drawn) == [*(f"figure 19 {letter}" for letter in "abcdef"), "figure 20"]
     titles = [figure.title for figure in drawn]
+    curves = data(drawn[0], "mapping")
+    assert {row["load"] for row in curves} == {50.0, 350.0}, "the series of the lower loads belong to it"
+    assert {row["mapping"] for row in curves} == {"clustered 1c", "clustered 1i", "distributed"}
     assert "shared I/O nodes, I/O load 0.1 (34 MB/s)" in titles[0]
     assert "dedicated I/O nodes, I/O load 0.1 (34 MB/s)" in titles[1]
     assert "shared I/O nodes, I/O load 0.5 (168 MB/s)" in titles[4]

@@ -58,9 +58,11 @@ class Matrix:
 def matrix(point: Point, store: Store) -> Matrix:
     """The congestion matrix of a finished point, for any topology; idle links and switches have zeros."""
     run = point.run
-    begin, length = (_us(run[key]) for key in ("warm_up", "window"))
+    manifest = store.get(point.id)
+    begin = _us(run["warm_up"])
+    end = manifest["simulated_ps"] / 1e6 if manifest else begin
     counted, slices = store.table(point.id, "links"), store.table(point.id, "slices")
-    return of_tables(point.json, counted, slices, (begin, begin + length), run["slices"])
+    return of_tables(point.json, counted, slices, (begin, end), run["slices"])
 
 
 def of_tables(

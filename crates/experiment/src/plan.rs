@@ -57,6 +57,10 @@ impl Point {
         if self.run.slices > 0 {
             run["slices"] = self.run.slices.into();
         }
+        if let Some(precision) = self.run.precision() {
+            run["precision"] = precision.enough.into();
+            run["doublings"] = precision.doublings.into();
+        }
         let workload = self.workload.key(&mut run);
         json!({
             "machine": self.machine.values(),

@@ -4,6 +4,8 @@ use crate::check::{Check, LONGEST, MOST};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Time};
+use workload::Precision;
+use workload::precision::FEWEST_BATCHES;
 
 /// Shortest batch, and shortest slice.
 const SHORTEST: Time = Time::from_ns(1);
@@ -11,14 +13,25 @@ const SHORTEST: Time = Time::from_ns(1);
 /// Most slices: more than a picture has room for.
 const MOST_SLICES: u32 = 1000;
 
+/// Widest precision: a load that is known less well says little.
+const WIDEST: f64 = 0.5;
+
+/// Most doublings of a window.
+const MOST_DOUBLINGS: u32 = 10;
+
 /// How points are run and measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
     /// Simulated time that is discarded at the start of steady traffic.
     pub warm_up: Time,
-    /// Simulated time that is measured after it.
+    /// Simulated time that is measured after it; with a precision, the least.
     pub window: Time,
+    /// How well the accepted load of a saturated job is to be known: half of its 95% confidence interval, as a fraction of the
+    /// load. The window doubles until the load of every saturated job is known so well. 0: the window is as given.
+    pub precision: f64,
+    /// How often the window may double for the sake of the precision.
+    pub doublings: u32,
     /// Equal parts of the window; their means are the sample of the confidence interval.
     pub batches: u32,
     /// Equal parts of the whole run, warm-up included, of which the delays at every link are kept, to show how
@@ -37,6 +50,8 @@ impl Default for Run {
         Run {
             warm_up: Time::ZERO,
             window: Time::from_ms(10),
+            precision: 0.0,
+            doublings: 3,
             batches: 10,
             slices: 0,
             seeds: 1,
@@ -47,13 +62,17 @@ impl Default for Run {
 }
 
 /// What a series changes of the defaults.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunChanges {
     /// See [`Run`].
     pub warm_up: Option<Time>,
     /// See [`Run`].
     pub window: Option<Time>,
+    /// See [`Run`].
+    pub precision: Option<f64>,
+    /// See [`Run`].
+    pub doublings: Option<u32>,
     /// See [`Run`].
     pub batches: Option<u32>,
     /// See [`Run`].
@@ -68,6 +87,8 @@ impl Run {
         Run {
             warm_up: changes.warm_up.unwrap_or(self.warm_up),
             window: changes.window.unwrap_or(self.window),
+            precision: changes.precision.unwrap_or(self.precision),
+            doublings: changes.doublings.unwrap_or(self.doublings),
             batches: changes.batches.unwrap_or(self.batches),
             slices: changes.slices.unwrap_or(self.slices),
             seeds: changes.seeds.unwrap_or(self.seeds),
@@ -75,11 +96,21 @@ impl Run {
         }
     }
 
+    /// How well loads are to be known, where this decides how long a run is.
+    pub(crate) fn precision(&self) -> Option<Precision> {
+        (self.precision > 0.0).then_some(Precision {
+            enough: self.precision,
+            doublings: self.doublings,
+        })
+    }
+
     /// Finds problems with the defaults of all series.
     pub(crate) fn check(&self, check: &mut Check<'_>) {
         let all = RunChanges {
             warm_up: Some(self.warm_up),
             window: Some(self.window),
+            precision: Some(self.precision),
+            doublings: Some(self.doublings),
             batches: Some(self.batches),
             slices: Some(self.slices),
             seeds: Some(self.seeds),
@@ -87,6 +118,7 @@ impl Run {
         all.check_bounds("run", check);
         self.check_batches("run.window", check);
         self.check_slices("run.slices", check);
+        self.check_precision("run.precision", check);
         if self.max_events == 0 {
             let found = check.problem("run.max_events", "no point ends within 0 events");
             found.allowed("at least 1");
@@ -108,6 +140,30 @@ impl Run {
         let length = self.warm_up.saturating_add(self.window);
         let slices = (self.slices, MOST_SLICES, "slices");
         self.check_parts(path, ("run", length), slices, check);
+    }
+
+    /// Checks that the precision can be told, and that a run ends.
+    fn check_precision(&self, path: &str, check: &mut Check<'_>) {
+        let Some(Precision { doublings, .. }) = self.precision() else {
+            return;
+        };
+        let batches = self.batches;
+        if (1..FEWEST_BATCHES).contains(&batches) {
+            let message = format!("{batches} batches are too few to tell the precision");
+            let found = check.problem(path, message);
+            found.allowed(format!("at least {FEWEST_BATCHES} batches"));
+        }
+        if self.slices > 0 {
+            let message = "a run with slices has a window that is known beforehand";
+            let found = check.problem(path, message);
+            found.hint("leave out `slices`, or set precision = 0");
+        }
+        let most = self.window.checked_mul(1 << doublings.min(MOST_DOUBLINGS));
+        if self.window <= LONGEST && most.is_none_or(|most| most > LONGEST) {
+            let message = format!("a window of {} is too long to double so often", self.window);
+            let found = check.problem(path, message);
+            found.allowed(format!("at most {LONGEST} after {doublings} doublings"));
+        }
     }
 
     fn check_parts(
@@ -144,6 +200,13 @@ impl RunChanges {
         if let Some(path) = first(&[("slices", self.slices.is_some()), window, warm_up]) {
             run.check_slices(&path, check);
         }
+        let slices = ("slices", self.slices.is_some());
+        let batches = ("batches", self.batches.is_some());
+        let precision = ("precision", self.precision.is_some());
+        let doublings = ("doublings", self.doublings.is_some());
+        if let Some(path) = first(&[precision, doublings, slices, batches, window]) {
+            run.check_precision(&path, check);
+        }
     }
 
     fn check_bounds(&self, path: &str, check: &mut Check<'_>) {
@@ -158,7 +221,11 @@ impl RunChanges {
                 check.longest(&format!("{path}.{key}"), time, LONGEST);
             }
         }
+        if let Some(precision) = self.precision {
+            check.range(&format!("{path}.precision"), precision, 0.0..=WIDEST);
+        }
         for (key, count, range) in [
+            ("doublings", self.doublings, 0..=MOST_DOUBLINGS),
             ("batches", self.batches, 1..=MOST),
             ("seeds", self.seeds, 1..=MOST),
             ("slices", self.slices, 0..=MOST_SLICES),

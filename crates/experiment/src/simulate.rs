@@ -81,6 +81,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         length: point.run.window,
         batches: point.run.batches,
         slices: point.run.slices,
+        precision: point.run.precision(),
     };
     let setting = Setting {
         cluster: &cluster,

@@ -42,6 +42,9 @@ fn keys_do_not_depend_on_words_and_bounds() {
     assert_eq!(changed(&names, &machine, &[]), expected);
     let bounds = ["run.max_events=12345", "run.max_memory=1 GB"];
     assert_eq!(changed(EXPERIMENT, MACHINE, &bounds), expected);
+    // Without a precision, no window doubles.
+    let doublings = ["run.doublings=1"];
+    assert_eq!(changed(EXPERIMENT, MACHINE, &doublings), expected);
     // The same quantity, in another unit.
     let size = EXPERIMENT.replace("4 KB", "4096 B");
     assert_eq!(changed(&size, MACHINE, &[]), expected);
@@ -64,6 +67,7 @@ fn keys_depend_on_every_value() {
         "run.warm_up=1 us",
         "run.batches=5",
         "run.slices=5",
+        "run.precision=0.01",
         "topology.nodes=63",
         "topology.up=[4, 2]",
         "topology.parallel=[1, 2]",
@@ -113,6 +117,8 @@ fn keys_depend_on_every_value() {
         assert_eq!(before.len(), after.len());
         assert!(differ(&after), "{change}");
     }
+    let precise = |more| keys(&points(&["run.precision=0.01", more]));
+    assert!(precise("run.doublings=2") != precise("run.doublings=3"));
     let mut seeds = points(&[]);
     for point in &mut seeds {
         point.seed += 10;

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Experiments that have series of every kind of benchmark, and the machines on which they run.
-const EXPERIMENTS: [(&str, &str, &str); 9] = [
+const EXPERIMENTS: [(&str, &str, &str); 10] = [
     ("good", EXPERIMENT, "one rail"),
     ("jobs", include_str!("jobs.toml"), "one rail"),
     ("two_jobs", include_str!("two_jobs.toml"), "one rail"),
@@ -23,6 +23,7 @@ const EXPERIMENTS: [(&str, &str, &str); 9] = [
     ("allocation", include_str!("allocation.toml"), "one rail"),
     ("noise", include_str!("noise.toml"), "one rail"),
     ("saturation", include_str!("saturation.toml"), "one rail"),
+    ("precision", include_str!("precision.toml"), "one rail"),
     ("rails", include_str!("rails.toml"), "four rails"),
 ];
 

@@ -82,6 +82,18 @@ pub(crate) struct Totals {
     pub taken: Bytes,
 }
 
+impl Totals {
+    /// Payload stored, of all senders.
+    pub fn stored(&self) -> Bytes {
+        self.stored.iter().sum()
+    }
+
+    /// Payload of messages that have arrived, of all senders.
+    pub fn arrived(&self) -> Bytes {
+        self.arrived.iter().sum()
+    }
+}
+
 impl<'a> Running<'a> {
     /// Starts the programs; `rails` where the machine has several.
     ///

@@ -23,8 +23,8 @@
 //! allocation of rails without a run (coll2003 s2).
 //!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window. The window is cut into batches of
-//! equal length. The means of the batches are the sample from which intervals are computed. A run with [`slices`] also
-//! keeps the delays of every link over time.
+//! equal length. The means of the batches are the sample from which intervals are computed. A run with a [`precision`] doubles
+//! the window until the intervals are narrow enough. A run with [`slices`] also keeps the delays of every link over time.
 
 pub mod allocation;
 pub mod collective;
@@ -34,6 +34,7 @@ pub mod noise;
 pub mod overlap;
 pub mod pattern;
 pub mod ping;
+pub mod precision;
 pub mod records;
 pub mod saturation;
 pub mod slices;
@@ -49,6 +50,7 @@ pub use job::Job;
 pub use noise::Noise;
 pub use overlap::Overlap;
 pub use pattern::Pattern;
+pub use precision::Precision;
 pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow, Tables};
 pub use saturation::Search;
 pub use slices::SliceRow;
@@ -111,12 +113,14 @@ pub(crate) fn buffer(
 pub struct Window {
     /// Time discarded at the start.
     pub warm_up: Time,
-    /// Time measured after the warm-up.
+    /// Time measured after the warm-up; with a precision, the least.
     pub length: Time,
     /// Equal parts of the window, at least 1.
     pub batches: u32,
-    /// Equal parts of the whole run for which the delays of every link are kept; 0 for none.
+    /// Equal parts of the whole run for which the delays of every link are kept; 0 for none. A run with slices has no precision.
     pub slices: u32,
+    /// How well loads are to be known. Without a precision the length is as given.
+    pub precision: Option<Precision>,
 }
 
 impl Window {

@@ -4,7 +4,7 @@
 //! creation rate at the source nodes." Whether it is lower in a run is what [`crate::traffic`] says with `saturated`. The
 //! search halves an interval of loads, whose lower end is not saturated and whose upper end is, until the interval is short
 //! enough. Each trial is a run of its own, on a fresh cluster, with the same seed. The result is the upper end: the least
-//! load that was found saturated.
+//! load that was found saturated. The two ends of the whole range are tried last, and only if they are still ends of the interval.
 //!
 //! The records are those of the greatest load that was not saturated, and also `saturation`, in MB/s for each node. If the
 //! highest load of all is not saturated, it is the result, and `saturated` is 0 as always. If the lowest load of all is
@@ -82,14 +82,7 @@ fn bisect<T, E>(
     mut trial: impl FnMut(Rate) -> Result<T, E>,
     is_saturated: impl Fn(&T) -> bool,
 ) -> Result<(Rate, T), E> {
-    let mut records = trial(lowest)?;
-    if is_saturated(&records) {
-        return Ok((lowest, records));
-    }
-    let highest = trial(search.highest)?;
-    if !is_saturated(&highest) {
-        return Ok((search.highest, highest));
-    }
+    let mut records = None;
     let (mut below, mut above) = (
         lowest.as_bytes_per_second(),
         search.highest.as_bytes_per_second(),
@@ -101,10 +94,26 @@ fn bisect<T, E>(
         if is_saturated(&tried) {
             above = middle;
         } else {
-            (below, records) = (middle, tried);
+            (below, records) = (middle, Some(tried));
         }
     }
-    Ok((Rate::from_bytes_per_second(above), records))
+    let above = Rate::from_bytes_per_second(above);
+    if above == search.highest {
+        let highest = trial(above)?;
+        if !is_saturated(&highest) {
+            return Ok((above, highest));
+        }
+    }
+    if let Some(records) = records {
+        return Ok((above, records));
+    }
+    let records = trial(lowest)?;
+    let load = if is_saturated(&records) {
+        lowest
+    } else {
+        above
+    };
+    Ok((load, records))
 }
 
 #[cfg(test)]

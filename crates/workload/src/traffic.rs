@@ -9,6 +9,9 @@
 //! A job is *saturated* if the waiting messages have grown in the window by more than a twentieth of the arrivals, and by more
 //! than half a message for each process. A load just above the accepted load shows only in windows long enough for that.
 //!
+//! A run may have a *precision*: the window doubles until the accepted load of each saturated job is known well enough
+//! ([`crate::precision`]).
+//!
 //! On a machine with several rails loads are also given as fractions of what the links of a node carry together, and
 //! latencies in cycles of one flit on a link: so coll2003 measures them (s5.3).
 //!
@@ -16,14 +19,16 @@
 //! the message is complete. Past saturation the latency grows with the run, and tells only how long the run was.
 
 use crate::job::{Job, Running, Totals};
+use crate::precision::{Precision, measure};
 use crate::records::{Baseline, NodeRow, Records, Row, Tables};
 use crate::slices::Slices;
 use crate::{Failure, Window};
 use elan::rails::Rails;
 use elan::{Cluster, MemoryError};
+use itertools::Itertools;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Rate, Time};
+use units::{Rate, Time};
 
 /// The units in which coll2003 measures.
 #[derive(Clone, Copy, Debug)]
@@ -83,52 +88,108 @@ impl Traffic {
     ///
     /// # Panics
     /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
-    pub fn run(&self, mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
+    pub fn run(
+        &self,
+        mut cluster: Cluster,
+        mut window: Window,
+        seed: u64,
+    ) -> Result<Records, Failure> {
         if let Some(failure) = self.failure {
             cluster.fail_rail(failure.rail.into(), failure.at);
         }
-        run(&self.jobs, cluster, window, seed)
+        let rails = rails(&cluster)?;
+        let norm = Norm::of(&cluster);
+        let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
+        let running = self.jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
+        let mut slices = Slices::new(&cluster, window);
+        slices.run_until(&mut cluster, window.warm_up)?;
+        cluster.check_conservation();
+        let baseline = Baseline::take(&cluster);
+        let start = Moment::of(&running, &cluster);
+        running.iter().for_each(Running::measure);
+        let moments = measure(
+            &mut window,
+            |end| -> Result<_, Failure> {
+                slices.run_until(&mut cluster, end)?;
+                cluster.check_conservation();
+                rails.iter().for_each(Rails::check);
+                Ok(Moment::of(&running, &cluster))
+            },
+            |precision, moments| is_known(precision, &running, &start, moments),
+        )?;
+        let mut rows = Vec::new();
+        let mut before = &start;
+        for (batch, after) in (0..).zip(&moments) {
+            let length = after.time - before.time;
+            let totals = before.totals.iter().zip(&after.totals);
+            for (job, (before, after)) in running.iter().zip(totals) {
+                rows.extend(load_rows(job, norm, Some(batch), length, before, after));
+            }
+            before = after;
+        }
+        let mut nodes = Vec::new();
+        for ((job, start), end) in running.iter().zip(&start.totals).zip(&before.totals) {
+            rows.extend(whole_window(job, norm, start, end));
+            nodes.extend(node_rows(job, window.length, start, end));
+        }
+        let measured = Tables {
+            rows,
+            nodes,
+            slices: slices.into_rows(),
+            ..Tables::default()
+        };
+        Ok(baseline.finish(&cluster, measured))
     }
 }
 
-/// Runs jobs through the warm-up and the window; see [`Traffic::run`].
-fn run(jobs: &[Job], mut cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
-    let rails = rails(&cluster)?;
-    let norm = Norm::of(&cluster);
-    let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
-    let running = jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
-    let mut slices = Slices::new(&cluster, window);
-    slices.run_until(&mut cluster, window.warm_up)?;
-    cluster.check_conservation();
-    let baseline = Baseline::take(&cluster);
-    let start: Vec<_> = running.iter().map(|job| job.totals(&cluster)).collect();
-    running.iter().for_each(Running::measure);
-    let mut rows = Vec::new();
-    let mut before = start.clone();
-    for batch in 0..window.batches {
-        let begin = cluster.now();
-        slices.run_until(&mut cluster, window.batch_end(batch))?;
-        cluster.check_conservation();
-        rails.iter().for_each(Rails::check);
-        let length = cluster.now() - begin;
-        for (job, before) in running.iter().zip(&mut before) {
-            let after = job.totals(&cluster);
-            rows.extend(load_rows(job, norm, Some(batch), length, before, &after));
-            *before = after;
+/// The totals of all jobs at one moment.
+struct Moment {
+    time: Time,
+    /// Entry per job.
+    totals: Vec<Totals>,
+}
+
+impl Moment {
+    /// The present moment.
+    fn of(running: &[Running<'_>], cluster: &Cluster) -> Self {
+        Moment {
+            time: cluster.now(),
+            totals: running.iter().map(|job| job.totals(cluster)).collect(),
         }
     }
-    let mut nodes = Vec::new();
-    for ((job, start), end) in running.iter().zip(&start).zip(&before) {
-        rows.extend(whole_window(job, norm, start, end));
-        nodes.extend(node_rows(job, window.length, start, end));
-    }
-    let measured = Tables {
-        rows,
-        nodes,
-        slices: slices.into_rows(),
-        ..Tables::default()
+}
+
+/// Whether the accepted loads of all saturated jobs are known well enough from the ends of the batches.
+fn is_known(
+    precision: Precision,
+    running: &[Running<'_>],
+    start: &Moment,
+    moments: &[Moment],
+) -> bool {
+    let Some(end) = moments.last() else {
+        return true;
     };
-    Ok(baseline.finish(&cluster, measured))
+    running.iter().enumerate().all(|(index, job)| {
+        let (before, after) = (&start.totals[index], &end.totals[index]);
+        let stored = |moment: &Moment| moment.totals[index].stored();
+        let ends = std::iter::once(start).chain(moments);
+        let batches: Vec<f64> = ends
+            .tuple_windows()
+            .map(|(before, after)| {
+                Rate::of(stored(after) - stored(before), after.time - before.time)
+            })
+            .collect();
+        !is_saturated(job, before, after) || precision.is_reached(&batches)
+    })
+}
+
+/// Whether the waiting messages of a job have grown by more than half a message for each process, and by more than a
+/// twentieth of the arrivals.
+fn is_saturated(job: &Running<'_>, start: &Totals, end: &Totals) -> bool {
+    let arrived = end.arrived() - start.arrived();
+    let growth = arrived.saturating_sub(end.taken - start.taken);
+    let half_a_message = job.job.message * job.processes() as u64 / 2;
+    growth > half_a_message && growth > arrived / 20
 }
 
 /// Loads of a part of the window, or of all of it.
@@ -163,9 +224,8 @@ fn loads(
     before: &Totals,
     after: &Totals,
 ) -> impl Iterator<Item = (&'static str, f64)> {
-    let sum = |values: &[Bytes]| values.iter().sum::<Bytes>();
-    let accepted = sum(&after.stored) - sum(&before.stored);
-    let offered = sum(&after.arrived) - sum(&before.arrived);
+    let accepted = after.stored() - before.stored();
+    let offered = after.arrived() - before.arrived();
     let per = move |bytes, count: usize| Rate::of(bytes, length * count as u64);
     let (nodes, servers) = (job.senders.len(), job.job.servers.len());
     let of_nodes = [("accepted", accepted), ("offered", offered)];
@@ -184,11 +244,7 @@ pub(crate) fn whole_window(
     start: &Totals,
     end: &Totals,
 ) -> Vec<Row> {
-    let sum = |values: &[Bytes]| values.iter().sum::<Bytes>();
-    let arrived = sum(&end.arrived) - sum(&start.arrived);
-    let growth = arrived.saturating_sub(end.taken - start.taken);
-    let half_a_message = job.job.message * job.processes() as u64 / 2;
-    let saturated = growth > half_a_message && growth > arrived / 20;
+    let saturated = is_saturated(job, start, end);
     let row = |metric, unit, value| Row::new(metric, unit, value).of_job(&job.job.name);
     let latency = job.latency();
     let mut rows = vec![

@@ -41,6 +41,7 @@ const WINDOW: Window = Window {
     length: Time::from_ms(1),
     batches: 5,
     slices: 0,
+    precision: None,
 };
 
 fn run(config: &Config, job: &Job, window: Window, seed: u64) -> Records {

@@ -7,9 +7,10 @@ mod common;
 use common::{cluster, sixteen_nodes};
 use elan::{NodeId, Placement};
 use kernel::statistics::Interval;
+use std::collections::BTreeSet;
 use units::{Bytes, Rate, Time};
 use workload::{
-    Distribution, Job, LinkRow, Pattern, Records, SliceRow, SwitchRow, Traffic, Window,
+    Distribution, Job, LinkRow, Pattern, Precision, Records, SliceRow, SwitchRow, Traffic, Window,
 };
 
 fn uniform(load: u64) -> Job {
@@ -33,6 +34,7 @@ const WINDOW: Window = Window {
     length: Time::from_ms(2),
     batches: 10,
     slices: 0,
+    precision: None,
 };
 
 fn run(job: Job, window: Window, seed: u64) -> Records {
@@ -108,6 +110,7 @@ fn a_short_window_is_not_saturated_by_chance() {
             length: Time::from_us(200),
             batches: 2,
             slices: 0,
+            precision: None,
         };
         let job = Job {
             message: Bytes::new(320),
@@ -394,4 +397,71 @@ fn jobs_are_measured_apart() {
         .map(|row| (row.job.as_str(), row.node));
     let expected = (0..16).map(|node| (if node < 4 { "light" } else { "heavy" }, node));
     assert!(nodes.eq(expected));
+}
+
+/// A window that doubles: as long as needed, and the same run as with this window from the start.
+#[test]
+fn a_window_that_doubles_is_the_window_from_the_start() {
+    let mut lengths = BTreeSet::new();
+    for (load, batches, enough) in [
+        (40, 10, 0.01),
+        (350, 10, 0.2),
+        (350, 10, 0.1),
+        (350, 10, 0.05),
+        (350, 10, 0.03),
+        (350, 10, 0.02),
+        (350, 7, 0.01),
+        (350, 4, 0.0001),
+    ] {
+        let doubling = Window {
+            length: Time::from_us(250),
+            batches,
+            precision: Some(Precision {
+                enough,
+                doublings: 3,
+            }),
+            ..WINDOW
+        };
+        let records = run(uniform(load), doubling, 1);
+        let length = records.simulated - WINDOW.warm_up;
+        let fixed = Window {
+            length,
+            precision: None,
+            ..doubling
+        };
+        assert_eq!(records, run(uniform(load), fixed, 1));
+        let accepted = Interval::of(&records.values("accepted"));
+        let known = accepted.relative() <= enough || records.value("saturated") == 0.0;
+        assert!(known || length == Time::from_ms(2), "{accepted:?}");
+        lengths.insert(length);
+    }
+    let lengths: Vec<_> = lengths.into_iter().collect();
+    assert!(lengths.len() >= 3, "{lengths:?}");
+    assert_eq!(lengths.first(), Some(&Time::from_us(250)));
+    assert_eq!(lengths.last(), Some(&Time::from_ms(2)));
+}
+
+/// The window doubles for the job that is known least.
+#[test]
+fn every_job_has_to_be_known() {
+    let half = |name: &str, nodes: std::ops::Range<u32>, load| Job {
+        name: name.into(),
+        nodes: nodes.map(NodeId::new).collect(),
+        ..uniform(load)
+    };
+    let window = Window {
+        length: Time::from_us(250),
+        precision: Some(Precision {
+            enough: 0.0001,
+            doublings: 2,
+        }),
+        ..WINDOW
+    };
+    let length = |loads: [u64; 2]| {
+        let jobs = [half("one", 0..8, loads[0]), half("other", 8..16, loads[1])];
+        run_all(&jobs, window, 1).simulated - WINDOW.warm_up
+    };
+    assert_eq!(length([20, 20]), Time::from_us(250));
+    assert_eq!(length([20, 350]), Time::from_ms(1));
+    assert_eq!(length([350, 20]), Time::from_ms(1));
 }

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 IO_NODES = ("shared", "dedicated")
 
+LIGHT = "light-"
+"""What the name of a series begins with that has the lower loads of the compute job."""
+
 MAPPINGS = {"1c": "clustered 1c", "1i": "clustered 1i", "distributed": "distributed"}
 """The paper's names: 1c has the compute job on the first half of the machine, 1i the I/O job."""
 
@@ -30,7 +33,7 @@ STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Accepted over offered load of the compute job for each I/O load, and its bandwidth at saturation."""
-    rows = of_jobs(rows)
+    rows = of_jobs(rows).with_columns(pl.col("series").str.strip_prefix(LIGHT))
     beside = rows.filter(pl.col("io.load_MBps").is_not_null()).with_columns(
         io_nodes=pl.col("series").str.split("-").list.first(),
         mapping=pl.col("series").str.split("-").list.last().replace(MAPPINGS),

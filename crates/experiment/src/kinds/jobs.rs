@@ -118,10 +118,14 @@ impl Kind for JobsSeries {
         self.saturation = beside.saturation.take();
     }
 
-    fn check(&self, series: &str, _: &Run, check: &mut Check<'_>) {
+    fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
         self::check(&self.jobs, series, check);
         check::failure(self.failure, series, check);
         check::saturation(self.saturation, &self.jobs, series, check);
+        if run.precision().is_some() {
+            check::fixed_window("failure", self.failure.is_some(), series, check);
+            check::fixed_window("saturation", self.saturation.is_some(), series, check);
+        }
     }
 
     fn fit(&self, series: &str, fit: &mut Fit<'_>) {

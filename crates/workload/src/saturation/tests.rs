@@ -23,11 +23,11 @@ fn search(limit: f64, resolution: f64) -> (f64, f64, Vec<f64>) {
 #[test]
 fn the_interval_is_halved_until_it_is_short() {
     let (load, records, tried) = search(30.0, 0.1);
-    assert_eq!(tried, [1.0, 100.0, 50.5, 25.75, 38.125, 31.9375]);
+    assert_eq!(tried, [50.5, 25.75, 38.125, 31.9375]);
     assert_eq!((load, records), (31.9375, 25.75));
     let (load, records, tried) = search(30.0, 0.001);
     assert!(records <= 30.0 && 30.0 < load && load - records <= 0.1);
-    assert_eq!(tried.len(), 12);
+    assert_eq!(tried.len(), 10);
 }
 
 #[test]
@@ -38,6 +38,17 @@ fn a_resolution_finer_than_a_byte_per_second_ends() {
 
 #[test]
 fn ends_that_do_not_enclose_the_point_are_the_result() {
-    assert_eq!(search(0.5, 0.1), (1.0, 1.0, vec![1.0]));
-    assert_eq!(search(200.0, 0.1), (100.0, 100.0, vec![1.0, 100.0]));
+    let tried = vec![50.5, 25.75, 13.375, 7.1875, 1.0];
+    assert_eq!(search(0.5, 0.1), (1.0, 1.0, tried));
+    let tried = vec![50.5, 75.25, 87.625, 93.8125, 100.0];
+    assert_eq!(search(200.0, 0.1), (100.0, 100.0, tried));
+}
+
+/// Ends that do enclose the point, next to it.
+#[test]
+fn the_last_intervals_are_judged_by_their_ends() {
+    let tried = vec![50.5, 25.75, 13.375, 7.1875, 1.0];
+    assert_eq!(search(5.0, 0.1), (7.1875, 1.0, tried));
+    let tried = vec![50.5, 75.25, 87.625, 93.8125, 100.0];
+    assert_eq!(search(95.0, 0.1), (100.0, 93.8125, tried));
 }

@@ -38,6 +38,17 @@ pub(super) fn failure(failure: Option<RailFailure>, series: &str, check: &mut Ch
     }
 }
 
+/// Reports a section whose results depend on the length of the window, beside a precision that decides this length.
+pub(super) fn fixed_window(key: &str, given: bool, series: &str, check: &mut Check<'_>) {
+    if given {
+        let found = check.problem(
+            &format!("{series}.{key}"),
+            "with a precision the length of the window is not known beforehand",
+        );
+        found.hint("set precision = 0 in a `run` of the series");
+    }
+}
+
 /// Checks a search of the load at which a job saturates.
 pub(super) fn saturation(
     search: Option<Search>,

@@ -1,0 +1,72 @@
+//! # Precision: how long a run of steady traffic measures
+//!
+//! A run may measure as long as its results need, and no longer. Such a run has a shortest window. At the end of the window it
+//! looks at the accepted load of every job. If one of them is not known well enough, the window doubles, two batches become
+//! one, and the run goes on. The number of batches stays the same. A run whose window has doubled is the same, to the last
+//! bit, as a run that was given this window from the start; only the length of the window depends on what was measured.
+//!
+//! The accepted load of a job is known well enough if half of its 95% confidence interval is at most a given fraction of its
+//! mean. Batches that are too short for their traffic depend on each other, and their interval is too narrow. So the interval
+//! of pairs of batches must be narrow enough, too: if neighbours are alike, pairs scatter as much as single batches do, and
+//! there are half as many of them. The number of looks is small, because each look doubles the window: the more often a
+//! run looks, the more often it ends by chance (Law and Carson, "A sequential procedure for determining the length of a
+//! steady-state simulation", Operations Research 27, 1979).
+//!
+//! A job that is not saturated is known at once: its accepted load is its offered load.
+
+use crate::Window;
+use kernel::statistics::Interval;
+use units::Time;
+
+/// When a run may end before its longest window is over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// Half of the 95% confidence interval of the accepted load of each saturated job, as a fraction of this load.
+    pub enough: f64,
+    /// How often the window may double.
+    pub doublings: u32,
+}
+
+/// The fewest batches that tell a precision: two pairs.
+pub const FEWEST_BATCHES: u32 = 4;
+
+impl Precision {
+    /// Whether the mean of the values of batches is known well enough.
+    pub fn is_reached(self, batches: &[f64]) -> bool {
+        let pairs = batches.chunks_exact(2);
+        let pairs: Vec<f64> = pairs.map(|pair| f64::midpoint(pair[0], pair[1])).collect();
+        let narrow = |values: &[f64]| Interval::of(values).relative() <= self.enough;
+        narrow(batches) && narrow(&pairs)
+    }
+}
+
+/// Measures a window, which is doubled as long as `is_known` says no, and as often as allowed. Returns what `measured` gave at
+/// the end of each batch.
+pub(crate) fn measure<T, E>(
+    window: &mut Window,
+    mut measured: impl FnMut(Time) -> Result<T, E>,
+    is_known: impl Fn(Precision, &[T]) -> bool,
+) -> Result<Vec<T>, E> {
+    let mut ends: Vec<T> = Vec::new();
+    let mut doublings = 0;
+    loop {
+        for batch in ends.len() as u32..window.batches {
+            ends.push(measured(window.batch_end(batch))?);
+        }
+        match window.precision {
+            Some(precision) if doublings < precision.doublings && !is_known(precision, &ends) => {}
+            _ => return Ok(ends),
+        }
+        doublings += 1;
+        window.length = window.length * 2;
+        // Every other end is the end of a batch of the longer window.
+        let mut number = 0;
+        ends.retain(|_| {
+            number += 1;
+            number % 2 == 0
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;
