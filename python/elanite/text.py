@@ -97,7 +97,7 @@ def measured(verdict: Verdict) -> str:
 
 def headline(verdicts: Sequence[Verdict]) -> str:
     """One line: how many claims of each role hold, are missed and are not resolved."""
-    contradicted = sum(verdict.role == "inconsistent" for verdict in verdicts)
+    contradicted = sum(verdict.state == "inconsistent" for verdict in verdicts)
     return (
         f"{_count(verdicts, 'predicted', 'predicted claims')}; {_count(verdicts, 'fitted', 'fitted claims')};"
         f" {_count(verdicts, 'inference', 'inferences of the authors')}; inconsistent in the source: {contradicted}"
