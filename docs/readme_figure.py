@@ -16,5 +16,5 @@ figure = next(figure for figure in result.figures() if figure.name == "11c")
 figure.chart.properties(background="white").save(picture)
 readme = Path(__file__).parents[1] / "README.md"
 sentence = f"**{headline(el.scoreboard(out))}**"
-text = re.sub(r"(?m)^\*\*.* claims hold\*\*", sentence, readme.read_text(encoding="utf-8"))
+text = re.sub(r"(?m)^\*\*\d+ of .*\*\*", sentence, readme.read_text(encoding="utf-8"))
 readme.write_text(text, encoding="utf-8")

@@ -62,14 +62,14 @@ def combined() -> pl.DataFrame:
         alone = empty | {"nodes": "0-31", "load_MBps": load, "job": "compute"}
         parts += rows(loads, series=f"{light}alone", **alone)
         for kind, mapping, io_load in itertools.product(
-            ("shared", "dedicated"), ("1c", "1i", "distributed"), (34.0, 101.0, 168.0)
+            ("shared", "dedicated"), ("1c", "1i", "distributed"), (28.0, 84.0, 140.0)
         ):
             beside = empty | {"compute.nodes": "0-31", "compute.load_MBps": load, "io.load_MBps": io_load}
             for job in ("compute", "io"):
                 served = {"server_accepted": 130.0, "server_offered": 4 * io_load} if job == "io" else {}
                 parts += rows(
                     loads | served,
-                    float(job == "io" and io_load > 34),
+                    float(job == "io" and io_load > 28),
                     series=f"{light}{kind}-{mapping}",
                     **beside,
                     job=job,
@@ -117,17 +117,17 @@ def test_combined_gives_figures_19_and_20() -> None:
     curves = data(drawn[0], "mapping")
     assert {row["load"] for row in curves} == {50.0, 350.0}, "the series of the lower loads belong to it"
     assert {row["mapping"] for row in curves} == {"clustered 1c", "clustered 1i", "distributed"}
-    assert "shared I/O nodes, I/O load 0.1 (34 MB/s)" in titles[0]
-    assert "dedicated I/O nodes, I/O load 0.1 (34 MB/s)" in titles[1]
-    assert "shared I/O nodes, I/O load 0.5 (168 MB/s)" in titles[4]
+    assert "shared I/O nodes, I/O load 0.1 (28 MB/s)" in titles[0]
+    assert "dedicated I/O nodes, I/O load 0.1 (28 MB/s)" in titles[1]
+    assert "shared I/O nodes, I/O load 0.5 (140 MB/s)" in titles[4]
 
 
 def test_figures_19_and_20_say_how_the_io_job_fares() -> None:
     drawn = figures_of("qsnet/combined", combined())
-    assert "an I/O node gets: clustered 1c 130 of 136; clustered 1i" in drawn[0].caption
-    assert "130 of 404, saturated" in drawn[2].caption
+    assert "an I/O node gets: clustered 1c 130 of 112; clustered 1i" in drawn[0].caption
+    assert "130 of 336, saturated" in drawn[2].caption
     summary = drawn[-1]
-    assert "130 to 130 MB/s at 0.1 (34 MB/s), none saturated; 130 to 130 MB/s at 0.3 (101 MB/s), all" in summary.caption
+    assert "130 to 130 MB/s at 0.1 (28 MB/s), none saturated; 130 to 130 MB/s at 0.3 (84 MB/s), all" in summary.caption
 
 
 def test_figure_19_compares_with_the_same_nodes_alone() -> None:

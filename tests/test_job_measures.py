@@ -23,11 +23,13 @@ def writers(nodes: int, bandwidth: float) -> list[Row]:
     return [row for kind in kinds for row in batches(bandwidth, metric=metric, nodes=nodes, **kind)]
 
 
-@pytest.mark.parametrize(("many", "lost", "holds"), [(309.1, 0.08, True), (288.9, 0.14, False), (336.0, 0.0, False)])
-def test_the_loss_of_a_hot_spot(many: float, lost: float, holds: bool) -> None:
+@pytest.mark.parametrize(("many", "lost"), [(309.1, 0.08), (288.9, 0.14), (336.0, 0.0)])
+def test_the_loss_of_a_hot_spot(many: float, lost: float) -> None:
+    """It contradicts the groups of its own figure: it is shown, and never held nor missed."""
     verdict = judged("hotspot.64.loss", writers(32, 336.0) + writers(64, many))
     assert verdict.simulated == pytest.approx(lost, abs=0.001)
-    assert verdict.holds is holds
+    assert verdict.error == pytest.approx(lost / 0.08 - 1, abs=0.02)
+    assert (verdict.holds, verdict.state) == (None, "inconsistent")
     assert verdict.note == f"{many:g} of 336"
 
 
@@ -117,7 +119,7 @@ def combined(series: str, nodes: str, beside: list[float], noise: float = 0.1) -
     for load in (50.0, 350.0):
         alone = empty | {"nodes": nodes, "load_MBps": load}
         rows += batches(min(load, 130.0), series="alone", job="compute", metric="accepted", **alone)
-        for io_load, value, sign in zip((34.0, 101.0, 168.0), beside, (1, -1, 1), strict=True):
+        for io_load, value, sign in zip((28.0, 84.0, 140.0), beside, (1, -1, 1), strict=True):
             both = empty | {"compute.nodes": nodes, "compute.load_MBps": load, "io.load_MBps": io_load}
             rows += batches(min(load, value), sign * noise, series=series, job="compute", metric="accepted", **both)
             rows += batches(200.0, series=series, job="io", metric="accepted", **both)

@@ -103,13 +103,24 @@ def test_a_gain_over_nobody_is_an_error() -> None:
         judged("dynamic-vs-basic", point(f"{DYNAMIC}1.0"))
 
 
-@pytest.mark.parametrize(("basic", "holds"), [(0.18, True), (0.199, False), (0.17, False)])
-def test_all_policies_lose_by_the_nodes(basic: float, holds: bool) -> None:
-    few = points(point(BASIC, nodes=32), point(f"{DYNAMIC}1.0", nodes=32, accepted=0.3))
-    many = points(point(BASIC, accepted=basic), point(f"{DYNAMIC}1.0", accepted=0.27))
+@pytest.mark.parametrize(
+    ("basic", "dynamic", "holds"),
+    [
+        pytest.param(0.186, 0.264, True, id="basic 7%, dynamic 12%"),
+        pytest.param(0.176, 0.279, False, id="the other way round"),
+        pytest.param(0.18, 0.27, False, id="both in the middle of the range"),
+        pytest.param(0.199, 0.264, False, id="basic loses nothing"),
+    ],
+)
+def test_basic_and_dynamic_lose_by_the_nodes(basic: float, dynamic: float, holds: bool) -> None:
+    few = points(point(BASIC, nodes=32), point(f"{DYNAMIC}1.0", nodes=32, accepted=0.3), point(f"{LOCAL}1.0", nodes=32))
+    many = points(
+        point(BASIC, accepted=basic), point(f"{DYNAMIC}1.0", accepted=dynamic), point(f"{LOCAL}1.0", accepted=0.1)
+    )
     verdict = judged("node-scaling", few + many)
     assert verdict.holds is holds
-    assert "basic: " in verdict.note
+    assert f"basic loses 0.07, {'yes' if basic == 0.186 else 'no'}: " in str(verdict.simulated)
+    assert str(verdict.simulated).endswith("; 0.5 (0.1 of 0.2)")
 
 
 @pytest.mark.parametrize(("seven", "holds"), [(0.18, True), (0.21, False)])

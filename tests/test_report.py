@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from conftest import SMALL
 from elanite import deviations, figures, frames, report, sources, text
 from elanite.api import Machine
-from elanite.claims import Verdict, claims, fitted_parameters, scoreboard
+from elanite.claims import Role, Verdict, claims, fitted_parameters, scoreboard
 from elanite.plan import plan
 from elanite.report import Section
 from elanite.store import Store
@@ -42,10 +44,16 @@ def page(campaign: Path) -> str:
     drawn = list(figures.generic.draw(frames.tidy(planned.points, store)))
     assert drawn
     section = Section(planned, len(planned.points), drawn, 1, 1, 1.0)
-    verdicts = [Verdict(claim, "predicted", note="not yet simulated") for claim in claims()]
-    verdicts[0] = Verdict(claims()[0], "predicted", simulated=300.0, error=-0.1, holds=False, widest=0.013)
+    verdicts = [Verdict(claim, note="not yet simulated") for claim in claims()]
+    verdicts[0] = Verdict(claims()[0], simulated=300.0, error=-0.1, holds=False, widest=0.013)
     shape = next(index for index, claim in enumerate(claims()) if claim.kind == "shape")
-    verdicts[shape] = Verdict(claims()[shape], "predicted", simulated="5 of 6 MB/s", widest=0.173)
+    verdicts[shape] = Verdict(claims()[shape], simulated="5 of 6 MB/s", widest=0.173)
+    inconsistent, inference = (
+        next(index for index, claim in enumerate(claims()) if claim.role == role)
+        for role in ("inconsistent", "inference")
+    )
+    verdicts[inconsistent] = Verdict(claims()[inconsistent], simulated=0.14, error=0.75)
+    verdicts[inference] = Verdict(claims()[inference], simulated="kept, no", holds=False)
     return report.render([section], verdicts, deviations=deviations.measured(store))
 
 
@@ -86,8 +94,48 @@ def test_what_is_not_resolved_is_shown_as_neither_held_nor_missed(page: str) -> 
     assert "<b>1</b> not resolved" in page
     assert "<h3>Not resolved</h3>" in page
     assert 'class="not-resolved"' in page
-    assert "<b>0</b> of 2 predicted claims hold" in page
+    assert "<b>0</b> of 1 predicted claims hold" in page
+    assert "<b>0</b> of 1 fitted claims hold" in page
     assert "±17.3%" in page
+
+
+def test_other_classes_are_shown_apart_from_predictions(page: str) -> None:
+    """An inference that is missed is no miss, and an inconsistent claim is neither missed nor unresolved."""
+    assert "<b>0</b> of 1 inferences of the authors hold" in page
+    assert "<b>1</b> inconsistent in the source" in page
+    assert "<b>1</b> missed" in page
+    assert 'class="inconsistent"' in page
+    (claim,) = (claim for claim in claims() if claim.proof)
+    assert claim.proof
+    assert html.escape(claim.proof.shows, quote=False) in page
+    assert "could be halved" in page
+
+
+def test_all_counts_are_in_one_sentence() -> None:
+    """README, validation page, report and command line have the same sentence."""
+    known = {role: [claim for claim in claims() if claim.role == role] for role in get_args(Role)}
+    predicted, fitted = known["predicted"], known["fitted"]
+    verdicts = [
+        Verdict(predicted[0], simulated=1.0, holds=True),
+        Verdict(predicted[1], simulated=1.0, holds=False),
+        Verdict(predicted[2], simulated=1.0),
+        Verdict(predicted[3], note="not run"),
+        Verdict(fitted[0], simulated=1.0, holds=True),
+        Verdict(known["inference"][0], simulated="no", holds=False),
+        Verdict(known["inconsistent"][0], simulated=1.0),
+    ]
+    assert text.headline(verdicts) == (
+        "1 of 3 predicted claims hold, 1 missed, 1 not resolved; 1 of 1 fitted claims hold, 0 missed, 0 not resolved;"
+        " 0 of 1 inferences of the authors hold, 1 missed, 0 not resolved; inconsistent in the source: 1"
+    )
+    for said in (text.totals(verdicts), text.markdown(verdicts), report.render([], verdicts)):
+        assert text.headline(verdicts) in said
+    entries = [verdict.as_json() for verdict in verdicts]
+    assert [entry["role"] for entry in entries] == [*["predicted"] * 4, "fitted", "inference", "inconsistent"]
+    assert [entry["state"] for entry in entries[-2:]] == [verdicts[-2].state, "inconsistent"]
+    assert entries[-1]["holds"] is None
+    assert "301 < 307.897" in entries[-1]["proof"]
+    assert "could be halved" in entries[-2]["inference"]
 
 
 def test_fitted_parameters_are_counted(page: str) -> None:
@@ -111,7 +159,7 @@ def test_deviations_are_listed_with_what_the_fact_would_give(page: str) -> None:
     assert deviation.parameter == "switch.age_step"
     assert "Deviations from documented facts" in page
     as_it_is, changed = (
-        Verdict(claim, "predicted", simulated=value, low=value - 1, high=value + 1, error=value / 337 - 1, holds=False)
+        Verdict(claim, simulated=value, low=value - 1, high=value + 1, error=value / 337 - 1, holds=False)
         for claim, value in zip(deviation.figures[0], (333.0, 302.0), strict=True)
     )
     markdown = text.markdown([], [(deviation, [(as_it_is, changed)])])
@@ -130,7 +178,7 @@ def test_the_figures_of_deviations_are_points_of_experiments() -> None:
 
 def test_the_widest_interval_is_stated() -> None:
     verdicts = [
-        Verdict(claim, "predicted", simulated=1.0, holds=True, widest=widest)
+        Verdict(claim, simulated=1.0, holds=True, widest=widest)
         for claim, widest in zip(claims(), (0.01, 0.03, 0.021, None), strict=False)
     ]
     said = text.widest(verdicts)

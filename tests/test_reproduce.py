@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from conftest import Ended, command, execute
+from elanite.claims import Role
 from test_report import Loads
 
 PING = [
@@ -57,7 +58,7 @@ def test_the_report_is_there_and_loads_nothing(out: Path) -> None:
 def test_every_entry_of_the_scoreboard_has_every_key(board: dict[str, dict[str, Any]]) -> None:
     assert len(board) > len(PING)
     assert {name: KEYS - entry.keys() for name, entry in board.items() if KEYS - entry.keys()} == {}
-    assert {entry["role"] for entry in board.values()} == {"fitted", "predicted"}
+    assert {entry["role"] for entry in board.values()} == set(get_args(Role))
 
 
 @pytest.mark.parametrize("name", PING)

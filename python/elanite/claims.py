@@ -2,33 +2,42 @@
 
 The claims are data (``data/claims.toml``): the published figure, its source, and how to measure it. Verdicts depend on
 the finished points of the store alone. Claims to which a parameter was fitted (the machine files list them) are
-``fitted``, all others are ``predicted``. A missed claim is never hidden: a claim with a ``known_miss`` reason is shown
-as missed, with the reason, but does not make a run fail.
+``fitted``, all others are ``predicted``, with two exceptions, which the text of the paper decides and never the result.
+A claim is ``inconsistent`` if arithmetic on the figures of its own paper refutes the claim (see ``proofs``), and an
+``inference`` if the authors conclude the claim without a run. A missed claim is never hidden: a claim with a
+``known_miss`` reason is shown as missed, with the reason, but does not make a run fail.
+
+A number holds if its mean is within the published bounds. It is missed only if its whole 95% confidence interval is
+outside; else it is not resolved.
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from itertools import combinations
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from elanite import _core, sources
 from elanite.plan import FIRST_SEED, Plan, Point, plan
+from elanite.proofs import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import polars as pl
 
-    from elanite.measures import Measurement, Number
+    from elanite.measures import Measurement, Number, Order
+    from elanite.proofs import Proof
     from elanite.store import Store, Table
 
 Kind = Literal["value", "max", "min", "range", "order", "shape"]
-Role = Literal["fitted", "predicted"]
+Role = Literal["predicted", "fitted", "inconsistent", "inference"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,28 @@ class Claim:
     """How far a value may be off and still hold, as a fraction."""
     test: str = ""
     known_miss: str = ""
+    proof: Proof | None = None
+    """The arithmetic by which the claim contradicts other claims of its paper."""
+    inference: str = ""
+    """The words of the paper that say that the authors conclude the claim and did not run it."""
+
+    @property
+    def role(self) -> Role:
+        """Whether the claim is predicted, fitted, inconsistent in its source, or an inference of the authors."""
+        if self.proof:
+            return "inconsistent"
+        if self.inference:
+            return "inference"
+        return "fitted" if self.id in fitted() else "predicted"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest figure with which a claim about a number holds."""
+        if self.kind == "range":
+            return self.low or 0.0, self.high or 0.0
+        value = self.value or 0.0
+        off = abs(value) * (self.tolerance or 0.0)
+        return {"max": (-inf, value), "min": (value, inf)}.get(self.kind, (value - off, value + off))
 
     @property
     def quantity(self) -> dict[str, Any]:
@@ -101,7 +132,6 @@ class Verdict:
     """A claim beside its simulated counterpart."""
 
     claim: Claim
-    role: Role
     simulated: float | list[str] | str | None = None
     """A number, an order of names, the figures of an inequality in words, or None if there are no results."""
     low: float | None = None
@@ -118,17 +148,24 @@ class Verdict:
     """The widest 95% confidence interval of the compared figures: half its width as a fraction of the mean."""
 
     @property
+    def role(self) -> Role:
+        """The role of the claim."""
+        return self.claim.role
+
+    @property
     def judged(self) -> bool:
         """Whether there are results to judge."""
         return self.simulated is not None
 
     @property
     def state(self) -> str:
-        """One of: holds, missed, known miss, holds again, not resolved, not run, not yet simulated."""
-        if self.holds is None:
-            if self.judged:
-                return "not resolved"
+        """One of: holds, missed, known miss, holds again, not resolved, inconsistent, not run, not yet simulated."""
+        if not self.judged:
             return "not run" if self.claim.experiment else "not yet simulated"
+        if self.role == "inconsistent":
+            return "inconsistent"
+        if self.holds is None:
+            return "not resolved"
         if self.claim.known_miss:
             return "holds again" if self.holds else "known miss"
         return "holds" if self.holds else "missed"
@@ -161,14 +198,26 @@ class Verdict:
             "note": self.note,
             "widest": self.widest,
             "known_miss": claim.known_miss or None,
+            "proof": claim.proof and claim.proof.text,
+            "inference": claim.inference or None,
         }
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
     """All claims of all documents, in the order of the documents."""
-    text = files("elanite").joinpath("data", "claims.toml").read_text(encoding="utf-8")
-    return tuple(claim_of(entry) for entry in tomllib.loads(text)["claim"])
+    file = files("elanite").joinpath("data", "claims.toml")
+    return claims_of(file.read_text(encoding="utf-8"), file.name)
+
+
+def claims_of(text: str, file: str) -> tuple[Claim, ...]:
+    """The claims of a data file. Raises ``UsageError`` if a proof does not prove that its claim is inconsistent."""
+    entries = tomllib.loads(text)["claim"]
+    proofs = {entry["id"]: entry.pop("proof") for entry in entries if "proof" in entry}
+    found = {entry["id"]: claim_of(entry) for entry in entries}
+    for name, proof in proofs.items():
+        found[name] = replace(found[name], proof=checked(found[name], proof, found, file))
+    return tuple(found.values())
 
 
 @cache
@@ -191,29 +240,32 @@ def fitted() -> frozenset[str]:
 
 
 def judge(claim: Claim, measurement: Measurement) -> Verdict:
-    """Compare a measurement with the published figure."""
-    from elanite.measures.numbers import Finding, Order
+    """Compare a measurement with the published figure. A figure that its source contradicts is not judged."""
+    from elanite.measures.numbers import Finding, Order, together
 
-    role: Role = "fitted" if claim.id in fitted() else "predicted"
     if isinstance(measurement, Finding):
         widest = _widest(measurement.numbers)
-        return Verdict(claim, role, simulated=measurement.text, holds=measurement.holds, widest=widest)
-    if isinstance(measurement, Order):
-        holds = tuple(measurement.names) == claim.order
-        widest = _widest(measurement.numbers)
-        return Verdict(claim, role, simulated=measurement.names, holds=holds, note=measurement.note, widest=widest)
-    error, near = _compare(claim, measurement.mean)
-    return Verdict(
-        claim,
-        role,
-        simulated=measurement.mean,
-        low=measurement.low,
-        high=measurement.high,
-        error=error,
-        holds=near and measurement.besides,
-        note=measurement.note,
-        widest=_widest([measurement]),
-    )
+        found = Verdict(claim, simulated=measurement.text, holds=measurement.holds, widest=widest)
+    elif isinstance(measurement, Order):
+        found = Verdict(
+            claim,
+            simulated=measurement.names,
+            holds=_in_order(claim, measurement),
+            note=measurement.note,
+            widest=_widest(measurement.numbers),
+        )
+    else:
+        found = Verdict(
+            claim,
+            simulated=measurement.mean,
+            low=measurement.low,
+            high=measurement.high,
+            error=_error(claim, measurement.mean),
+            holds=together([_near(claim, measurement), measurement.besides]),
+            note=measurement.note,
+            widest=_widest([measurement]),
+        )
+    return replace(found, holds=None) if claim.role == "inconsistent" else found
 
 
 def _widest(figures: Sequence[Number]) -> float | None:
@@ -222,15 +274,14 @@ def _widest(figures: Sequence[Number]) -> float | None:
 
 def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
     """Judge one claim from the points of its experiment that are finished."""
-    role: Role = "fitted" if claim.id in fitted() else "predicted"
     if planned is None:
-        return Verdict(claim, role, note="not yet simulated")
+        return Verdict(claim, note="not yet simulated")
     points = [point for point in planned.points if claim.asks_for(point)]
     missing = sum(store.get(point.id) is None for point in points)
     if not points:
-        return Verdict(claim, role, note=f"{claim.experiment} has no point with these parameters")
+        return Verdict(claim, note=f"{claim.experiment} has no point with these parameters")
     if missing:
-        return Verdict(claim, role, note=f"not run: {missing} of {len(points)} points are missing")
+        return Verdict(claim, note=f"not run: {missing} of {len(points)} points are missing")
     from elanite.measures import measured
 
     return judge(claim, measured(claim, _table(claim, points, store)))
@@ -265,19 +316,33 @@ def _table(claim: Claim, points: Sequence[Point], store: Store) -> pl.DataFrame:
     return frames.tidy(points, store, claim.table)
 
 
-def _compare(claim: Claim, simulated: float) -> tuple[float, bool]:
-    if claim.kind == "range":
-        low, high = claim.low or 0.0, claim.high or 0.0
-        if simulated < low:
-            return simulated / low - 1, False
-        return (simulated / high - 1, False) if simulated > high else (0.0, True)
-    published = claim.value or 0.0
-    error = simulated / published - 1
-    if claim.kind == "max":
-        return error, simulated <= published
-    if claim.kind == "min":
-        return error, simulated >= published
-    return error, abs(error) <= (claim.tolerance or 0.0)
+def _error(claim: Claim, simulated: float) -> float:
+    """The distance from the published figure as a fraction of it; from the nearest end of a range, 0 inside."""
+    if claim.kind != "range":
+        return simulated / (claim.value or 0.0) - 1
+    low, high = claim.bounds
+    return simulated / low - 1 if simulated < low else simulated / high - 1 if simulated > high else 0.0
+
+
+def _near(claim: Claim, figure: Number) -> bool | None:
+    """Whether the mean is within the bounds; None if the mean is outside, and not all of its interval."""
+    low, high = claim.bounds
+    if low <= figure.mean <= high:
+        return True
+    return False if figure.high < low or figure.low > high else None
+
+
+def _in_order(claim: Claim, order: Order) -> bool | None:
+    """Whether the names have the published order; None if they have another, and no interval excludes the published."""
+    from elanite.measures.numbers import at_least, difference
+
+    if tuple(order.names) == claim.order:
+        return True
+    found = dict(zip(order.names, order.numbers, strict=True))
+    if found.keys() != set(claim.order):
+        return False
+    pairs = (difference(found[better], found[worse]) for better, worse in combinations(claim.order, 2))
+    return False if any(at_least(figure, 0.0) is False for figure in pairs) else None
 
 
 def claim_of(entry: dict[str, Any]) -> Claim:

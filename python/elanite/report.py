@@ -19,7 +19,7 @@ from elanite.api import Machine
 from elanite.claims import claims, fitted_parameters, plans_of, verdict
 from elanite.deviations import measured as measured_deviations
 from elanite.plan import FIRST_SEED, plan
-from elanite.text import fitted, headline, number, percent, plain, simulated, spread, widest, with_error
+from elanite.text import SIGN, fitted, headline, number, percent, plain, simulated, spread, widest, with_error
 from elanite.text import published as published_text
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def render(
     )
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
     charts = {f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures}
+    counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     template = environment.from_string(_data("report.html.j2"))
     return template.render(
         style=_data("report.css"),
@@ -117,8 +118,11 @@ def render(
         sections=found,
         headline=headline(verdicts),
         judged=[v for v in verdicts if v.judged],
-        missed=[v for v in verdicts if v.holds is False],
-        unresolved=[v for v in verdicts if v.judged and v.holds is None],
+        missed=[v for v in counted if v.holds is False],
+        unresolved=[v for v in counted if v.judged and v.holds is None],
+        inferred=[v for v in verdicts if v.judged and v.role == "inference"],
+        contradicted=[v for v in verdicts if v.judged and v.role == "inconsistent"],
+        sign=SIGN,
         unjudged=[v for v in verdicts if not v.judged],
         widest=widest(verdicts),
         fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],

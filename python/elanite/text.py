@@ -9,7 +9,7 @@ from elanite import _core
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from elanite.claims import Claim, Verdict
+    from elanite.claims import Claim, Role, Verdict
     from elanite.deviations import Deviation
 
 SIGN = {
@@ -18,6 +18,7 @@ SIGN = {
     "missed": "✗",
     "known miss": "✗",
     "not resolved": "?",
+    "inconsistent": "≠",
     "not run": "·",
     "not yet simulated": "·",
 }
@@ -95,26 +96,28 @@ def measured(verdict: Verdict) -> str:
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many of the predicted claims hold, and how many of the fitted claims."""
-    words = []
-    for role in ("predicted", "fitted"):
-        judged = [verdict for verdict in verdicts if verdict.role == role and verdict.judged]
-        words.append(f"{sum(verdict.holds is True for verdict in judged)} of {len(judged)} {role}")
-    return f"{', '.join(words)} claims hold"
+    """One line: how many claims of each role hold, are missed and are not resolved."""
+    contradicted = sum(verdict.state == "inconsistent" for verdict in verdicts)
+    return (
+        f"{_count(verdicts, 'predicted', 'predicted claims')}; {_count(verdicts, 'fitted', 'fitted claims')};"
+        f" {_count(verdicts, 'inference', 'inferences of the authors')}; inconsistent in the source: {contradicted}"
+    )
+
+
+def _count(verdicts: Sequence[Verdict], role: Role, name: str) -> str:
+    judged = [verdict for verdict in verdicts if verdict.role == role and verdict.judged]
+    holds, missed, open_ = (sum(verdict.holds is one for verdict in judged) for one in (True, False, None))
+    return f"{holds} of {len(judged)} {name} hold, {missed} missed, {open_} not resolved"
 
 
 def totals(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many predicted and fitted claims hold, and how many claims are missed or not judged."""
+    """One line: the headline, and how many claims are missed without a known reason or are not judged."""
     count = {state: sum(v.state == state for v in verdicts) for state in SIGN}
-    parts = [headline(verdicts), f"{count['missed']} missed"]
-    if count["known miss"]:
-        parts.append(f"{count['known miss']} known to be missed")
-    if count["not resolved"]:
-        parts.append(f"{count['not resolved']} not resolved")
+    parts = [headline(verdicts), f"missed without a known reason: {count['missed']}"]
     if count["not run"]:
-        parts.append(f"{count['not run']} not run")
-    parts.append(f"{count['not yet simulated']} not yet simulated")
-    return ", ".join(parts)
+        parts.append(f"not run: {count['not run']}")
+    parts.append(f"not yet simulated: {count['not yet simulated']}")
+    return "; ".join(parts)
 
 
 def fitted(machine: str, parameters: Mapping[str, Sequence[str]]) -> str:
@@ -144,11 +147,13 @@ def widest(verdicts: Sequence[Verdict]) -> str:
 def markdown(
     verdicts: Sequence[Verdict], deviations: Sequence[tuple[Deviation, Sequence[tuple[Verdict, Verdict]]]] = ()
 ) -> str:
-    """The page docs/validation.md: fitted, predicted, missed and not yet simulated claims, and deviations."""
+    """The page docs/validation.md: the claims by role, missed and not yet simulated claims, and deviations."""
     from elanite.claims import fitted_parameters
 
     judged = [v for v in verdicts if v.judged]
-    unresolved = [v for v in judged if v.holds is None]
+    counted = [v for v in judged if v.role in ("predicted", "fitted")]
+    inferred = [v for v in judged if v.role == "inference"]
+    contradicted = [v for v in judged if v.role == "inconsistent"]
     lines = [
         "# Validation",
         "",
@@ -159,10 +164,15 @@ def markdown(
         " beside the simulated figure. One set of parameters per machine serves all experiments of that machine.",
         "",
         "A claim is *fitted* if some parameter of the machine file was fitted to the claim; otherwise it is"
-        " *predicted*. A value holds within its tolerance. A range holds if the simulated mean lies in the range. An"
-        " order or a finding holds if the stated inequality holds, and is *not resolved* if the intervals are too wide"
-        " to judge. Intervals are 95% confidence intervals over batches and seeds; the interval of a ratio includes the"
-        " uncertainty of both sides.",
+        " *predicted*. Two classes of claims are no predictions, by the text of the paper and not by the result. A"
+        " claim is *inconsistent in its source* if arithmetic on the figures of its own paper refutes the claim, and an"
+        " *inference of the authors* if the authors conclude the claim and did not run it.",
+        "",
+        "A value holds if the simulated mean is within its tolerance, a range if the mean lies in the range, an order"
+        " or a finding if the stated inequality holds. A claim is missed only if the whole interval is outside what"
+        " would hold; otherwise it is *not resolved*. Intervals are 95% confidence intervals over batches and seeds;"
+        " the interval of a ratio includes the uncertainty of both sides. A figure of a single run without batches has"
+        " no interval.",
         "",
         f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
         "",
@@ -176,13 +186,26 @@ def markdown(
         "",
         *_table(v for v in judged if v.role == "fitted"),
         "",
+        "## Inferences of the authors",
+        "",
+        *_table(inferred),
+        "",
+        *(f"- `{v.claim.id}`: {v.claim.inference}." for v in inferred),
+        *_misses([v for v in inferred if v.holds is not True]),
+        "",
+        "## Inconsistent in the source",
+        "",
+        *_table(contradicted),
+        "",
+        *(f"- `{v.claim.id}`: {v.claim.proof.text}." for v in contradicted if v.claim.proof),
+        "",
         "## Missed",
         "",
-        *(_misses([v for v in judged if v.holds is False]) or ["None of the claims that were simulated is missed."]),
+        *(_misses([v for v in counted if v.holds is False]) or ["None of the claims that were simulated is missed."]),
         "",
         "## Not resolved",
         "",
-        *(_misses(unresolved) or ["All claims that were simulated are resolved."]),
+        *(_misses([v for v in counted if v.holds is None]) or ["All claims that were simulated are resolved."]),
         "",
         "## Deviations from documented facts",
         "",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elanite.plan import Point
 
 
-STYLE = {"missed": "red", "known miss": "yellow", "not resolved": "yellow", "not run": "dim"}
+STYLE = {"missed": "red", "known miss": "yellow", "not resolved": "yellow", "inconsistent": "dim", "not run": "dim"}
 """How the rows of the scoreboard look."""
 
 
@@ -103,6 +103,8 @@ def _said(verdict: Verdict) -> str:
     words = [text.measured(verdict)]
     if verdict.state == "not resolved":
         words.append("(not resolved)")
+    if verdict.claim.proof:
+        words.append(f"(inconsistent in the source: {verdict.claim.proof.text})")
     if verdict.state in ("known miss", "holds again"):
         words.append(f"({verdict.state}: {verdict.claim.known_miss})")
     return " ".join(filter(None, words))

@@ -51,8 +51,8 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def fraction(io_load: float) -> str:
-    """The load of an I/O client as in the paper: a fraction of the rate that a node can inject."""
-    (most,) = (claim.value for claim in claims() if claim.id == "ping.uni.elan.bandwidth")
+    """The load of an I/O client as in the paper: a fraction of the asymptotic rate that a node can inject."""
+    (most,) = (claim.value for claim in claims() if claim.id == "ping.bi.elan.bandwidth")
     return f"{io_load / (most or 1.0):.1f} ({io_load:g} MB/s)"
 
 
@@ -66,7 +66,7 @@ def _load(beside: pl.DataFrame, alone: pl.DataFrame, letter: str, io_load: float
         "Accepted against offered load of the compute job: solid beside the I/O job, dashed alone on the same nodes."
         f" {SATURATED} 1c: the compute job is on the first half of the machine, away from clustered I/O nodes; 1i: it"
         " is on the second half. Long dashes: the paper's figure for the compute job alone. The I/O load is that"
-        f" of each I/O client, as a fraction of the 335 MB/s that a node can inject. {_io_words(_io(beside))}"
+        f" of each I/O client, as a fraction of the 280 MB/s that a node can inject. {_io_words(_io(beside))}"
     )
     layers = loads(data, "mapping", "I/O nodes", "MB/s per node")
     if not same.is_empty():

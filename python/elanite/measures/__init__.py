@@ -57,7 +57,7 @@ def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
     if claim.measure == "order":
         ordered = sorted(found, key=lambda one: -one[1].mean)
         names = [_name(group) for group, _ in ordered]
-        return Order(names, _list(found), tuple(figure for _, figure in found))
+        return Order(names, _list(found), tuple(figure for _, figure in ordered))
     group, picked = PICKS[claim.pick](found, claim)
     low, high = picked.low, picked.high
     if claim.pick == "most-of-several":
@@ -122,9 +122,17 @@ def _excuse(found: Figures, holds: list[bool | None], each: Sequence[str], excus
 
 
 def _holds(part: dict[str, Any], figure: Number) -> bool | None:
-    """Whether the whole interval of a figure is within its bounds; only the mean, if the part says so."""
-    if part.get("means"):
-        figure = Number(figure.mean, figure.mean, figure.mean)
+    """Whether the whole interval of a figure is within its bounds.
+
+    With `means`, the mean within the bounds is enough; the part fails only if the whole interval is outside.
+    """
+    whole = _within(part, figure)
+    if not part.get("means"):
+        return whole
+    return _within(part, Number(figure.mean, figure.mean, figure.mean)) or whole
+
+
+def _within(part: dict[str, Any], figure: Number) -> bool | None:
     judged: list[bool | None] = []
     if "least" in part:
         judged.append(at_least(figure, part["least"]))
@@ -137,13 +145,12 @@ def _holds(part: dict[str, Any], figure: Number) -> bool | None:
     if "touches" in part:
         low, high = part["touches"]
         judged.append(figure.low <= high and figure.high >= low)
-    whole = together(judged)
-    return whole is True if part.get("sure") else whole
+    return together(judged)
 
 
 def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool | None]) -> bool | None:
     """Whether a figure is beyond a bound, and not at the bound."""
-    inside = True if figure.mean == bound else within(figure, bound)
+    inside = within(figure, bound)
     return None if inside is None else not inside
 
 

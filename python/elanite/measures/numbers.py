@@ -57,7 +57,7 @@ class Order:
     names: list[str]
     note: str = ""
     numbers: tuple[Number, ...] = ()
-    """The figures that were compared."""
+    """The figures of the names."""
 
 
 @dataclass(frozen=True)
