@@ -125,8 +125,8 @@ def test_all_counts_are_in_one_sentence() -> None:
         Verdict(known["inconsistent"][0], simulated=1.0),
     ]
     assert text.headline(verdicts) == (
-        "1 of 3 predicted claims hold, 1 missed, 1 not resolved; 1 of 1 fitted claims hold, 0 missed, 0 not resolved;"
-        " 0 of 1 inferences of the authors hold, 1 missed, 0 not resolved; inconsistent in the source: 1"
+        "1 of 3 predicted claims hold, 1 missed, 1 not resolved; 1 of 1 fitted claims hold;"
+        " 0 of 1 inferences of the authors hold, 1 missed; inconsistent in the source: 1"
     )
     for said in (text.totals(verdicts), text.markdown(verdicts), report.render([], verdicts)):
         assert text.headline(verdicts) in said

@@ -96,7 +96,7 @@ def measured(verdict: Verdict) -> str:
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many claims of each role hold, are missed and are not resolved."""
+    """One line: how many claims of each role hold; how many are missed and not resolved, if any are."""
     contradicted = sum(verdict.state == "inconsistent" for verdict in verdicts)
     return (
         f"{_count(verdicts, 'predicted', 'predicted claims')}; {_count(verdicts, 'fitted', 'fitted claims')};"
@@ -107,7 +107,8 @@ def headline(verdicts: Sequence[Verdict]) -> str:
 def _count(verdicts: Sequence[Verdict], role: Role, name: str) -> str:
     judged = [verdict for verdict in verdicts if verdict.role == role and verdict.judged]
     holds, missed, open_ = (sum(verdict.holds is one for verdict in judged) for one in (True, False, None))
-    return f"{holds} of {len(judged)} {name} hold, {missed} missed, {open_} not resolved"
+    others = [f"{count} {state}" for count, state in ((missed, "missed"), (open_, "not resolved")) if count]
+    return ", ".join([f"{holds} of {len(judged)} {name} hold", *others])
 
 
 def totals(verdicts: Sequence[Verdict]) -> str:
