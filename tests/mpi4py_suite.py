@@ -61,9 +61,9 @@ SIMULATED = "test_(?!spawn|dynproc).*"
 # Tests that fail in MPICH 5.0.2, whatever its network; docs/mpi4py.md has the reasons.
 FAILURES = {"test_mpiabi.TestMPIABI.testGetFortranInfo"}
 
-# They are races of threads in real time, which a busy host decides otherwise. In the first, a thread waits for 2 ms while
-# another one sleeps for 200 ms. In the second, a thread ends a pool before another one has slept a hundred times, and a
-# sleep of a thread that calls MPI takes simulated time.
+# They are races of threads in real time, which a busy host decides otherwise. In the first, a thread waits for 2 ms
+# while another one sleeps for 200 ms. In the second, a thread ends a pool before another one has slept a hundred times,
+# and a sleep of a thread that calls MPI takes simulated time.
 TIMED = {
     "test_util_pool.TestThreadPool.test_apply_async_timeout",
     "test_util_pool.TestThreadPool.test_terminate",
