@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,12 @@ def test_who_is_to_blame(named: int | None, dead: list[int], statuses: list[int]
     ended = judge(evidence({"end": end, "rank": named}, statuses, *dead))
     assert ended.message.startswith(words)
     assert ended.exit_code == code
+
+
+@pytest.mark.parametrize(("of_mpiexec", "code"), [(255, 1), (254, 254), (1, 1), (0, 1), (None, 1)])
+def test_mpiexec_that_lost_its_helper_has_no_code_of_a_rank(of_mpiexec: int | None, code: int) -> None:
+    told = replace(evidence({"rank": 3}, [], 3), code=of_mpiexec)
+    assert judge(told).exit_code == code
 
 
 def test_who_ended_early_while_others_went_on() -> None:

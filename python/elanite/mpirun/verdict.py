@@ -33,6 +33,10 @@ _AFTERMATH = {signal.SIGKILL, signal.SIGTERM}
 """The signals by which mpiexec ends ranks after another rank has ended."""
 
 
+_HELPER_LOST = 255
+"""The exit code of mpiexec if its helper ends without a report."""
+
+
 @dataclass(frozen=True)
 class Waiting:
     """What a rank was doing at the end."""
@@ -202,8 +206,10 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
     where = _in(calls.get(rank, "")) if attached else ""
     who = _who(rank, evidence)
     if status is None:
-        # mpiexec passes on the code of MPI_Abort, and of an error of MPI, but not always the message of the rank.
-        return f"{who} ended without MPI_Finalize{when}{where}", evidence.code or int(Exit.FAILED)
+        # mpiexec passes on the code of MPI_Abort, and of an error of MPI, but not always the message of the rank. On a
+        # busy host mpiexec sometimes loses its helper before the helper has reported, and ends with a code of its own.
+        code = 0 if evidence.code == _HELPER_LOST else evidence.code
+        return f"{who} ended without MPI_Finalize{when}{where}", code or int(Exit.FAILED)
     lacking = " without MPI_Finalize" if not status & 0x7F and attached else ""
     return f"{who} {_how(status)}{when}{where}{lacking}", _exit_code(status)
 
