@@ -102,6 +102,11 @@ class Claim:
         return "fitted" if self.id in fitted() else "predicted"
 
     @property
+    def cited(self) -> str:
+        """The source, and what was read of it if that is not the text."""
+        return self.source if self.confidence == "text" else f"{self.source} ({self.confidence})"
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """The lowest and the highest figure with which a claim about a number holds."""
         if self.kind == "range":
