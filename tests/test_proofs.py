@@ -95,7 +95,13 @@ def test_classes_are_by_the_text() -> None:
             assert claim.id not in fitted()
             assert claim.experiment
     inferred = {claim.id for claim in claims() if claim.role == "inference"}
-    assert inferred == {"congestion.complement.top-level", "multirail.limit"}
+    assert inferred == {
+        "congestion.complement.all-links",
+        "congestion.complement.top-level",
+        "multirail.limit",
+        "uniform.channels",
+        "uniform.circuits",
+    }
 
 
 def test_a_proof_makes_a_claim_inconsistent() -> None:

@@ -85,6 +85,11 @@ def test_every_figure_has_its_data_inside(page: str) -> None:
         assert spec["title"]
 
 
+def test_a_source_of_which_only_the_abstract_was_read_is_shown_so(page: str) -> None:
+    assert "(petrini2003hoti (abstract))" in page
+    assert "(petrini2003 s5.4)" in page
+
+
 def test_a_miss_is_shown(page: str) -> None:
     assert "<h3>Missed</h3>" in page
     assert 'class="missed"' in page

@@ -21,11 +21,13 @@ from importlib.resources import files
 from itertools import combinations
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from elanite import _core, sources
+from elanite.errors import UsageError
 from elanite.plan import FIRST_SEED, Plan, Point, plan
 from elanite.proofs import checked
+from elanite.sources import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["value", "max", "min", "range", "order", "shape"]
 Role = Literal["predicted", "fitted", "inconsistent", "inference"]
+Confidence = Literal["text", "abstract", "secondary"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ class Claim:
     """The arithmetic by which the claim contradicts other claims of its paper."""
     inference: str = ""
     """The words of the paper that say that the authors conclude the claim and did not run it."""
+    confidence: Confidence = "text"
+    """What was read: the text itself, only its abstract, or what others say of the hardware."""
 
     @property
     def role(self) -> Role:
@@ -95,6 +100,11 @@ class Claim:
         if self.inference:
             return "inference"
         return "fitted" if self.id in fitted() else "predicted"
+
+    @property
+    def cited(self) -> str:
+        """The source, and what was read of it if that is not the text."""
+        return self.source if self.confidence == "text" else f"{self.source} ({self.confidence})"
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -200,6 +210,7 @@ class Verdict:
             "known_miss": claim.known_miss or None,
             "proof": claim.proof and claim.proof.text,
             "inference": claim.inference or None,
+            "confidence": claim.confidence,
         }
 
 
@@ -211,8 +222,18 @@ def claims() -> tuple[Claim, ...]:
 
 
 def claims_of(text: str, file: str) -> tuple[Claim, ...]:
-    """The claims of a data file. Raises ``UsageError`` if a proof does not prove that its claim is inconsistent."""
+    """The claims of a data file.
+
+    Raises ``UsageError`` if a proof does not prove that its claim is inconsistent, or if a confidence is not known.
+    """
     entries = tomllib.loads(text)["claim"]
+    for entry in entries:
+        known = get_args(Confidence)
+        if (confidence := entry.get("confidence", "text")) not in known:
+            wrong = f"`confidence` is one of {', '.join(known)}{did_you_mean(str(confidence), known)}"
+            raise UsageError(
+                f"{file}: claim `{entry['id']}`: {wrong}\n  help: the head of the file says what each means"
+            )
     proofs = {entry["id"]: entry.pop("proof") for entry in entries if "proof" in entry}
     found = {entry["id"]: claim_of(entry) for entry in entries}
     for name, proof in proofs.items():

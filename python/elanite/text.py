@@ -217,7 +217,7 @@ def markdown(
         "",
         "## Not yet simulated",
         "",
-        *(f"- `{v.claim.id}` ({v.claim.source}): {v.claim.says}" for v in verdicts if not v.judged),
+        *(f"- `{v.claim.id}` ({v.claim.cited}): {v.claim.says}" for v in verdicts if not v.judged),
     ]
     return "\n".join(lines) + "\n"
 
@@ -230,7 +230,7 @@ def _digits(value: float) -> int:
 def _table(verdicts: Iterable[Verdict]) -> list[str]:
     rows = [
         f"| `{v.claim.id}` | {published(v.claim)} | {_with_note(v)} | {percent(v.error)} | {_width(v)} | {v.state} |"
-        f" {v.claim.source} |"
+        f" {v.claim.cited} |"
         for v in verdicts
     ]
     if not rows:
