@@ -106,8 +106,11 @@ def short(operation: str, *latencies: float) -> list[Row]:
 
 
 @pytest.mark.parametrize(("latencies", "holds"), [((12.0, 12.5, 12.9), True), ((12.0, 13.5, 12.9), False)])
-def test_the_longest_broadcast_of_a_short_message(latencies: tuple[float, ...], holds: bool) -> None:
-    verdict = judged("broadcast.hardware.latency.256B", short("hbcast", *latencies))
+@pytest.mark.parametrize(("operation", "name"), [("hbcast", "hardware"), ("bcast", "software")])
+def test_the_longest_broadcast_of_a_short_message(
+    operation: str, name: str, latencies: tuple[float, ...], holds: bool
+) -> None:
+    verdict = judged(f"broadcast.{name}.latency.256B", short(operation, *latencies))
     assert verdict.simulated == pytest.approx(max(latencies))
     assert verdict.holds is holds
 
@@ -199,7 +202,8 @@ def broadcasts(kept: float, gap: float, main: float, noise: float = 0.001) -> li
         pytest.param(0.95, 2.0, 0.1, 0.001, False, id="hardly degraded"),
         pytest.param(0.5, -1.0, 0.1, 0.001, False, id="a smaller gap"),
         pytest.param(0.5, 2.0, -0.1, 0.001, False, id="main memory does worse"),
-        pytest.param(0.5, 2.0, 0.005, 0.02, None, id="not to be told apart"),
+        pytest.param(0.5, 2.0, 0.0, 0.001, False, id="main memory does as well"),
+        pytest.param(0.5, 2.0, 0.055, 0.02, None, id="not to be told apart"),
     ],
 )
 def test_broadcasts_among_other_traffic(kept: float, gap: float, main: float, noise: float, holds: bool | None) -> None:
@@ -208,6 +212,30 @@ def test_broadcasts_among_other_traffic(kept: float, gap: float, main: float, no
     text = str(verdict.simulated)
     assert text.count("not resolved") == (holds is None)
     assert "bcast, main, 4 KB: " in text
+
+
+@pytest.mark.parametrize(("hardware", "holds"), [(180.0, True), (220.0, False)])
+def test_hardware_broadcasts_among_other_traffic(hardware: float, holds: bool) -> None:
+    verdict = judged("broadcast.hardware.loaded.2KB", among(hardware))
+    assert verdict.simulated == pytest.approx(hardware)
+    assert verdict.holds is holds
+
+
+@pytest.mark.parametrize(("times", "holds"), [(1.2, True), (1.7, False), (0.9, False)])
+def test_software_broadcasts_among_other_traffic(times: float, holds: bool) -> None:
+    assert judged("broadcast.software.loaded", among(100.0, 100.0 * times)).holds is holds
+
+
+def among(*latencies: float) -> list[Row]:
+    """Latencies of 2 KB by hardware, and by software, and half of them of 4 B, from either memory."""
+    rows: list[Row] = []
+    kinds = list(zip(("hbcast", "bcast"), latencies, strict=False))
+    busy = {"series": "latency-loaded", "background.pattern": "complement"}
+    for (operation, latency), memory in product(kinds, ("elan", "main")):
+        here = {"operation": operation, "memory": memory, **busy}
+        for message, size, part in (("4 B", 4, 0.5), ("2 KB", 2048, 1.0)):
+            rows += seeds(latency * part, 0.1, message=message, message_bytes=size, **here)
+    return rows
 
 
 @pytest.mark.parametrize(
