@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 from elanite import _core, figures, frames, sources
 from elanite.api import Machine
 from elanite.claims import claims, fitted_parameters, plans_of, verdict
-from elanite.deviations import measured as measured_deviations
 from elanite.plan import FIRST_SEED, plan
-from elanite.text import SIGN, fitted, headline, number, percent, plain, simulated, spread, widest, with_error
+from elanite.text import SIGN, fitted, headline, number, percent, plain, simulated, spread, widest
 from elanite.text import published as published_text
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.claims import Verdict
-    from elanite.deviations import Deviation
     from elanite.figures import Figure
     from elanite.plan import Plan
     from elanite.store import Store
@@ -79,7 +77,7 @@ def write(out: Path, store: Store, seed: int = FIRST_SEED) -> tuple[Path, list[V
     found = sections(store, sources.shipped("experiment"), seed)
     page = out / "report" / "index.html"
     page.parent.mkdir(parents=True, exist_ok=True)
-    replace(page, render(found, verdicts, seed, measured_deviations(store, seed)))
+    replace(page, render(found, verdicts, seed))
     replace(
         out / "scoreboard.json",
         json.dumps([v.as_json() for v in verdicts], indent=1, ensure_ascii=False) + "\n",
@@ -91,7 +89,6 @@ def render(
     found: Sequence[Section],
     verdicts: Sequence[Verdict],
     seed: int = FIRST_SEED,
-    deviations: Sequence[tuple[Deviation, Sequence[tuple[Verdict, Verdict]]]] = (),
 ) -> str:
     """The page as text."""
     import jinja2
@@ -104,7 +101,6 @@ def render(
         published=published_text,
         simulated=simulated,
         spread=spread,
-        with_error=with_error,
     )
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
     charts = {f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures}
@@ -126,7 +122,6 @@ def render(
         unjudged=[v for v in verdicts if not v.judged],
         widest=widest(verdicts),
         fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
-        deviations=deviations,
         machines=[Machine.of(source) for source in machines],
         seed=seed,
         first_seed=FIRST_SEED,

@@ -138,11 +138,9 @@ def claims(
     """
     from elanite.claims import failed, scoreboard
     from elanite.cli import output
-    from elanite.deviations import measured
-    from elanite.store import Store
 
     verdicts = scoreboard(out, seed)
-    output.scoreboard(verdicts, format_, measured(Store(out / "store"), seed))
+    output.scoreboard(verdicts, format_)
     if not any(verdict.judged for verdict in verdicts):
         say(f"nothing is simulated in {out}; run: elanite reproduce")
     if failed(verdicts):

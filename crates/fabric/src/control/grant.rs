@@ -68,7 +68,7 @@ impl<R: Routing> Control<R> {
             .into_iter()
             .chain(others.filter_map(|(header, _)| header));
         let rotation = group.rotation.into();
-        arbitration::winner(waiting, rotation, inputs, self.age, self.now)
+        arbitration::winner(waiting, rotation, inputs, self.ages, self.now)
     }
 
     /// A header that waits, unless no channel of its class, or of the link that it must take, is free; and the next header of
@@ -87,6 +87,7 @@ impl<R: Routing> Control<R> {
             packet,
             input: flight.input.into(),
             injected: flight.injected,
+            ready: flight.ready,
             high: self.is_high(&flight.spec),
         };
         (able.then_some(header), flight.next)
