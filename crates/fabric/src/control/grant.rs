@@ -18,6 +18,7 @@ impl<R: Routing> Control<R> {
         let hop = &self.links[self.lanes.link(channel)].hop;
         let flight = self.flights.get_mut(packet);
         flight.ready = self.now;
+        flight.undelayed += hop.delay();
         flight.input = hop.input(self.lanes.lane(channel)) as u16;
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);

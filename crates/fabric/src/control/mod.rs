@@ -75,6 +75,8 @@ struct Link {
     packets: u64,
     /// Cycles that these packets waited to enter the link.
     waited: Cycle,
+    /// Cycles that these packets waited since their injection, for this link and for the links before.
+    delay: Cycle,
 }
 
 /// See the essay of the module.
@@ -127,6 +129,7 @@ impl<R: Routing> Control<R> {
             hop,
             packets: 0,
             waited: 0,
+            delay: 0,
         };
         Control {
             ages,

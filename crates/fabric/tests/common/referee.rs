@@ -633,7 +633,9 @@ impl<'a> Referee<'a> {
         let counters = &mut self.counters[usize::from(link)];
         counters.packets += 1;
         counters.flits += u64::from(flight.spec.flits);
-        counters.waiting += now - flight.taken[&channel].ready;
+        let taken = &flight.taken[&channel];
+        counters.waiting += now - taken.ready;
+        counters.delay += now - flight.injected - taken.before;
         let mut others = self.lanes.of(link).filter(|&other| other != channel);
         let alone = others.all(|other| !self.unfinished.contains(&other));
         if alone && !config.tokens && config.share_burst == 0 {
