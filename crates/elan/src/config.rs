@@ -114,7 +114,7 @@ pub struct TportConfig {
 pub struct GroupConfig {
     /// Most children of a process in the tree of the collective calls (`LIBELAN_GROUP_BRANCHRATIO`); at least 1.
     pub branching: u32,
-    /// Cycles in which a thread sets up a broadcast, beside those of handing the broadcast over.
+    /// Cycles in which a thread sets up the packet of a hardware barrier, beside those of handing the packet over.
     pub broadcast: u32,
 }
 

@@ -68,17 +68,17 @@ fn bandwidth_over_64_nodes() {
     }
 }
 
-/// petrini2001: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. That holds for a
-/// row of broadcasts; for one alone, as here, the difference is 4 to 8 us. Each process of the tree sends a packet to four
-/// others, so the difference grows with the bytes.
+/// petrini2001: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. Here the root of a
+/// hardware broadcast posts one DMA, and the difference of single broadcasts is 7 to 11 us: each process of the tree sends
+/// a packet to four others, so the difference grows with the bytes.
 #[test]
 fn latency_over_64_nodes() {
     let us = |ns: u64| Time::from_ns(ns);
-    for (length, least, most) in [(0, 4_000, 4_500), (64, 4_300, 4_900), (256, 7_000, 8_000)] {
+    for (length, least, most) in [(0, 6_500, 7_500), (64, 7_000, 8_200), (256, 10_000, 11_500)] {
         let (hardware, _) = alone(true, Placement::Adapter, length);
         let (software, _) = alone(false, Placement::Adapter, length);
         let extra = software - hardware;
-        assert!(hardware < us(13_000), "{length} B: {hardware}");
+        assert!(hardware < us(10_500), "{length} B: {hardware}");
         assert!(extra > us(least) && extra < us(most), "{length} B: {extra}");
     }
 }

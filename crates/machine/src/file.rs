@@ -247,7 +247,7 @@ section! {
     Group = "group" => GroupConfig {
         /// Most children of a process in the tree of the collective calls.
         branching: Param<u32>, in 1..=64 => branching;
-        /// Cycles in which a thread sets up a broadcast, beside those of handing it over.
+        /// Cycles in which a thread sets up the packet of a hardware barrier, beside those of handing it over.
         broadcast: Param<u32>, in 0..=1 << 20 => broadcast;
     }
 }

@@ -51,8 +51,6 @@ pub(super) enum Slot {
     Credit,
     /// A process has come to a hardware barrier after the root had given up asking.
     Told,
-    /// A hardware broadcast is to be sent.
-    Send,
     /// A child has room for another segment of a broadcast.
     Room(u32),
     /// The partial result of a child has come.
@@ -71,9 +69,8 @@ impl Slot {
             Slot::Arrived(parity) => 6 + parity,
             Slot::Credit => 8,
             Slot::Told => 9,
-            Slot::Send => 10,
-            Slot::Room(child) => 11 + 2 * child,
-            Slot::Partial(child) => 12 + 2 * child,
+            Slot::Room(child) => 10 + 2 * child,
+            Slot::Partial(child) => 11 + 2 * child,
         }
     }
 
@@ -90,7 +87,6 @@ impl Slot {
             Slot::Arrived(1),
             Slot::Credit,
             Slot::Told,
-            Slot::Send,
         ];
         let of_children = (0..ratio).flat_map(|child| [Slot::Room(child), Slot::Partial(child)]);
         first.into_iter().chain(of_children)

@@ -29,8 +29,8 @@ use super::words;
 use crate::cpu::{Cpu, Turn};
 use crate::elan3::{AllocError, Context};
 use elan::{
-    Action, Address, Dma, DmaError, ElanAddr, EventId, HostCpu, MemoryError, Node, ProcessId,
-    Region, Transfer, Wait,
+    Action, Address, DmaError, ElanAddr, EventId, HostCpu, MemoryError, Node, ProcessId, Region,
+    Transfer, Wait,
 };
 use kernel::Label;
 use std::cell::{Cell, RefCell};
@@ -90,8 +90,6 @@ pub(super) struct Inner {
     pub failed: Rc<Cell<Option<DmaError>>>,
     /// The work of the thread that sends on.
     pub work: Rc<RefCell<VecDeque<super::relay::Work>>>,
-    /// The hardware broadcasts that the thread has to send.
-    pub send: Rc<Cell<Vec<Dma>>>,
 }
 
 /// Threads of a group on one adapter. Each is started when it is first needed; its stack is mapped before, in all members,
@@ -99,7 +97,6 @@ pub(super) struct Inner {
 pub(super) struct Threads {
     pub barrier: Cell<Option<Region>>,
     pub conditional: Cell<Option<Region>>,
-    pub hardware: Cell<Option<Region>>,
     pub relay: Cell<Option<Region>>,
 }
 
@@ -109,7 +106,6 @@ impl Threads {
         Ok(Threads {
             barrier: stack()?,
             conditional: stack()?,
-            hardware: stack()?,
             relay: stack()?,
         })
     }
@@ -152,12 +148,9 @@ impl Group {
         let make = |slot| {
             let (count, action) = match slot {
                 Slot::Ready => (children + 1, Action::None),
-                Slot::Ask
-                | Slot::Told
-                | Slot::Send
-                | Slot::Work
-                | Slot::Arrived(_)
-                | Slot::Room(_) => (1, Action::None),
+                Slot::Ask | Slot::Told | Slot::Work | Slot::Arrived(_) | Slot::Room(_) => {
+                    (1, Action::None)
+                }
                 Slot::Credit => (0, Action::Copy),
                 _ => (1, Action::Copy),
             };
@@ -181,7 +174,6 @@ impl Group {
                 epoch: Rc::default(),
                 failed: Rc::default(),
                 work: Rc::default(),
-                send: Rc::default(),
                 spot,
                 layout,
             }),

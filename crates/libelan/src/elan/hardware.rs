@@ -11,12 +11,14 @@
 //! processes that came before the wish reached them. So a very late process does not fill the network with questions, and a
 //! process that never comes is a deadlock.
 //!
-//! **Broadcast.** After a barrier, which guarantees that all have the buffer, a thread of the root's adapter starts a DMA
-//! to all nodes at once. The root leaves itself out of the range if it lies at an end of the range. Otherwise its own
-//! packets come back to the root, to the place where they come from. If source and target differ, the root sends two
-//! broadcasts, to the nodes on either side of it.
+//! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's host posts a DMA to all nodes at
+//! once. The DMA is a DMA like any other, and no thread takes part: Elan3lib has processes that stand for a range of nodes
+//! (`elan3_addbcastvp`), and public programs of the time, such as LA-MPI, post a DMA to such a process with `elan3_putdma`.
+//! The root leaves itself out of the range if it lies at an end of the range. Otherwise its own packets come back to the
+//! root, to the place where they come from. If source and target differ, the root sends two broadcasts, to the nodes on
+//! either side of it.
 //!
-//! To set up a barrier's or a broadcast's packet takes a thread `broadcast` cycles; to send the packet again takes none.
+//! To set up the packet of a barrier takes a thread `broadcast` cycles; to send the packet again takes none.
 
 use super::bcast::Span;
 use super::block::Slot;
@@ -166,7 +168,6 @@ impl Group {
     /// Prepares a hardware broadcast, before its barrier.
     fn prepare_hardware(&self, _size: Bytes, _root: TeamId) {
         self.event_with(Slot::Arrived(0), 1, Action::Copy);
-        self.node().prime(self.event(Slot::Sent), 1);
     }
 
     /// The root team's leader sends to all others.
@@ -193,39 +194,14 @@ impl Group {
             let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
             Some(Dma::broadcast(from, to, last, span.size).notify_at(arrived))
         };
-        let dmas: Vec<Dma> = ranges.into_iter().filter_map(dma).collect();
-        if dmas.is_empty() {
-            return Ok(());
+        let dmas = ranges.into_iter().filter_map(dma);
+        let sent: Vec<_> = dmas.map(|dma| self.node().dma(dma)).collect();
+        let mut outcome = Ok(());
+        for sent in sent {
+            let over = self.over(sent).await;
+            outcome = outcome.and(over);
         }
-        self.send(dmas);
-        self.wait(Slot::Sent).await;
-        self.inner.failed.take().map_or(Ok(()), Err)
-    }
-
-    /// Has a thread start broadcasts.
-    fn send(&self, dmas: Vec<Dma>) {
-        self.inner.send.set(dmas);
-        let (send, sent) = (self.event(Slot::Send), self.event(Slot::Sent));
-        let setup = self.node().config().group.broadcast;
-        let (next, failed) = (Rc::clone(&self.inner.send), Rc::clone(&self.inner.failed));
-        let stack = &self.inner.threads.hardware;
-        self.thread(stack, "hbcast", async move |thread| {
-            loop {
-                thread.consume(send).await;
-                let mut under_way = Vec::new();
-                for dma in next.take() {
-                    thread.step(setup.into()).await;
-                    under_way.push(thread.dma(dma).await);
-                }
-                let mut error = None;
-                for sent in under_way {
-                    error = error.or(thread.until(sent).await.err());
-                }
-                failed.set(error);
-                thread.set(sent).await;
-            }
-        });
-        self.node().set(send);
+        outcome
     }
 }
 
