@@ -77,7 +77,9 @@ TINY = Results({0: 1000.0, 4: 30.0, 8: 10.0, 12: 5.0, 14: 20.0}, [{4: 2.0}, {4: 
 def test_every_wait_is_relative_to_the_longest_for_a_link_that_leaves_a_switch() -> None:
     links = matrix(point([2, 2], [2]), TINY).links
     assert len(links) == 16
-    found = {(row["from"], row["to"]): row["relative"] for row in links.iter_rows(named=True) if "node" not in row["from"]}
+    found = {
+        (row["from"], row["to"]): row["relative"] for row in links.iter_rows(named=True) if "node" not in row["from"]
+    }
     assert len(found) == 12
     assert found.pop(("switch 1.0", "node 0")) == 100
     assert found.pop(("switch 1.0", "switch 2.0")) == pytest.approx(100 / 3)

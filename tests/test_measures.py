@@ -292,7 +292,9 @@ def matrix(delays: list[float], odd: dict[tuple[int, bool, int], float] | None =
         pytest.param([17, 37, 36, 60, 70, 100], {}, False, id="less on the third step"),
         pytest.param([17, 37, 50, 60, 100, 90], {}, False, id="most above the first level"),
         pytest.param([17, 37, 50, 60, 70, 100], {(2, True, 0): 80.0}, False, id="one switch at the top is hotter"),
-        pytest.param([17, 37, 50, 60, 70, 97], {(0, False, 0): 100.0, (0, False, 1): 92.0}, True, id="links may differ"),
+        pytest.param(
+            [17, 37, 50, 60, 70, 97], {(0, False, 0): 100.0, (0, False, 1): 92.0}, True, id="links may differ"
+        ),
         pytest.param([20, 37, 50, 60, 70, 100], {}, False, id="more than 17 into the first level"),
         pytest.param([17, 30, 50, 60, 70, 100], {}, False, id="less than 37 into the second level"),
         pytest.param([17, 37, 50, 60, 70, 90], {(0, False, 0): 100.0}, False, id="less than 100 down to the nodes"),

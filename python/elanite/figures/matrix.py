@@ -2,9 +2,9 @@
 
 Every level of switches has a row of blocks, the top level first. A block is a switch: the squares above are its links
 to the level above, the squares below its links to the level below, and the square between them is the switch itself. A
-hotter square is darker. There are two pictures: of the *delays*, as in the paper, each square is a link by which packets
-come in, and the links that enter nodes have a row below; of the *waits*, each square is a link by which packets leave. A
-run with slices gets a slider: first each slice of time, relative to the hottest slice, and at its end the measured
+hotter square is darker. There are two pictures. Of the *delays*, as in the paper: each square is a link by which
+packets come in, and the links that enter nodes have a row below. Of the *waits*: each square is a link by which packets
+leave. A run with slices gets a slider: first each slice of time, relative to the hottest slice, and at its end the measured
 window.
 
 If a level has more switches or links than there is room for, groups of neighbours share a square with the highest
@@ -95,7 +95,10 @@ def _waits(matrix: Matrix) -> _View:
     links = matrix.links.drop_nulls("switch")
     return _View(
         links=links.select(
-            *("link", "packets", "switch", "level"), name=pl.format("{} → {}", "from", "to"), us="waiting_us", above="up"
+            *("link", "packets", "switch", "level"),
+            name=pl.format("{} → {}", "from", "to"),
+            us="waiting_us",
+            above="up",
         ),
         ends=links.clear(),
         switches=matrix.switches.select("switch", "level", "name", "packets", us="waiting_us"),

@@ -20,7 +20,7 @@ UNEVEN = 0.1
 """Destinations that differ by more than this fraction of their mean are uneven (petrini2003 s5.4 gives no figure)."""
 
 HOT = 2.0
-"""Half of the links are hot if they have this many times the delays of the others (petrini2003 s5.4 gives no figure)."""
+"""Half of the links are hot if they have this many times the delays of the others (s5.4 gives no figure)."""
 
 CLOSE = 0.05
 """Delays that differ from the published ones by at most this fraction are as published."""
@@ -45,7 +45,9 @@ def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
         if index in expected:
             said += f" ({step['mean_delay'] / expected[index] - 1:+.0%} of {expected[index]:g})"
         words.append(f"{said}, single links {step['least_delay']:.1f} to {step['most_delay']:.1f}")
-    text = f"mean delay on coming in by a link {'; '.join(words)}; the switches of a level within {off:.1%} of their mean"
+    text = (
+        f"mean delay on coming in by a link {'; '.join(words)}; the switches of a level within {off:.1%} of their mean"
+    )
     return Finding(off <= EVEN and growing and close and path[-1]["most_delay"] == 100, text)
 
 
@@ -65,8 +67,7 @@ def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
         apart = apart and most - least > UNEVEN
     ratio = number(ratios)
     text = (
-        f"{elsewhere or 'none'} of the most loaded links {'are' if elsewhere != 1 else 'is'} elsewhere than at the first"
-        f" level; of the links down to it the more loaded half has {ratio.mean:.2f} ± {ratio.half:.2f} times the delays"
+        f"of the most loaded tenth of the links, {elsewhere or 'none'} not at the first level; of the links down to it the more loaded half has {ratio.mean:.2f} ± {ratio.half:.2f} times the delays"
         f" of the other; destinations get {min(shares):.2f} to {max(shares):.2f} of the mean"
     )
     return Finding(together([elsewhere == 0, at_least(ratio, HOT), apart]), text, (ratio,))
