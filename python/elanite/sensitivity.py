@@ -26,7 +26,7 @@ import polars as pl
 from elanite import _core, campaign, sources
 from elanite.api import Machine
 from elanite.claims import Claim, Verdict, claims, judge, measurement
-from elanite.errors import ConfigError, UsageError
+from elanite.errors import UsageError
 from elanite.measures.numbers import Finding, Number, Order, difference, ratio
 from elanite.plan import FIRST_SEED, plan
 from elanite.store import Store, keep, versions
@@ -47,6 +47,9 @@ FOLDER = "sensitivity"
 
 PROBE = 0.2
 """How long a probe is, as a fraction of the run for which it stands."""
+
+OTHERWISE = 0.2
+"""How long traffic runs for claims that are chosen and not among the default ones."""
 
 FEWEST_CALLS = 20
 """A collective operation among traffic is called as often, or as often as usual if that is less."""
@@ -79,9 +82,8 @@ class Study:
     """What is studied: a machine, its uncertain parameters, and claims."""
 
     machine: Machine
-    claims: tuple[Claim, ...]
-    part: float
-    """How long traffic runs, as a fraction of the warm-up and the window of its experiment."""
+    parts: Mapping[str, float]
+    """How long traffic runs for each claim, as a fraction of the warm-up and the window of its experiment."""
     seed: int
     varied: tuple[Varied, ...]
     others: tuple[Parameter, ...]
@@ -90,15 +92,21 @@ class Study:
     """The points of the claims on the machine as it is, by experiment."""
 
     @property
+    def claims(self) -> list[Claim]:
+        """The claims, in the order of the documents."""
+        return [claim for claim in claims() if claim.id in self.parts]
+
+    @property
     def identity(self) -> str:
         """A hash of all that decides the results."""
         points = [point.id for planned in self.usual.values() for point in planned.points]
-        content = [_core.MODEL_REVISION, points, [repr(claim) for claim in self.claims], repr(self.varied), self.part]
+        content = [_core.MODEL_REVISION, points, [repr(claim) for claim in self.claims], repr(self.varied)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
 
     def plans(self, overrides: Iterable[str] = (), share: float = 1.0) -> dict[str, Plan]:
         """The points of the claims on a changed machine, run for a share of the time of the study."""
-        return _plans(self.machine, self.claims, self.part * share, self.seed, tuple(overrides))
+        parts = {name: part * share for name, part in self.parts.items()}
+        return _plans(self.machine, parts, self.seed, tuple(overrides))
 
 
 @dataclass(frozen=True)
@@ -110,10 +118,10 @@ class Changed:
     plans: Mapping[str, Plan]
 
 
-def studies() -> dict[str, dict[str, Any]]:
-    """What is studied by default, by machine."""
+def studies() -> dict[str, dict[str, float]]:
+    """What is studied by default, by machine: names of claims, and how long their traffic runs."""
     text = files("elanite").joinpath("data", "sensitivity.toml").read_text(encoding="utf-8")
-    return {entry["machine"]: entry for entry in tomllib.loads(text)["study"]}
+    return tomllib.loads(text)
 
 
 def study(machine: str, chosen: Sequence[str] = (), seed: int = FIRST_SEED) -> Study:
@@ -121,19 +129,17 @@ def study(machine: str, chosen: Sequence[str] = (), seed: int = FIRST_SEED) -> S
     known = studies()
     if machine not in known:
         names = ", ".join(known)
-        raise UsageError(f"no claim is about `{machine}`{sources.did_you_mean(machine, known)}\n  machines: {names}")
-    here = _about(machine)
-    names = list(chosen) or known[machine]["claims"]
-    for name in names:
-        if not any(_named(claim, name) for claim in here):
-            every = [claim.id for claim in here]
-            raise UsageError(f"no claim about {machine} is named `{name}`{sources.did_you_mean(name, every)}")
-    wanted = tuple(claim for claim in here if any(_named(claim, name) for name in names))
-    base = Machine.load(machine)
+        raise UsageError(f"there is no study of `{machine}`{sources.did_you_mean(machine, known)}\n  machines: {names}")
+    base, usual = Machine.load(machine), known[machine]
+    here = [claim.id for claim in _about(machine)]
+    parts: dict[str, float] = {}
+    for name in chosen or usual:
+        found = [claim for claim in here if _named(claim, name)]
+        if not found:
+            raise UsageError(f"no claim about {machine} is named `{name}`{sources.did_you_mean(name, here)}")
+        parts |= {claim: min((usual[n] for n in usual if _named(claim, n)), default=OTHERWISE) for claim in found}
     numbers, others = varied(base)
-    part = known[machine]["part"]
-    usual = _plans(base, wanted, part, seed, ())
-    return Study(base, wanted, part, seed, tuple(numbers), tuple(others), usual)
+    return Study(base, parts, seed, tuple(numbers), tuple(others), _plans(base, parts, seed, ()))
 
 
 def run(
@@ -176,8 +182,7 @@ def write(study: Study, table: pl.DataFrame, out: Path) -> Path:
     data = {
         "id": study.identity,
         "machine": study.machine.name,
-        "claims": [claim.id for claim in study.claims],
-        "part": study.part,
+        "parts": dict(study.parts),
         "others": [each.key for each in study.others],
         "files": {},
         "versions": versions(),
@@ -212,20 +217,19 @@ def _about(machine: str) -> list[Claim]:
     return [claim for claim in claims() if alone.get(claim.experiment)]
 
 
-def _named(claim: Claim, name: str) -> bool:
-    return claim.id == name or claim.id.startswith(name + ".")
+def _named(claim: str, name: str) -> bool:
+    return claim == name or claim.startswith(name + ".")
 
 
-def _plans(
-    machine: Machine, wanted: Sequence[Claim], part: float, seed: int, overrides: tuple[str, ...]
-) -> dict[str, Plan]:
+def _plans(machine: Machine, parts: Mapping[str, float], seed: int, overrides: tuple[str, ...]) -> dict[str, Plan]:
     """The points of claims by experiment, with one seed and for a part of the time."""
+    wanted = [claim for claim in claims() if claim.id in parts]
     found = {}
     for name in dict.fromkeys(claim.experiment for claim in wanted):
         here = [claim for claim in wanted if claim.experiment == name]
         source = sources.read("experiment", name)
-        usual = _only(plan(source, [machine.file], (), seed), here)
-        found[name] = _only(plan(source, [machine.file], (*_shorter(usual, part), *overrides), seed), here)
+        changes = _shorter(_only(plan(source, [machine.file], (), seed), here), here, parts)
+        found[name] = _only(plan(source, [machine.file], (*changes, *overrides), seed), here)
     return found
 
 
@@ -234,12 +238,13 @@ def _only(planned: Plan, wanted: Sequence[Claim]) -> Plan:
     return replace(planned, points=points)
 
 
-def _shorter(planned: Plan, part: float) -> list[str]:
-    """Changes of an experiment that give its series one seed and shorter runs."""
+def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float]) -> list[str]:
+    """Changes of an experiment that give its series one seed and shorter runs, as long as its claims need."""
     found: dict[str, list[str]] = {}
     for point in planned.points:
         here = f"series.{point.series}"
         if point.series not in found and (traffic := _traffic(point)):
+            part = max(parts[claim.id] for claim in wanted if claim.asks_for(point))
             changes = [f"{here}.run.seeds=1", f"{here}.run.precision=0"]
             warm_up, window = (_ns(point.run[key]) for key in ("warm_up", "window"))
             if part < 1 and point.kind == "jobs":
@@ -347,12 +352,3 @@ def _most(before: Finding | Order, after: Finding | Order) -> Number | None:
     moved = [ratio(one, other).turned(1.0, -1.0) for one, other in pairs if other.mean]
     told = [one for one in moved if one.low > 0 or one.high < 0]
     return max(told or moved, key=lambda one: abs(one.mean), default=None)
-
-
-def possible(machine: Machine, overrides: Sequence[str]) -> bool:
-    """Whether a machine takes several changes together."""
-    try:
-        Machine.of(machine.file, overrides)
-    except ConfigError:
-        return False
-    return True
