@@ -1,11 +1,9 @@
 """Sensitivity: how much each claim changes if a parameter that nobody knows is a fifth lower or higher.
 
-A study takes the uncertain parameters of a machine (see ``vary``), one at a time, and the points on which claims rest,
-with fewer seeds and shorter windows. All runs have the same seeds: both sides of a comparison see the same messages at
-the same times. Three rounds keep the study affordable. The first one runs the points as they are. The second one runs
-each point for a fifth of that time, as it is and with each parameter one step higher. If all tables of such a probe are
-the same byte for byte, the parameter does not act on this point, and its change is zero. The third round runs the other
-points with each parameter a step lower and higher. All points are ordinary points of the store.
+The uncertain parameters of a machine (see ``vary``) are changed one at a time, and the points on which claims rest (see
+``study``) run again, with the same seeds. Probes keep this affordable. A probe runs a point for a fifth of the time, as
+it is and with a parameter one step higher. If all tables of the two are the same byte for byte, the parameter does not
+act on this point, and the change is zero. Only the other points run with the parameter a step lower and higher.
 
 A change of a number is a fraction of the published figure. A change of a finding is that of the figure behind it that
 changes most, as a fraction of this figure. The interval of a change has the uncertainty of both sides, batch by batch;
@@ -16,30 +14,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import _core, campaign, sources
-from elanite.api import Machine
-from elanite.claims import Claim, Verdict, claims, judge, measurement
-from elanite.errors import UsageError
-from elanite.measures.numbers import Finding, Number, Order, difference, ratio
-from elanite.plan import FIRST_SEED, plan
+from elanite import _core, campaign
+from elanite.claims import judge
+from elanite.measures.numbers import Number, difference, ratio
 from elanite.store import Store, keep, versions
+from elanite.study import asked, measured
 from elanite.vary import varied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from elanite.api import Parameter
     from elanite.campaign import Observer, Outcome
-    from elanite.measures import Measurement
+    from elanite.claims import Claim, Verdict
+    from elanite.measures import Finding, Measurement, Order
     from elanite.plan import Plan, Point
+    from elanite.study import Study
     from elanite.vary import Varied
 
 FOLDER = "sensitivity"
@@ -48,11 +43,11 @@ FOLDER = "sensitivity"
 PROBE = 0.2
 """How long a probe is, as a fraction of the run for which it stands."""
 
-OTHERWISE = 0.2
-"""How long traffic runs for claims that are chosen and not among the default ones."""
+LEAST = 0.005
+"""A smaller change does not count as one."""
 
-FEWEST_CALLS = 20
-"""A collective operation among traffic is called as often, or as often as usual if that is less."""
+STRONG = 0.05
+"""From this change of a claim on, a parameter counts as one that matters to the claim."""
 
 SCHEMA = {
     "parameter": pl.String,
@@ -74,39 +69,10 @@ SCHEMA = {
 ``simulated`` are the numbers before and after, empty for findings; ``low`` and ``high`` are the ends of the interval of
 the change; ``held`` and ``holds`` say whether the claim holds before and after, empty if this is not resolved."""
 
+SIGN = {"less": "-", "more": "+"}
+"""Steps in short."""
+
 Key = tuple[str, str, int]
-
-
-@dataclass(frozen=True)
-class Study:
-    """What is studied: a machine, its uncertain parameters, and claims."""
-
-    machine: Machine
-    parts: Mapping[str, float]
-    """How long traffic runs for each claim, as a fraction of the warm-up and the window of its experiment."""
-    seed: int
-    varied: tuple[Varied, ...]
-    others: tuple[Parameter, ...]
-    """Uncertain parameters that are no numbers, and therefore have no steps."""
-    usual: Mapping[str, Plan]
-    """The points of the claims on the machine as it is, by experiment."""
-
-    @property
-    def claims(self) -> list[Claim]:
-        """The claims, in the order of the documents."""
-        return [claim for claim in claims() if claim.id in self.parts]
-
-    @property
-    def identity(self) -> str:
-        """A hash of all that decides the results."""
-        points = [point.id for planned in self.usual.values() for point in planned.points]
-        content = [_core.MODEL_REVISION, points, [repr(claim) for claim in self.claims], repr(self.varied)]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
-
-    def plans(self, overrides: Iterable[str] = (), share: float = 1.0) -> dict[str, Plan]:
-        """The points of the claims on a changed machine, run for a share of the time of the study."""
-        parts = {name: part * share for name, part in self.parts.items()}
-        return _plans(self.machine, parts, self.seed, tuple(overrides))
 
 
 @dataclass(frozen=True)
@@ -118,41 +84,18 @@ class Changed:
     plans: Mapping[str, Plan]
 
 
-def studies() -> dict[str, dict[str, float]]:
-    """What is studied by default, by machine: names of claims, and how long their traffic runs."""
-    text = files("elanite").joinpath("data", "sensitivity.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def study(machine: str, chosen: Sequence[str] = (), seed: int = FIRST_SEED) -> Study:
-    """The study of a shipped machine, of the default claims or of those that ``chosen`` names, in full or in part."""
-    known = studies()
-    if machine not in known:
-        names = ", ".join(known)
-        raise UsageError(f"there is no study of `{machine}`{sources.did_you_mean(machine, known)}\n  machines: {names}")
-    base, usual = Machine.load(machine), known[machine]
-    here = [claim.id for claim in _about(machine)]
-    parts: dict[str, float] = {}
-    for name in chosen or usual:
-        found = [claim for claim in here if _named(claim, name)]
-        if not found:
-            raise UsageError(f"no claim about {machine} is named `{name}`{sources.did_you_mean(name, here)}")
-        parts |= {claim: min((usual[n] for n in usual if _named(claim, n)), default=OTHERWISE) for claim in found}
-    numbers, others = varied(base)
-    return Study(base, parts, seed, tuple(numbers), tuple(others), _plans(base, parts, seed, ()))
-
-
 def run(
     study: Study, store: Store, jobs: int | None = None, observer: Observer | None = None, out: str | None = None
 ) -> tuple[Outcome, list[Changed]]:
     """Simulate what the store lacks; the outcome is that of all rounds, or of the one that did not end well."""
+    numbers, _ = varied(study.machine)
     still = study.plans(share=PROBE)
-    probes = {each.key: study.plans([_override(each, _up(each))], PROBE) for each in study.varied}
+    probes = {each.key: study.plans([_override(each, _up(each))], PROBE) for each in numbers}
     rounds = [study.usual, still, *probes.values()]
     first = campaign.run([p for plans in rounds for p in plans.values()], store, jobs, observer, out)
     if first.interrupted or first.failures:
         return first, []
-    changed = [_changed(study, store, still, probes[each.key], each, step) for each in study.varied for step in each.steps]
+    changed = [_changed(study, store, still, probes[each.key], each, step) for each in numbers for step in each.steps]
     last = campaign.run([p for one in changed for p in one.plans.values()], store, jobs, observer, out)
     last.reused += first.reused
     last.simulated += first.simulated
@@ -163,42 +106,49 @@ def effects(study: Study, changed: Sequence[Changed], store: Store) -> pl.DataFr
     """The table of changes; see ``SCHEMA``. Claims without results on the machine as it is are left out."""
     rows = []
     for claim in study.claims:
-        usual = _measured(claim, study.usual, store)
+        usual = measured(claim, study.usual, store)
         if usual is None:
             continue
         before = judge(claim, usual)
         for one in changed:
-            points = _asked(claim, one.plans)
-            same = {point.id for point in points} == {point.id for point in _asked(claim, study.usual)}
-            after = usual if same else _measured(claim, one.plans, store)
+            points = asked(claim, one.plans)
+            same = {point.id for point in points} == {point.id for point in asked(claim, study.usual)}
+            after = usual if same else measured(claim, one.plans, store)
             rows.append(_row(claim, one, usual, before, after))
     return pl.DataFrame(rows, SCHEMA, orient="row")
+
+
+def identity(study: Study) -> str:
+    """A hash of all that decides a table of changes."""
+    points = [point.id for planned in study.usual.values() for point in planned.points]
+    numbers, _ = varied(study.machine)
+    content = [_core.MODEL_REVISION, points, [repr(claim) for claim in study.claims], repr(numbers)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
 
 
 def write(study: Study, table: pl.DataFrame, out: Path) -> Path:
     """Keep a table of changes below ``out``, where the report finds it; returns its folder."""
     folder = out / FOLDER
     Store(folder).clean()
-    data = {
-        "id": study.identity,
+    data: dict[str, Any] = {
+        "id": identity(study),
         "machine": study.machine.name,
         "parts": dict(study.parts),
-        "others": [each.key for each in study.others],
         "files": {},
         "versions": versions(),
     }
-    if not (folder / study.identity).exists():
-        keep(folder, study.identity, {"effects": table}, data)
-    return folder / study.identity
+    if not (folder / data["id"]).exists():
+        keep(folder, data["id"], {"effects": table}, data)
+    return folder / identity(study)
 
 
 def kept(study: Study, out: Path) -> pl.DataFrame | None:
     """The table of changes of a study, if it was kept below ``out``."""
-    path = out / FOLDER / study.identity / "effects.parquet"
+    path = out / FOLDER / identity(study) / "effects.parquet"
     return pl.read_parquet(path) if path.is_file() else None
 
 
-def resolved(table: pl.DataFrame) -> pl.Expr:  # noqa: ARG001 - says of which table
+def resolved() -> pl.Expr:
     """Whether a change is told from noise."""
     return (pl.col("low") > 0) | (pl.col("high") < 0)
 
@@ -208,69 +158,43 @@ def turned(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(pl.col("held").ne(pl.col("holds")))
 
 
-def _about(machine: str) -> list[Claim]:
-    """The claims that are measured on a machine alone."""
-    alone = {}
-    for name in dict.fromkeys(claim.experiment for claim in claims() if claim.experiment):
-        source = sources.read("experiment", name)
-        alone[name] = json.loads(_core.load_experiment(source.text, source.file, []))["machine"] == machine
-    return [claim for claim in claims() if alone.get(claim.experiment)]
+@dataclass(frozen=True)
+class Reading:
+    """What a table of changes says."""
+
+    steady: list[str]
+    """Claims whose verdict no step of any parameter turns."""
+    turning: dict[str, list[str]]
+    """Claims whose verdict turns, and the steps that turn it: ``bus.burst_overhead -``."""
+    open: list[str]
+    """Claims without a verdict, even as the machine is."""
+    strong: dict[str, list[str]]
+    """Parameters that change some claim much, and these claims, the most powerful parameter first."""
+    idle: list[str]
+    """Parameters that change no claim."""
 
 
-def _named(claim: str, name: str) -> bool:
-    return claim == name or claim.startswith(name + ".")
-
-
-def _plans(machine: Machine, parts: Mapping[str, float], seed: int, overrides: tuple[str, ...]) -> dict[str, Plan]:
-    """The points of claims by experiment, with one seed and for a part of the time."""
-    wanted = [claim for claim in claims() if claim.id in parts]
-    found = {}
-    for name in dict.fromkeys(claim.experiment for claim in wanted):
-        here = [claim for claim in wanted if claim.experiment == name]
-        source = sources.read("experiment", name)
-        changes = _shorter(_only(plan(source, [machine.file], (), seed), here), here, parts)
-        found[name] = _only(plan(source, [machine.file], (*changes, *overrides), seed), here)
-    return found
-
-
-def _only(planned: Plan, wanted: Sequence[Claim]) -> Plan:
-    points = tuple(point for point in planned.points if any(claim.asks_for(point) for claim in wanted))
-    return replace(planned, points=points)
-
-
-def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float]) -> list[str]:
-    """Changes of an experiment that give its series one seed and shorter runs, as long as its claims need."""
-    found: dict[str, list[str]] = {}
-    for point in planned.points:
-        here = f"series.{point.series}"
-        if point.series not in found and (traffic := _traffic(point)):
-            part = max(parts[claim.id] for claim in wanted if claim.asks_for(point))
-            changes = [f"{here}.run.seeds=1", f"{here}.run.precision=0"]
-            warm_up, window = (_ns(point.run[key]) for key in ("warm_up", "window"))
-            if part < 1 and point.kind == "jobs":
-                length = part * (warm_up + window)
-                warm, window = (length / 3, 2 * length / 3) if warm_up else (0.0, length)
-                changes += [f"{here}.run.warm_up={warm:.0f} ns", f"{here}.run.window={window:.0f} ns"]
-            elif part < 1:
-                calls, batches = traffic["repeats"], point.run["batches"]
-                fewer = max(min(calls, FEWEST_CALLS), round(part * calls / batches) * batches)
-                changes += [f"{here}.repeats={fewer}"]
-            found[point.series] = changes
-    return [change for changes in found.values() for change in changes]
-
-
-def _traffic(point: Point) -> dict[str, Any]:
-    """The collective operation among the traffic of a point, or the traffic alone; nothing if there is no traffic."""
-    (workload,) = json.loads(point.json)["workload"].values()
-    if not workload.get("jobs"):
-        return {}
-    found: dict[str, Any] = workload.get("collective", workload["jobs"])
-    return found
-
-
-def _ns(text: str) -> float:
-    quantity = _core.quantity(text)
-    return quantity[0] * 1000 if quantity else 0.0
+def read(table: pl.DataFrame) -> Reading:
+    """What can be trusted, and which parameters matter."""
+    turning: dict[str, list[str]] = {}
+    for row in turned(table).iter_rows(named=True):
+        turning.setdefault(row["claim"], []).append(f"{row['parameter']} {SIGN[row['step']]}")
+    claims = table.group_by("claim", maintain_order=True).agg(pl.col("held").first())
+    open_ = claims.filter(pl.col("held").is_null())["claim"].to_list()
+    told = table.filter(resolved(), pl.col("change").abs() >= LEAST)
+    size = pl.col("change").abs().max()
+    much = told.filter(pl.col("change").abs() >= STRONG).group_by("parameter", "claim", maintain_order=True).agg(size)
+    strong: dict[str, list[str]] = {}
+    for parameter, claim, _ in much.sort("change", descending=True, maintain_order=True).iter_rows():
+        strong.setdefault(parameter, []).append(claim)
+    acting = set(told["parameter"])
+    return Reading(
+        steady=[claim for claim in claims["claim"] if claim not in turning and claim not in open_],
+        turning=turning,
+        open=open_,
+        strong=strong,
+        idle=[name for name in table["parameter"].unique(maintain_order=True) if name not in acting],
+    )
 
 
 def _up(each: Varied) -> str:
@@ -308,20 +232,7 @@ def _tables(store: Store, point: Point) -> object:
     return manifest["files"] if manifest else point.id
 
 
-def _asked(claim: Claim, plans: Mapping[str, Plan]) -> list[Point]:
-    return [point for point in plans[claim.experiment].points if claim.asks_for(point)]
-
-
-def _measured(claim: Claim, plans: Mapping[str, Plan], store: Store) -> Measurement | None:
-    points = _asked(claim, plans)
-    if not points or any(store.get(point.id) is None for point in points):
-        return None
-    return measurement(claim, points, store)
-
-
-def _row(
-    claim: Claim, one: Changed, usual: Measurement, before: Verdict, after: Measurement | None
-) -> tuple[Any, ...]:
+def _row(claim: Claim, one: Changed, usual: Measurement, before: Verdict, after: Measurement | None) -> tuple[Any, ...]:
     """A row of the table."""
     moved = change(claim, usual, after) if after else None
     numbers = [each.mean if isinstance(each, Number) else None for each in (usual, after)]
