@@ -245,3 +245,9 @@ def test_the_heat_map_has_a_half_cell_for_each_step() -> None:
     assert not any("c.none" in name for name in names)
     assert "100 to 130" in strong["says"]
     assert draw("my-machine", table.filter(pl.col("parameter") == "c.none")) is None
+
+
+def test_figures_without_batches_keep_seeds() -> None:
+    found = study(ES40, ["hotspot.64.near", "permutation.neighbor"])
+    seeds = {name: {point.seed for point in planned.points} for name, planned in found.usual.items()}
+    assert seeds == {"qsnet/hotspot": {1, 2, 3}, "qsnet/permutations": {1}}

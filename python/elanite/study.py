@@ -1,4 +1,4 @@
-"""A study: claims about a machine, and the points on which they rest, with one seed and for a shorter time than usual.
+"""A study: claims about a machine, and the points on which they rest, with few seeds and for a shorter time than usual.
 
 Studies change parameters of a machine and look at the claims (see ``sensitivity`` and ``refit``). Both sides of a
 comparison have the same seed and see the same messages at the same times, so that a shorter time is enough. The data
@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 OTHERWISE = 0.2
 """How long traffic runs for claims that are chosen and not among the default ones."""
 
-FEWEST_CALLS = 20
-"""A collective operation among traffic is called as often, or as often as usual if that is less."""
+FEWEST_CALLS, FEWEST_BATCHES = 20, 5
+"""A collective operation among traffic is called as often, in so many batches, or as often as usual if that is less."""
+
+MOST_SEEDS = 3
+"""Seeds of figures that have no batches; all others have one seed."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def _named(claim: str, name: str) -> bool:
 
 
 def _plans(machine: Machine, parts: Mapping[str, float], seed: int, overrides: tuple[str, ...]) -> dict[str, Plan]:
-    """The points of claims by experiment, with one seed and for a part of the time."""
+    """The points of claims by experiment, with few seeds and for a part of the time."""
     wanted = [claim for claim in claims() if claim.id in parts]
     found = {}
     for name in dict.fromkeys(claim.experiment for claim in wanted):
@@ -124,22 +127,26 @@ def _only(planned: Plan, wanted: Sequence[Claim]) -> Plan:
 
 
 def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float]) -> list[str]:
-    """Changes of an experiment that give its series one seed and shorter runs, as long as its claims need."""
+    """Changes of an experiment that give its series few seeds and shorter runs, as long as its claims need."""
     found: dict[str, list[str]] = {}
     for point in planned.points:
         here = f"series.{point.series}"
         if point.series not in found and (traffic := _traffic(point)):
-            part = max(parts[claim.id] for claim in wanted if claim.asks_for(point))
-            changes = [f"{here}.run.seeds=1", f"{here}.run.precision=0"]
+            series = planned.series(point.series)
+            asking = [claim for claim in wanted if any(claim.asks_for(other) for other in series)]
+            part = max(parts[claim.id] for claim in asking)
+            # A figure without batches has no interval unless there are several seeds.
+            seeds = 1 if all(claim.table == "rows" for claim in asking) else min(point.run["seeds"], MOST_SEEDS)
+            changes = [f"{here}.run.seeds={seeds}", f"{here}.run.precision=0"]
             warm_up, window = (_ns(point.run[key]) for key in ("warm_up", "window"))
             if part < 1 and point.kind == "jobs":
                 length = part * (warm_up + window)
                 warm, window = (length / 3, 2 * length / 3) if warm_up else (0.0, length)
                 changes += [f"{here}.run.warm_up={warm:.0f} ns", f"{here}.run.window={window:.0f} ns"]
             elif part < 1:
-                calls, batches = traffic["repeats"], point.run["batches"]
+                calls, batches = traffic["repeats"], max(point.run["batches"], FEWEST_BATCHES)
                 fewer = max(min(calls, FEWEST_CALLS), round(part * calls / batches) * batches)
-                changes += [f"{here}.repeats={fewer}"]
+                changes += [f"{here}.repeats={fewer}", f"{here}.run.batches={batches}"]
             found[point.series] = changes
     return [change for changes in found.values() for change in changes]
 
