@@ -10,7 +10,7 @@ import pytest
 
 from elanite.api import Machine
 from elanite.errors import UsageError
-from elanite.refit import Search, adjustable, refit
+from elanite.refit import Search, adjustable, fitted, refit
 from elanite.store import Store
 from elanite.study import Study, study
 
@@ -41,8 +41,7 @@ def halving(
 
 def search(chosen: Study, folder: Path) -> Search:
     parameters, _ = adjustable(chosen)
-    taken = [claim for claim in chosen.claims if claim.role == "fitted"]
-    return Search(chosen, parameters, taken, Store(folder / "store"), 1)
+    return Search(chosen, parameters, fitted(chosen), Store(folder / "store"), 1)
 
 
 def test_a_displaced_value_is_found_again(tmp_path: Path) -> None:
@@ -77,6 +76,8 @@ def test_parameters_without_values_nearby_stay() -> None:
     assert "adapter.packets_in_flight" in stay
     assert "switch.multiplexing" in stay
     assert all(set(each.fitted_to) & chosen.parts.keys() for each in moved)
+    _, stay = adjustable(study(OPTERON, ["qsnet2.noise"]))  # a finding, which has no error
+    assert "noise.kernel.duration" in stay
 
 
 def test_there_must_be_something_to_fit(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from conftest import data
 from elanite import _core, report, sensitivity
 from elanite.api import Machine, Parameter
-from elanite.claims import claims, fitted
+from elanite.claims import Claim, claims, fitted
 from elanite.cli.common import Format
 from elanite.cli.sensitivity import sensitivity as command
 from elanite.errors import UsageError
@@ -113,7 +113,7 @@ def test_traffic_is_shorter_and_other_points_are_those_of_the_experiment() -> No
     assert '"repeats":40' in probe.json
 
 
-def claims_by_id(name: str):  # type: ignore[no-untyped-def]
+def claims_by_id(name: str) -> Claim:
     return next(claim for claim in claims() if claim.id == name)
 
 

@@ -78,8 +78,8 @@ def refit(study: Study, store: Store, jobs: int | None = None, most: int | None 
 
     Raises ``UsageError`` if there is nothing to fit, or no SciPy.
     """
+    taken = fitted(study)
     parameters, stay = adjustable(study)
-    taken = [claim for claim in study.claims if claim.role == "fitted" and claim.kind in ("value", "range")]
     if not parameters or not taken:
         name = study.machine.name
         raise UsageError(f"no fitted parameter of {name} can be moved, or none of its fitted claims is chosen")
@@ -99,8 +99,14 @@ def refit(study: Study, store: Store, jobs: int | None = None, most: int | None 
     )
 
 
+def fitted(study: Study) -> list[Claim]:
+    """The claims that take part: the fitted ones that state a number."""
+    return [claim for claim in study.claims if claim.role == "fitted" and claim.kind in ("value", "range")]
+
+
 def adjustable(study: Study) -> tuple[list[Parameter], list[str]]:
-    """The fitted parameters that take part, each with a claim of the study, and the names of the other fitted ones."""
+    """The fitted parameters that take part, each with a claim that does, and the names of the other fitted ones."""
+    taken = {claim.id for claim in fitted(study)}
     found: list[Parameter] = []
     stay: list[str] = []
     for each in study.machine.parameters:
@@ -108,7 +114,7 @@ def adjustable(study: Study) -> tuple[list[Parameter], list[str]]:
             continue
         near = (scaled(study.machine, each, 1 + side * NEAREST) for side in (1, -1))
         moves = any(text is not None and text != str(each.value) for text in near)
-        if moves and any(claim in study.parts for claim in each.fitted_to):
+        if moves and not taken.isdisjoint(each.fitted_to):
             found.append(each)
         else:
             stay.append(each.key)

@@ -166,7 +166,8 @@ def _print_refit(found: Refit) -> None:
     board = table(("claim", "role", "published", "before", "", "after", ""), right=("before", "after"))
     for before, after in found.verdicts:
         fitted = "fitted here" if before.claim.id in found.taken else before.role
-        figures = [words for each in (before, after) for words in (text.simulated(each), each.state)]
+        number = before.error is not None  # findings have long texts
+        figures = [words for each in (before, after) for words in (text.simulated(each) if number else "", each.state)]
         board.add_row(before.claim.id, fitted, text.published(before.claim), *figures)
     screen.print(board)
     screen.print(
