@@ -151,8 +151,8 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
     chosen = study(OPTERON, ["qsnet2.uni.latency"])
     store = Store(tmp_path / "store")
     outcome, changed = sensitivity.run(chosen, store, jobs=1)
-    # The point itself; three probes of pings, which are as long as the runs themselves; host.call a step lower.
-    assert outcome.simulated == 5
+    # The point itself, and a probe for each of the five steps; probes of pings are as long as the runs themselves.
+    assert outcome.simulated == 6
     table = sensitivity.effects(chosen, changed, store)
     assert table.schema == pl.Schema(sensitivity.SCHEMA)
     rows = {(row["parameter"], row["step"]): row for row in table.iter_rows(named=True)}
@@ -170,7 +170,7 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("few")
 def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names = ["qsnet2.uni.latency,qsnet2.overlap.long"]
+    names = ["qsnet2.uni.latency,qsnet2.bi.latency"]
     command(OPTERON, names, tmp_path, 1, 1, Format.CSV)
     first = capsys.readouterr()
     points = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
@@ -180,7 +180,7 @@ def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.Captur
     assert again.out == first.out
     assert points == {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
     assert again.err.endswith(
-        f"reproduce: elanite sensitivity {OPTERON} --claims qsnet2.uni.latency,qsnet2.overlap.long --out {tmp_path}\n"
+        f"reproduce: elanite sensitivity {OPTERON} --claims qsnet2.uni.latency,qsnet2.bi.latency --out {tmp_path}\n"
     )
     command(OPTERON, names, tmp_path, 1, 1, Format.TABLE)
     shown = capsys.readouterr().out
@@ -251,3 +251,17 @@ def test_figures_without_batches_keep_seeds() -> None:
     found = study(ES40, ["hotspot.64.near", "permutation.neighbor"])
     seeds = {name: {point.seed for point in planned.points} for name, planned in found.usual.items()}
     assert seeds == {"qsnet/hotspot": {1, 2, 3}, "qsnet/permutations": {1}}
+
+
+def test_probes_find_the_points_on_which_a_parameter_acts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    acts = Varied("adapter.turnaround", "250 ns", None, "300 ns")
+    idles = Varied("tport.handle", "168", None, "202")
+    monkeypatch.setattr("elanite.sensitivity.varied", lambda _machine: ([acts, idles], []))
+    monkeypatch.setattr("elanite.study.studies", lambda: {ES40: {"permutation.neighbor": 0.02}})
+    chosen, store = study(ES40), Store(tmp_path / "store")
+    outcome, (acting, idling) = sensitivity.run(chosen, store, jobs=1)
+    points = len(chosen.usual["qsnet/permutations"].points)
+    assert outcome.simulated == 5 * points  # as it is, its probe, two probes, and one step for the whole time
+    usual = {point.id for point in chosen.usual["qsnet/permutations"].points}
+    assert {point.id for point in idling.plans["qsnet/permutations"].points} == usual
+    assert {point.id for point in acting.plans["qsnet/permutations"].points}.isdisjoint(usual)

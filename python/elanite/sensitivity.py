@@ -2,8 +2,8 @@
 
 The uncertain parameters of a machine (see ``vary``) are changed one at a time, and the points on which claims rest (see
 ``study``) run again, with the same seeds. Probes keep this affordable. A probe runs a point for a fifth of the time, as
-it is and with a parameter one step higher. If all tables of the two are the same byte for byte, the parameter does not
-act on this point, and the change is zero. Only the other points run with the parameter a step lower and higher.
+it is and with a parameter a step away. If all tables of the two are the same byte for byte, this step does not act on
+this point, and the change is zero. Only the other points run for the whole time.
 
 A change of a number is a fraction of the published figure. A change of a finding is that of the figure behind it that
 changes most, as a fraction of this figure. The interval of a change has the uncertainty of both sides, batch by batch;
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -87,19 +88,21 @@ class Changed:
 def run(
     study: Study, store: Store, jobs: int | None = None, observer: Observer | None = None, out: str | None = None
 ) -> tuple[Outcome, list[Changed]]:
-    """Simulate what the store lacks; the outcome is that of all rounds, or of the one that did not end well."""
+    """Simulate what the store lacks. The changes are empty after an interrupt; points that fail leave gaps in the table."""
     numbers, _ = varied(study.machine)
+    steps = [(each, step) for each in numbers for step in each.steps]
     still = study.plans(share=PROBE)
-    probes = {each.key: study.plans([_override(each, _up(each))], PROBE) for each in numbers}
-    rounds = [study.usual, still, *probes.values()]
-    first = campaign.run([p for plans in rounds for p in plans.values()], store, jobs, observer, out)
-    if first.interrupted or first.failures:
+    probes = [study.plans([_override(*each)], PROBE) for each in steps]
+    plans = [planned for one in (study.usual, still, *probes) for planned in one.values()]
+    first = campaign.run(plans, store, jobs, observer, out)
+    if first.interrupted:
         return first, []
-    changed = [_changed(study, store, still, probes[each.key], each, step) for each in numbers for step in each.steps]
+    changed = [_changed(study, store, still, probe, *each) for each, probe in zip(steps, probes, strict=True)]
     last = campaign.run([p for one in changed for p in one.plans.values()], store, jobs, observer, out)
     last.reused += first.reused
     last.simulated += first.simulated
-    return last, changed
+    last.failures = [*first.failures, *last.failures]
+    return last, [] if last.interrupted else changed
 
 
 def effects(study: Study, changed: Sequence[Changed], store: Store) -> pl.DataFrame:
@@ -137,8 +140,8 @@ def write(study: Study, table: pl.DataFrame, out: Path) -> Path:
         "files": {},
         "versions": versions(),
     }
-    if not (folder / data["id"]).exists():
-        keep(folder, data["id"], {"effects": table}, data)
+    shutil.rmtree(folder / data["id"], ignore_errors=True)  # it may have gaps
+    keep(folder, data["id"], {"effects": table}, data)
     return folder / identity(study)
 
 
@@ -197,21 +200,17 @@ def read(table: pl.DataFrame) -> Reading:
     )
 
 
-def _up(each: Varied) -> str:
-    return "more" if each.more is not None else "less"
-
-
 def _override(each: Varied, step: str) -> str:
     return f"{each.key}={each.steps[step]}"
 
 
 def _changed(
-    study: Study, store: Store, still: Mapping[str, Plan], probes: Mapping[str, Plan], each: Varied, step: str
+    study: Study, store: Store, still: Mapping[str, Plan], probe: Mapping[str, Plan], each: Varied, step: str
 ) -> Changed:
     """The points with a step of a parameter, and the points as usual where the probe did not change."""
     found = {}
     for name, planned in study.plans([_override(each, step)]).items():
-        before, after = (_by_key(plans[name]) for plans in (still, probes))
+        before, after = (_by_key(plans[name]) for plans in (still, probe))
         usual = _by_key(study.usual[name])
         points = []
         for key, point in _by_key(planned).items():

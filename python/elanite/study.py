@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import tomllib
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from elanite.claims import Claim
     from elanite.measures import Measurement
     from elanite.plan import Plan, Point
+    from elanite.sources import Source
     from elanite.store import Store
 
 OTHERWISE = 0.2
@@ -96,6 +98,7 @@ def measured(claim: Claim, plans: Mapping[str, Plan], store: Store) -> Measureme
     return measurement(claim, points, store)
 
 
+@cache
 def _about(machine: str) -> list[Claim]:
     """The claims that are measured on a machine alone."""
     alone = {}
@@ -115,10 +118,16 @@ def _plans(machine: Machine, parts: Mapping[str, float], seed: int, overrides: t
     found = {}
     for name in dict.fromkeys(claim.experiment for claim in wanted):
         here = [claim for claim in wanted if claim.experiment == name]
-        source = sources.read("experiment", name)
-        changes = _shorter(_only(plan(source, [machine.file], (), seed), here), here, parts)
-        found[name] = _only(plan(source, [machine.file], (*changes, *overrides), seed), here)
+        changes = _shorter(_only(_whole(machine.file, name, seed), here), here, parts)
+        planned = plan(sources.read("experiment", name), [machine.file], (*changes, *overrides), seed)
+        found[name] = _only(planned, here)
     return found
+
+
+@cache
+def _whole(machine: Source, experiment: str, seed: int) -> Plan:
+    """An experiment on a machine as they are."""
+    return plan(sources.read("experiment", experiment), [machine], (), seed)
 
 
 def _only(planned: Plan, wanted: Sequence[Claim]) -> Plan:

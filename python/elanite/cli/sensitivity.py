@@ -63,8 +63,7 @@ def sensitivity(
     stop_if_interrupted(outcome, words)
     if changed:
         found = changes.effects(chosen, changed, store)
-        if not outcome.failures:
-            changes.write(chosen, found, out)
+        changes.write(chosen, found, out)
         if format_ is Format.TABLE:
             _print(chosen, found)
         elif format_ is Format.JSON:
