@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -265,3 +266,25 @@ def test_probes_find_the_points_on_which_a_parameter_acts(tmp_path: Path, monkey
     usual = {point.id for point in chosen.usual["qsnet/permutations"].points}
     assert {point.id for point in idling.plans["qsnet/permutations"].points} == usual
     assert {point.id for point in acting.plans["qsnet/permutations"].points}.isdisjoint(usual)
+
+
+def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = Varied("topology.nodes", "8", "1", None)  # the ping goes to node 1
+    monkeypatch.setattr("elanite.sensitivity.varied", lambda _machine: ([*FEW[:2], refused], []))
+    simulate = _core.simulate
+
+    def failing(point: str, cancel: _core.Cancel) -> "_core.Records":
+        if json.loads(point)["machine"]["tport"]["slots"]["value"] != 64:
+            error = _core.RunError("out of memory")
+            error.exit_code = 1
+            raise error
+        return simulate(point, cancel)
+
+    monkeypatch.setattr("elanite._core.simulate", failing)
+    chosen, store = study(OPTERON, ["qsnet2.uni.latency"]), Store(tmp_path / "store")
+    outcome, changed = sensitivity.run(chosen, store, jobs=1)
+    assert {failure.exit_code for failure in outcome.failures} == {1}
+    table = sensitivity.effects(chosen, changed, store)
+    known = {row["parameter"]: row["change"] is not None for row in table.iter_rows(named=True)}
+    assert known == {"host.call": True, "tport.slots": False}
+    assert sensitivity.read(table).turning == {}

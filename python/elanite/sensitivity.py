@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ import polars as pl
 
 from elanite import _core, campaign
 from elanite.claims import judge
+from elanite.errors import ConfigError
 from elanite.measures.numbers import Number, difference, ratio
 from elanite.store import Store, keep, versions
 from elanite.study import asked, measured
@@ -88,11 +90,18 @@ class Changed:
 def run(
     study: Study, store: Store, jobs: int | None = None, observer: Observer | None = None, out: str | None = None
 ) -> tuple[Outcome, list[Changed]]:
-    """Simulate what the store lacks. The changes are empty after an interrupt; points that fail leave gaps in the table."""
+    """Simulate what the store lacks.
+
+    The changes are empty after an interrupt. A point that fails leaves a gap in the table, and so does a step that the
+    machine takes and an experiment refuses.
+    """
     numbers, _ = varied(study.machine)
-    steps = [(each, step) for each in numbers for step in each.steps]
     still = study.plans(share=PROBE)
-    probes = [study.plans([_override(*each)], PROBE) for each in steps]
+    steps, probes = [], []
+    for each in ((one, step) for one in numbers for step in one.steps):
+        with suppress(ConfigError):
+            probes.append(study.plans([_override(*each)], PROBE))
+            steps.append(each)
     plans = [planned for one in (study.usual, still, *probes) for planned in one.values()]
     first = campaign.run(plans, store, jobs, observer, out)
     if first.interrupted:
