@@ -273,7 +273,7 @@ def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("elanite.sensitivity.varied", lambda _machine: ([*FEW[:2], refused], []))
     simulate = _core.simulate
 
-    def failing(point: str, cancel: _core.Cancel) -> "_core.Records":
+    def failing(point: str, cancel: _core.Cancel) -> _core.Records:
         if json.loads(point)["machine"]["tport"]["slots"]["value"] != 64:
             error = _core.RunError("out of memory")
             error.exit_code = 1
