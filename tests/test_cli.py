@@ -190,15 +190,19 @@ def test_congestion_as_data(elanite: Run, tiny: Path) -> None:
     arguments = ("congestion", SMALL, *TINY, "--out", str(tiny), "--format")
     points = json.loads(elanite(*arguments, "json").out)
     loaded = points[-1]
-    assert len(loaded["links"]) == 12
-    assert max(link["relative"] for link in loaded["links"]) == 100
+    assert len(loaded["links"]) == 16
+    assert max(link["relative"] or 0 for link in loaded["links"]) == 100
+    assert max(link["relative_delay"] for link in loaded["links"]) == 100
     assert max(switch["relative"] for switch in loaded["switches"]) == 100
+    assert max(switch["relative_delay"] for switch in loaded["switches"]) == 100
     for switch in loaded["switches"]:
         of_links = (link["waiting_us"] for link in loaded["links"] if link["from"] == switch["name"])
         assert sum(of_links) == pytest.approx(switch["waiting_us"])
+        of_links = (link["delay_us"] for link in loaded["links"] if link["to"] == switch["name"])
+        assert sum(of_links) == pytest.approx(switch["delay_us"])
     assert {entry["slice"] for entry in loaded["slices"]} == {0, 1}
     assert points[0]["slices"] == []
     csv = elanite(*arguments, "csv").out.splitlines()
-    assert len(csv) == 12 * len(points) + 1
+    assert len(csv) == 16 * len(points) + 1
     parquet = subprocess.run(command(*arguments, "parquet"), capture_output=True, env=environment(), check=True)
     assert pl.read_parquet(parquet.stdout).columns == csv[0].split(",")

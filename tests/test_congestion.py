@@ -38,7 +38,10 @@ def point(down: Sequence[int], up: Sequence[int], slices: int = 0, parallel: Seq
 
 @dataclass
 class Results:
-    """A store of one point in which these links have waited, in us: in the window, and slice by slice."""
+    """A store of one point in which packets have waited for these links, in us: in the window, and slice by slice.
+
+    A hundred times a wait is the delay of the packets.
+    """
 
     window: dict[int, float]
     slices: Sequence[dict[int, float]] = ()
@@ -49,12 +52,17 @@ class Results:
         return {"simulated_ps": self.simulated * 1e6}
 
     def table(self, identity: str, table: str) -> pl.DataFrame:
+        times = {"waiting_ps": pl.UInt64, "delay_ps": pl.UInt64}
         if table == "links":
-            rows = [(link, 1, round(waiting * 1e6)) for link, waiting in self.window.items()]
-            return pl.DataFrame(rows, {"link": pl.UInt32, "packets": pl.UInt64, "waiting_ps": pl.UInt64}, orient="row")
+            rows = [(link, 1, round(waited * 1e6), round(waited * 1e8)) for link, waited in self.window.items()]
+            return pl.DataFrame(rows, {"link": pl.UInt32, "packets": pl.UInt64, **times}, orient="row")
         assert table == "slices"
-        rows = [(n, link, round(w * 1e6)) for n, waited in enumerate(self.slices) for link, w in waited.items()]
-        return pl.DataFrame(rows, {"slice": pl.UInt32, "link": pl.UInt32, "waiting_ps": pl.UInt64}, orient="row")
+        rows = [
+            (number, link, round(waited * 1e6), round(waited * 1e8))
+            for number, here in enumerate(self.slices)
+            for link, waited in here.items()
+        ]
+        return pl.DataFrame(rows, {"slice": pl.UInt32, "link": pl.UInt32, **times}, orient="row")
 
 
 def matrix(chosen: Point, results: Results) -> congestion.Matrix:
@@ -66,36 +74,57 @@ def matrix(chosen: Point, results: Results) -> congestion.Matrix:
 TINY = Results({0: 1000.0, 4: 30.0, 8: 10.0, 12: 5.0, 14: 20.0}, [{4: 2.0}, {4: 8.0, 8: 2.0, 14: 4.0}])
 
 
-def test_every_link_is_relative_to_the_most_loaded_that_leaves_a_switch() -> None:
+def test_every_wait_is_relative_to_the_longest_for_a_link_that_leaves_a_switch() -> None:
     links = matrix(point([2, 2], [2]), TINY).links
-    found = {(row["from"], row["to"]): row["relative"] for row in links.iter_rows(named=True)}
-    assert len(found) == len(links) == 12
+    assert len(links) == 16
+    found = {
+        (row["from"], row["to"]): row["relative"] for row in links.iter_rows(named=True) if "node" not in row["from"]
+    }
+    assert len(found) == 12
     assert found.pop(("switch 1.0", "node 0")) == 100
     assert found.pop(("switch 1.0", "switch 2.0")) == pytest.approx(100 / 3)
     assert found.pop(("switch 2.0", "switch 1.1")) == pytest.approx(200 / 3)
     assert found.pop(("switch 2.0", "switch 1.0")) == pytest.approx(50 / 3)
-    assert set(found.values()) == {0}, "the adapter of node 0 does not count"
+    assert set(found.values()) == {0}
+    nodes = links.filter(pl.col("switch").is_null())
+    assert nodes["from"].to_list() == [f"node {node}" for node in range(4)]
+    assert nodes["relative"].null_count() == nodes["waiting_us"].null_count() == 4, "the backlog of adapters"
+
+
+def test_every_delay_is_relative_to_the_longest_of_all_links() -> None:
+    links = matrix(point([2, 2], [2]), TINY).links
+    found = {(row["from"], row["to"]): row["relative_delay"] for row in links.iter_rows(named=True)}
+    assert found.pop(("node 0", "switch 1.0")) == 100
+    assert found.pop(("switch 1.0", "node 0")) == pytest.approx(3)
+    assert found.pop(("switch 1.0", "switch 2.0")) == pytest.approx(1)
+    assert found.pop(("switch 2.0", "switch 1.1")) == pytest.approx(2)
+    assert found.pop(("switch 2.0", "switch 1.0")) == pytest.approx(0.5)
+    assert set(found.values()) == {0}
 
 
 def test_every_switch_is_the_sum_of_its_links_relative_to_the_most_loaded() -> None:
+    """Of the waits for the links that leave it, and of the delays of the links that enter it."""
     switches = matrix(point([2, 2], [2]), TINY).switches
-    rows = [(row["name"], row["waiting_us"], row["relative"]) for row in switches.iter_rows(named=True)]
-    assert rows == [
-        ("switch 1.0", 40.0, 100.0),
-        ("switch 1.1", 0.0, 0.0),
-        ("switch 2.0", 25.0, 62.5),
-        ("switch 2.1", 0.0, 0.0),
+    columns = ("name", "waiting_us", "relative", "delay_us", "relative_delay")
+    assert switches.select(columns).rows() == [
+        ("switch 1.0", 40.0, 100.0, 100_500.0, 100.0),
+        ("switch 1.1", 0.0, 0.0, 2000.0, pytest.approx(100 * 2000 / 100_500)),
+        ("switch 2.0", 25.0, 62.5, 1000.0, pytest.approx(100 * 1000 / 100_500)),
+        ("switch 2.1", 0.0, 0.0, 0.0, 0.0),
     ]
 
 
 def test_the_steps_of_the_path() -> None:
     path = congestion.path(matrix(point([2, 2], [2]), TINY).links)
-    assert path.select("up", "level").rows() == [(True, 1), (False, 2), (False, 1)]
-    assert path["mean"].to_list() == pytest.approx([100 / 12, 250 / 12, 25])
-    assert path["least"].to_list() == [0, 0, 0]
-    assert path["most"].to_list() == pytest.approx([100 / 3, 200 / 3, 100])
+    assert path.select("up", "link_level").rows() == [(True, 0), (True, 1), (False, 1), (False, 0)]
+    assert path["mean"].to_list() == [None, *(pytest.approx(value) for value in (100 / 12, 250 / 12, 25))]
+    assert path["least"].to_list() == [None, 0, 0, 0]
+    assert path["most"].to_list() == [None, *(pytest.approx(value) for value in (100 / 3, 200 / 3, 100))]
+    assert path["mean_delay"].to_list() == pytest.approx([25, 0.25, 0.625, 0.75])
+    assert path["most_delay"].to_list() == pytest.approx([100, 1, 2, 3])
     assert path["way"].to_list() == [
-        "up from level 1 to level 2", "down from level 2 to level 1", "down from level 1 to the nodes"
+        "up from the nodes to level 1", "up from level 1 to level 2",
+        "down from level 2 to level 1", "down from level 1 to the nodes",
     ]  # fmt: skip
 
 
@@ -108,7 +137,7 @@ def test_the_ways_of_a_torus_are_along_dimensions() -> None:
     path = congestion.path(matrix(small.series("load")[0], Results({12: 10.0, 24: 20.0})).links)
     ways = dict(path.select("way", "most").iter_rows())
     assert list(ways) == [
-        "forwards along dimension 1", "forwards along dimension 2",
+        "from the nodes", "forwards along dimension 1", "forwards along dimension 2",
         "backwards along dimension 2", "backwards along dimension 1", "to the nodes",
     ]  # fmt: skip
     assert [ways["forwards along dimension 1"], ways["to the nodes"]] == pytest.approx([100, 50])
@@ -116,9 +145,10 @@ def test_the_ways_of_a_torus_are_along_dimensions() -> None:
 
 def test_an_idle_network_has_zeros() -> None:
     idle = matrix(point([2, 2], [2], 2), Results({}))
-    assert set(idle.links["relative"]) == set(idle.switches["relative"]) == {0}
-    drawn = squares(idle)
-    assert all(delay == 0 for delays in drawn["delays"] for delay in delays)
+    assert set(idle.links["relative"]) == {None, 0}
+    assert set(idle.links["relative_delay"]) == set(idle.switches["relative"]) == {0}
+    for drawn in (squares(idle), squares(idle, waits=True)):
+        assert all(delay == 0 for delays in drawn["delays"] for delay in delays)
 
 
 def test_slices_are_delays_over_time() -> None:
@@ -128,19 +158,23 @@ def test_slices_are_delays_over_time() -> None:
     assert tiny.window == (20, 120)
     doubled = matrix(point([2, 2], [2]), Results({4: 30.0}, simulated=220.0))
     assert doubled.window == (20, 220), "what was simulated, and not what the file says"
-    drawn = squares(tiny)
-    delays = {row["name"]: row["delays"] for row in drawn.iter_rows(named=True)}
-    assert delays["switch 1.0 → node 0"] == [2, 8, 30]
-    assert delays["switch 1.0"] == [2, 10, 40]
-    assert delays["switch 2.0"] == [0, 4, 25]
+    waits = {row["name"]: row["delays"] for row in squares(tiny, waits=True).iter_rows(named=True)}
+    assert waits["switch 1.0 → node 0"] == [2, 8, 30]
+    assert waits["switch 1.0"] == [2, 10, 40]
+    assert waits["switch 2.0"] == [0, 4, 25]
+    delays = {row["name"]: row["delays"] for row in squares(tiny).iter_rows(named=True)}
+    assert delays["switch 1.0 → node 0"] == [200, 800, 3000]
+    assert delays["node 0 → switch 1.0"] == [0, 0, 100_000]
+    assert delays["switch 1.0"] == [0, 0, 100_500], "what comes in, in slices from nowhere"
+    assert delays["switch 1.1"] == [0, 400, 2000]
     # What is 100: the most of any slice for slices, the most of the window for the window.
-    spec = json.dumps(picture.draw(tiny, "x", "x").spec())
+    spec = json.dumps(picture.draw(tiny, "x", "x")[1].spec())
     assert '{\\"link\\": [8.0, 8.0, 30.0], \\"switch\\": [10.0, 10.0, 40.0]}' in spec
 
 
-def squares(drawn: congestion.Matrix) -> pl.DataFrame:
-    """The squares of the picture, as the specification has them."""
-    spec = picture.draw(drawn, "x", "x").spec()
+def squares(drawn: congestion.Matrix, waits: bool = False) -> pl.DataFrame:
+    """The squares of the picture of the delays or of the waits, as the specification has them."""
+    spec = picture.draw(drawn, "x", "x")[waits].spec()
     return pl.DataFrame(next(rows for rows in spec["datasets"].values() if "delays" in rows[0]))
 
 
@@ -163,30 +197,33 @@ def test_any_tree_has_a_picture(down: list[int], up: list[int], parallel: list[i
     chosen = point(down, up, parallel=parallel)
     links = matrix(chosen, Results({})).links["link"].to_list()
     waiting = {link: float(link * 7919 % 101) for link in links}
-    waiting[links[len(links) // 3]] = 1000.0
+    waiting[links[len(links) // 2]] = 1000.0
     full = matrix(chosen, Results(waiting))
-    drawn = squares(full)
-
-    hot = drawn.filter((pl.col("kind") == "link") & (pl.col("delays").list.first() == 1000))
-    assert len(hot) == 1, "the hottest link is there, however many share its square"
-    hottest = full.links.sort("waiting_us").tail(1)
-    assert f"{hottest['from'][0]} → {hottest['to'][0]}" in hot["name"][0]
-
-    assert drawn["x"].min() >= picture.LEFT
-    assert drawn["x2"].max() <= picture.WIDTH + 1e-9
-    rows = drawn.sort("x").group_by("y", maintain_order=True)
-    for _, row in rows:
-        assert (row["x"][1:] >= row["x2"][:-1] - 1e-9).all(), "squares overlap"
-        assert len(row) <= (picture.MOST_SQUARES if row["kind"][0] == "link" else picture.MOST_BLOCKS)
-    assert drawn["packets"].sum() == full.links["packets"].sum() + full.switches["packets"].sum()
+    hottest = full.links.sort("delay_us").tail(1)
     levels = len(down)
-    assert drawn["y"].n_unique() == 3 * levels - 1, "three rows a level, two at the top"
+    for waits, hot_us, rows_of_links in ((False, 100_000, 2 * levels), (True, 1000, 2 * levels - 1)):
+        drawn = squares(full, waits)
+        hot = drawn.filter((pl.col("kind") == "link") & (pl.col("delays").list.first() == hot_us))
+        assert len(hot) == 1, "the hottest link is there, however many share its square"
+        assert f"{hottest['from'][0]} → {hottest['to'][0]}" in hot["name"][0]
+
+        assert drawn["x"].min() >= picture.LEFT
+        assert drawn["x2"].max() <= picture.WIDTH + 1e-9
+        rows = drawn.sort("x").group_by("y", maintain_order=True)
+        for _, row in rows:
+            assert (row["x"][1:] >= row["x2"][:-1] - 1e-9).all(), "squares overlap"
+            assert len(row) <= (picture.MOST_SQUARES if row["kind"][0] == "link" else picture.MOST_BLOCKS)
+        shown = full.links.drop_nulls("switch") if waits else full.links
+        assert drawn["packets"].sum() == shown["packets"].sum() + full.switches["packets"].sum()
+        assert drawn["y"].n_unique() == rows_of_links + levels
 
 
 def test_a_small_tree_shows_every_link() -> None:
-    drawn = squares(matrix(point([4, 4, 4], [4, 4]), Results({})))
-    assert len(drawn) == 5 * 64 + 48
-    assert (drawn["x2"] - drawn["x"] >= picture.DIGITS).all(), "with room for its number"
+    full = matrix(point([4, 4, 4], [4, 4]), Results({}))
+    for waits, rows in ((False, 6), (True, 5)):
+        drawn = squares(full, waits)
+        assert len(drawn) == rows * 64 + 48
+        assert (drawn["x2"] - drawn["x"] >= picture.DIGITS).all(), "with room for its number"
 
 
 def test_parallel_links_are_squares_of_their_own() -> None:
@@ -194,7 +231,7 @@ def test_parallel_links_are_squares_of_their_own() -> None:
     full = matrix(point([4, 4, 4], [4, 4], parallel=[1, 2]), Results({}))
     first = full.links.filter(pl.col("from") == "switch 3.0")
     assert first["to"].to_list() == [name for name in ("2.0", "2.4", "2.8", "2.12") for name in [f"switch {name}"] * 2]
-    assert len(squares(full)) == 5 * 64 + 40
+    assert len(squares(full)) == 6 * 64 + 40
 
 
 def test_the_slider_is_there_if_the_run_has_slices() -> None:
@@ -202,9 +239,10 @@ def test_the_slider_is_there_if_the_run_has_slices() -> None:
         found: list[dict[str, Any]] = drawn.spec()["params"]
         return found
 
-    (still,) = parameters(picture.draw(matrix(point([2, 2], [2]), Results({})), "x", "x"))
+    (still,) = parameters(picture.draw(matrix(point([2, 2], [2]), Results({})), "x", "x")[0])
     assert "bind" not in still
-    (slider,) = parameters(picture.draw(matrix(point([2, 2], [2], 2), TINY), "x", "x"))
+    (slider,), (other,) = (parameters(drawn) for drawn in picture.draw(matrix(point([2, 2], [2], 2), TINY), "x", "x"))
+    assert slider["name"] != other["name"]
     assert slider["value"] == slider["bind"]["max"] == 3, "two slices and the window"
 
 
@@ -212,9 +250,10 @@ def test_the_shipped_experiment_gives_figure_15() -> None:
     planned = plan(sources.read("experiment", "qsnet/congestion"))
     store = cast("Store", Results({64: 2.0}, [{64: 1.0}, {64: 1.0}]))
     drawn = figures.matrices(planned.points, store, planned.figures)
-    assert [figure.paper for figure in drawn] == ["figure 15 a", "figure 15 b", "", ""]
-    assert len({figure.name for figure in drawn}) == 4
-    assert drawn[2].title == "Congestion matrix: build-up, complement"
+    assert [figure.paper for figure in drawn] == ["figure 15 a", "", "figure 15 b", "", "", "", "", ""]
+    assert len({figure.name for figure in drawn}) == 8
+    assert drawn[4].title == "Congestion matrix: build-up, complement"
+    assert drawn[5].title == "Congestion matrix: build-up, complement, waits for each link"
     assert all(figure.wide for figure in drawn)
     assert "load 1 GB/s" in drawn[0].caption
 
@@ -223,6 +262,6 @@ def test_only_points_with_slices_are_drawn_once_for_all_seeds() -> None:
     small = plan(sources.read("experiment", SMALL), overrides=["series.load.run.slices=3"])
     delays, none = (cast("Store", results) for results in (Results({64: 1.0}, [{64: 1.0}]), Results({})))
     assert len(small.series("load")) == 2 * 4, "two seeds"
-    assert len(figures.matrices(small.series("load"), delays)) == 4
+    assert len(figures.matrices(small.series("load"), delays)) == 2 * 4
     assert figures.matrices(small.series("ping"), delays) == []
     assert figures.matrices(small.series("load"), none) == []

@@ -265,61 +265,77 @@ def test_claims_are_complete() -> None:
     assert len({chosen.id for chosen in claims()}) == len(claims())
 
 
-STEPS = [(1, True), (2, True), (3, False), (2, False), (1, False)]
-"""The steps of the longest path through three levels of switches: the level that is left, and whether upwards."""
+STEPS = [(0, True), (1, True), (2, True), (2, False), (1, False), (0, False)]
+"""The steps of the longest path through three levels of switches: the level of the link, and whether upwards."""
 
 
 def matrix(delays: list[float], odd: dict[tuple[int, bool, int], float] | None = None) -> pl.DataFrame:
     """Two switches a level, two links each way; every step of the path with its delay, but for odd links."""
     rows = [
         {
-            "id": "x", "seed": 1, "switch": 2 * level + link // 2, "from": f"switch {level}.{link // 2}", "to": "there",
-            "level": level, "link_level": level - 1 + up, "up": up, "way": "", "link": link, "packets": 1000,
-            "waiting_us": (odd or {}).get((level, up, link), delay),
+            "id": "x", "seed": 1, "enters": None if entered == 0 else 2 * entered + link // 2, "enters_level": entered,
+            "link_level": level, "up": up, "way": f"{'up' if up else 'down'}, {level}", "link": link, "packets": 1000,
+            "relative": 0.0, "delay_us": (odd or {}).get((level, up, link), delay),
         }
         for (level, up), delay in zip(STEPS, delays, strict=True)
         for link in range(4)
+        for entered in (level + up,)
     ]  # fmt: skip
     frame = pl.DataFrame(rows)
-    return frame.with_columns(relative=100 * pl.col("waiting_us") / pl.col("waiting_us").max())
+    return frame.with_columns(relative_delay=100 * pl.col("delay_us") / pl.col("delay_us").max())
 
 
 @pytest.mark.parametrize(
     ("delays", "odd", "holds"),
     [
-        pytest.param([17, 37, 50, 70, 100], {}, True, id="as published"),
-        pytest.param([17, 37, 36, 70, 100], {}, False, id="less on the third step"),
-        pytest.param([17, 37, 50, 100, 90], {}, False, id="most above the first level"),
-        pytest.param([17, 37, 50, 70, 100], {(3, False, 0): 80.0}, False, id="one switch at the top is hotter"),
-        pytest.param([17, 37, 50, 70, 97], {(1, False, 0): 100.0, (1, False, 1): 92.0}, True, id="links may differ"),
-        pytest.param([20, 37, 50, 70, 100], {}, False, id="more than 17 on the first step"),
-        pytest.param([17, 30, 50, 70, 100], {}, False, id="less than 37 on the second step"),
-        pytest.param([17, 37, 50, 70, 90], {(1, False, 0): 100.0}, False, id="less than 100 down to the nodes"),
+        pytest.param([17, 37, 50, 60, 70, 100], {}, True, id="as published"),
+        pytest.param([17, 37, 36, 60, 70, 100], {}, False, id="less on the third step"),
+        pytest.param([17, 37, 50, 60, 100, 90], {}, False, id="most above the first level"),
+        pytest.param([17, 37, 50, 60, 70, 100], {(2, True, 0): 80.0}, False, id="one switch at the top is hotter"),
+        pytest.param(
+            [17, 37, 50, 60, 70, 97], {(0, False, 0): 100.0, (0, False, 1): 92.0}, True, id="links may differ"
+        ),
+        pytest.param([20, 37, 50, 60, 70, 100], {}, False, id="more than 17 into the first level"),
+        pytest.param([17, 30, 50, 60, 70, 100], {}, False, id="less than 37 into the second level"),
+        pytest.param([17, 37, 50, 60, 70, 90], {(0, False, 0): 100.0}, False, id="less than 100 down to the nodes"),
     ],
 )
 def test_delays_are_even_and_grow(delays: list[float], odd: dict[tuple[int, bool, int], float], holds: bool) -> None:
     verdict = judged("congestion.complement", matrix(delays, odd))
     assert verdict.holds is holds
-    assert "up from level 1" in str(verdict.simulated)
+    assert "up, 1" in str(verdict.simulated)
 
 
 @pytest.mark.parametrize(
     ("odd", "uneven", "holds"),
     [
-        pytest.param({(2, False, 0): 100.0, (2, False, 3): 90.0}, True, True, id="some links down to the first level"),
-        pytest.param({(2, False, 0): 100.0, (2, False, 3): 90.0}, False, False, id="destinations get the same"),
-        pytest.param({(2, False, 0): 100.0, (3, False, 3): 90.0}, True, False, id="a link at the top, too"),
+        pytest.param({(1, False, 0): 100.0, (1, False, 3): 90.0}, True, True, id="some links down to the first level"),
+        pytest.param({(1, False, 0): 100.0, (1, False, 3): 90.0}, False, False, id="destinations get the same"),
+        pytest.param({(1, False, 0): 100.0, (2, False, 3): 90.0}, True, False, id="a link at the top, too"),
         pytest.param(
-            {(2, False, link): 100.0 for link in range(4)}, True, False, id="all links down to the first level"
+            {(1, False, link): 100.0 for link in range(4)}, True, False, id="all links down to the first level"
         ),
     ],
 )
 def test_some_links_are_hot(odd: dict[tuple[int, bool, int], float], uneven: bool, holds: bool) -> None:
-    rows = matrix([10, 10, 10, 10, 10], odd)
-    ejects = (pl.col("level") == 1) & ~pl.col("up") & (pl.col("link") == 0)
+    rows = matrix([5, 5, 5, 5, 10, 90], odd)
+    ejects = (pl.col("link_level") == 0) & ~pl.col("up") & (pl.col("link") == 0)
     rows = rows.with_columns(packets=pl.when(ejects & uneven).then(800).otherwise("packets"))
     verdict = judged("congestion.bit-reversal", rows)
     assert verdict.holds is holds, verdict.simulated
+
+
+def test_seeds_say_how_sure_hot_links_are() -> None:
+    """Half of the links into the first level have 2.2 and 1.9 times the delays of the other half."""
+    seeds = [
+        matrix([5, 5, 5, 5, 10, 90], {(1, False, 0): hot, (1, False, 3): hot}).with_columns(
+            id=pl.lit(f"{hot}"), packets=pl.when(pl.col("link") == 0).then(800).otherwise("packets")
+        )
+        for hot in (22.0, 19.0)
+    ]
+    assert judged("congestion.bit-reversal", pl.concat(seeds)).holds is None
+    assert judged("congestion.bit-reversal", seeds[0]).holds is True
+    assert judged("congestion.bit-reversal", seeds[1]).holds is False
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from typing import get_args
 import pytest
 
 from conftest import SMALL
-from elanite import deviations, figures, frames, report, sources, text
-from elanite.api import Machine
+from elanite import figures, frames, report, sources, text
 from elanite.claims import Role, Verdict, claims, fitted_parameters, scoreboard
 from elanite.plan import plan
 from elanite.report import Section
@@ -54,7 +53,7 @@ def page(campaign: Path) -> str:
     )
     verdicts[inconsistent] = Verdict(claims()[inconsistent], simulated=0.14, error=0.75)
     verdicts[inference] = Verdict(claims()[inference], simulated="kept, no", holds=False)
-    return report.render([section], verdicts, deviations=deviations.measured(store))
+    return report.render([section], verdicts)
 
 
 def test_the_page_loads_nothing(page: str) -> None:
@@ -156,29 +155,6 @@ def test_titles_stand_above_the_figures(page: str) -> None:
     titles = re.findall(r"<h4>(.*?)</h4>", page)
     assert len(titles) == len(re.findall("<figure", page)) > 0
     assert "title: null" in page
-
-
-def test_deviations_are_listed_with_what_the_fact_would_give(page: str) -> None:
-    """For each published figure: the machine as it is, and one that follows what is documented."""
-    (deviation,) = deviations.deviations()
-    assert deviation.parameter == "switch.age_step"
-    assert "Deviations from documented facts" in page
-    as_it_is, changed = (
-        Verdict(claim, simulated=value, low=value - 1, high=value + 1, error=value / 337 - 1, holds=False)
-        for claim, value in zip(deviation.figures[0], (333.0, 302.0), strict=True)
-    )
-    markdown = text.markdown([], [(deviation, [(as_it_is, changed)])])
-    assert "| 337 MB/s | 333 MB/s [332.0, 334.0] -1.2% | 302 MB/s [301.0, 303.0] -10.4% |" in markdown
-    assert deviation.fact in markdown
-
-
-def test_the_figures_of_deviations_are_points_of_experiments() -> None:
-    """On the machine as it is, and on one that is changed as stated: an experiment has both."""
-    for deviation in deviations.deviations():
-        assert deviation.parameter in {p.key for p in Machine.load(deviation.machine).parameters}
-        for claim in (claim for pair in deviation.figures for claim in pair):
-            planned = plan(sources.read("experiment", claim.experiment))
-            assert any(claim.asks_for(point) for point in planned.points), claim.where
 
 
 def test_the_widest_interval_is_stated() -> None:

@@ -303,9 +303,14 @@ def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
         return Verdict(claim, note=f"{claim.experiment} has no point with these parameters")
     if missing:
         return Verdict(claim, note=f"not run: {missing} of {len(points)} points are missing")
+    return judge(claim, measurement(claim, points, store))
+
+
+def measurement(claim: Claim, points: Sequence[Point], store: Store) -> Measurement:
+    """The simulated figures of a claim, from finished points."""
     from elanite.measures import measured
 
-    return judge(claim, measured(claim, _table(claim, points, store)))
+    return measured(claim, _table(claim, points, store))
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED) -> list[Verdict]:

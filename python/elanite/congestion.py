@@ -1,15 +1,20 @@
 """The congestion matrix: where packets wait, switch by switch and link by link (petrini2003 s5.4, figure 15).
 
-For every link that leaves a switch, the matrix has the sum of the delays of packets before the link, in per cent of the
-most loaded link; for every switch, it has the sum over the links of the switch, in per cent of the most loaded switch.
-A delay begins when the header of a packet is at the switch, and ends when the first flit of the packet is on the link.
+A packet waits for a link from the moment when its header is at the switch until its first flit is on the link. The
+matrix counts this time in two ways:
 
-The paper writes a delay at the port by which the packet enters the switch. This matrix writes it at the port by which
-the packet leaves, because the packet waits for this link. The sums of the switches are the same either way. If packets
-only pass through, as with complement traffic, delays below a switch in one picture are above it in the other.
+- The *delay* is what the packets that come in by a link have waited on their whole way since their injection: what the
+  paper shows, "the sum of the delay experienced by the packets incoming from the corresponding link". The number of a
+  switch is the sum over the links that enter it. The paper's figure has no blocks for nodes, but its text names the
+  delay on the links that enter nodes as the greatest; these links are in the matrix, too.
+- The *wait* is what packets have waited for one link: which link it is that holds packets up. The number of a switch is
+  the sum over the links that leave it. Links from the nodes into the network leave no switch, and have no wait in the
+  matrix: the packets that wait for them are the backlog of the adapters, which at saturation is larger than all other
+  waits. The table of links has it.
 
-The links from the nodes into the network leave no switch and are not in the matrix: the packets that wait for these
-links are the backlog of the adapters, which at saturation is larger than all other delays. The table of links has it.
+Each is scaled, so that the most loaded link and the most loaded switch have 100 per cent. A packet is injected when it
+takes a channel of the link from its node, and its age is counted from there; what it waits until its first flit is on
+this link is a part of its delay, and the time in the queue of the adapter is not.
 """
 
 from __future__ import annotations
@@ -34,17 +39,21 @@ HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d730
 
 @dataclass(frozen=True)
 class Matrix:
-    """The congestion matrix of one finished point. Delays are in us; ``relative`` is 100 for the most loaded part."""
+    """The congestion matrix of one finished point. Times are in us; the relative ones are 100 for the most loaded."""
 
     links: pl.DataFrame
-    """One row per link that leaves a switch, switch by switch, downwards before upwards, in the order of the ports:
-    ``switch`` (number), ``from``, ``to``, ``level`` (of the switch), ``link_level``, ``up``, ``way`` (in words),
-    ``link``, ``packets``, ``waiting_us``, ``relative``."""
+    """One row per link, those from the nodes first and then switch by switch, downwards before upwards, in the order of
+    the ports: ``switch`` and ``level`` (number and level of the switch that it leaves, null for a node), ``from``,
+    ``to``, ``enters`` and ``enters_level`` (of the switch that it enters, null for a node), ``link_level``, ``up``,
+    ``way`` (in words), ``link``, ``packets``, ``waiting_us`` and ``relative`` (null for links from nodes), ``delay_us``
+    and ``relative_delay``."""
     switches: pl.DataFrame
-    """One row per switch: ``switch``, ``name``, ``level``, ``packets``, ``waiting_us``, ``relative``."""
+    """One row per switch: ``switch``, ``name``, ``level``, ``packets`` (that it sent on), ``waiting_us``, ``relative``,
+    ``delay_us``, ``relative_delay``."""
     slices: pl.DataFrame
-    """Delays over time, from the start of the run on, one row per slice and link with any: ``slice``, ``switch``,
-    ``link``, ``waiting_us``. Empty if the run has no slices."""
+    """Waits and delays over time, from the start of the run on, one row per slice and link with any: ``slice``,
+    ``switch``, ``enters``, ``link``, ``waiting_us`` (null for links from nodes), ``delay_us``. Empty if the run has no
+    slices."""
     window: tuple[float, float]
     """Start and end of the measured window, in us, for which links and switches are counted."""
     slice_count: int
@@ -68,23 +77,34 @@ def matrix(point: Point, store: Store) -> Matrix:
 def of_tables(
     point_json: str, counted: pl.DataFrame, slices: pl.DataFrame, window: tuple[float, float], slice_count: int
 ) -> Matrix:
-    """The congestion matrix of the machine of a point, from the counters of links in a window and delays over time."""
-    wiring = frame(_core.wiring(point_json)).filter(pl.col("switch").is_not_null())
-    counted = counted.select("link", "packets", waiting_us=pl.col("waiting_ps") / 1e6)
+    """The congestion matrix of the machine of a point, from the counters of links in a window and over time."""
+    wiring = frame(_core.wiring(point_json))
+    counted = counted.select("link", "packets", *_TIMES)
     links = (
         wiring.join(counted, on="link", how="left", maintain_order="left")
-        .with_columns(pl.col("packets", "waiting_us").fill_null(0))
-        .with_columns(relative=_relative("waiting_us"))
+        .with_columns(pl.col("packets", "waiting_us", "delay_us").fill_null(0))
+        .with_columns(_WAITED)
+        .with_columns(relative=_relative("waiting_us"), relative_delay=_relative("delay_us"))
         .sort("switch", "up", "link")
-        .select("switch", "from", "to", "level", "link_level", "up", "way", "link", "packets", "waiting_us", "relative")
+        .select(
+            *("switch", "from", "to", "level", "enters", "enters_level", "link_level", "up", "way", "link"),
+            *("packets", "waiting_us", "relative", "delay_us", "relative_delay"),
+        )
     )
+    entered = links.drop_nulls("enters").group_by("enters").agg(pl.col("delay_us").sum())
     switches = (
-        links.group_by("switch", pl.col("from").alias("name"), "level", maintain_order=True)
+        links.drop_nulls("switch")
+        .group_by("switch", pl.col("from").alias("name"), "level", maintain_order=True)
         .agg(pl.col("packets", "waiting_us").sum())
-        .with_columns(relative=_relative("waiting_us"))
+        .join(entered, left_on="switch", right_on="enters", maintain_order="left")
+        .with_columns(relative=_relative("waiting_us"), relative_delay=_relative("delay_us"))
+        .select("switch", "name", "level", "packets", "waiting_us", "relative", "delay_us", "relative_delay")
     )
-    slices = slices.join(links.select("link", "switch"), on="link", how="inner", maintain_order="left").select(
-        "slice", "switch", "link", waiting_us=pl.col("waiting_ps") / 1e6
+    ends = links.select("link", "switch", "enters")
+    slices = (
+        slices.join(ends, on="link", how="inner", maintain_order="left")
+        .select("slice", "switch", "enters", "link", *_TIMES)
+        .with_columns(_WAITED)
     )
     return Matrix(links, switches, slices, window, slice_count)
 
@@ -95,27 +115,38 @@ def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
 
 
 def path(links: pl.DataFrame) -> pl.DataFrame:
-    """The steps of the longest path, in order from the first switch to the destination.
+    """The steps of the longest path, in order from the source to the destination.
 
-    ``links`` are those of one or several matrices. Each step has ``up``, ``level`` and ``way`` as the links have, and
-    ``least``, ``mean`` and ``most`` of the relative delays of its links.
+    ``links`` are those of one or several matrices. Each step has ``up``, ``link_level`` and ``way`` as the links have,
+    ``least``, ``mean`` and ``most`` of the relative waits of its links, and ``least_delay``, ``mean_delay`` and
+    ``most_delay`` of their relative delays. The step from the nodes has no waits.
     """
     up = links.filter(pl.col("up")).sort("link_level", maintain_order=True)
     down = links.filter(~pl.col("up")).sort("link_level", descending=True, maintain_order=True)
+    wait, delay = pl.col("relative"), pl.col("relative_delay")
     return (
         pl.concat([up, down])
-        .group_by("up", "level", "way", maintain_order=True)
+        .group_by("up", "link_level", "way", maintain_order=True)
         .agg(
-            pl.col("relative").min().alias("least"),
-            pl.col("relative").mean().alias("mean"),
-            pl.col("relative").max().alias("most"),
+            least=wait.min(),
+            mean=wait.mean(),
+            most=wait.max(),
+            least_delay=delay.min(),
+            mean_delay=delay.mean(),
+            most_delay=delay.max(),
         )
     )
 
 
+_TIMES = ((pl.col("waiting_ps") / 1e6).alias("waiting_us"), (pl.col("delay_ps") / 1e6).alias("delay_us"))
+
+_WAITED = pl.when(pl.col("switch").is_not_null()).then(pl.col("waiting_us")).alias("waiting_us")
+"""Packets that wait for the link from their node are the backlog of an adapter."""
+
+
 def _relative(column: str) -> pl.Expr:
-    most = pl.col(column).max()
-    return pl.when(most > 0).then(pl.col(column) / most * 100).otherwise(0.0)
+    value, most = pl.col(column), pl.col(column).max()
+    return pl.when(most > 0).then(value / most * 100).otherwise(value)
 
 
 def _us(text: str) -> float:

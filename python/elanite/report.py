@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING, Any
 from elanite import _core, figures, frames, sources
 from elanite.api import Machine
 from elanite.claims import claims, fitted_parameters, plans_of, verdict
-from elanite.deviations import measured as measured_deviations
+from elanite.figures import sensitivity as heat_map
 from elanite.plan import FIRST_SEED, plan
-from elanite.text import SIGN, fitted, headline, number, percent, plain, simulated, spread, widest, with_error
+from elanite.sensitivity import FOLDER, STRONG, Reading, kept, read
+from elanite.study import studies, study
+from elanite.text import SIGN, fitted, headline, number, percent, plain, simulated, spread, widest
 from elanite.text import published as published_text
+from elanite.vary import varied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from elanite.claims import Verdict
-    from elanite.deviations import Deviation
     from elanite.figures import Figure
     from elanite.plan import Plan
     from elanite.store import Store
@@ -48,6 +50,32 @@ class Section:
     def anchor(self) -> str:
         """Identifier of the section within the page."""
         return self.plan.experiment.name.replace("/", "-")
+
+
+@dataclass(frozen=True)
+class Studied:
+    """The sensitivity of the claims about one machine."""
+
+    machine: str
+    figure: Figure
+    reading: Reading
+    others: list[str]
+    """Uncertain parameters that are no numbers."""
+    chosen: int
+    """How many claims about the machine the study covers."""
+
+
+def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
+    """The studies of sensitivity that were kept below ``out`` and still hold for the machines as they are."""
+    found = []
+    for machine in studies() if (out / FOLDER).is_dir() else []:
+        chosen = study(machine, seed=seed)
+        table = kept(chosen, out)
+        figure = heat_map.draw(machine, table) if table is not None else None
+        if table is not None and figure is not None:
+            others = [each.key for each in varied(chosen.machine)[1]]
+            found.append(Studied(machine, figure, read(table), others, len(chosen.claims)))
+    return found
 
 
 def sections(store: Store, names: Sequence[str], seed: int = FIRST_SEED) -> list[Section]:
@@ -79,7 +107,7 @@ def write(out: Path, store: Store, seed: int = FIRST_SEED) -> tuple[Path, list[V
     found = sections(store, sources.shipped("experiment"), seed)
     page = out / "report" / "index.html"
     page.parent.mkdir(parents=True, exist_ok=True)
-    replace(page, render(found, verdicts, seed, measured_deviations(store, seed)))
+    replace(page, render(found, verdicts, seed, studied(out, seed)))
     replace(
         out / "scoreboard.json",
         json.dumps([v.as_json() for v in verdicts], indent=1, ensure_ascii=False) + "\n",
@@ -91,7 +119,7 @@ def render(
     found: Sequence[Section],
     verdicts: Sequence[Verdict],
     seed: int = FIRST_SEED,
-    deviations: Sequence[tuple[Deviation, Sequence[tuple[Verdict, Verdict]]]] = (),
+    sensitivities: Sequence[Studied] = (),
 ) -> str:
     """The page as text."""
     import jinja2
@@ -104,10 +132,10 @@ def render(
         published=published_text,
         simulated=simulated,
         spread=spread,
-        with_error=with_error,
     )
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
     charts = {f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures}
+    charts |= {each.figure.name: each.figure.spec() for each in sensitivities}
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     template = environment.from_string(_data("report.html.j2"))
     return template.render(
@@ -126,7 +154,8 @@ def render(
         unjudged=[v for v in verdicts if not v.judged],
         widest=widest(verdicts),
         fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
-        deviations=deviations,
+        sensitivities=sensitivities,
+        strong=f"{STRONG:.0%}",
         machines=[Machine.of(source) for source in machines],
         seed=seed,
         first_seed=FIRST_SEED,

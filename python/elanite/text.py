@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from elanite.claims import Claim, Role, Verdict
-    from elanite.deviations import Deviation
 
 SIGN = {
     "holds": "✓",
@@ -145,10 +144,8 @@ def widest(verdicts: Sequence[Verdict]) -> str:
     )
 
 
-def markdown(
-    verdicts: Sequence[Verdict], deviations: Sequence[tuple[Deviation, Sequence[tuple[Verdict, Verdict]]]] = ()
-) -> str:
-    """The page docs/validation.md: the claims by role, missed and not yet simulated claims, and deviations."""
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """The page docs/validation.md: the claims by role, missed and not yet simulated claims."""
     from elanite.claims import fitted_parameters
 
     judged = [v for v in verdicts if v.judged]
@@ -208,9 +205,6 @@ def markdown(
         "",
         *(_misses([v for v in counted if v.holds is None]) or ["All claims that were simulated are resolved."]),
         "",
-        "## Deviations from documented facts",
-        "",
-        *(line for deviation, figures in deviations for line in _deviation(deviation, figures)),
         "## How the findings are tested",
         "",
         *(f"- `{v.claim.id}`: {v.claim.test}." for v in verdicts if v.claim.test),
@@ -247,28 +241,6 @@ def _with_note(verdict: Verdict) -> str:
 
 def _width(verdict: Verdict) -> str:
     return f"±{verdict.widest:.1%}" if verdict.widest else ""
-
-
-def _deviation(deviation: Deviation, figures: Sequence[tuple[Verdict, Verdict]]) -> list[str]:
-    """A deviation as a paragraph and a table."""
-    rows = [
-        f"| {one.claim.says} | {published(one.claim)} | {with_error(one)} | {with_error(other)} |"
-        for one, other in figures
-    ]
-    return [
-        f"`{deviation.parameter}` of {deviation.machine}. Documented: {deviation.fact}. {deviation.says}",
-        "",
-        "| figure | published | the model | as documented |",
-        "|---|---|---|---|",
-        *rows,
-        "",
-    ]
-
-
-def with_error(verdict: Verdict) -> str:
-    """The simulated figure with its interval and its error, or the reason why there is none."""
-    words = [simulated(verdict), spread(verdict), percent(verdict.error)]
-    return " ".join(filter(None, words)) if verdict.judged else verdict.note
 
 
 def _misses(verdicts: Sequence[Verdict]) -> list[str]:

@@ -72,7 +72,7 @@ class FakeRun:
     def records(self) -> dict[str, dict[str, tuple[str, list[Any]]]]:
         ranks = range(self.options["ranks"])
         link = {"link": 3, "from": "node 0", "to": "switch 1.0", "level": 0, "up": True, "packets": 7, "flits": 700}
-        links = [link | {"busy_ps": 6_172_500, "waiting_ps": 1_400_000}]
+        links = [link | {"busy_ps": 6_172_500, "waiting_ps": 1_400_000, "delay_ps": 1_500_000}]
         calls = (
             [(rank, call, begin, end) for rank in ranks for call, begin, end in CALLS] if self.options["calls"] else []
         )
@@ -89,7 +89,7 @@ class FakeRun:
                 *("rank", "node", "pid", "messages_sent", "bytes_sent", "messages_received", "bytes_received"),
                 *("mpi_us", "end_us"),
             ),
-            "links": columns([tuple(row.values()) for row in links], *link, "busy_ps", "waiting_ps"),
+            "links": columns([tuple(row.values()) for row in links], *link, "busy_ps", "waiting_ps", "delay_ps"),
             "series": columns(series, "time_us", "end_us", "thing", "id", "busy"),
             "summary": columns(
                 [(12.345, len(messages), 1024 * len(ranks), 9, "0123456789abcdef", 99, True)],

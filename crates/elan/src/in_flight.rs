@@ -6,6 +6,7 @@
 use crate::Place;
 use crate::adapter::mmu::Fault;
 use crate::adapter::mmu::context::Capability;
+use crate::busy::Busy;
 use crate::dma::{Completion, Dma, DmaError, Transfer};
 use crate::memory::{Address, ContextId};
 use crate::meter::Meter;
@@ -16,7 +17,7 @@ use slab::Slab;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use typed_index_collections::{TiVec, ti_vec};
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// Who is told of the end of a DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,18 +248,19 @@ pub(crate) struct InFlight {
     /// Completions of DMAs that are over. One that no process holds any more serves again, so that a DMA needs no new memory.
     completions: VecDeque<Rc<Completion>>,
     /// By node: DMAs of which something has arrived and something is missing.
-    landing: TiVec<Place, u32>,
+    landing: TiVec<Place, Busy>,
     meters: Vec<Bytes>,
 }
 
 impl InFlight {
-    pub fn new(adapters: u32) -> Self {
+    /// Nothing in flight. The processes of a node learn `lag` late whether its adapter receives.
+    pub fn new(adapters: u32, lag: Time) -> Self {
         InFlight {
             dmas: Slab::new(),
             packets: Slab::new(),
             thread_packets: Slab::new(),
             completions: VecDeque::new(),
-            landing: ti_vec![0; adapters as usize],
+            landing: ti_vec![Busy::new(lag); adapters as usize],
             meters: Vec::new(),
         }
     }
@@ -326,50 +328,50 @@ impl InFlight {
     }
 
     /// Something of a DMA has arrived at its destination.
-    pub fn landing(&mut self, id: DmaId) {
+    pub fn landing(&mut self, now: Time, id: DmaId) {
         let progress = &mut self.dmas[id.0 as usize];
         if !std::mem::replace(&mut progress.landing, true) {
-            self.landing[progress.dma.to.node] += 1;
+            self.landing[progress.dma.to.node].begin(now);
         }
     }
 
     /// Nothing of a DMA will arrive any more.
-    pub fn landed_all(&mut self, id: DmaId) {
+    pub fn landed_all(&mut self, now: Time, id: DmaId) {
         let progress = &mut self.dmas[id.0 as usize];
         if std::mem::replace(&mut progress.landing, false) {
-            self.landing[progress.dma.to.node] -= 1;
+            self.landing[progress.dma.to.node].end(now);
         }
     }
 
     /// DMAs to a node of which something has arrived and something is missing.
-    pub fn landing_at(&self, node: Place) -> u32 {
-        self.landing[node]
+    pub fn landing_at(&self, node: Place) -> &Busy {
+        &self.landing[node]
     }
 
     /// Forgets a DMA that is over at both ends, and also the DMA that it serves if that is over.
-    pub fn drop_dma_if_over(&mut self, id: DmaId) {
+    pub fn drop_dma_if_over(&mut self, now: Time, id: DmaId) {
         let progress = self.dma(id);
         if progress.stage == Stage::Reported && progress.unstored == 0 && !progress.served {
-            self.landed_all(id);
+            self.landed_all(now, id);
             let progress = self.dmas.remove(id.0 as usize);
             if let Some(completion) = progress.completion {
                 self.completions.push_back(completion);
             }
             if let Some(Get::Serving(get)) = progress.get {
                 self.dma_mut(get).served = false;
-                self.drop_dma_if_over(get);
+                self.drop_dma_if_over(now, get);
             }
         }
     }
 
     /// Forgets a packet that neither end needs.
-    pub fn drop_packet_if_done(&mut self, token: PacketNumber) {
+    pub fn drop_packet_if_done(&mut self, now: Time, token: PacketNumber) {
         let packet = self.packet(token);
         if packet.pending == 0 && packet.acknowledged {
             let packet = self.packets.remove(token.into());
             if packet.kind == Kind::Broadcast {
                 self.dma_mut(packet.dma).unstored -= 1;
-                self.drop_dma_if_over(packet.dma);
+                self.drop_dma_if_over(now, packet.dma);
             }
         }
     }

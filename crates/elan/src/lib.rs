@@ -46,6 +46,7 @@
 //! | room | what is in it |
 //! | room | what the room holds |
 //! | [`packet`], [`memory`], [`dma`], [`transaction`], [`meter`] | formats, addresses, descriptors: what the parts hand to each other |
+//! | `busy` | whether an adapter sends or receives, as its node knows some time later |
 //! | `in_flight` | the DMAs and packets on their way, which both ends work on |
 //! | [`adapter`] | the parts of the chip, each with its own state |
 //! | [`cluster`] | time, the run loop, the router between the parts, and the processes' view, [`Node`] |
@@ -57,6 +58,7 @@
 //! its successor ("Assessing MPI Performance on `QsNetII`").
 
 pub mod adapter;
+mod busy;
 pub mod cluster;
 pub mod config;
 mod distribution;

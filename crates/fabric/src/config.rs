@@ -13,6 +13,9 @@ pub const MAX_HOP_DELAY: u32 = 127;
 /// Most virtual channels of each direction of a link.
 pub const MAX_CHANNELS: u32 = 8;
 
+/// Most bits of an age.
+pub const MAX_AGE_BITS: u32 = 32;
+
 /// Longest packet, in flits; a larger buffer makes no difference.
 pub const MAX_FLITS: u32 = 1 << 30;
 
@@ -41,10 +44,10 @@ pub struct Config {
     pub arbitration: Arbitration,
     /// Service of a link's channels.
     pub multiplexing: Multiplexing,
-    /// The age at which a packet's age stops growing, in cycles.
+    /// Bits of the age that a packet carries, `1..=32`: a step of the age is `age_cap` over the greatest age, at least a cycle.
+    pub age_bits: u32,
+    /// The time after the injection at which a packet's age stops growing, in cycles.
     pub age_cap: u64,
-    /// Ages are compared in steps of this many cycles, at least 1.
-    pub age_step: u64,
     /// Whether packets of high priority go before all others, in arbitration, multiplexing and injection.
     pub priorities: bool,
     /// Whether each acknowledgement and each EOP takes a flit slot of every link that it crosses.
@@ -75,8 +78,8 @@ impl Config {
             combine: 0,
             arbitration: Arbitration::Age,
             multiplexing: Multiplexing::OldestFirst,
-            age_cap: 14_000,
-            age_step: 1,
+            age_bits: 4,
+            age_cap: 15_000,
             priorities: false,
             tokens: false,
             share_period: 185,
@@ -99,7 +102,8 @@ impl Config {
         );
         assert!((1..=MAX_CHANNELS).contains(&self.channels));
         assert!(self.channels >= self.topology.classes());
-        assert!(self.buffer >= 1 && self.packets_in_flight >= 1 && self.age_step >= 1);
+        assert!(self.buffer >= 1 && self.packets_in_flight >= 1);
+        assert!((1..=MAX_AGE_BITS).contains(&self.age_bits));
         assert!(self.share_period >= 1 && 2 * self.share_burst <= self.share_period);
         assert!(
             self.engine.serves(self.multiplexing),

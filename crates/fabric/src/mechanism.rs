@@ -49,7 +49,7 @@ mechanisms! {
 
     /// Who wins a free channel of an output when several headers wait for it.
     pub enum Arbitration {
-        /// The packet that was injected first, up to the resolution and the saturation of its age.
+        /// The packet of the greatest age; of equal ages, the packet that has had this age at the switch for the longest time.
         Age,
         /// Rotation over the inputs of the switch.
         RoundRobin,

@@ -71,7 +71,8 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
     for (before, after) in before.iter().zip(&after) {
         let busy = (after.flits + after.tokens) - (before.flits + before.tokens);
         assert!(busy <= cycles, "a link moves more than a flit a cycle");
-        assert!(before.waiting <= after.waiting && before.packets <= after.packets);
+        assert!(before.waiting <= after.waiting && before.delay <= after.delay);
+        assert!(before.packets <= after.packets);
     }
     after
 }

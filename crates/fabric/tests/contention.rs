@@ -5,13 +5,14 @@ mod common;
 use common::{high, one_switch, packet, records, three_levels};
 use fabric::{Arbitration, Config, Multiplexing};
 
-/// The older of two waiting headers gets the channel, wherever its packet comes from, even if the header came last; without ages
-/// the rotation decides.
+/// The older of two waiting headers gets the channel, wherever its packet comes from, even if the header came last; of equal ages
+/// the first one; without ages the rotation decides.
 #[test]
 fn the_older_packet_wins() {
     let config = |arbitration| Config {
         channels: 1,
         arbitration,
+        age_bits: 16,
         ..three_levels(3)
     };
     let traffic = [
@@ -28,13 +29,37 @@ fn the_older_packet_wins() {
     let done = records(&config(Arbitration::RoundRobin), 5, &traffic);
     assert_eq!(done[2].delivered, 30 + 12, "input 2 follows input 1");
     assert_eq!(done[1].delivered, (30 + 12 + 5 + 6 + 1 + 3) + 12);
-    // If ages saturate at once, all ages are equal.
-    let young = Config {
+    // If ages saturate after 10 cycles, both are equal at 30: since 15, and since the arrival at 17.
+    let coarse = Config {
         age_cap: 10,
         ..config(Arbitration::Age)
     };
-    let done = records(&young, 5, &traffic);
+    let done = records(&coarse, 5, &traffic);
     assert_eq!(done[2].delivered, 30 + 12);
+}
+
+/// Of equal ages the header goes first that came first, not the one that follows the last winner in the rotation.
+#[test]
+fn equal_ages_are_served_as_they_come() {
+    let traffic = [
+        (0, packet(1, 0, 10)),
+        (4, packet(3, 0, 10)),
+        (5, packet(2, 0, 10)),
+    ];
+    for (arbitration, order) in [
+        (Arbitration::Age, [0, 1, 2]),
+        (Arbitration::RoundRobin, [0, 2, 1]),
+    ] {
+        let config = Config {
+            channels: 1,
+            arbitration,
+            age_cap: 0,
+            ..one_switch(3)
+        };
+        let done = records(&config, 5, &traffic);
+        let delivered = order.map(|number: usize| done[number].delivered);
+        assert!(delivered.is_sorted(), "{arbitration:?}: {delivered:?}");
+    }
 }
 
 /// Three nodes send to a fourth, which has one channel. From each packet to the next it takes 12 cycles, 5, 6 and 1 + 3. The

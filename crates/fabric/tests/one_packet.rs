@@ -126,7 +126,15 @@ fn every_channel_is_free_in_its_cycle() {
                 assert_eq!(bench.record(1), record);
                 let crossed = second.place(link).expect("they meet there");
                 let waited = second.head(crossed) - (at + before);
-                assert_eq!(bench.fabric.counters(link).waiting, waited);
+                let counters = bench.fabric.counters(link);
+                assert_eq!(counters.waiting, waited);
+                // Before its injection a packet has no delay.
+                let delay = if place == 0 {
+                    second.head(0) - injected
+                } else {
+                    waited
+                };
+                assert_eq!(counters.delay, delay);
             }
         }
     }

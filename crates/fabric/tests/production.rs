@@ -138,7 +138,7 @@ fn machine_like(levels: usize, number: u64, random: &mut Random) -> Config {
         1 => config.buffer = 48,
         2 => (config.tokens, config.share_burst) = (false, 0),
         3 => config.hop_delay = (0..levels as u32).map(|level| 7 + 4 * level).collect(),
-        4 => (config.age_step, config.age_cap) = (100, 2_000),
+        4 => (config.age_bits, config.age_cap) = (8, 2_000),
         5 => (config.channels, config.packets_in_flight) = (4, 4),
         6 => config.priorities = true,
         _ => (),

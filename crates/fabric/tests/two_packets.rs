@@ -1,5 +1,5 @@
 //! Two packets on paper: with the same destination, the same source, an up-link that both need, or ways that only cross;
-//! with every offset of start, to the cycle. Buffers never fill.
+//! with every offset of start, to the cycle. Buffers never fill, and ages count every cycle.
 
 mod common;
 
@@ -109,6 +109,7 @@ fn check_all(down: &[u32], up: &[u32], delays: &[u32]) {
                 circuit,
                 channels,
                 ascent: Ascent::Deterministic,
+                age_bits: 32,
                 ..machine(tree.clone(), 1)
             };
             for (to, from, other) in

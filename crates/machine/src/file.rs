@@ -118,10 +118,11 @@ section! {
         arbitration: Param<Arbitration> => [fabric.arbitration];
         /// Which of the channels of a link is served when several have a flit to move.
         multiplexing: Param<Multiplexing> => [fabric.multiplexing];
-        /// The age of a packet stops growing here.
+        /// Bits of the age that a packet carries, 1 to 32.
+        age_bits: Param<u32>, in 1..=32 => [fabric.age_bits];
+        /// The time after the injection at which the age of a packet stops growing. The age grows in steps of `age_cap` over the
+        /// greatest age, 15 if it has 4 bits.
         age_cap: Param<Time>, in Time::ZERO..=LONGEST => [fabric.age_cap];
-        /// The resolution in which ages are compared; at least a cycle.
-        age_step: Param<Time>, in Time::ZERO..=LONGEST => [fabric.age_step];
         /// Whether high-priority packets go first.
         priorities: Param<bool> => [fabric.priorities];
         /// Whether acknowledgements and EOPs take a flit slot of each link they cross.

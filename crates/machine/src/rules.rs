@@ -91,14 +91,6 @@ fn check_link(machine: &Machine, check: &mut Check<'_>) {
             }
         }
     }
-    let step = machine.switch.age_step.value;
-    if step < cycle {
-        let found = check.at(
-            "switch.age_step",
-            format!("{step} is less than a cycle, {cycle}"),
-        );
-        found.allowed(format!("at least {cycle}"));
-    }
 }
 
 fn check_hop_delay(key: &str, delay: Time, cycle: Time, check: &mut Check<'_>) {

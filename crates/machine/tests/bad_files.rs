@@ -103,7 +103,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("cycle_not_whole", "400 MB/s", "300 MB/s"),
     ("rate_0", "400 MB/s", "0 MB/s"),
     ("flit_0", r#""2 B""#, r#""0 B""#),
-    ("age_step_below_a_cycle", r#"age_step = { value = "5 ns","#, r#"age_step = { value = "1 ns","#),
+    ("age_bits_0", "age_bits = { value = 4,", "age_bits = { value = 0,"),
     // Packets, adapters, buses.
     ("payload_0", "320 B", "0 B"),
     ("packet_without_bytes", "header = { value = \"8 B\", source = \"test\" }\ntransaction_overhead = { value = \"10 B\",", "header = { value = \"0 B\", source = \"test\" }\ntransaction_overhead = { value = \"0 B\","),

@@ -220,7 +220,7 @@ fn the_resolved_form_is_in_cycles() {
     assert_eq!(fabric.hop_delay, [11, 12, 13]);
     let topology = fabric.topology;
     assert_eq!((topology.nodes(), topology.positions()), (16, 64));
-    assert_eq!((fabric.age_cap, fabric.age_step), (14_000, 1));
+    assert_eq!((fabric.age_bits, fabric.age_cap), (4, 14_000));
 }
 
 /// Every parameter of these sections decides something in the simulator, unless it needs others to do so.

@@ -3,7 +3,7 @@
 //! A table is a dictionary from the names of its columns to their types, by the names of polars, and their values. The tables
 //! of points are those of [`workload::table!`]; this module makes the others.
 
-use fabric::{LinkId, Wiring, topology::End};
+use fabric::{LinkId, SwitchId, Wiring, topology::End};
 use kernel::memory;
 use noise::Measurement;
 use pyo3::prelude::*;
@@ -101,9 +101,16 @@ pub fn descriptions() -> Vec<Description> {
 }
 
 /// Every link of a network, whether it carried anything or not, by columns. `switch` and `level` are the number and level of
-/// the switch that the link leaves; both are null where the link leaves a node.
+/// the switch that the link leaves, `enters` and `enters_level` those of the switch that it enters; they are null where the link
+/// leaves or enters a node.
 pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, PyDict>> {
     let links = LinkId::all(tree.links());
+    let switch = |end| match end {
+        End::Switch { switch, .. } => Some(switch),
+        End::Node(_) => None,
+    };
+    let level = |end| switch(end).map(|switch| tree.switch_level(switch) as u32);
+    let number = |end| switch(end).map(SwitchId::get);
     Ok(table!(py, links.clone(), {
         "link": LinkId::get,
         "from": |link| tree.end_name(tree.ends(link).0),
@@ -111,15 +118,10 @@ pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, Py
         "up": |link| tree.is_up(link),
         "link_level": |link| tree.link_level(link) as u32,
         "way": |link| tree.way(link),
-        // Of the switch that the link leaves.
-        "level": |link| match tree.ends(link).0 {
-            End::Switch { switch, .. } => Some(tree.switch_level(switch) as u32),
-            End::Node(_) => None,
-        },
-        "switch": |link| match tree.ends(link).0 {
-            End::Switch { switch, .. } => Some(switch.get()),
-            End::Node(_) => None,
-        },
+        "level": |link| level(tree.ends(link).0),
+        "switch": |link| number(tree.ends(link).0),
+        "enters_level": |link| level(tree.ends(link).1),
+        "enters": |link| number(tree.ends(link).1),
     }))
 }
 

@@ -103,8 +103,10 @@ table! {
         busy: Time,
         /// Time that packets waited to enter it.
         waiting: Time,
+        /// Time that these packets have waited since their injection when they come in at its end, the wait to enter it included.
+        delay: Time,
     }
-    digest |row| [row.link, row.packets, row.flits, row.busy, row.waiting]
+    digest |row| [row.link, row.packets, row.flits, row.busy, row.waiting, row.delay]
 }
 
 table! {
@@ -260,6 +262,7 @@ impl Baseline {
                     flits: after.flits - before.flits,
                     busy: config.cycle * slots,
                     waiting: config.cycle * waiting,
+                    delay: config.cycle * (after.delay - before.delay),
                 }
             })
         };

@@ -1,8 +1,9 @@
 //! Slices of time: how congestion builds up.
 //!
-//! The counters of a link tell how long packets waited for it in the measured window, as one sum. Where a run asks for
-//! slices, the whole run, warm-up included, is cut into equal parts, each with its own sums. A delay counts where it ends,
-//! with the first flit of the packet on the link: a wait across two slices belongs to the second.
+//! The counters of a link tell how long packets waited for it in the measured window, and how long these packets have waited
+//! since their injection, as two sums. Where a run asks for slices, the whole run, warm-up included, is cut into equal parts,
+//! each with its own sums. A wait counts where it ends, with the first flit of the packet on the link: a wait across two slices
+//! belongs to the second.
 //!
 //! Links without waits have no row. Even so a slice of a large network under load has a row for most of its links, a
 //! million for 65,536 nodes; hence there are no slices unless a run asks for them.
@@ -12,24 +13,27 @@ use elan::{Cluster, Stop};
 use units::Time;
 
 table! {
-    /// Time that packets waited to enter a link, in one slice.
+    /// Time that packets waited, in one slice.
     SliceRow {
         /// Number of the slice, from 0 at the start of the run.
         slice: u32,
         /// Number of the link.
         link: u32,
-        /// The sum over the packets, above zero.
+        /// Time that packets waited to enter the link.
         waiting: Time,
+        /// Time that these packets have waited since their injection. One of the two times is above zero.
+        delay: Time,
     }
-    digest |row| [row.slice, row.link, row.waiting]
+    digest |row| [row.slice, row.link, row.waiting, row.delay]
 }
 
 /// Runs a cluster, and keeps the sums of each slice that ends on the way.
 pub(crate) struct Slices {
     window: Window,
     finished: u32,
-    /// Entry per link: cycles waited until the end of the last slice. Empty if there are no slices.
-    before: Vec<u64>,
+    /// Entry per link: cycles waited for the link, and since the injection, until the end of the last slice. Empty if there are
+    /// no slices.
+    before: Vec<[u64; 2]>,
     rows: Vec<SliceRow>,
 }
 
@@ -43,7 +47,7 @@ impl Slices {
         Slices {
             window,
             finished: 0,
-            before: vec![0; links],
+            before: vec![[0; 2]; links],
             rows: Vec::new(),
         }
     }
@@ -63,16 +67,18 @@ impl Slices {
     fn finish_slice(&mut self, cluster: &Cluster) {
         let cycle = cluster.config().cycle;
         for (link, before) in (0_u32..).zip(&mut self.before) {
-            let waited = cluster.link(link).waiting;
-            let waiting = cycle * (waited - *before);
-            if !waiting.is_zero() {
+            let counters = cluster.link(link);
+            let after = [counters.waiting, counters.delay];
+            if after != *before {
+                let [waiting, delay] = [0, 1].map(|sum| cycle * (after[sum] - before[sum]));
                 self.rows.push(SliceRow {
                     slice: self.finished,
                     link,
                     waiting,
+                    delay,
                 });
             }
-            *before = waited;
+            *before = after;
         }
         self.finished += 1;
     }

@@ -19,6 +19,7 @@ from elanite.cli.inspect import check, schema, show
 from elanite.cli.mpirun import mpirun
 from elanite.cli.noise import noise
 from elanite.cli.results import claims, report, reproduce, run
+from elanite.cli.sensitivity import refit, sensitivity
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
@@ -33,6 +34,7 @@ Examples:
   elanite show es40-qsnet                    every parameter of a machine, with its provenance
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
+  elanite sensitivity es40-qsnet             claims with every assumed parameter a fifth lower and higher
   elanite noise --seconds 5                  the noise of the operating system of this computer
   elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
 
@@ -51,7 +53,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (reproduce, run, claims, report, congestion, check, show, schema, noise):
+for command in (reproduce, run, claims, report, congestion, sensitivity, refit, check, show, schema, noise):
     app.command()(command)
 # Words after the program's name go to the program.
 app.command(context_settings={"allow_interspersed_args": False})(mpirun)

@@ -49,10 +49,12 @@ def congestion(
       elanite congestion qsnet/congestion --format csv > links.csv
       elanite congestion out/mpirun/8c960da91937d549cd1b
 
-    The number of a link is the sum of the delays of packets before the link; the number of a switch is the sum over its
-    links. The most loaded link and the most loaded switch have 100. table shows every level of switches, the top first;
-    csv and parquet give one row per point and link; json gives the links, the switches and, for a run with slices, the
-    delays over time. The command simulates nothing: use `elanite run`, and for MPI programs `elanite mpirun`, before.
+    There are two numbers for a link. The delay is what the packets that come in by the link have waited since their
+    injection, as in the matrices of the QsNET paper; the wait is what packets have waited for this link. The numbers of
+    a switch are the sums of the delays over the links that enter it, and of the waits over the links that leave it. The
+    most loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
+    parquet give one row per point and link; json gives the links, the switches and, for a run with slices, both numbers
+    over time. The command simulates nothing: use `elanite run`, and for MPI programs `elanite mpirun`, before.
     """
     from elanite import sources
     from elanite.api import Result
@@ -127,12 +129,13 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
     screen = console()
     screen.print(heading, style="bold", markup=False)
     screen.print(about, markup=False)
-    link, switch = (table.top_k(1, by="waiting_us").row(0, named=True) for table in (matrix.links, matrix.switches))
-    screen.print(
-        f"100 of links: {number(link['waiting_us'])} us of delays, {link['from']} to {link['to']};"
-        f" 100 of switches: {number(switch['waiting_us'])} us, {switch['name']}",
-        markup=False,
-    )
+    for what, column in (("delays", "delay_us"), ("waits", "waiting_us")):
+        link, switch = (table.top_k(1, by=column).row(0, named=True) for table in (matrix.links, matrix.switches))
+        screen.print(
+            f"100 of {what}: of links {number(link[column])} us, {link['from']} to {link['to']};"
+            f" of switches {number(switch[column])} us, {switch['name']}",
+            markup=False,
+        )
     screen.print(_path(matrix))
     for level in matrix.switches["level"].unique().sort(descending=True).to_list():
         screen.print()
@@ -140,33 +143,42 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
         hidden = matrix.switches.filter(pl.col("level") == level).height - MOST_SWITCHES
         if hidden > 0:
             screen.print(
-                f"and {hidden} switches with smaller sums; --format csv gives all switches", style="dim", markup=False
+                f"and {hidden} switches with smaller delays; --format csv gives all links", style="dim", markup=False
             )
 
 
 def _path(matrix: Matrix) -> Table:
     from elanite.congestion import path
 
-    figures = ("least", "mean", "most")
-    found = table(("on the way", *figures), right=figures)
+    heads = ("delays: least", "mean", "most", "waits: least", "mean", "most")
+    found = table(("on the way", *heads), right=heads)
     for step in path(matrix.links).iter_rows(named=True):
-        found.add_row(step["way"], *(_heat(step[key]) for key in figures))
+        figures = (step[each + of] for of in ("_delay", "") for each in ("least", "mean", "most"))
+        found.add_row(step["way"], *(_heat(figure) for figure in figures))
     return found
 
 
 def _level(matrix: Matrix, level: int) -> Table:
+    """The switches of a level: delays by the links that enter them, and waits by the links that leave them."""
     import polars as pl
 
     switches = matrix.switches.filter(pl.col("level") == level)
     if len(switches) > MOST_SWITCHES:
-        switches = switches.top_k(MOST_SWITCHES, by="waiting_us").sort("waiting_us", descending=True)
-    links = matrix.links.filter(pl.col("level") == level)
-    directions = {"links up": True, "links down": False} if links["up"].any() else {"links down": False}
-    found = table((f"level {level}", "sum", *directions), right=("sum",))
-    for switch in switches.iter_rows(named=True):
-        here = links.filter(pl.col("switch") == switch["switch"])
-        ports = (_ports(here.filter(pl.col("up") == up)["relative"].to_list()) for up in directions.values())
-        found.add_row(switch["name"], _heat(switch["relative"]), *ports)
+        switches = switches.top_k(MOST_SWITCHES, by="delay_us").sort("delay_us", descending=True)
+    columns: dict[str, list[Text]] = {}
+    for what, column, end, sides in (
+        ("delays", "relative_delay", "enters", {"from above": False, "from below": True}),
+        ("waits", "relative", "switch", {"up": True, "down": False}),
+    ):
+        columns[what] = [_heat(value) for value in switches[column]]
+        for side, up in sides.items():
+            here = matrix.links.filter(pl.col("up") == up, pl.col(end).is_in(switches["switch"].implode()))
+            if not here.is_empty():
+                ports = dict(here.group_by(end).agg(pl.col(column).sort_by("link")).iter_rows())
+                columns[side] = [_ports(ports[switch]) for switch in switches["switch"]]
+    found = table((f"level {level}", *columns), right=("delays", "waits"))
+    for name, *cells in zip(switches["name"], *columns.values(), strict=True):
+        found.add_row(name, *cells)
     return found
 
 
@@ -179,11 +191,14 @@ def _ports(values: list[float]) -> Text:
     return Text(" ").join(_heat(value) for value in values)
 
 
-def _heat(value: float) -> Text:
-    """A number of three places; on terminals with colours, a hotter number is darker."""
+def _heat(value: float | None) -> Text:
+    """A number of three places; on terminals with colours, a hotter number is darker. None is an empty cell."""
     from rich.text import Text
 
     from elanite.congestion import HEAT
+
+    if value is None:
+        return Text("")
 
     shade = HEAT[min(int(value / 100 * len(HEAT)), len(HEAT) - 1)]
     return Text(f"{value:3.0f}", style=f"{'#ffffff' if value > 55 else '#1b1f24'} on {shade}")

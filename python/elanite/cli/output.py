@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from elanite.api import Result
     from elanite.beside import Line
     from elanite.claims import Verdict
-    from elanite.deviations import Deviation
     from elanite.plan import Point
 
 
@@ -55,11 +54,10 @@ def rows(frame: pl.DataFrame, format_: Format) -> None:
 def scoreboard(
     verdicts: Sequence[Verdict],
     format_: BoardFormat,
-    deviations: Sequence[tuple[Deviation, Sequence[tuple[Verdict, Verdict]]]] = (),
     *,
     brief: bool = False,
 ) -> None:
-    """Print the scoreboard; as Markdown with the deviations, in brief without the names of claims not yet simulated."""
+    """Print the scoreboard; in brief without the names of claims not yet simulated."""
     from elanite import text
     from elanite.claims import fitted_parameters
 
@@ -67,7 +65,7 @@ def scoreboard(
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
         return
     if format_ is BoardFormat.MARKDOWN:
-        sys.stdout.write(text.markdown(verdicts, deviations))
+        sys.stdout.write(text.markdown(verdicts))
         return
     screen = console()
     board = table(("", "claim", "role", "published", "simulated", "error"), right=("error",))

@@ -53,11 +53,11 @@ def reproduce(
     words += ["--out", str(out)] if shown else []
     words += ["--jobs", str(jobs)] if jobs else []
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    _stop_if_interrupted(outcome, words)
+    stop_if_interrupted(outcome, words)
     page, verdicts = write(out, store, seed)
     output.scoreboard(verdicts, BoardFormat.TABLE, brief=True)
     say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
-    _finish(outcome, words, 1 if failed(verdicts) else 0)
+    finish(outcome, words, 1 if failed(verdicts) else 0)
 
 
 def run(
@@ -110,9 +110,9 @@ def run(
         words += ["--point", prefix]
     words += ["--jobs", str(jobs)] if jobs else []
     words += ["--format", format_.value] if format_ != Format.TABLE else []
-    _stop_if_interrupted(outcome, words)
+    stop_if_interrupted(outcome, words)
     output.results(result, format_)
-    _finish(outcome, words)
+    finish(outcome, words)
 
 
 def claims(
@@ -138,11 +138,9 @@ def claims(
     """
     from elanite.claims import failed, scoreboard
     from elanite.cli import output
-    from elanite.deviations import measured
-    from elanite.store import Store
 
     verdicts = scoreboard(out, seed)
-    output.scoreboard(verdicts, format_, measured(Store(out / "store"), seed))
+    output.scoreboard(verdicts, format_)
     if not any(verdict.judged for verdict in verdicts):
         say(f"nothing is simulated in {out}; run: elanite reproduce")
     if failed(verdicts):
@@ -166,14 +164,16 @@ def report(out: Out = OUT, seed: Seed = FIRST_SEED) -> None:
     say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
 
 
-def _stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
+def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
+    """Leave after an interrupt, with the command that resumes."""
     if outcome.interrupted:
         done = outcome.reused + outcome.simulated
         say(f"interrupted; {done} of {outcome.total} points are kept. To resume: {shlex.join(words)}")
         raise typer.Exit(130)
 
 
-def _finish(outcome: Outcome, words: Sequence[str], code: int = 0) -> None:
+def finish(outcome: Outcome, words: Sequence[str], code: int = 0) -> None:
+    """Say what failed and how to repeat the command, and leave if something failed."""
     if outcome.discarded:
         say(f"{outcome.discarded} damaged points of the store were simulated again")
     if outcome.failures:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def matrices(points: Sequence[Point], store: Store, asked: Sequence[dict[str, Any]] = ()) -> list[Figure]:
-    """The congestion matrices of the points that have slices: one for each configuration, of its first seed.
+    """The congestion matrices of the points that have slices: two for each configuration, of its first seed.
 
     A ping has no slices and no delays. Series that a figure asks for have the name and the number of this figure.
     """
@@ -27,7 +27,7 @@ def matrices(points: Sequence[Point], store: Store, asked: Sequence[dict[str, An
     for point in points:
         if point.run["slices"] and not store.table(point.id, "slices").is_empty():
             chosen.setdefault(json.dumps([point.experiment, point.series, point.parameters]), point)
-    figures = []
+    figures: list[Figure] = []
     for point in chosen.values():
         neighbours = [other.parameters for other in chosen.values() if other.series == point.series]
         varying = [
@@ -35,13 +35,11 @@ def matrices(points: Sequence[Point], store: Store, asked: Sequence[dict[str, An
         ]
         title = ", ".join([f"Congestion matrix: {point.series}", *(plain(point.parameters[key]) for key in varying)])
         text = texts.get(point.series, {})
-        figures.append(
-            matrix.draw(
-                congestion.matrix(point, store),
-                text.get("name", f"{point.series}-{point.id[:8]}"),
-                text.get("title", title),
-                text.get("paper", ""),
-                ", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items()),
-            )
+        figures += matrix.draw(
+            congestion.matrix(point, store),
+            text.get("name", f"{point.series}-{point.id[:8]}"),
+            text.get("title", title),
+            text.get("paper", ""),
+            ", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items()),
         )
     return figures

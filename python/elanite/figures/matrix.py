@@ -1,9 +1,11 @@
-"""The congestion matrix as the picture of figure 15 of petrini2003, for any tree.
+"""The congestion matrix as the picture of figure 15 of petrini2003, for any network.
 
 Every level of switches has a row of blocks, the top level first. A block is a switch: the squares above are its links
-upwards, the squares below its links downwards, and the square between them is the switch itself. A hotter square is
-darker. The links of the first level lead down to the nodes. A run with slices gets a slider: first each slice of time,
-relative to the hottest slice, and at its end the measured window.
+to the level above, the squares below its links to the level below, and the square between them is the switch itself. A
+hotter square is darker. There are two pictures. Of the *delays*, as in the paper: each square is a link by which
+packets come in, and the links that enter nodes have a row below. Of the *waits*: each square is a link by which packets
+leave. A run with slices gets a slider: first each slice of time, relative to the hottest slice, and at its end the measured
+window.
 
 If a level has more switches or links than there is room for, groups of neighbours share a square with the highest
 figure of the group, so that averages hide no hot link. Squares without room for a number have only a colour.
@@ -12,6 +14,7 @@ figure of the group, so that averages hide no hot link. Squares without room for
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -35,27 +38,99 @@ DIGITS = 15
 """Width of a square that has room for three digits."""
 
 
-def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = "") -> Figure:
-    """The picture of a congestion matrix; ``parameters`` describe the traffic at the end of the caption."""
-    caption = (
-        "A block is a switch, a row a level. Links upwards are above the switch, links downwards below; those of the"
-        " first level lead to the nodes. The number of a link is the sum of the delays of packets before the link; the"
-        " number of a switch is the sum over its links. The most loaded link and the most loaded switch have 100. A"
-        " delay is written at the port by which the packet leaves the switch, because the packet waits for this link;"
-        " the paper writes it at the port by which the packet came in. The sums of switches are the same either way."
+@dataclass(frozen=True)
+class _View:
+    """What one picture shows of a matrix. All frames have the time in ``us``."""
+
+    links: pl.DataFrame
+    """The links of switches: ``link``, ``name``, ``packets``, ``us``, the ``switch`` and its ``level``, and whether the
+    link is drawn ``above`` it."""
+    ends: pl.DataFrame
+    """The links that enter nodes, with the switch that they leave, if they have a row of their own."""
+    switches: pl.DataFrame
+    """``switch``, ``level``, ``name``, ``packets``, ``us``."""
+    slices: pl.DataFrame
+    """``slice``, ``link``, ``switch``, ``us``."""
+    rows: tuple[str, str]
+    """The names of the rows above and below the switches."""
+    says: str
+    """What the caption says of the numbers."""
+    matrix: Matrix
+
+
+def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = "") -> list[Figure]:
+    """The pictures of the delays and of the waits of a matrix; ``parameters`` describe the traffic in the captions."""
+    waits = (f"{name}-waits", f"{title}, waits for each link", "")
+    views = zip(((name, title, paper), waits), (_delays(matrix), _waits(matrix)), strict=True)
+    return [_figure(view, *texts, parameters) for texts, view in views]
+
+
+def _delays(matrix: Matrix) -> _View:
+    """What packets have waited since their injection, at the port by which they come in."""
+    named = matrix.links.select(
+        *("link", "packets", "switch", "level", "enters", "enters_level"),
+        name=pl.format("{} → {}", "from", "to"),
+        us="delay_us",
+        above=~pl.col("up"),
     )
-    if matrix.slice_count:
+    entering = named.drop_nulls("enters").drop("switch", "level")
+    return _View(
+        links=entering.rename({"enters": "switch", "enters_level": "level"}).sort("switch", "link"),
+        ends=named.filter(pl.col("enters").is_null()),
+        switches=matrix.switches.select("switch", "level", "name", "packets", us="delay_us"),
+        slices=matrix.slices.select("slice", "link", switch="enters", us="delay_us"),
+        rows=("from above", "from below"),
+        says=(
+            "Links that come in from above are above the switch, links that come in from below are below; the last row"
+            " has the links that enter nodes. The number of a link is the sum of the delays with which packets come in"
+            " by this link: what they have waited since their injection, at their node and at all switches on their"
+            " way. The number of a switch is the sum over its links."
+        ),
+        matrix=matrix,
+    )
+
+
+def _waits(matrix: Matrix) -> _View:
+    """What packets have waited for each link that leaves a switch."""
+    links = matrix.links.drop_nulls("switch")
+    return _View(
+        links=links.select(
+            *("link", "packets", "switch", "level"),
+            name=pl.format("{} → {}", "from", "to"),
+            us="waiting_us",
+            above="up",
+        ),
+        ends=links.clear(),
+        switches=matrix.switches.select("switch", "level", "name", "packets", us="waiting_us"),
+        slices=matrix.slices.drop_nulls("switch").select("slice", "link", "switch", us="waiting_us"),
+        rows=("up", "down"),
+        says=(
+            "Links upwards are above the switch, links downwards are below; those of the first level lead to the"
+            " nodes. The number of a link is the sum of the times that packets waited for this link; the number of a"
+            " switch is the sum over its links. The delays of the paper are the sums of these waits along the way of"
+            " each packet."
+        ),
+        matrix=matrix,
+    )
+
+
+def _figure(view: _View, name: str, title: str, paper: str, parameters: str) -> Figure:
+    caption = (
+        f"A block is a switch, a row a level. {view.says} The most loaded link and the most loaded switch have 100."
+    )
+    if view.matrix.slice_count:
         caption += (
             " The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most"
             " loaded link and switch of any slice; at its end is the measured window."
         )
     if parameters:
         caption += f" Parameters: {parameters}."
-    return Figure(name, title, paper, caption, _chart(matrix, name, title), wide=True)
+    return Figure(name, title, paper, caption, _chart(view, name, title), wide=True)
 
 
-def _chart(matrix: Matrix, name: str, title: str) -> alt.LayerChart:
-    members, labels, height = _layout(matrix)
+def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
+    matrix = view.matrix
+    members, labels, height = _layout(view)
     # The moments that the slider shows; a Vega expression picks the one from the lists below.
     moments = [
         f"{number(matrix.slice_us * index / 1000)} to {number(matrix.slice_us * (index + 1) / 1000)} ms"
@@ -67,18 +142,18 @@ def _chart(matrix: Matrix, name: str, title: str) -> alt.LayerChart:
     if matrix.slice_count:
         slider = alt.binding_range(min=1, max=len(moments), step=1, name="time slice, then the measured window ")
         moment = alt.param(name=moment.name, value=len(moments), bind=slider)
-    most = json.dumps(_most(matrix))
+    most = json.dumps(_most(view))
 
     x, y = pixels(WIDTH, height)
     base = (
-        alt.Chart(_parts(members, matrix))
+        alt.Chart(_parts(members, view))
         .transform_calculate(delay=f"datum.delays[{moment.name} - 1]")
         .transform_calculate(relative=f"100 * datum.delay / {most}[datum.kind][{moment.name} - 1]")
         .transform_calculate(centre="(datum.x + datum.x2) / 2", middle="(datum.y + datum.y2) / 2")
     )
     heat = alt.Color(
         "relative:Q",
-        title="sum of delays, most loaded = 100",
+        title="sum, most loaded = 100",
         scale=alt.Scale(domain=[0, 100], range=HEAT),
         legend=alt.Legend(
             orient="bottom", direction="horizontal", gradientLength=320, titleLimit=320, values=[0, 25, 50, 75, 100]
@@ -86,7 +161,7 @@ def _chart(matrix: Matrix, name: str, title: str) -> alt.LayerChart:
     )
     tooltip = [
         alt.Tooltip("name:N", title="where"),
-        alt.Tooltip("delay:Q", title="delays, µs", format=",.2f"),
+        alt.Tooltip("delay:Q", title="sum, µs", format=",.2f"),
         alt.Tooltip("relative:Q", title="most loaded = 100", format=".1f"),
         alt.Tooltip("packets:Q", title="packets in the window", format=",d"),
     ]
@@ -129,28 +204,31 @@ def _chart(matrix: Matrix, name: str, title: str) -> alt.LayerChart:
     return layered(title, [squares, numbers, *names, head], WIDTH, height).add_params(moment)
 
 
-def _layout(matrix: Matrix) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+def _layout(view: _View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
     """The place of every switch and link (a group has one place), the labels, and the total height."""
     members: list[pl.DataFrame] = []
     labels: list[tuple[float, float, str, str]] = []
     top = HEAD
-    for level in matrix.switches["level"].unique().sort(descending=True).to_list():
-        switches = matrix.switches.filter(pl.col("level") == level)
-        links = matrix.links.filter(pl.col("level") == level)
-        rows = (
-            ("up", links.filter(pl.col("up")), SQUARE),
+    above, below = view.rows
+    lowest = view.switches["level"].min()
+    for level in view.switches["level"].unique().sort(descending=True).to_list():
+        switches = view.switches.filter(pl.col("level") == level)
+        links = view.links.filter(pl.col("level") == level)
+        rows = [
+            (above, links.filter(pl.col("above")), SQUARE),
             (f"level {level}", switches, CENTRE),
-            ("down", links.filter(~pl.col("up")), SQUARE),
-        )
+            (below, links.filter(~pl.col("above")), SQUARE),
+        ]
+        if level == lowest:
+            rows.append(("at nodes", view.ends, SQUARE))
+        rows = [row for row in rows if not row[1].is_empty()]
         for label, row, height in rows:
-            if row.is_empty():
-                continue
             placed = _row(row, switches).with_columns(y=pl.lit(float(top)), y2=pl.lit(float(top + height)))
             members.append(placed)
             labels.append((6.0, top + height / 2, label, "left"))
             top += height
-            if level == 1 and label == "down":
-                labels += _nodes(placed, top)
+        if level == lowest:
+            labels += _nodes(members[-1], top)
         top += GAP
     schema = {"x": pl.Float64, "y": pl.Float64, "text": pl.String, "align": pl.String}
     return pl.concat(members), pl.DataFrame(labels, schema=schema, orient="row"), top
@@ -167,14 +245,13 @@ def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
     pitch = (WIDTH - LEFT) / blocks
     gap = min(8.0, pitch * 0.1)
     width = (pitch - gap) / -(-inside // share)
-    named = pl.format("{} → {}", "from", "to") if links else pl.col("name")
     return (
         row.select(
+            "name",
+            "packets",
+            "us",
             kind=pl.lit("link" if links else "switch"),
             id=pl.col("link" if links else "switch"),
-            name=named,
-            packets="packets",
-            waiting_us="waiting_us",
             block=(pl.col("switch") - switches["switch"].min()) // group,
         )
         .with_columns(
@@ -198,37 +275,41 @@ def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]
     return [(6.0, top + 11.0, "nodes", "left"), *found] if found else []
 
 
-def _parts(members: pl.DataFrame, matrix: Matrix) -> pl.DataFrame:
-    """The data of the picture, one row per square, with the highest delay of its members at every moment."""
+def _parts(members: pl.DataFrame, view: _View) -> pl.DataFrame:
+    """The data of the picture, one row per square, with the highest figure of its members at every moment."""
     place = ["kind", "x", "x2", "y", "y2"]
     parts = members.group_by(place, maintain_order=True).agg(
         pl.col("id"),
         pl.col("packets").sum(),
-        window=pl.col("waiting_us").max(),
+        window=pl.col("us").max(),
         first=pl.col("name").first(),
         last=pl.col("name").last(),
-        hottest=pl.col("name").get(pl.col("waiting_us").arg_max()),
+        hottest=pl.col("name").get(pl.col("us").arg_max()),
         size=pl.len(),
     )
     group = pl.format("{} … {}, {} together; in the window the hottest is {}", "first", "last", "size", "hottest")
     parts = parts.with_columns(name=pl.when(pl.col("size") > 1).then(group).otherwise("first")).with_row_index("part")
-    delays = [[0.0] * matrix.slice_count + [round(window, 2)] for window in parts["window"].to_list()]
+    delays = [[0.0] * view.matrix.slice_count + [round(window, 2)] for window in parts["window"].to_list()]
     owner = parts.select("part", "kind", "id").explode("id")
-    links = matrix.slices.select("slice", "waiting_us", kind=pl.lit("link"), id="link")
-    switches = matrix.slices.group_by("slice", "switch").agg(pl.col("waiting_us").sum())
-    switches = switches.select("slice", "waiting_us", kind=pl.lit("switch"), id="switch")
+    links = view.slices.select("slice", "us", kind=pl.lit("link"), id="link")
+    switches = _by_switch(view).select("slice", "us", kind=pl.lit("switch"), id="switch")
     sums = pl.concat([links, switches]).join(owner, on=["kind", "id"])
-    for part, slice_, most in sums.group_by("part", "slice").agg(pl.col("waiting_us").max()).iter_rows():
+    for part, slice_, most in sums.group_by("part", "slice").agg(pl.col("us").max()).iter_rows():
         delays[part][slice_] = round(most, 2)
     return parts.select(*place, "name", "packets").with_columns(delays=pl.Series(delays, dtype=pl.List(pl.Float64)))
 
 
-def _most(matrix: Matrix) -> dict[str, list[float]]:
-    """The delays that are 100 at every moment, in us, of links and of switches."""
-    by_switch = matrix.slices.group_by("slice", "switch").agg(pl.col("waiting_us").sum())
-    tables = {"link": (matrix.slices, matrix.links), "switch": (by_switch, matrix.switches)}
+def _by_switch(view: _View) -> pl.DataFrame:
+    """The sums of the switches, slice by slice."""
+    return view.slices.drop_nulls("switch").group_by("slice", "switch").agg(pl.col("us").sum())
+
+
+def _most(view: _View) -> dict[str, list[float]]:
+    """The times that are 100 at every moment, in us, of links and of switches."""
+    links = pl.concat([view.links["us"], view.ends["us"]]) if len(view.ends) else view.links["us"]
+    tables = {"link": (view.slices, links), "switch": (_by_switch(view), view.switches["us"])}
     found = {}
     for kind, (slices, window) in tables.items():
-        sums = [slices["waiting_us"]] * matrix.slice_count + [window["waiting_us"]]
+        sums = [slices["us"]] * view.matrix.slice_count + [window]
         found[kind] = [max([0.0, *values.top_k(1).to_list()]) or 1.0 for values in sums]
     return found

@@ -95,8 +95,8 @@ class Kept:
         window = (0.0, float(self.manifest["time_us"]))
         return congestion.of_tables(json.dumps(self.manifest["point"]), self.table("links"), empty("slices"), window, 0)
 
-    def figure(self) -> Figure:
-        """The congestion matrix as a picture."""
+    def figures(self) -> list[Figure]:
+        """The congestion matrix as pictures: of the delays, and of the waits."""
         from elanite.figures import matrix
 
         words = shlex.join(self.manifest["program"])

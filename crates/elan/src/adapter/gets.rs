@@ -46,13 +46,13 @@ impl Wires<'_> {
         let packet = self.flight.packet_mut(token);
         packet.pending -= 1;
         let (id, fault) = (packet.dma, packet.fault.take());
-        self.flight.drop_packet_if_done(token);
+        self.flight.drop_packet_if_done(self.now, token);
         let progress = self.flight.dma_mut(id);
         progress.unstored -= 1;
         if let (Some(Get::Serving(get)), Some(fault)) = (progress.get, fault) {
             self.fail_get(get, *fault);
         }
-        self.flight.drop_dma_if_over(id);
+        self.flight.drop_dma_if_over(self.now, id);
     }
 
     /// A get ends with a fault at one of its ends.

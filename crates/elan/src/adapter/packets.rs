@@ -186,7 +186,7 @@ impl Wires<'_> {
         let id = packet.dma;
         self.flight.dma_mut(id).open -= 1;
         let queue = self.complete(id);
-        self.flight.drop_packet_if_done(token);
+        self.flight.drop_packet_if_done(self.now, token);
         queue
     }
 
@@ -200,7 +200,7 @@ impl Wires<'_> {
         }
         if matches!(progress.get, Some(Get::Serving(_))) {
             progress.stage = Stage::Reported;
-            self.flight.drop_dma_if_over(id);
+            self.flight.drop_dma_if_over(self.now, id);
             return None;
         }
         let (node, to) = (progress.node, progress.dma.to);

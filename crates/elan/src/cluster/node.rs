@@ -129,6 +129,12 @@ impl Node {
         self.world.borrow().is_receiving(self.place)
     }
 
+    /// Whether the adapter received a message when it last wrote down its status: some of the message had arrived, and some
+    /// was missing. The status is as old as [`rails::Config::status_lag`](crate::rails::Config::status_lag) says.
+    pub fn was_receiving(&self) -> bool {
+        self.world.borrow().was_receiving(self.place)
+    }
+
     /// Whether the adapter sends a message: its engines work on a DMA, or one waits for them.
     pub fn is_sending(&self) -> bool {
         self.world.borrow().adapter(self.place).engine.is_busy()

@@ -44,11 +44,14 @@ impl World {
         let fabric = Fabric::new(config.fabric.clone());
         let topology = fabric.topology();
         let places = (topology.rails() - 1) * topology.positions() + topology.nodes();
+        let lag = config.rails.map_or(Time::ZERO, |rails| {
+            rails.status_lag(config.adapter.thread_cycle)
+        });
         World {
             adapters: (0..places).map(|_| Adapter::new(&config)).collect(),
             interfaces: (0..places).map(|_| BusInterface::new(&config)).collect(),
             memory: Memory::new(places, config.adapter.memory),
-            flight: InFlight::new(places),
+            flight: InFlight::new(places, lag),
             fabric,
             config: Rc::new(config),
             spawner,
@@ -129,7 +132,12 @@ impl World {
 
     /// Whether an adapter receives something.
     pub fn is_receiving(&self, node: Place) -> bool {
-        self.flight.landing_at(node) > 0 || self.fabric.arriving(node) > 0
+        self.flight.landing_at(node).is_busy() || self.fabric.arriving(node) > 0
+    }
+
+    /// Whether an adapter received a message when it last wrote down its status.
+    pub fn was_receiving(&self, node: Place) -> bool {
+        self.flight.landing_at(node).was_busy(self.now)
     }
 
     /// The parts of an adapter, and the wires that they reach.

@@ -13,7 +13,7 @@ pub struct Config {
     pub striping: f64,
     /// For the policy hybrid: the longest message that is sent without reservation.
     pub threshold: Bytes,
-    /// Cycles of the thread processor for each control message.
+    /// Cycles of the thread processor for each control message, and for each update of the status that local-dynamic reads.
     pub handle: u32,
     /// The time between two looks at the rails, if no rail is free; more than zero.
     pub poll: Time,
@@ -35,6 +35,19 @@ pub enum Candidates {
 }
 
 impl Config {
+    /// From the moment when an adapter begins or ends sending or receiving until the processes of its node know: none where
+    /// the policy does not ask.
+    ///
+    /// The status "is updated by the NICs" (coll2003 s3), whose thread processor "can process incoming control and data
+    /// packets" in a few hundreds of cycles (s5.1). That an update takes as long as a control message is assumed. Under the
+    /// policies that reserve, control messages change the status.
+    pub fn status_lag(&self, thread_cycle: Time) -> Time {
+        match self.policy {
+            Kind::LocalDynamic => thread_cycle * u64::from(self.handle),
+            Kind::Static | Kind::Basic | Kind::Dynamic | Kind::Hybrid => Time::ZERO,
+        }
+    }
+
     /// The rails that a message of this length may take.
     pub fn candidates(&self, size: Bytes) -> Candidates {
         match self.policy {

@@ -2,18 +2,20 @@
 
 use super::config::Config;
 use super::nic::{MOST_PROCESSES, Port};
+use crate::busy::Busy;
 use crate::cluster::Node;
 use crate::{NodeId, Rail};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use typed_index_collections::TiVec;
+use units::Time;
 
 /// One rail at one node.
 pub(super) struct RailAdapter {
     /// The node at the rail's adapter, in the context of the system.
     pub adapter: Node,
-    /// Whether a process of the node sends on the rail, if the policy keeps account of this.
-    taken: Cell<bool>,
+    /// The stripes that processes of the node send on the rail, if the policy keeps account of them.
+    sending: RefCell<Busy>,
     /// The adapter's process, if the policy reserves.
     pub port: Option<Rc<Port>>,
 }
@@ -21,10 +23,14 @@ pub(super) struct RailAdapter {
 impl RailAdapter {
     /// A rail on which nothing has been sent.
     pub fn new(adapter: Node, port: Option<Rc<Port>>) -> Self {
-        let taken = Cell::new(false);
+        let config = adapter.config();
+        let lag = config.rails.map_or(Time::ZERO, |rails| {
+            rails.status_lag(config.adapter.thread_cycle)
+        });
+        let sending = RefCell::new(Busy::new(lag));
         RailAdapter {
             adapter,
-            taken,
+            sending,
             port,
         }
     }
@@ -39,18 +45,21 @@ impl RailAdapter {
         self.is_up()
             && match &self.port {
                 Some(port) => port.is_free(),
-                None => !self.taken.get() && !self.adapter.is_receiving(),
+                None => {
+                    let sends = self.sending.borrow().was_busy(self.adapter.now());
+                    !sends && !self.adapter.was_receiving()
+                }
             }
     }
 
-    /// Marks the rail as taken: a process of the node sends on it from now on.
-    pub fn take(&self) {
-        self.taken.set(true);
+    /// A process of the node sends on the rail from now on.
+    pub fn begin_sending(&self) {
+        self.sending.borrow_mut().begin(self.adapter.now());
     }
 
-    /// Marks the rail as free: the process has finished sending.
-    pub fn release(&self) {
-        self.taken.set(false);
+    /// The process has finished sending.
+    pub fn end_sending(&self) {
+        self.sending.borrow_mut().end(self.adapter.now());
     }
 }
 

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | static (s2) | a rail on which its node only transmits and the destination only receives, in turn ([`allocation`]) | for nothing |
 //! | basic (s5.2) | the next rail in turn | for nothing |
-//! | local-dynamic (s3) | rails that neither send nor receive at its own node | until there is one |
+//! | local-dynamic (s3) | rails that neither send nor receive at its own node, as its status says | until there is one |
 //! | dynamic (s4) | rails that both ends have reserved for it ([`protocol`]) | until there is one |
 //! | hybrid (s4.3) | if it is short, the next free rail, without reservation; else as dynamic | if it is long, as dynamic |
 //!
@@ -21,6 +21,8 @@
 //!
 //! * A process blocks while it sends: it takes up its next message when all stripes of the message before are acknowledged.
 //! * Each process has its own turn through the rails, and the processes of a node begin at different rails.
+//! * The status of a rail is what its adapter has written down: under local-dynamic it lags behind
+//!   ([`Config::status_lag`]), under the policies that reserve it is that of the [state machine](protocol).
 //! * Control messages go from process to adapter by a command across the bus, back by a copied event, and from adapter to
 //!   adapter by a transaction into a queue. The thread processor works `handle` cycles on each.
 //! * A message is delivered when all of its stripes are delivered: each exactly once, even if a rail fails. This is asserted.

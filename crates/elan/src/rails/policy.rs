@@ -38,8 +38,8 @@ pub(super) struct Pick {
 pub(super) enum Hold {
     /// Not at all.
     Nothing,
-    /// The node's other processes see that the rail is taken, until the stripe has been sent.
-    Taken,
+    /// Not at all; the status of the rail says that it sends, as far as the node's processes know of that yet.
+    Told,
     /// Both adapters are reserved, until the receiver reports the end of the message.
     Granted {
         /// The number of the request.

@@ -157,7 +157,7 @@ impl Process {
                 if let Poll::Ready(result) = Pin::new(transfer).poll(context) {
                     one.transfer = None;
                     match &one.hold {
-                        Hold::Taken => self.host.rails[one.rail].release(),
+                        Hold::Told => self.host.rails[one.rail].end_sending(),
                         Hold::Granted { number, .. } if result.is_err() => {
                             self.host.port(one.rail).abort(*number);
                         }

@@ -195,7 +195,7 @@ fn a_reservation_in_numbers() {
     bench.finish();
     // A command crosses the bus in 20 ns, a block in 160. A control packet has 13 flits, and takes two hops of 30 ns.
     let control = 2 * 30 + 12 * 5;
-    let handle = 200 * 5;
+    let handle = 400 * 5;
     let granted = 20 + handle + (control + handle) * 2 + 160;
     // The message: 161 flits.
     let arrived = granted + 20 + 2 * 30 + 160 * 5;

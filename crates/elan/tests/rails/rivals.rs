@@ -61,10 +61,12 @@ fn a_circle_of_three() {
     assert!(times[2] < Time::from_us(60), "{times:?}");
 }
 
-/// A short message of the hybrid policy goes while all adapters of its node send (coll2003 s4.3), and while they receive.
+/// A short message of the hybrid policy goes while all adapters of its node send (coll2003 s4.3), and while they receive. Time
+/// slices, which the shipped machine does not have, let the message pass the DMA that is under way.
 #[test]
 fn a_short_message_waits_for_nobody() {
     let mut config = multirail(3, 2, Kind::Hybrid);
+    config.adapter.time_slice = Bytes::from_kb(8);
     config.rails.as_mut().expect("it has rails").threshold = Bytes::new(100);
     for sender in [0, 1] {
         let mut bench = Bench::new(&config);

@@ -5,9 +5,11 @@
 //! names and waits there. When a header joins or a channel of the group falls free, the group arbitrates in that cycle: while a
 //! header waits and a channel of its class is free,
 //!
-//! * the winner is the header of the highest priority, among equal priorities the one of the greatest age. The age is the time
-//!   since injection, carried in the header; it saturates at `age_cap` and is compared in steps of `age_step`. Equal ages are
-//!   resolved by rotation over the inputs of the switch, starting behind the last winner;
+//! * the winner is the header of the highest priority, among equal priorities the one of the greatest age. The age is carried
+//!   in the header, in `age_bits` bits (Elan3 headers: 4); it grows in equal steps from the injection on and is full at
+//!   `age_cap`. Of equal ages the header wins that has had this age at this switch for the longest time: it came with this age,
+//!   or reached it here. The rule for equal ages is not published. Headers that are equal in this, too, and all headers of a
+//!   switch that ignores ages, are served by rotation over the inputs of the switch, starting behind the last winner;
 //! * the winner takes the lowest free channel (of its class) of the link with the fewest busy channels. A channel that only
 //!   waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start that a hash of the packet
 //!   and the switch gives, so that no shared random stream couples distant switches.
@@ -18,6 +20,7 @@ use crate::id::GroupId;
 use crate::prefetch::prefetch;
 use crate::topology::{End, MAX_ARITY, Routing};
 use crate::{Config, Cycle, LinkId, Place, SwitchId};
+use std::cmp::Reverse;
 use typed_index_collections::TiVec;
 
 /// A header that waits for a channel.
@@ -28,6 +31,8 @@ pub(super) struct Waiting {
     pub input: u32,
     /// When the packet was injected: its age counts from this cycle.
     pub injected: Cycle,
+    /// When the header reached the switch.
+    pub ready: Cycle,
     /// Whether the packet has high priority: it goes before all packets of low priority, whatever their age.
     pub high: bool,
 }
@@ -204,29 +209,41 @@ const _: () = assert!(
     "numbers of inputs, and delays, are kept short"
 );
 
-/// How ages are compared; see the essay of the module.
+/// How ages grow; see the essay of the module.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AgeRule {
-    /// The age at which ages saturate, in cycles; 0 makes all ages equal.
-    pub cap: u64,
-    /// The step in which ages are compared, in cycles.
-    pub step: u64,
+pub(super) struct Ages {
+    /// The cycles after which a packet's age is one more, at least 1.
+    step: u64,
+    /// The cycles after the injection from which on the age stays: a whole number of steps.
+    full: u64,
 }
 
-impl AgeRule {
-    /// The age that is compared: saturated, in steps.
-    pub fn age(self, injected: Cycle, now: Cycle) -> u64 {
-        let age = (now - injected).min(self.cap);
-        if self.step == 1 { age } else { age / self.step }
+impl Ages {
+    /// Ages of so many bits that are full at `cap` cycles, as exactly as whole cycles allow. If the bits could count all of these
+    /// cycles, a step is one cycle.
+    pub fn new(bits: u32, cap: u64) -> Self {
+        let most = (1 << bits) - 1;
+        let step = (cap / most).max(1);
+        Ages {
+            step,
+            full: step * (cap / step).min(most),
+        }
+    }
+
+    /// The age of a header that waits, and since when it has had this age at the switch.
+    fn of(self, header: &Waiting, now: Cycle) -> (u64, Cycle) {
+        let age = (now - header.injected).min(self.full) / self.step;
+        let reached = header.injected + age * self.step;
+        (age, reached.max(header.ready))
     }
 }
 
-/// The winner among the headers that wait, by priority, age and rotation over `inputs` inputs.
+/// The winner among the headers that wait, by priority, age (if ages count), time at this age, and rotation over `inputs` inputs.
 pub(super) fn winner(
-    mut waiting: impl Iterator<Item = Waiting>,
+    waiting: impl Iterator<Item = Waiting>,
     rotation: u32,
     inputs: u32,
-    rule: AgeRule,
+    ages: Option<Ages>,
     now: Cycle,
 ) -> Option<Waiting> {
     let rank = |header: &Waiting| {
@@ -235,15 +252,10 @@ pub(super) fn winner(
         } else {
             header.input - rotation
         };
-        let age = rule.age(header.injected, now);
-        (header.high, age, std::cmp::Reverse(turns))
+        let (age, since) = ages.map_or((0, 0), |ages| ages.of(header, now));
+        (header.high, age, Reverse(since), Reverse(turns))
     };
-    let mut best = waiting.next()?;
-    // Mostly one header waits.
-    for other in waiting {
-        best = std::cmp::max_by_key(best, other, rank);
-    }
-    Some(best)
+    waiting.max_by_key(rank)
 }
 
 /// The output of the group with a free channel and the fewest busy ones; `free` gives the free channels of a link as bits. Ties

@@ -19,6 +19,10 @@ pub struct LinkCounters {
     /// Cycles that packets waited to enter the link: from the header's arrival at the switch (or the offer, at an adapter) to
     /// the packet's first flit on the link.
     pub waiting: u64,
+    /// Cycles that these packets have waited since their injection, at the adapter and at all switches on their way, when their
+    /// headers come in at the end of the link: the waits for this link and for the links before it, but not the time before a
+    /// packet took its injection channel, which is the backlog of the adapter.
+    pub delay: u64,
 }
 
 /// Packets by their state: `offered = queued + under_way + acknowledged`, at any time.
@@ -48,6 +52,7 @@ impl<R: Routing> Control<R> {
             flits: carried.flits,
             tokens: carried.tokens,
             waiting: counted.waited,
+            delay: counted.delay,
         }
     }
 

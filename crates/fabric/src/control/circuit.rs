@@ -88,10 +88,11 @@ impl<R: Routing> Control<R> {
 
     /// The first flit of a packet is sent over a channel: the packet's wait for the link is over.
     pub(super) fn head_sent(&mut self, channel: ChannelId) {
-        let ready = self.flights.get(self.holders[channel]).ready;
+        let flight = self.flights.get(self.holders[channel]);
         let link = &mut self.links[self.lanes.link(channel)];
         link.packets += 1;
-        link.waited += self.now - ready;
+        link.waited += self.now - flight.ready;
+        link.delay += self.now - flight.undelayed;
     }
 
     /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before.

@@ -18,6 +18,7 @@ impl<R: Routing> Control<R> {
         let hop = &self.links[self.lanes.link(channel)].hop;
         let flight = self.flights.get_mut(packet);
         flight.ready = self.now;
+        flight.undelayed += hop.delay();
         flight.input = hop.input(self.lanes.lane(channel)) as u16;
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
@@ -68,7 +69,7 @@ impl<R: Routing> Control<R> {
             .into_iter()
             .chain(others.filter_map(|(header, _)| header));
         let rotation = group.rotation.into();
-        arbitration::winner(waiting, rotation, inputs, self.age, self.now)
+        arbitration::winner(waiting, rotation, inputs, self.ages, self.now)
     }
 
     /// A header that waits, unless no channel of its class, or of the link that it must take, is free; and the next header of
@@ -87,6 +88,7 @@ impl<R: Routing> Control<R> {
             packet,
             input: flight.input.into(),
             injected: flight.injected,
+            ready: flight.ready,
             high: self.is_high(&flight.spec),
         };
         (able.then_some(header), flight.next)

@@ -47,7 +47,7 @@ use crate::prefetch::{FAR, prefetch};
 use crate::table;
 use crate::topology::{Routing, Wiring};
 use crate::{Arbitration, ChannelId, Circuit, Config, Cycle, LinkId, Place};
-use arbitration::{AgeRule, Crossbar, Group, Hop};
+use arbitration::{Ages, Crossbar, Group, Hop};
 use broadcast::Broadcasts;
 use calendar::Calendar;
 use event::Event;
@@ -75,6 +75,8 @@ struct Link {
     packets: u64,
     /// Cycles that these packets waited to enter the link.
     waited: Cycle,
+    /// Cycles that these packets waited since their injection, for this link and for the links before.
+    delay: Cycle,
 }
 
 /// See the essay of the module.
@@ -83,7 +85,8 @@ pub(crate) struct Control<R: Routing> {
     routing: R,
     crossbar: Crossbar,
     lanes: Lanes,
-    age: AgeRule,
+    /// How ages grow, if they arbitrate.
+    ages: Option<Ages>,
     /// The next cycle to execute.
     now: Cycle,
     calendar: Calendar<Event>,
@@ -120,21 +123,16 @@ impl<R: Routing> Control<R> {
         let links = wiring.links() as usize;
         let (crossbar, hops) = Crossbar::new(&config, &routing);
         let lanes = Lanes::new(config.channels);
-        let cap = if config.arbitration == Arbitration::Age {
-            config.age_cap
-        } else {
-            0
-        };
+        let ages = (config.arbitration == Arbitration::Age)
+            .then(|| Ages::new(config.age_bits, config.age_cap));
         let link = |hop| Link {
             hop,
             packets: 0,
             waited: 0,
+            delay: 0,
         };
         Control {
-            age: AgeRule {
-                cap,
-                step: config.age_step,
-            },
+            ages,
             now: 0,
             calendar: Calendar::new(),
             is_far: links >= FAR,

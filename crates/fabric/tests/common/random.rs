@@ -161,7 +161,7 @@ fn config<T: Into<Topology> + Debug>(
         buffer(),
         1_u32..=4,
         0_u64..40,
-        1_u64..6,
+        1_u32..=9,
         0_u64..20,
     );
     let modes = (
@@ -185,8 +185,8 @@ fn config<T: Into<Topology> + Debug>(
                 channels: sizes.0,
                 buffer: sizes.1,
                 packets_in_flight: sizes.2,
+                age_bits: sizes.4,
                 age_cap: sizes.3 * 10,
-                age_step: sizes.4,
                 circuit: modes.0,
                 ascent: modes.1,
                 broadcast: Broadcast::Serialised,

@@ -457,20 +457,26 @@ impl<'a> Referee<'a> {
         self.groups = groups;
     }
 
-    /// The highest priority, then the greatest age, saturated and in steps, then the first from the input behind the last
-    /// winner; the winner gets the link with the most free channels; of equal links the first from a start that a hash names.
+    /// The highest priority, then the greatest age, then who has had this age here for the longest time, then the first from
+    /// the input behind the last winner; the winner gets the link with the most free channels; of equal links the first from a start that a hash names.
     fn winner(&self, group: &Group, inputs: u32, now: Cycle) -> Option<(usize, LinkId)> {
         let config = &self.case.config;
         let rank = |header: &Header| {
             let flight = &self.flights[&header.packet];
             let urgent = config.priorities && flight.spec.priority == Priority::High;
-            let age = match config.arbitration {
-                Arbitration::Age => (now - flight.injected).min(config.age_cap) / config.age_step,
-                Arbitration::RoundRobin => 0,
+            let greatest = 2_u64.pow(config.age_bits) - 1;
+            let step = (config.age_cap / greatest).max(1);
+            let alive = now - flight.injected;
+            let age = (alive.min(config.age_cap) / step).min(greatest);
+            let held = (alive - age * step).min(now - header.ready);
+            let (age, held) = match config.arbitration {
+                Arbitration::Age => (age, held),
+                Arbitration::RoundRobin => (0, 0),
             };
             (
                 urgent,
                 age,
+                held,
                 Reverse((header.input + inputs - group.next) % inputs),
             )
         };
@@ -627,7 +633,9 @@ impl<'a> Referee<'a> {
         let counters = &mut self.counters[usize::from(link)];
         counters.packets += 1;
         counters.flits += u64::from(flight.spec.flits);
-        counters.waiting += now - flight.taken[&channel].ready;
+        let taken = &flight.taken[&channel];
+        counters.waiting += now - taken.ready;
+        counters.delay += now - flight.injected - taken.before;
         let mut others = self.lanes.of(link).filter(|&other| other != channel);
         let alone = others.all(|other| !self.unfinished.contains(&other));
         if alone && !config.tokens && config.share_burst == 0 {

@@ -96,7 +96,7 @@ impl Inputter {
     /// Payload has arrived.
     fn data_arrived(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) {
         let id = wires.flight.packet(token).dma;
-        wires.flight.landing(id);
+        wires.flight.landing(wires.now, id);
         match self.admit(wires, token) {
             Err(fault) => refuse(wires, packet, token, *fault),
             Ok(_) if self.refusing => wires.answer(packet, Ack::Discarded),
@@ -212,7 +212,7 @@ impl Inputter {
         packet.pending -= 1;
         let (id, offset, length) = (packet.dma, packet.offset, packet.length);
         let payload = packet.payload.take();
-        wires.flight.drop_packet_if_done(token);
+        wires.flight.drop_packet_if_done(wires.now, token);
         self.bytes += length;
         let progress = wires.flight.dma_mut(id);
         progress.unstored -= 1;
@@ -227,7 +227,7 @@ impl Inputter {
         }
         wires.flight.count(&dma, length);
         if over {
-            wires.flight.landed_all(id);
+            wires.flight.landed_all(wires.now, id);
             let adapter = &wires.config.adapter;
             let at = wires.now + adapter.input + adapter.event;
             let notify = dma.notify;
@@ -242,7 +242,7 @@ impl Inputter {
                 wires.got(get, at);
             }
         }
-        wires.flight.drop_dma_if_over(id);
+        wires.flight.drop_dma_if_over(wires.now, id);
     }
 }
 

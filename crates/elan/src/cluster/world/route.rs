@@ -364,7 +364,7 @@ impl World {
             Occurrence::Block(id, round) => self.adapters[id.node].events.seen(id.index, round),
             Occurrence::Completed(_, id) => {
                 self.flight.dma_mut(id).tell();
-                self.flight.drop_dma_if_over(id);
+                self.flight.drop_dma_if_over(self.now, id);
             }
         }
     }

@@ -6,49 +6,74 @@ use crate::{Ascent, Broadcast, FatTree, Wiring};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
+/// A header that has come as soon as it was injected.
 fn header(input: u32, injected: Cycle, high: bool) -> Waiting {
     Waiting {
         packet: PacketId::at(input as usize),
         input,
         injected,
+        ready: injected,
         high,
     }
 }
 
-/// The essay, step by step: the headers of the highest priority; of these the oldest, as far as ages are compared; of these the
-/// first header on a walk around the inputs.
-fn brute_force(waiting: &[Waiting], first: u32, inputs: u32, rule: AgeRule, now: Cycle) -> u32 {
+/// The rule that all ages are equal.
+const EQUAL: Ages = Ages { step: 1, full: 0 };
+
+/// The essay, step by step: the headers of the highest priority; of these the oldest; of these the headers that have been as old
+/// at the switch for the longest time; of these the first header on a walk around the inputs.
+fn brute_force(
+    waiting: &[Waiting],
+    first: u32,
+    inputs: u32,
+    ages: Option<Ages>,
+    now: Cycle,
+) -> u32 {
     let any_high = waiting.iter().any(|header| header.high);
-    let class = waiting.iter().filter(|header| header.high == any_high);
-    let age = |header: &Waiting| {
-        let mut age = now - header.injected;
-        if age > rule.cap {
-            age = rule.cap;
-        }
-        age - age % rule.step
-    };
-    let greatest = class.clone().map(age).max().expect("somebody waits");
-    let oldest: BTreeSet<u32> = class
-        .filter(|header| age(header) == greatest)
-        .map(|header| header.input)
+    let mut class: Vec<_> = waiting
+        .iter()
+        .filter(|header| header.high == any_high)
         .collect();
+    if let Some(Ages { step, full }) = ages {
+        // An age grows after each step, until it is full.
+        let age = |header: &Waiting, at: Cycle| {
+            let grows = |cycle: &Cycle| (cycle - header.injected).is_multiple_of(step);
+            let until = at.min(header.injected.saturating_add(full));
+            (header.injected + 1..=until).filter(grows).count()
+        };
+        let greatest = class.iter().map(|header| age(header, now)).max();
+        class.retain(|header| Some(age(header, now)) == greatest);
+        // From now back to the first cycle of this age at the switch.
+        let held = |header: &Waiting| {
+            let before = (header.ready..=now).rev();
+            before
+                .take_while(|&at| age(header, at) == age(header, now))
+                .count()
+        };
+        let longest = class.iter().map(|header| held(header)).max();
+        class.retain(|header| Some(held(header)) == longest);
+    }
     (first..inputs)
         .chain(0..first)
-        .find(|input| oldest.contains(input))
-        .expect("somebody is oldest")
+        .find(|&input| class.iter().any(|header| header.input == input))
+        .expect("somebody wins")
 }
 
 /// The winner at a switch of 12 inputs.
-fn wins(waiting: &[Waiting], rotation: u32, rule: AgeRule, now: Cycle) -> Waiting {
+fn wins(waiting: &[Waiting], rotation: u32, ages: Option<Ages>, now: Cycle) -> Waiting {
     let headers = waiting.iter().copied();
-    winner(headers, rotation, 12, rule, now).expect("somebody waits")
+    winner(headers, rotation, 12, ages, now).expect("somebody waits")
 }
 
-/// Headers at different inputs in any order, with few distinct ages, so that many are equal.
+/// Headers at different inputs in any order, injected and arrived in few cycles, so that many are equal.
 fn waiting() -> impl Strategy<Value = Vec<Waiting>> {
-    prop::collection::btree_map(0_u32..12, (0_u64..50, any::<bool>()), 1..8)
+    let times = (0_u64..50, 0_u64..50, any::<bool>());
+    prop::collection::btree_map(0_u32..12, times, 1..8)
         .prop_map(|headers| {
-            let header = |(input, (injected, high))| header(input, injected, high);
+            let header = |(input, (one, other, high)): (_, (Cycle, Cycle, _))| Waiting {
+                ready: one.max(other),
+                ..header(input, one.min(other), high)
+            };
             headers.into_iter().map(header).collect()
         })
         .prop_shuffle()
@@ -59,13 +84,24 @@ proptest! {
     fn the_winner_is_the_one_of_the_essay(
         waiting in waiting(),
         first in 0_u32..12,
+        bits in 1_u32..8,
         cap in prop_oneof![Just(0_u64), 1_u64..60, Just(u64::MAX)],
-        step in 1_u64..20,
+        count in any::<bool>(),
         now in 50_u64..100,
     ) {
-        let rule = AgeRule { cap, step };
-        let header = wins(&waiting, first, rule, now);
-        prop_assert_eq!(header.input, brute_force(&waiting, first, 12, rule, now));
+        let ages = count.then(|| Ages::new(bits, cap));
+        let header = wins(&waiting, first, ages, now);
+        prop_assert_eq!(header.input, brute_force(&waiting, first, 12, ages, now));
+    }
+
+    /// The greatest age fits into its bits; it is reached at the cap, or as long before as the steps are not whole cycles.
+    #[test]
+    fn ages_fit_into_their_bits(bits in 1_u32..=32, cap in 0_u64..1_000_000) {
+        let Ages { step, full } = Ages::new(bits, cap);
+        let most = (1_u64 << bits) - 1;
+        prop_assert!(full.is_multiple_of(step) && full / step <= most);
+        prop_assert!(full <= cap && cap - full < most);
+        prop_assert!(full / step == most || step == 1);
     }
 
     /// Whatever the start: the output is the first of the outputs with the most free channels, and as the start moves each of
@@ -94,21 +130,20 @@ proptest! {
 
 #[test]
 fn nobody_wins_if_nobody_waits() {
-    let rule = AgeRule { cap: 100, step: 1 };
-    assert!(winner(std::iter::empty(), 3, 12, rule, 10).is_none());
+    assert!(winner(std::iter::empty(), 3, 12, Some(EQUAL), 10).is_none());
 }
 
-/// Grants one by one, as `Control::arbitrate` does; equal ages are served in turn, whatever the order of arrival.
+/// Grants one by one, as `Control::arbitrate` does; headers that are equal are served in turn.
 #[test]
-fn equal_ages_are_served_in_turn() {
-    let rule = AgeRule { cap: 100, step: 1 };
+fn equal_headers_are_served_in_turn() {
+    let ages = Some(Ages::new(4, 150));
     let mut waiting: Vec<_> = [7, 2, 11, 0, 5]
         .map(|input| header(input, 10, false))
         .into();
     let mut rotation = 3;
     let mut served = Vec::new();
     while !waiting.is_empty() {
-        let input = wins(&waiting, rotation, rule, 20).input;
+        let input = wins(&waiting, rotation, ages, 20).input;
         waiting.retain(|header| header.input != input);
         served.push(input);
         rotation = (input + 1) % 12;
@@ -119,31 +154,59 @@ fn equal_ages_are_served_in_turn() {
 /// Inputs that always want the output get the same share of it, and no input waits longer than a round.
 #[test]
 fn rotation_is_fair() {
-    let rule = AgeRule { cap: 0, step: 1 };
     let waiting: Vec<_> = [4, 0, 9].map(|input| header(input, 0, false)).into();
     let mut rotation = 0;
     let mut served = Vec::new();
     for now in 0..300 {
-        let input = wins(&waiting, rotation, rule, now).input;
+        let input = wins(&waiting, rotation, None, now).input;
         served.push(input);
         rotation = (input + 1) % 12;
     }
     assert!(served.chunks(3).all(|round| round == [0, 4, 9]));
 }
 
-/// Beyond the cap all packets are equally old; below the cap ages differ if they are a step apart.
+/// With 4 bits and a cap of 150, the age grows after each 10 cycles and is full, 15, after 150 cycles.
 #[test]
-fn ages_saturate_and_are_coarse() {
-    let waiting = [header(5, 0, false), header(2, 60, false)];
-    let wins = |cap, step, now| wins(&waiting, 0, AgeRule { cap, step }, now).input;
-    assert_eq!(wins(1000, 1, 100), 5, "100 cycles against 40");
-    assert_eq!(wins(41, 1, 100), 5, "41 against 40");
-    assert_eq!(wins(40, 1, 100), 2, "equal: rotation");
-    assert_eq!(wins(1000, 1, 1060), 2, "both at the cap");
-    assert_eq!(wins(1000, 1, 1059), 5, "1000 against 999");
-    assert_eq!(wins(1000, 101, 100), 2, "both in the first step");
-    assert_eq!(wins(1000, 50, 100), 5, "step 2 against step 0");
-    assert_eq!(wins(0, 1, 100), 2, "no ages at all");
+fn of_equal_ages_the_first_wins() {
+    let from_afar = Waiting {
+        ready: 70,
+        ..header(2, 0, false)
+    };
+    let wins = |other, now| {
+        let waiting = [header(5, 55, false), other];
+        wins(&waiting, 0, Some(Ages::new(4, 150)), now).input
+    };
+    assert_eq!(wins(from_afar, 70), 2, "7 against 1");
+    assert_eq!(wins(from_afar, 204), 2, "15 against 14");
+    assert_eq!(
+        wins(from_afar, 205),
+        2,
+        "both are 15, since 205 and since 150"
+    );
+    let late = Waiting {
+        ready: 210,
+        ..header(2, 0, false)
+    };
+    assert_eq!(
+        wins(late, 210),
+        5,
+        "both are 15, here since 205 and since 210"
+    );
+}
+
+/// Packets that are less than a step apart differ in age only now and then; then the older one wins.
+#[test]
+fn ages_are_coarse() {
+    let older = Waiting {
+        ready: 25,
+        ..header(2, 6, false)
+    };
+    let waiting = [header(5, 14, false), older];
+    let wins = |now| wins(&waiting, 0, Some(Ages::new(4, 150)), now).input;
+    assert_eq!(wins(25), 5, "both are 1, since 24 and since 25");
+    assert_eq!(wins(26), 2, "2 against 1");
+    assert_eq!(wins(33), 2, "2 against 1");
+    assert_eq!(wins(34), 2, "both are 2, since 34 and since 26");
 }
 
 /// A high priority beats any age.
@@ -154,8 +217,7 @@ fn priority_comes_first() {
         header(5, 99, true),
         header(3, 98, true),
     ];
-    let rule = AgeRule { cap: 1000, step: 1 };
-    assert_eq!(wins(&waiting, 0, rule, 100).input, 3);
+    assert_eq!(wins(&waiting, 0, Some(Ages::new(4, 1500)), 100).input, 3);
 }
 
 /// Ties are spread evenly, both for the packets of one source at one switch and for one packet at all switches.

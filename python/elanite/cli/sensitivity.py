@@ -1,0 +1,177 @@
+"""The commands that change parameters which nobody knows: sensitivity and refit."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import OUT, Format, Jobs, Out, Seed, console, data, say, table
+from elanite.cli.results import finish, stop_if_interrupted
+from elanite.plan import FIRST_SEED
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from elanite.refit import Refit
+    from elanite.study import Study
+
+MOST_NAMED = 4
+"""Most parameters that a line of the table names."""
+
+MachineName = Annotated[str, typer.Argument(metavar="MACHINE", help="A shipped machine.")]
+Claims = Annotated[
+    list[str] | None,
+    typer.Option("--claims", metavar="NAMES", help="Claims, or the first parts of their names, separated by commas."),
+]
+
+
+def sensitivity(
+    machine: MachineName,
+    claims: Claims = None,
+    out: Out = OUT,
+    jobs: Jobs = None,
+    seed: Seed = FIRST_SEED,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the changes.")] = Format.TABLE,
+) -> None:
+    """Change every fitted or assumed parameter by a fifth, and see what becomes of the claims.
+
+    \b
+    Examples:
+      elanite sensitivity es40-qsnet
+      elanite sensitivity es40-qsnet --claims permutation,hotspot.32 --format csv > changes.csv
+      elanite sensitivity opteron-qsnet2 --claims qsnet2.uni
+
+    Runs are shorter than in the experiments, and have the same seeds. Without --claims, the affordable claims of the
+    machine are studied, and the report shows the heat map of this study. csv, parquet and json give one row for each
+    parameter, step and claim. The command uses finished points again; an interrupted study goes on from the point
+    where it stopped.
+    """
+    from elanite import sensitivity as changes
+    from elanite.cli import output
+    from elanite.cli.progress import observer
+    from elanite.store import Store
+    from elanite.study import study
+
+    output.refuse_terminal(format_)
+    chosen = study(machine, _names(claims), seed)
+    store = Store(out / "store")
+    words = ["elanite", "sensitivity", machine, *_options(claims), *([] if out == OUT else ["--out", str(out)])]
+    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
+    outcome, changed = changes.run(chosen, store, jobs, observer(), None if out == OUT else str(out))
+    stop_if_interrupted(outcome, words)
+    if changed:
+        found = changes.effects(chosen, changed, store)
+        changes.write(chosen, found, out)
+        if format_ is Format.TABLE:
+            _print(chosen, found)
+        elif format_ is Format.JSON:
+            data(json.dumps(found.to_dicts(), indent=1, ensure_ascii=False))
+        else:
+            output.rows(found, format_)
+    finish(outcome, words)
+
+
+def refit(
+    machine: MachineName,
+    claims: Claims = None,
+    out: Out = OUT,
+    jobs: Jobs = None,
+    seed: Seed = FIRST_SEED,
+    most: Annotated[
+        int | None,
+        typer.Option("--most", min=1, metavar="N", help="Steps of the search at most.  [default: until it ends]"),
+    ] = None,
+) -> None:
+    """Fit all fitted parameters of a machine together, to all fitted claims together.
+
+    \b
+    Examples:
+      elanite refit opteron-qsnet2
+      elanite refit es40-qsnet --claims ping,barrier.hardware.64,barrier.software.64
+
+    The search is least squares of SciPy (pip install 'elanite[refit]'), on the short runs of `elanite sensitivity`. The
+    command shows the values, and all claims before and after; to predicted claims nothing is fitted. It changes no
+    file: whoever adopts a value writes it into the machine file.
+    """
+    from elanite.refit import refit as search
+    from elanite.store import Store
+    from elanite.study import study
+
+    chosen = study(machine, _names(claims), seed)
+    say(f"{len(chosen.claims)} claims; every set of values is simulated anew")
+    _print_refit(search(chosen, Store(out / "store"), jobs, most))
+
+
+def _names(claims: list[str] | None) -> list[str]:
+    return [name.strip() for text in claims or [] for name in text.split(",") if name.strip()]
+
+
+def _options(claims: list[str] | None) -> list[str]:
+    return ["--claims", ",".join(_names(claims))] if claims else []
+
+
+def _print(study: Study, found: pl.DataFrame) -> None:
+    """A line for each claim: its figure, and the parameters that change the claim most; then what follows."""
+    import polars as pl
+
+    from elanite.sensitivity import LEAST, SIGN, read, resolved
+    from elanite.text import number, percent
+    from elanite.vary import uncertain
+
+    screen = console()
+    board = table(("claim", "role", "as it is", "", "changed most by"), right=("as it is",))
+    told = found.filter(resolved(), pl.col("change").abs() >= LEAST)
+    for claim in study.claims:
+        here = found.filter(pl.col("claim") == claim.id)
+        if here.is_empty():
+            continue
+        first = here.row(0, named=True)
+        most = told.filter(pl.col("claim") == claim.id).sort(
+            pl.col("change").abs(), descending=True, maintain_order=True
+        )
+        names = most["parameter"].unique(maintain_order=True).to_list()[:MOST_NAMED]
+        words = []
+        for name in names:
+            steps = most.filter(pl.col("parameter") == name).sort("step").iter_rows(named=True)
+            changes = [f"{SIGN[row['step']]}: {percent(row['change'])}" for row in steps]
+            words.append(f"{name} {', '.join(changes)}")
+        held = {True: "holds", False: "missed", None: ""}[first["held"]]
+        usual = number(first["usual"]) if first["usual"] is not None else ""
+        board.add_row(claim.id, claim.role, usual, held, "; ".join(words))
+    screen.print(board)
+    reading = read(found)
+    lines = {
+        "no step turns the verdict": reading.steady,
+        "a step turns the verdict": [f"{claim} ({', '.join(steps)})" for claim, steps in reading.turning.items()],
+        "without a verdict": reading.open,
+        "change no claim": reading.idle,
+        "are no numbers": [each.key for each in uncertain(study.machine) if each.key not in set(found["parameter"])],
+    }
+    for name, words in lines.items():
+        if words:
+            screen.print(f"{name}: {', '.join(words)}", style="dim", markup=False)
+
+
+def _print_refit(found: Refit) -> None:
+    from elanite import text
+
+    screen = console()
+    values = table(("parameter", "before", "after"), right=("before", "after"))
+    for each in found.values:
+        values.add_row(each.key, each.before, each.after)
+    screen.print(values)
+    board = table(("claim", "role", "published", "before", "", "after", ""), right=("before", "after"))
+    for before, after in found.verdicts:
+        fitted = "fitted here" if before.claim.id in found.taken else before.role
+        number = before.error is not None  # findings have long texts
+        figures = [words for each in (before, after) for words in (text.simulated(each) if number else "", each.state)]
+        board.add_row(before.claim.id, fitted, text.published(before.claim), *figures)
+    screen.print(board)
+    screen.print(
+        f"error of the {len(found.taken)} claims, root mean square in tolerances: {found.before:.2f} before,"
+        f" {found.after:.2f} after; {found.machines} sets of values"
+    )
+    if found.stay:
+        screen.print(f"did not take part: {', '.join(found.stay)}", style="dim", markup=False)
