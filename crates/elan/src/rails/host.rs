@@ -45,11 +45,13 @@ impl RailAdapter {
         self.is_up()
             && match &self.port {
                 Some(port) => port.is_free(),
-                None => {
-                    let sends = self.sending.borrow().was_busy(self.adapter.now());
-                    !sends && !self.adapter.was_receiving()
-                }
+                None => !self.was_sending() && !self.adapter.was_receiving(),
             }
+    }
+
+    /// Whether processes of the node sent on the rail when the adapter last wrote down its status.
+    fn was_sending(&self) -> bool {
+        self.sending.borrow().was_busy(self.adapter.now())
     }
 
     /// A process of the node sends on the rail from now on.
