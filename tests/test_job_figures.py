@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -128,6 +129,27 @@ def test_figures_19_and_20_say_how_the_io_job_fares() -> None:
     assert "130 of 336, saturated" in drawn[2].caption
     summary = drawn[-1]
     assert "130 to 130 MB/s at 0.1 (28 MB/s), none saturated; 130 to 130 MB/s at 0.3 (84 MB/s), all" in summary.caption
+
+
+def test_readings_of_the_io_load_are_over_a_parameter_of_the_io_job() -> None:
+    """The name of the axis has a dot, which Vega-Lite would take for a path."""
+    parts = [
+        row
+        for load in (28.0, 34.0)
+        for writes in (0.0, 0.5, 1.0)
+        for row in rows(
+            {"accepted": 130.0 - 10 * writes},
+            **{"series": "readings-shared-1i", "io.load_MBps": load, "io.writes": writes, "job": "compute"},
+        )
+    ]
+    (drawn,) = figures_of("qsnet/combined", frame(parts))
+    assert drawn.name == "readings-a"
+    assert "shared and clustered I/O nodes" in drawn.title
+    points = data(drawn, "curve")
+    assert {row["curve"] for row in points} == {"reads only", "half of each", "writes only"}
+    assert {row["io_load_MBps"] for row in points} == {28.0, 34.0}
+    assert '"io_load_MBps"' in json.dumps(drawn.spec())
+    assert '"field": "io.load_MBps"' not in json.dumps(drawn.spec())
 
 
 def test_figure_19_compares_with_the_same_nodes_alone() -> None:

@@ -83,7 +83,7 @@ def figure(asked: Asked, layers: Layers, words: str = "", dashed: bool = False) 
 
 def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     """Means with their intervals over a parameter, as curves or as bars."""
-    rows = _told(rows)
+    asked, rows = _axis_column(asked, _told(rows))
     beside = chosen(rows, _where(asked["beside"])) if asked["beside"] else rows.clear()
     for panel, here in panels(asked, rows):
         data = _means(panel, here)
@@ -119,6 +119,18 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         rules = _published(panel, here)
         found = layers_of.loads(data, "curve", panel["legend"], unit, digits=_digits(data))
         yield figure(panel, found + rules, layers_of.SATURATED, bool(rules))
+
+
+def _axis_column(asked: Asked, rows: pl.DataFrame) -> tuple[Asked, pl.DataFrame]:
+    """The horizontal axis by a name without dots, which Vega-Lite takes for a path: ``io.load`` of the job ``io``."""
+    x: str = asked["x"]
+    name = x.replace(".", "_")
+    if name == x or x not in rows.columns:
+        return asked, rows
+    names = asked["names"] | ({name: asked["names"][x]} if x in asked["names"] else {})
+    return asked | {"x": name, "x_title": asked["x_title"] or x, "names": names}, rows.with_columns(
+        pl.col(x).alias(name)
+    )
 
 
 def _one(places: pl.Series) -> bool:

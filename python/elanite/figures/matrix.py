@@ -4,8 +4,8 @@ Every level of switches has a row of blocks, the top level first. A block is a s
 to the level above, the squares below its links to the level below, and the square between them is the switch itself. A
 hotter square is darker. There are two pictures. Of the *delays*, as in the paper: each square is a link by which
 packets come in, and the links that enter nodes have a row below. Of the *waits*: each square is a link by which packets
-leave. A run with slices gets a slider: first each slice of time, relative to the hottest slice, and at its end the measured
-window.
+leave. A run with slices gets a slider: first each slice of time, relative to the hottest slice, and at its end the
+measured window.
 
 If a level has more switches or links than there is room for, groups of neighbours share a square with the highest
 figure of the group, so that averages hide no hot link. Squares without room for a number have only a colour.

@@ -67,7 +67,8 @@ def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
         apart = apart and most - least > UNEVEN
     ratio = number(ratios)
     text = (
-        f"of the most loaded tenth of the links, {elsewhere or 'none'} not at the first level; of the links down to it the more loaded half has {ratio.mean:.2f} ± {ratio.half:.2f} times the delays"
-        f" of the other; destinations get {min(shares):.2f} to {max(shares):.2f} of the mean"
+        f"of the most loaded tenth of the links, {elsewhere or 'none'} not at the first level; of the links down to it"
+        f" the more loaded half has {ratio.mean:.2f} ± {ratio.half:.2f} times the delays of the other; destinations get"
+        f" {min(shares):.2f} to {max(shares):.2f} of the mean"
     )
     return Finding(together([elsewhere == 0, at_least(ratio, HOT), apart]), text, (ratio,))
