@@ -164,8 +164,12 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
     assert rows["tport.slots", "more"]["change"] == 0.0
     assert rows["tport.handle", "more"]["holds"] is not rows["tport.handle", "more"]["held"]
     reading = sensitivity.read(table)
-    assert reading.turning == {"qsnet2.uni.latency": ["tport.handle +"]}
-    assert reading.steady == reading.open == []
+    assert rows["tport.handle", "more"]["own"]
+    assert reading.steady == ["qsnet2.uni.latency"], "the parameter that was fitted to the claim does not count"
+    assert reading.turning == {}
+    other = sensitivity.read(table.with_columns(own=pl.lit(False)))
+    assert other.turning == {"qsnet2.uni.latency": ["tport.handle +"]}
+    assert other.steady == reading.open == []
     assert reading.idle == ["tport.slots"]
 
 
@@ -208,12 +212,12 @@ def test_the_report_shows_the_default_study(tmp_path: Path, monkeypatch: pytest.
     assert found.machine == OPTERON
     page = report.render([], [], sensitivities=[found])
     assert f'data-chart="sensitivity-{OPTERON}"' in page
-    assert "turns with tport.handle +" in page
+    assert "no step turns the verdict of 1 of the 1 claims studied: qsnet2.uni.latency" in page
     assert f"elanite sensitivity {OPTERON}<" in page
 
 
 def test_the_heat_map_has_a_half_cell_for_each_step() -> None:
-    about = {"value": "1 us", "fitted": False, "changed": "2 us", "role": "predicted"}
+    about = {"value": "1 us", "fitted": False, "own": False, "changed": "2 us", "role": "predicted"}
 
     def row(parameter: str, step: str, claim: str, change: float, half: float, holds: bool = True) -> dict[str, object]:
         ends = {"change": change, "low": change - half, "high": change + half}
@@ -288,3 +292,21 @@ def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pyte
     known = {row["parameter"]: row["change"] is not None for row in table.iter_rows(named=True)}
     assert known == {"host.call": True, "tport.slots": False}
     assert sensitivity.read(table).turning == {}
+
+
+def test_one_value_of_a_random_process_is_not_told_from_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Varied("adapter.thread_cycle", "10 ns", None, "12 ns")
+    monkeypatch.setattr("elanite.sensitivity.varied", lambda _machine: ([one], []))
+    name = "barrier.hardware.loaded.p93"
+    monkeypatch.setattr("elanite.study.studies", lambda: {ES40: {name: 0.02, "barrier.hardware.64": 0.02}})
+    chosen, store = study(ES40), Store(tmp_path / "store")
+    _, changed = sensitivity.run(chosen, store, jobs=1)
+    table = sensitivity.effects(chosen, changed, store)
+    idle, loaded = table.sort("claim").iter_rows(named=True)
+    assert loaded["claim"] == name
+    assert loaded["change"]
+    assert loaded["low"] is loaded["high"] is None
+    assert idle["low"] == idle["high"] == idle["change"] > 0, "a run without traffic is exact"
+    assert table.filter(sensitivity.resolved())["claim"].to_list() == ["barrier.hardware.64"]
+    held = table.with_columns(held=pl.lit(True), holds=pl.lit(False))
+    assert sensitivity.turned(held)["claim"].to_list() == ["barrier.hardware.64"]

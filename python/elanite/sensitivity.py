@@ -26,7 +26,7 @@ from elanite.claims import judge
 from elanite.errors import ConfigError
 from elanite.measures.numbers import Number, difference, ratio
 from elanite.store import Store, keep, versions
-from elanite.study import asked, measured
+from elanite.study import asked, measured, traffic
 from elanite.vary import varied
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ SCHEMA = {
     "parameter": pl.String,
     "value": pl.String,
     "fitted": pl.Boolean,
+    "own": pl.Boolean,
     "step": pl.String,
     "changed": pl.String,
     "claim": pl.String,
@@ -68,9 +69,13 @@ SCHEMA = {
     "held": pl.Boolean,
     "holds": pl.Boolean,
 }
-"""The columns of a table of changes: one row for each parameter, step (less or more) and claim. ``usual`` and
+"""The columns of a table of changes: one row for each parameter, step (less or more) and claim.
+
+``fitted`` is a parameter that was fitted to some claim, ``own`` one that was fitted to this claim. ``usual`` and
 ``simulated`` are the numbers before and after, empty for findings; ``low`` and ``high`` are the ends of the interval of
-the change; ``held`` and ``holds`` say whether the claim holds before and after, empty if this is not resolved."""
+the change, empty for a single value of a random process; ``held`` and ``holds`` say whether the claim holds before and
+after, empty if this is not resolved.
+"""
 
 SIGN = {"less": "-", "more": "+"}
 """Steps in short."""
@@ -166,8 +171,12 @@ def resolved() -> pl.Expr:
 
 
 def turned(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows in which the verdict turns: the claim held and is missed, or the other way round."""
-    return table.filter(pl.col("held").ne(pl.col("holds")))
+    """The rows in which the verdict turns: the claim held and is missed, or the other way round.
+
+    A number of which only one value is known, of a random process, turns nothing.
+    """
+    known = pl.col("low").is_not_null() | pl.col("simulated").is_null()
+    return table.filter(known, pl.col("held").ne(pl.col("holds")))
 
 
 @dataclass(frozen=True)
@@ -175,9 +184,9 @@ class Reading:
     """What a table of changes says."""
 
     steady: list[str]
-    """Claims whose verdict no step of any parameter turns."""
+    """Claims whose verdict no step turns, apart from parameters that were fitted to the claim."""
     turning: dict[str, list[str]]
-    """Claims whose verdict turns, and the steps that turn it: ``bus.burst_overhead -``."""
+    """Claims whose verdict turns, and the steps of such other parameters that turn it: ``bus.burst -``."""
     open: list[str]
     """Claims without a verdict, even as the machine is."""
     strong: dict[str, list[str]]
@@ -189,7 +198,7 @@ class Reading:
 def read(table: pl.DataFrame) -> Reading:
     """What can be trusted, and which parameters matter."""
     turning: dict[str, list[str]] = {}
-    for row in turned(table).iter_rows(named=True):
+    for row in turned(table).filter(~pl.col("own")).iter_rows(named=True):
         turning.setdefault(row["claim"], []).append(f"{row['parameter']} {SIGN[row['step']]}")
     claims = table.group_by("claim", maintain_order=True).agg(pl.col("held").first())
     open_ = claims.filter(pl.col("held").is_null())["claim"].to_list()
@@ -244,10 +253,13 @@ def _row(claim: Claim, one: Changed, usual: Measurement, before: Verdict, after:
     """A row of the table."""
     moved = change(claim, usual, after) if after else None
     numbers = [each.mean if isinstance(each, Number) else None for each in (usual, after)]
-    interval = (moved.mean, moved.low, moved.high) if moved else (None, None, None)
+    interval: tuple[float | None, ...] = (moved.mean, moved.low, moved.high) if moved else (None, None, None)
+    if moved and moved.mean and moved.low == moved.high and any(traffic(p) for p in asked(claim, one.plans)):
+        interval = (moved.mean, None, None)  # one value of a random process
     holds = judge(claim, after).holds if after else None
     each = one.varied
-    about = (each.key, each.value, bool(each.fitted_to), one.step, each.steps[one.step], claim.id, claim.role)
+    fits = (bool(each.fitted_to), claim.id in each.fitted_to)
+    about = (each.key, each.value, *fits, one.step, each.steps[one.step], claim.id, claim.role)
     return (*about, *numbers, *interval, before.holds, holds)
 
 

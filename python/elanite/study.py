@@ -140,7 +140,7 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
     found: dict[str, list[str]] = {}
     for point in planned.points:
         here = f"series.{point.series}"
-        if point.series not in found and (traffic := _traffic(point)):
+        if point.series not in found and (about := traffic(point)):
             series = planned.series(point.series)
             asking = [claim for claim in wanted if any(claim.asks_for(other) for other in series)]
             part = max(parts[claim.id] for claim in asking)
@@ -153,14 +153,14 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
                 warm, window = (length / 3, 2 * length / 3) if warm_up else (0.0, length)
                 changes += [f"{here}.run.warm_up={warm:.0f} ns", f"{here}.run.window={window:.0f} ns"]
             elif part < 1:
-                calls, batches = traffic["repeats"], max(point.run["batches"], FEWEST_BATCHES)
+                calls, batches = about["repeats"], max(point.run["batches"], FEWEST_BATCHES)
                 fewer = max(min(calls, FEWEST_CALLS), round(part * calls / batches) * batches)
                 changes += [f"{here}.repeats={fewer}", f"{here}.run.batches={batches}"]
             found[point.series] = changes
     return [change for changes in found.values() for change in changes]
 
 
-def _traffic(point: Point) -> dict[str, Any]:
+def traffic(point: Point) -> dict[str, Any]:
     """The collective operation among the traffic of a point, or the traffic alone; nothing if there is no traffic."""
     (workload,) = json.loads(point.json)["workload"].values()
     if not workload.get("jobs"):

@@ -143,8 +143,10 @@ def _print(study: Study, found: pl.DataFrame) -> None:
     screen.print(board)
     reading = read(found)
     lines = {
-        "no step turns the verdict": reading.steady,
-        "a step turns the verdict": [f"{claim} ({', '.join(steps)})" for claim, steps in reading.turning.items()],
+        "no step turns the verdict, but of parameters fitted to the claim": reading.steady,
+        "a step of another parameter turns the verdict": [
+            f"{claim} ({', '.join(steps)})" for claim, steps in reading.turning.items()
+        ],
         "without a verdict": reading.open,
         "change no claim": reading.idle,
         "are no numbers": [each.key for each in uncertain(study.machine) if each.key not in set(found["parameter"])],
