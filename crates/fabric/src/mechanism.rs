@@ -57,7 +57,7 @@ mechanisms! {
 
     /// Which of its channels a link serves when several have a flit to move.
     pub enum Multiplexing {
-        /// The oldest packet first, preemptive and work-conserving.
+        /// The packet first that was injected first, preemptive and work-conserving: here ages count every cycle.
         OldestFirst,
         /// The channels in turn, flit by flit.
         RoundRobin,
