@@ -109,9 +109,9 @@ def test_traffic_is_shorter_and_other_points_are_those_of_the_experiment() -> No
     assert len(ping) == 1
     assert ping <= {point.id for point in usual["qsnet/ping"].points}
     (barrier,) = found.usual["collectives/barrier"].points  # one seed of ten
-    assert '"repeats":200' in barrier.json
+    assert '"repeats":400' in barrier.json
     (probe,) = found.plans(share=0.2)["collectives/barrier"].points
-    assert '"repeats":40' in probe.json
+    assert '"repeats":80' in probe.json
 
 
 def claims_by_id(name: str) -> Claim:
