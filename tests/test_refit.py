@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from elanite.api import Machine
+from elanite.claims import fitted_parameters
 from elanite.errors import UsageError
 from elanite.refit import Search, adjustable, fitted, refit
 from elanite.store import Store
@@ -93,3 +94,9 @@ def test_scipy_finds_a_displaced_value_again(tmp_path: Path) -> None:
     assert (value.key, value.before) == (HANDLE, str(displaced(1.4).machine[HANDLE]))
     assert int(value.after) < int(value.before)
     assert next(before.claim.id for before, _ in found.verdicts) == found.taken[0] == "qsnet2.uni.latency"
+
+
+def test_few_parameters_are_fitted() -> None:
+    most = {"es40-qsnet": 12, OPTERON: 4, "smart-multirail": 2}
+    assert fitted_parameters().keys() == most.keys()
+    assert {name for name, parameters in fitted_parameters().items() if len(parameters) > most[name]} == set()
