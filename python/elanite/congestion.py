@@ -146,7 +146,8 @@ _WAITED = pl.when(pl.col("switch").is_not_null()).then(pl.col("waiting_us")).ali
 
 def _relative(column: str) -> pl.Expr:
     value, most = pl.col(column), pl.col(column).max()
-    return pl.when(most > 0).then(value / most * 100).otherwise(value)
+    # The most loaded has 100 exactly: polars may divide by a multiplication with the reciprocal.
+    return pl.when(most == 0).then(value).when(value == most).then(100.0).otherwise(value / most * 100)
 
 
 def _us(text: str) -> float:
