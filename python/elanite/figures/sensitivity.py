@@ -28,7 +28,8 @@ LEFT, ROW, LETTER = 220, 20, 6.4
 WIDEST = 44
 """The widest column, in pixels."""
 
-WIDTH = 1180
+WIDTH, NARROWEST = 1180, 480
+"""The widest and the narrowest picture, in pixels: titles and legend need some room."""
 
 FITTED, ASSUMED, TURNS = "●", "○", "x"
 
@@ -94,7 +95,8 @@ def _chart(
     """The picture; ``sizes`` are the height of the names of claims and the width of a column."""
     head, column = sizes
     height, right = head + rows * ROW, LEFT + columns * column
-    x, y = pixels(WIDTH, height)
+    width = max(NARROWEST, right)
+    x, y = pixels(width, height)
     heat = alt.Color(
         "change:Q",
         title="change of the claim",
@@ -128,4 +130,4 @@ def _chart(
             align="left", baseline="middle", angle=270, fontSize=11
         ),
     ]
-    return layered(title, layers, WIDTH, height)
+    return layered(title, layers, width, height)
