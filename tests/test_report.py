@@ -45,7 +45,7 @@ def page(campaign: Path) -> str:
     section = Section(planned, len(planned.points), drawn, 1, 1, 1.0)
     verdicts = [Verdict(claim, note="not yet simulated") for claim in claims()]
     verdicts[0] = Verdict(claims()[0], simulated=300.0, error=-0.1, holds=False, widest=0.013)
-    shape = next(index for index, claim in enumerate(claims()) if claim.kind == "shape")
+    shape = next(index for index, claim in enumerate(claims()) if claim.kind == "shape" and not claim.vague)
     verdicts[shape] = Verdict(claims()[shape], simulated="5 of 6 MB/s", widest=0.173)
     inconsistent, inference = (
         next(index for index, claim in enumerate(claims()) if claim.role == role)
@@ -115,27 +115,46 @@ def test_other_classes_are_shown_apart_from_predictions(page: str) -> None:
     assert "could be halved" in page
 
 
+def test_only_a_finding_without_a_published_figure_has_too_vague_a_source() -> None:
+    """Such a claim is still judged once its interval is clear of the bound."""
+    vague = [claim for claim in claims() if claim.vague]
+    assert vague
+    for claim in vague:
+        assert claim.kind == "shape"
+        assert "gives no figure" in claim.vague
+        assert [Verdict(claim, simulated="2", holds=holds).state for holds in (None, True, False)] == [
+            "source too vague",
+            "holds",
+            "missed",
+        ]
+        page = report.render([], [Verdict(claim, simulated="2 ± 1")])
+        assert "<h3>Source too vague</h3>" in page
+        assert "<b>0</b> not resolved" in page
+
+
 def test_all_counts_are_in_one_sentence() -> None:
     """README, validation page, report and command line have the same sentence."""
     known = {role: [claim for claim in claims() if claim.role == role] for role in get_args(Role)}
-    predicted, fitted = known["predicted"], known["fitted"]
+    predicted, fitted = [claim for claim in known["predicted"] if not claim.vague], known["fitted"]
+    vague = next(claim for claim in claims() if claim.vague)
     verdicts = [
         Verdict(predicted[0], simulated=1.0, holds=True),
         Verdict(predicted[1], simulated=1.0, holds=False),
         Verdict(predicted[2], simulated=1.0),
         Verdict(predicted[3], note="not run"),
+        Verdict(vague, simulated="2 ± 1"),
         Verdict(fitted[0], simulated=1.0, holds=True),
         Verdict(known["inference"][0], simulated="no", holds=False),
         Verdict(known["inconsistent"][0], simulated=1.0),
     ]
     assert text.headline(verdicts) == (
-        "1 of 3 predicted claims hold, 1 missed, 1 not resolved; 1 of 1 fitted claims hold;"
+        "1 of 4 predicted claims hold, 1 missed, 1 not resolved, 1 with too vague a source; 1 of 1 fitted claims hold;"
         " 0 of 1 inferences of the authors hold, 1 missed; inconsistent in the source: 1"
     )
     for said in (text.totals(verdicts), text.markdown(verdicts), report.render([], verdicts)):
         assert text.headline(verdicts) in said
     entries = [verdict.as_json() for verdict in verdicts]
-    assert [entry["role"] for entry in entries] == [*["predicted"] * 4, "fitted", "inference", "inconsistent"]
+    assert [entry["role"] for entry in entries] == [*["predicted"] * 5, "fitted", "inference", "inconsistent"]
     assert [entry["state"] for entry in entries[-2:]] == [verdicts[-2].state, "inconsistent"]
     assert entries[-1]["holds"] is None
     assert "301 < 307.897" in entries[-1]["proof"]

@@ -8,7 +8,8 @@ A claim is ``inconsistent`` if arithmetic on the figures of its own paper refute
 ``known_miss`` reason is shown as missed, with the reason, but does not make a run fail.
 
 A number holds if its mean is within the published bounds. It is missed only if its whole 95% confidence interval is
-outside; else it is not resolved.
+outside; else it is not resolved. If the paper states no figure, so that the bound of an unresolved finding is ours, and
+the simulated figure stays at this bound, the source is too vague to settle the claim (``vague``).
 """
 
 from __future__ import annotations
@@ -89,6 +90,8 @@ class Claim:
     """The arithmetic by which the claim contradicts other claims of its paper."""
     inference: str = ""
     """The words of the paper that say that the authors conclude the claim and did not run it."""
+    vague: str = ""
+    """Why the words of the paper cannot settle the claim while the simulated figure stays at a bound of the test."""
     confidence: Confidence = "text"
     """What was read: the text itself, only its abstract, or what others say of the hardware."""
 
@@ -169,13 +172,13 @@ class Verdict:
 
     @property
     def state(self) -> str:
-        """One of: holds, missed, known miss, holds again, not resolved, inconsistent, not run, not yet simulated."""
+        """The verdict in words: a key of ``elanite.text.SIGN``."""
         if not self.judged:
             return "not run" if self.claim.experiment else "not yet simulated"
         if self.role == "inconsistent":
             return "inconsistent"
         if self.holds is None:
-            return "not resolved"
+            return "source too vague" if self.claim.vague else "not resolved"
         if self.claim.known_miss:
             return "holds again" if self.holds else "known miss"
         return "holds" if self.holds else "missed"
@@ -210,6 +213,7 @@ class Verdict:
             "known_miss": claim.known_miss or None,
             "proof": claim.proof and claim.proof.text,
             "inference": claim.inference or None,
+            "vague": claim.vague or None,
             "confidence": claim.confidence,
         }
 

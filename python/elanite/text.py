@@ -17,6 +17,7 @@ SIGN = {
     "missed": "✗",
     "known miss": "✗",
     "not resolved": "?",
+    "source too vague": "~",
     "inconsistent": "≠",
     "not run": "·",
     "not yet simulated": "·",
@@ -95,7 +96,7 @@ def measured(verdict: Verdict) -> str:
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many claims of each role hold; how many are missed and not resolved, if any are."""
+    """One line: how many claims of each role hold; how many are missed, too vague or not resolved, if any are."""
     contradicted = sum(verdict.state == "inconsistent" for verdict in verdicts)
     return (
         f"{_count(verdicts, 'predicted', 'predicted claims')}; {_count(verdicts, 'fitted', 'fitted claims')};"
@@ -105,8 +106,14 @@ def headline(verdicts: Sequence[Verdict]) -> str:
 
 def _count(verdicts: Sequence[Verdict], role: Role, name: str) -> str:
     judged = [verdict for verdict in verdicts if verdict.role == role and verdict.judged]
-    holds, missed, open_ = (sum(verdict.holds is one for verdict in judged) for one in (True, False, None))
-    others = [f"{count} {state}" for count, state in ((missed, "missed"), (open_, "not resolved")) if count]
+    holds, missed = (sum(verdict.holds is one for verdict in judged) for one in (True, False))
+    states = [verdict.state for verdict in judged]
+    counts = {
+        "missed": missed,
+        "not resolved": states.count("not resolved"),
+        "with too vague a source": states.count("source too vague"),
+    }
+    others = [f"{count} {words}" for words, count in counts.items() if count]
     return ", ".join([f"{holds} of {len(judged)} {name} hold", *others])
 
 
@@ -168,9 +175,10 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         "A value holds if the simulated mean is within its tolerance, a range if the mean lies in the range, an order"
         " or a finding if the stated inequality holds. A claim is missed only if the whole interval is outside what"
-        " would hold; otherwise it is *not resolved*. Intervals are 95% confidence intervals over batches and seeds;"
-        " the interval of a ratio includes the uncertainty of both sides. A figure of a single run without batches has"
-        " no interval.",
+        " would hold; otherwise it is *not resolved*, or its *source is too vague* if the paper states no bound and the"
+        " simulated figure stays at the bound of the test. Intervals are 95% confidence intervals over batches and"
+        " seeds; the interval of a ratio includes the uncertainty of both sides. A figure of a single run without"
+        " batches has no interval.",
         "",
         f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
         "",
@@ -203,7 +211,18 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         "## Not resolved",
         "",
-        *(_misses([v for v in counted if v.holds is None]) or ["All claims that were simulated are resolved."]),
+        *(
+            _misses([v for v in counted if v.state == "not resolved"])
+            or ["All other claims that were simulated are resolved."]
+        ),
+        "",
+        "## Source too vague",
+        "",
+        *(
+            f"- `{v.claim.id}`: simulated {measured(v)}. {v.claim.vague}."
+            for v in counted
+            if v.state == "source too vague"
+        ),
         "",
         "## How the findings are tested",
         "",

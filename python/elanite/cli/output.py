@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from elanite.plan import Point
 
 
-STYLE = {"missed": "red", "known miss": "yellow", "not resolved": "yellow", "inconsistent": "dim", "not run": "dim"}
+STYLE = {
+    "missed": "red",
+    "known miss": "yellow",
+    "not resolved": "yellow",
+    "source too vague": "dim",
+    "inconsistent": "dim",
+    "not run": "dim",
+}
 """How the rows of the scoreboard look."""
 
 
@@ -101,6 +108,8 @@ def _said(verdict: Verdict) -> str:
     words = [text.measured(verdict)]
     if verdict.state == "not resolved":
         words.append("(not resolved)")
+    if verdict.state == "source too vague":
+        words.append(f"(source too vague: {verdict.claim.vague})")
     if verdict.claim.proof:
         words.append(f"(inconsistent in the source: {verdict.claim.proof.text})")
     if verdict.state in ("known miss", "holds again"):

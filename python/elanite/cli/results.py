@@ -133,8 +133,9 @@ def claims(
     The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not run it) or
     inconsistent (figures of the same paper refute the claim; proof says how). In json, low and high are the ends of the
     95% confidence interval of the simulated figure; error is simulated/published - 1; holds is null for a claim without
-    results, for a claim whose intervals are too wide to judge (the state is "not resolved"), and for an inconsistent
-    one. The command simulates nothing: use `elanite reproduce` before.
+    results, for a claim whose intervals are too wide to judge (the state is "not resolved", or "source too vague" if
+    the paper states no bound), and for an inconsistent one. The command simulates nothing: use `elanite reproduce`
+    before.
     """
     from elanite.claims import failed, scoreboard
     from elanite.cli import output
