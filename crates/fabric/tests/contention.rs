@@ -5,8 +5,8 @@ mod common;
 use common::{high, one_switch, packet, records, three_levels};
 use fabric::{Arbitration, Config, Multiplexing};
 
-/// The older of two waiting headers gets the channel, wherever its packet comes from, even if the header came last; of equal ages
-/// the first one; without ages the rotation decides.
+/// The older of two waiting headers gets the channel, wherever its packet comes from, even if the header came last; of equal
+/// ages, the header that has had this age here first; without ages the rotation decides.
 #[test]
 fn the_older_packet_wins() {
     let config = |arbitration| Config {

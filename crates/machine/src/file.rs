@@ -120,8 +120,8 @@ section! {
         multiplexing: Param<Multiplexing> => [fabric.multiplexing];
         /// Bits of the age that a packet carries, 1 to 32.
         age_bits: Param<u32>, in 1..=32 => [fabric.age_bits];
-        /// The time after the injection at which the age of a packet stops growing. The age grows in steps of `age_cap` over the
-        /// greatest age, 15 if it has 4 bits.
+        /// The time after the injection at which the age of a packet stops growing. The age grows in steps of `age_cap` over
+        /// the greatest age, which is 15 if the age has 4 bits.
         age_cap: Param<Time>, in Time::ZERO..=LONGEST => [fabric.age_cap];
         /// Whether high-priority packets go first.
         priorities: Param<bool> => [fabric.priorities];

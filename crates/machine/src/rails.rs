@@ -19,8 +19,8 @@ section! {
         striping: Param<f64>, in 0.0..=1.0 => striping;
         /// For the policy "hybrid": messages up to this length take the next free rail without reserving it.
         threshold: Param<Bytes>, in Bytes::ZERO..=LARGEST => threshold;
-        /// Cycles in which the thread processor handles a control message of the policies that reserve, or updates the status of
-        /// its rail, which the policy local-dynamic reads.
+        /// Cycles in which the thread processor handles a control message of the policies that reserve, or updates the status
+        /// of its rail, which the policy local-dynamic reads.
         handle: Param<u32>, in 0..=1 << 20 => handle;
         /// A process that finds no free rail looks again after this time.
         poll: Param<Time> => poll;

@@ -101,8 +101,8 @@ pub fn descriptions() -> Vec<Description> {
 }
 
 /// Every link of a network, whether it carried anything or not, by columns. `switch` and `level` are the number and level of
-/// the switch that the link leaves, `enters` and `enters_level` those of the switch that it enters; they are null where the link
-/// leaves or enters a node.
+/// the switch that the link leaves, `enters` and `enters_level` those of the switch that it enters; they are null where the
+/// link leaves or enters a node.
 pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, PyDict>> {
     let links = LinkId::all(tree.links());
     let switch = |end| match end {

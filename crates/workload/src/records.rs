@@ -103,7 +103,8 @@ table! {
         busy: Time,
         /// Time that packets waited to enter it.
         waiting: Time,
-        /// Time that these packets have waited since their injection when they come in at its end, the wait to enter it included.
+        /// Time that these packets have waited since their injection when they come in at the end of the link, the wait to enter
+        /// the link included.
         delay: Time,
     }
     digest |row| [row.link, row.packets, row.flits, row.busy, row.waiting, row.delay]

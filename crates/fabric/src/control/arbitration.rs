@@ -214,12 +214,12 @@ const _: () = assert!(
 pub(super) struct Ages {
     /// The cycles after which a packet's age is one more, at least 1.
     step: u64,
-    /// The cycles after the injection from which on the age stays: a whole number of steps.
+    /// The cycles after the injection at which the age stops growing: a whole number of steps.
     full: u64,
 }
 
 impl Ages {
-    /// Ages of so many bits that are full at `cap` cycles, as exactly as whole cycles allow. If the bits could count all of these
+    /// Ages of so many bits that are full at `cap` cycles, as exactly as whole cycles allow. If the bits can count all of these
     /// cycles, a step is one cycle.
     pub fn new(bits: u32, cap: u64) -> Self {
         let most = (1 << bits) - 1;
@@ -238,7 +238,8 @@ impl Ages {
     }
 }
 
-/// The winner among the headers that wait, by priority, age (if ages count), time at this age, and rotation over `inputs` inputs.
+/// The winner among the headers that wait, by priority, by age and time at this age (if ages count), and by rotation over
+/// `inputs` inputs.
 pub(super) fn winner(
     waiting: impl Iterator<Item = Waiting>,
     rotation: u32,

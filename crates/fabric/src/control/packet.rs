@@ -132,8 +132,8 @@ pub(super) struct Flight<P> {
     pub injected: Cycle,
     /// Since when the header has waited to enter its next link.
     pub ready: Cycle,
-    /// Since when it would have waited if it had waited nowhere since its injection: what the packet has waited before comes to
-    /// `ready - undelayed`, but for the first link, whose wait begins with the offer.
+    /// Since when the header would have waited if it had waited nowhere since its injection: what the packet has waited before
+    /// comes to `ready - undelayed`, but for the first link, whose wait begins with the offer.
     pub undelayed: Cycle,
     pub sequence: u32,
     /// While the header waits at a switch: number of the input channel, among all input channels of the switch.

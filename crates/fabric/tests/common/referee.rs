@@ -457,8 +457,9 @@ impl<'a> Referee<'a> {
         self.groups = groups;
     }
 
-    /// The highest priority, then the greatest age, then who has had this age here for the longest time, then the first from
-    /// the input behind the last winner; the winner gets the link with the most free channels; of equal links the first from a start that a hash names.
+    /// The highest priority, then the greatest age, then the header that has had this age here for the longest time, then the
+    /// first from the input behind the last winner; the winner gets the link with the most free channels; of equal links the
+    /// first from a start that a hash names.
     fn winner(&self, group: &Group, inputs: u32, now: Cycle) -> Option<(usize, LinkId)> {
         let config = &self.case.config;
         let rank = |header: &Header| {

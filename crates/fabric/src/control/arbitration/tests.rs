@@ -20,8 +20,8 @@ fn header(input: u32, injected: Cycle, high: bool) -> Waiting {
 /// The rule that all ages are equal.
 const EQUAL: Ages = Ages { step: 1, full: 0 };
 
-/// The essay, step by step: the headers of the highest priority; of these the oldest; of these the headers that have been as old
-/// at the switch for the longest time; of these the first header on a walk around the inputs.
+/// The essay, step by step: the headers of the highest priority; of these the oldest; of these the headers that have been as
+/// old at the switch for the longest time; of these the first header on a walk around the inputs.
 fn brute_force(
     waiting: &[Waiting],
     first: u32,
