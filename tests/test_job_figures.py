@@ -44,14 +44,14 @@ def hotspot() -> pl.DataFrame:
 
 def io() -> pl.DataFrame:
     parts = []
-    for place, pattern, nodes in itertools.product(
-        ("clustered", "distributed"), ("uniform", "blocks"), ("0-63", "0-55")
-    ):
-        here = {"pattern": pattern, "nodes": nodes}
+    servers = {"clustered": "56-63", "distributed": "0-63:8"}
+    for place, pattern, nodes in itertools.product(servers, ("uniform", "blocks"), ("0-63", "0-55")):
+        here = {"pattern": pattern, "nodes": nodes, "servers": servers[place]}
         loads = {"server_accepted": 200.0, "server_offered": 300.0}
         parts += rows(loads, series=f"{place}-load", writes=0.5, load_MBps=40.0, **here)
         for writes in (0.0, 0.5, 1.0):
-            parts += rows(loads, series=place, writes=writes, load_MBps=350.0, **here)
+            series = place if writes == 0.5 else f"{place}-fractions"
+            parts += rows(loads, series=series, writes=writes, load_MBps=350.0, **here)
     return frame(parts)
 
 

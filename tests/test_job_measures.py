@@ -63,7 +63,8 @@ def test_the_bandwidth_of_some_nodes(identity: str, holds: bool) -> None:
     assert verdict.holds is holds
 
 
-MAPPINGS = [(series, pattern) for series in ("clustered", "distributed") for pattern in ("uniform", "blocks")]
+SERVERS = {"clustered": "56-63", "distributed": "0-63:8"}
+MAPPINGS = [(series, pattern) for series in SERVERS for pattern in ("uniform", "blocks")]
 
 
 @pytest.mark.parametrize(("reads", "holds"), [(300.0, True), (310.0, True), (320.0, False), (280.0, False)])
@@ -74,7 +75,7 @@ def test_reads_and_writes(reads: float, holds: bool) -> None:
         for writes in (0.0, 0.5, 1.0)
         for row in batches(
             reads if writes == 0 and (series, pattern) == MAPPINGS[-1] else 300.0,
-            series=series, pattern=pattern, writes=writes, metric="server_accepted",
+            series=series, servers=SERVERS[series], pattern=pattern, writes=writes, metric="server_accepted",
         )
     ]  # fmt: skip
     assert judged("io.read-write", rows).holds is holds

@@ -115,9 +115,7 @@ def _waits(matrix: Matrix) -> _View:
 
 
 def _figure(view: _View, name: str, title: str, paper: str, parameters: str) -> Figure:
-    caption = (
-        f"A block is a switch, and a row is a level. {view.says} The most loaded link and the most loaded switch have 100."
-    )
+    caption = f"A block is a switch, and a row is a level. {view.says} The most loaded link and switch have 100."
     if view.matrix.slice_count:
         caption += (
             " The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most"

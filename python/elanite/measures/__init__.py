@@ -12,7 +12,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from elanite.measures import congestion, multirail, noise
-from elanite.measures.numbers import Finding, Measurement, Number, Order, at_least, at_most, difference, together
+from elanite.measures.numbers import (
+    Finding,
+    Measurement,
+    Number,
+    Order,
+    at_least,
+    at_most,
+    difference,
+    excuse,
+    together,
+)
 from elanite.measures.quantities import MEASURES, Group, MissingError, Quantity, evaluate, leaf
 from elanite.measures.rows import prepared
 from elanite.text import with_half
@@ -90,7 +100,8 @@ def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame) -> Finding:
     found = _steps(part, each, here, metric) if "steps" in part else _groups(part, each, here, metric)
     holds = [_holds(part, figure) for _, figure in found]
     if excused := part.get("but", 0):
-        holds = _excuse(found, holds, each, excused)
+        groups = [tuple(group[name] for name in each[:-1]) for group, _ in found]
+        holds = excuse(groups, holds, excused)
     whole = together(holds)
     said = _list(found)
     if "says" in part and len(found) > MOST_SAID:
@@ -104,21 +115,6 @@ def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame) -> Finding:
 def _sides(figure: Number) -> list[Number]:
     """The figures that were measured."""
     return [one for side in figure.sides for one in _sides(side)] or [figure]
-
-
-def _excuse(found: Figures, holds: list[bool | None], each: Sequence[str], excused: int) -> list[bool | None]:
-    """Whether a part holds if some cases of each group, by all columns but the last, may fail."""
-    left: dict[tuple[Any, ...], int] = {}
-    judged: list[bool | None] = []
-    for (group, _), one in zip(found, holds, strict=True):
-        key = tuple(group[name] for name in each[:-1])
-        left.setdefault(key, excused)
-        if one is False and left[key]:
-            left[key] -= 1
-            judged.append(True)
-        else:
-            judged.append(one)
-    return judged
 
 
 def _holds(part: dict[str, Any], figure: Number) -> bool | None:

@@ -15,7 +15,7 @@ import polars as pl
 from elanite import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
 
 @dataclass(frozen=True)
@@ -119,3 +119,18 @@ def _mean(figure: Number) -> tuple[float, float, float, list[float]]:
 
 def _number(mean: float, low: float, high: float, values: list[float]) -> Number:
     return Number(mean, low, high, values=tuple(values))
+
+
+def excuse(groups: Sequence[Hashable], holds: Sequence[bool | None], excused: int) -> list[bool | None]:
+    """Whether cases hold if so many cases of each group may fail.
+
+    A case that is not resolved is excused, too, if an excuse is left: whether it fails makes no difference then.
+    """
+    left = dict.fromkeys(groups, excused)
+    judged = list(holds)
+    for state in (False, None):
+        for place, group in enumerate(groups):
+            if judged[place] is state and left[group]:
+                left[group] -= 1
+                judged[place] = True
+    return judged
