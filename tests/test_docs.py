@@ -62,7 +62,13 @@ def test_validation_page_says_how_claims_are_tested_and_why_they_are_missed() ->
     absent = [
         f"{claim.id}: {text}"
         for claim in evaluated
-        for text in (claim.test, claim.known_miss, claim.inference, claim.proof.text if claim.proof else "")
+        for text in (
+            claim.test,
+            claim.known_miss,
+            claim.inference,
+            claim.vague,
+            claim.proof.text if claim.proof else "",
+        )
         if text not in page
     ]
     assert absent == [], "make docs"

@@ -218,11 +218,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         "## Source too vague",
         "",
-        *(
-            f"- `{v.claim.id}`: simulated {measured(v)}. {v.claim.vague}."
-            for v in counted
-            if v.state == "source too vague"
-        ),
+        *(f"{line}. {v.claim.vague}." for v in counted if v.state == "source too vague" for line in _misses([v])),
         "",
         "## How the findings are tested",
         "",
