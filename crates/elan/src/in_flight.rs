@@ -393,6 +393,15 @@ impl InFlight {
         result
     }
 
+    /// DMAs, their packets, and packets of threads.
+    pub fn census(&self) -> [usize; 3] {
+        [
+            self.dmas.len(),
+            self.packets.len(),
+            self.thread_packets.len(),
+        ]
+    }
+
     /// A new meter, at zero.
     pub fn add_meter(&mut self) -> Meter {
         self.meters.push(Bytes::ZERO);

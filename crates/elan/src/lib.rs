@@ -78,7 +78,7 @@ pub use adapter::event_unit::{Action, Wait};
 pub use adapter::mmu::context::{Capability, NoContext};
 pub use adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 pub use adapter::queue::QueueId;
-pub use cluster::{Cluster, Node, Stop, Watch};
+pub use cluster::{Census, Cluster, Node, Stop, Watch};
 pub use config::{AdapterConfig, Config, GroupConfig, HostConfig, Matching, TportConfig};
 pub use distribution::Distribution;
 pub use dma::{Dma, DmaError, Transfer};

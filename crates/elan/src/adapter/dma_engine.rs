@@ -82,6 +82,12 @@ impl DmaEngine {
         self.queue.len() as u32 + self.announced + self.held_back
     }
 
+    /// Descriptors that engines work on.
+    pub fn working(&self) -> u32 {
+        let lanes = self.lanes.iter();
+        lanes.filter(|lane| lane.current.is_some()).count() as u32
+    }
+
     /// Whether a DMA is being cut or waits to be cut.
     #[inline]
     pub fn is_busy(&self) -> bool {

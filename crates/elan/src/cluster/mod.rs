@@ -6,11 +6,13 @@
 //! fabric's cycle, in the order that the fabric gives. What adapters then hand to the fabric takes effect in the next
 //! cycle. Events at the same time are ordered by the place of their adapter, then by the order of scheduling.
 
+mod census;
 mod host;
 mod node;
 mod waiting;
 mod world;
 
+pub use census::Census;
 pub use node::Node;
 pub(crate) use world::World;
 

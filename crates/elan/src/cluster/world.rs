@@ -125,6 +125,12 @@ impl World {
         self.adapters[queue.node].inputter.queue(queue.index)
     }
 
+    /// Descriptors that wait in the DMA queues of all adapters or are worked on.
+    pub fn descriptors(&self) -> u64 {
+        let engines = self.adapters.iter().map(|adapter| &adapter.engine);
+        engines.map(|engine| u64::from(engine.waiting() + engine.working())).sum()
+    }
+
     /// Time in which an adapter's bus has been taken so far.
     pub fn bus_busy(&self, node: Place) -> Time {
         self.interfaces[node].busy()
