@@ -53,6 +53,7 @@
 //! | [`thread`] | what threads on the adapter can do |
 //! | [`rails`] | which adapter carries a message |
 //! | [`noise`] | the processor time that the operating system takes from the hosts |
+//! | [`faults`] | what fails, and when |
 //!
 //! Sources: petrini2003 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), garcia2005 the one about
 //! its successor ("Assessing MPI Performance on `QsNetII`").
@@ -63,6 +64,7 @@ pub mod cluster;
 pub mod config;
 mod distribution;
 pub mod dma;
+pub mod faults;
 mod in_flight;
 pub mod memory;
 pub mod meter;

@@ -78,6 +78,7 @@ impl Machine {
             group: self.group.config(),
             noise: self.noise_sources(),
             rails: self.rails.as_ref().map(Rails::config),
+            faults: None,
         }
     }
 }
