@@ -316,6 +316,9 @@ impl DmaEngine {
                 return None;
             }
             Ack::TestFailed => unreachable!("the packets of a DMA carry no test that could fail"),
+            Ack::Corrupted | Ack::Unreachable | Ack::TimedOut => {
+                unreachable!("no part of this machine fails")
+            }
             Ack::Error => {
                 let fault = packet.fault.take().expect("a destination has said why");
                 let stores = packet.kind != Kind::Broadcast;

@@ -32,12 +32,14 @@ mod census;
 mod circuit;
 mod deadlock;
 mod event;
+mod faults;
 mod grant;
 mod packet;
 mod ring;
 
 pub use census::{LinkCounters, PacketCensus};
 pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
+pub use faults::NoWay;
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
 use crate::config::MAX_FLITS;

@@ -111,7 +111,7 @@ pub enum Moved {
     Tail(ChannelId, Cycle),
 }
 
-/// Flits in the fabric, for checks of conservation: `injected + copied = delivered + in_flight` at any time.
+/// Flits in the fabric, for checks of conservation: `injected + copied = delivered + discarded + in_flight` at any time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlitCensus {
     /// Sent by adapters.
@@ -120,6 +120,8 @@ pub struct FlitCensus {
     pub copied: u64,
     /// Arrived in nodes.
     pub delivered: u64,
+    /// Arrived at the end of a channel whose worm was sunk.
+    pub discarded: u64,
     /// Found on wires and in buffers, by inspection.
     pub in_flight: u64,
 }

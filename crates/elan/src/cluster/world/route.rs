@@ -59,6 +59,7 @@ impl World {
                 Notice::Delivered(packet, node, spec) => {
                     self.arrived(node, packet, spec.token.into());
                 }
+                Notice::Damaged(..) => unreachable!("no part of this machine fails"),
                 Notice::Ended {
                     node, good, spec, ..
                 } => {
