@@ -32,6 +32,7 @@ pub mod thread_packets;
 pub(crate) mod thread_processor;
 
 use crate::config::Config;
+use crate::faults;
 use crate::in_flight::{DmaId, InFlight, PacketNumber, Token};
 use crate::memory::{Address, QueueNumber};
 use crate::{Place, Rail};
@@ -105,6 +106,8 @@ pub(crate) enum Due {
     Seen(Occurrence),
     /// A rail fails.
     Fails(Rail),
+    /// A part fails or is repaired, or the sources learn of it.
+    Fault(faults::Event),
     /// A process has slept enough.
     Wake(Signal),
 }

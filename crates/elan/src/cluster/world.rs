@@ -1,5 +1,6 @@
 //! The state behind all nodes, and its clock. The router ([`route`]) tells each part what happens.
 
+mod faults;
 mod route;
 
 use crate::Place;
@@ -9,6 +10,7 @@ use crate::adapter::mmu::shared::Memory;
 use crate::adapter::queue::{Queue, QueueId};
 use crate::adapter::{Due, Wires};
 use crate::config::Config;
+use crate::faults::Schedule;
 use crate::in_flight::InFlight;
 use crate::memory::EventId;
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
@@ -37,17 +39,23 @@ pub(crate) struct World {
     agenda: EventQueue<Due>,
     now: Time,
     notices: Vec<Notice>,
+    /// What fails and when; nothing without a list of faults.
+    faults: Schedule,
 }
 
 impl World {
-    pub fn new(config: Config, spawner: Spawner) -> Self {
+    pub fn new(mut config: Config, spawner: Spawner) -> Self {
+        if let Some(faults) = &config.faults {
+            let (topology, packet) = (&config.fabric.topology, &config.packet);
+            config.fabric.faults = Some(faults.of_fabric(topology, packet, config.cycle));
+        }
         let fabric = Fabric::new(config.fabric.clone());
         let topology = fabric.topology();
         let places = (topology.rails() - 1) * topology.positions() + topology.nodes();
         let lag = config.rails.map_or(Time::ZERO, |rails| {
             rails.status_lag(config.adapter.thread_cycle)
         });
-        World {
+        let mut world = World {
             adapters: (0..places).map(|_| Adapter::new(&config)).collect(),
             interfaces: (0..places).map(|_| BusInterface::new(&config)).collect(),
             memory: Memory::new(places, config.adapter.memory),
@@ -62,7 +70,10 @@ impl World {
             agenda: EventQueue::new(),
             now: Time::ZERO,
             notices: Vec::new(),
-        }
+            faults: Schedule::default(),
+        };
+        world.schedule_faults();
+        world
     }
 
     pub fn now(&self) -> Time {

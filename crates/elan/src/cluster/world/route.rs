@@ -187,6 +187,7 @@ impl World {
                     adapter.down.fire();
                 }
             }
+            Due::Fault(event) => self.fault(event),
             Due::Wake(signal) => self.wake(signal),
         }
     }
