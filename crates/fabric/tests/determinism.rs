@@ -91,6 +91,7 @@ proptest! {
         let blind = plain.0.iter().map(|&heard| match heard {
             Heard::Injected(at, spec) => Heard::Injected(at, nameless(spec)),
             Heard::Delivered(at, node, spec) => Heard::Delivered(at, node, nameless(spec)),
+            Heard::Damaged(at, node, spec) => Heard::Damaged(at, node, nameless(spec)),
             Heard::Ended(at, node, good, sequence, spec) => {
                 Heard::Ended(at, node, good, sequence, nameless(spec))
             }

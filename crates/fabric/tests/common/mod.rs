@@ -99,6 +99,7 @@ pub fn travel(config: &Config, spec: &PacketSpec) -> Cycle {
 pub enum Heard {
     Injected(Cycle, PacketSpec),
     Delivered(Cycle, Place, PacketSpec),
+    Damaged(Cycle, Place, PacketSpec),
     Acknowledged(PacketRecord, PacketSpec),
     Ended(Cycle, Place, bool, u32, PacketSpec),
 }
@@ -144,8 +145,12 @@ impl Bench {
                     Notice::Injected(spec) => Heard::Injected(now, spec),
                     Notice::Acknowledged(record, spec) => Heard::Acknowledged(record, spec),
                     Notice::Delivered(packet, node, spec) => {
-                        deliveries.push((packet, node, spec));
+                        deliveries.push((packet, node, spec, false));
                         Heard::Delivered(now, node, spec)
+                    }
+                    Notice::Damaged(packet, node, spec) => {
+                        deliveries.push((packet, node, spec, true));
+                        Heard::Damaged(now, node, spec)
                     }
                     Notice::Ended {
                         node,
@@ -158,8 +163,9 @@ impl Bench {
             if self.reversed {
                 deliveries.reverse();
             }
-            for (packet, node, spec) in deliveries {
-                let (turnaround, ack) = (self.answer)(&spec, node);
+            for (packet, node, spec, damaged) in deliveries {
+                let (turnaround, answer) = (self.answer)(&spec, node);
+                let ack = if damaged { Ack::Corrupted } else { answer };
                 self.fabric.acknowledge(now + turnaround, packet, ack);
             }
         }
