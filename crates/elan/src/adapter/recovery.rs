@@ -280,7 +280,8 @@ impl Wires<'_> {
     /// The owner of a get's bytes has given up sending them: the get fails, unless all bytes are there.
     pub fn lose_get(&mut self, get: DmaId, error: DmaError) {
         let progress = self.flight.dma_mut(get);
-        if progress.get == (Some(Get::Asking { stored: false })) && progress.stage < Stage::Completed
+        if progress.get == (Some(Get::Asking { stored: false }))
+            && progress.stage < Stage::Completed
         {
             progress.lose(error);
         }

@@ -55,11 +55,7 @@ impl Node {
 
     /// What this adapter has done so far about faults of the network.
     pub fn recoveries(&self) -> Recoveries {
-        *self
-            .world
-            .borrow_mut()
-            .flight()
-            .recoveries(self.place())
+        *self.world.borrow_mut().flight().recoveries(self.place())
     }
 
     /// Whether the machine lists faults.
