@@ -21,7 +21,8 @@
 //! A group whose members cannot all reach each other is *lost*, for ever: calls under way and later calls return the error in all
 //! members that can be told. There are three ways to learn of it:
 //!
-//! * the routing tables of all sources change at once, and leave no way between two leaders: both know by themselves;
+//! * the routing tables of all sources change at once, leave no way between two leaders, and still leave none `faults.detect` later
+//!   (a cable may be dead for a moment just when the tables learn of another): both leaders know by themselves;
 //! * a message of a call has been given up: the sender knows;
 //! * another member says so: who knows writes the error into the record of all leaders that do not know by themselves.
 //!
@@ -35,7 +36,7 @@ use elan::transaction::{WORD, word_of};
 use elan::{Action, DmaError, ElanAddr, EventId, Loss, Obstacle, Place, ProcessId, Transfer};
 use kernel::Signal;
 use std::cell::Cell;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
@@ -169,10 +170,26 @@ impl Group {
 
     async fn watch(&self, record: Record) {
         let node = self.node();
+        let detect = node.config().faults.as_ref().map(|faults| faults.detect);
+        let detect = detect.unwrap_or_default();
+        let mut since = None;
         while self.inner.local.lost.get().is_none() {
-            self.look_at_tables();
+            since = match (self.look_at_tables(), since) {
+                (Ok(()), _) => None,
+                (Err(_), None) => Some(node.now()),
+                (Err(error), Some(since)) if node.now() >= since + detect => {
+                    return self.lose(error);
+                }
+                (Err(_), since) => since,
+            };
             let tables = node.tables();
             let mut tables = tables.wait();
+            let mut again = pin!(async {
+                match since {
+                    Some(since) => node.sleep_until(since + detect).await,
+                    None => pending().await,
+                }
+            });
             let mut fallen = pin!(node.wait(record.fallen));
             let mut lost = pin!(node.wait(record.lost));
             let seen = poll_fn(|context| {
@@ -180,6 +197,8 @@ impl Group {
                     Poll::Ready(Seen::Loss)
                 } else if fallen.as_mut().poll(context).is_ready() {
                     Poll::Ready(Seen::Fall)
+                } else if again.as_mut().poll(context).is_ready() {
+                    Poll::Ready(Seen::Tables)
                 } else {
                     Pin::new(&mut tables).poll(context).map(|()| Seen::Tables)
                 }
@@ -200,16 +219,14 @@ impl Group {
     }
 
     /// Whether the routing tables have a way from this leader to all others, and back.
-    fn look_at_tables(&self) {
+    fn look_at_tables(&self) -> Result<(), DmaError> {
         let node = self.node();
         let here = node.place();
-        for &vp in &self.inner.layout.leaders {
+        self.inner.layout.leaders.iter().try_for_each(|&vp| {
             let there = self.place_of(vp);
             let both = node.way(here, there).and_then(|()| node.way(there, here));
-            if let Err(error) = both {
-                return self.lose(error.of_process(vp));
-            }
-        }
+            both.map_err(|error| error.of_process(vp))
+        })
     }
 
     fn place_of(&self, vp: ProcessId) -> Place {

@@ -48,11 +48,17 @@ impl Elan {
         if !self.node().lists_faults() {
             return pending().await;
         }
+        let node = self.node();
+        let detect = node.config().faults.as_ref().map(|faults| faults.detect);
         loop {
-            if let Err(error) = looks() {
-                return error;
+            if looks().is_err() {
+                // A cable may be dead for a moment just when the tables learn of another.
+                node.sleep(detect.unwrap_or_default()).await;
+                if let Err(error) = looks() {
+                    return error;
+                }
             }
-            let tables = self.node().tables();
+            let tables = node.tables();
             tables.wait().await;
         }
     }
