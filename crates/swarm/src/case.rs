@@ -1,6 +1,7 @@
 //! A case: a machine, a program, and what fails. It is data, so that a case can be changed, printed, and read again.
 
 use crate::draw;
+use crate::faults::Faults;
 use crate::machine::Machine;
 use crate::program::Program;
 use serde::{Deserialize, Serialize};
@@ -14,13 +15,19 @@ pub struct Case {
     pub machine: Machine,
     /// The program.
     pub program: Program,
+    /// What fails, if the machine lists faults.
+    pub faults: Option<Faults>,
 }
 
 impl Case {
     /// The case of a seed.
     pub fn of(seed: u64) -> Case {
         let (machine, program) = draw::draw(seed);
-        Case { machine, program }
+        Case {
+            faults: Faults::draw(seed, &machine),
+            machine,
+            program,
+        }
     }
 
     /// Reads a case that was printed.
@@ -34,8 +41,9 @@ impl Case {
     /// What it is, in a line.
     pub fn summary(&self) -> String {
         let steps = self.program.steps().count();
+        let faults = self.faults.as_ref().map_or(0, |faults| faults.list.len());
         format!(
-            "{} processes on {} nodes, {} phases, {steps} steps",
+            "{} processes on {} nodes, {} phases, {steps} steps, {faults} faults",
             self.program.processes(),
             self.machine.shape.nodes(),
             self.program.phases.len()

@@ -56,8 +56,19 @@ pub struct Report {
     pub waits: bool,
 }
 
-/// Simulated time within which each run without faults ends.
+/// Simulated time within which each run ends that masters its faults, and after which a run is over that does not.
 const LONGEST: Time = Time::from_secs(2);
+const OVER: Time = Time::from_ms(60);
+
+/// What may happen in a case.
+fn allowed(case: &Case) -> Allowed {
+    case.faults
+        .as_ref()
+        .map_or_else(Allowed::default, |faults| Allowed {
+            errors: !faults.are_mastered(&case.machine),
+            stopped: faults.stopped(&case.program),
+        })
+}
 
 /// Runs a case, and checks it.
 ///
@@ -68,7 +79,7 @@ pub fn check(case: &Case) -> Result<Report, Failure> {
     let (worm, census) = worm?;
     let (flit, _) = flit?;
     let fails = |wrong, what| Err(Failure { wrong, what });
-    let allowed = Allowed::default();
+    let allowed = allowed(case);
     if let Err(what) = oracle::check(&case.program, &worm, &allowed) {
         return fails(Wrong::Program, what);
     }
@@ -114,15 +125,25 @@ fn difference(worm: &Played, flit: &Played) -> String {
 /// Runs a case on a mover. Returns also what is left in the machine.
 fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
     let fails = |wrong| move |what| Failure { wrong, what };
-    let config = case.machine.config(engine).map_err(fails(Wrong::Case))?;
+    let mut config = case.machine.config(engine).map_err(fails(Wrong::Case))?;
+    let faults = case.faults.as_ref();
+    config.faults = faults.map(|faults| faults.config(&config.fabric.topology, &case.program));
     let played = quietly(|| {
         let watch = Watch {
-            limits: play::limits(LONGEST),
+            limits: play::limits(),
             cancel: None,
         };
         let mut cluster = Cluster::new(config, watch);
-        let rest = Time::from_ms(5);
-        let played = play::play(&mut cluster, &case.program, case.machine.waits(), rest)?;
+        let allowed = allowed(case);
+        let times = play::Times {
+            longest: if allowed.errors { OVER } else { LONGEST },
+            // What was given up by nobody is over by then.
+            rest: faults.map_or(Time::from_ms(5), |faults| {
+                faults.give_up + Time::from_ms(20)
+            }),
+        };
+        let (waits, stopped) = (case.machine.waits(), &allowed.stopped);
+        let played = play::play(&mut cluster, &case.program, waits, stopped, times)?;
         Ok((played, cluster.census()))
     });
     let played = played.map_err(fails(Wrong::Panic))?;

@@ -239,7 +239,7 @@ impl Collective {
         if let Kind::Barrier(barrier) = self.kind {
             let came = pe.now();
             match barrier {
-                Barrier::Software => group.gsync().await,
+                Barrier::Software => group.gsync().await.map_err(words)?,
                 Barrier::Hardware => group.hgsync().await.map_err(words)?,
                 Barrier::HardwareEvent => group.hgsyncevent().await.map_err(words)?,
                 Barrier::Shmem => shmem.barrier(group).await.map_err(words)?,

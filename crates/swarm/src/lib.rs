@@ -6,7 +6,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`machine`], [`program`], [`collective`] | the parts of a case, as data |
+//! | [`machine`], [`program`], [`collective`], [`faults`] | the parts of a case, as data |
 //! | [`mod@draw`] | the case of a seed |
 //! | [`play`] | runs a program on a simulated cluster, and notes what its processes find |
 //! | [`oracle`] | what the processes may find, worked out with plain vectors |
@@ -20,6 +20,7 @@ pub mod case;
 pub mod check;
 pub mod collective;
 pub mod draw;
+pub mod faults;
 pub mod machine;
 pub mod oracle;
 pub mod play;

@@ -18,6 +18,7 @@ swarm: random machines, programs and faults, checked
   swarm --seed 17 --print              prints the case of seed 17
 
   --threads N    cases at a time (default 1)
+  --all          goes on after a failure, and tells a line of each
   --shrink N     most runs to make a failing case smaller (default 2000; 0 leaves the case as it is)";
 
 /// What to do.
@@ -29,6 +30,7 @@ struct Task {
     shrink: u32,
     case: Option<String>,
     print: bool,
+    all: bool,
 }
 
 impl Task {
@@ -41,31 +43,45 @@ impl Task {
             shrink: 2000,
             case: None,
             print: false,
+            all: false,
         };
         while let Some(word) = words.next() {
-            if word == "--print" {
-                task.print = true;
-                continue;
-            }
-            let value = words.next();
-            let value =
-                value.ok_or_else(|| format!("{word} needs a value, or is unknown\n\n{HELP}"))?;
-            let number = || {
-                let number = value.parse::<u64>();
-                number.map_err(|_| format!("{word} {value}: not a number\n\n{HELP}"))
-            };
             match word.as_str() {
-                "--seed" => task.seed = number()?,
-                "--count" => task.count = number()?,
-                "--seconds" => task.seconds = Some(number()?),
-                "--threads" => task.threads = number()?.max(1),
-                "--shrink" => task.shrink = number()? as u32,
-                "--case" => task.case = Some(value),
-                _ => return Err(format!("{word} is unknown\n\n{HELP}")),
+                "--print" => task.print = true,
+                "--all" => task.all = true,
+                _ => {
+                    let value = words.next();
+                    task.set(
+                        &word,
+                        value.ok_or_else(|| wrong(&word, "needs a value, or is unknown"))?,
+                    )?;
+                }
             }
         }
         Ok(task)
     }
+
+    fn set(&mut self, word: &str, value: String) -> Result<(), String> {
+        if word == "--case" {
+            self.case = Some(value);
+            return Ok(());
+        }
+        let number = value.parse::<u64>();
+        let number = number.map_err(|_| wrong(word, "needs a number"))?;
+        match word {
+            "--seed" => self.seed = number,
+            "--count" => self.count = number,
+            "--seconds" => self.seconds = Some(number),
+            "--threads" => self.threads = number.max(1),
+            "--shrink" => self.shrink = number as u32,
+            _ => return Err(wrong(word, "is unknown")),
+        }
+        Ok(())
+    }
+}
+
+fn wrong(word: &str, what: &str) -> String {
+    format!("{word} {what}\n\n{HELP}")
 }
 
 /// What all threads have done.
@@ -76,6 +92,7 @@ struct Sum {
     done: u64,
     errors: u64,
     waits: u64,
+    failed: u64,
 }
 
 fn main() -> ExitCode {
@@ -146,6 +163,11 @@ fn search(task: &Task) -> ExitCode {
                             sum.errors += report.errors;
                             sum.waits += u64::from(report.waits);
                         }
+                        Err(failure) if task.all => {
+                            let mut sum = sum.lock().expect("nobody panics with the lock");
+                            sum.failed += 1;
+                            println!("seed {seed}: {failure}");
+                        }
                         Err(failure) => {
                             over.store(true, Ordering::Relaxed);
                             let mut failed = failed.lock().expect("nobody panics with the lock");
@@ -172,6 +194,10 @@ fn search(task: &Task) -> ExitCode {
     );
     match failed.into_inner().expect("nobody panics with the lock") {
         Some((seed, failure)) => tell(Some(seed), Case::of(seed), failure, task.shrink),
+        None if sum.failed > 0 => {
+            println!("{} cases fail", sum.failed);
+            ExitCode::FAILURE
+        }
         None => ExitCode::SUCCESS,
     }
 }

@@ -8,8 +8,8 @@ use crate::collective::{Outcome, SPANS, area};
 use crate::program::{
     Act, BOARDS, By, Label, Phase, Program, Range, SLOT, Step, WORDS, bytes, queued,
 };
-use elan::{Cluster, ElanAddr, EventId, NodeId, ProcessId, Stop, Transfer, Wait};
-use kernel::{Bound, Exceeded, Limits, memory};
+use elan::{Cluster, ElanAddr, EventId, NodeId, ProcessId, Transfer, Wait};
+use kernel::{Limits, memory};
 use libelan::elan::group::Group;
 use libelan::elan::putget::Remote;
 use libelan::elan::queue::RxQueue;
@@ -17,7 +17,7 @@ use libelan::elan::tport::{Mode, Room, Rx, Tx};
 use libelan::mpi::Request;
 use libelan::{Job, Pe};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -84,7 +84,7 @@ pub enum End {
     Finished,
     /// Some wait, and nothing is left to happen, or the time is over.
     Waits(String),
-    /// Packets wait for each other, or things happen without end.
+    /// More happened than may happen.
     Endless(String),
 }
 
@@ -107,16 +107,25 @@ pub struct Played {
     pub packets: u64,
 }
 
-/// The bounds of a run.
-pub fn limits(time: Time) -> Limits {
+/// The bounds of a run, which none should come near.
+pub fn limits() -> Limits {
     Limits {
-        time: Some(time),
-        events: Some(4_000_000),
+        time: None,
+        events: Some(20_000_000),
         memory: Some(Bytes::new(memory::current().as_u64() + (4 << 30))),
     }
 }
 
-/// Plays a program on a cluster, and then lets the cluster rest for a time.
+/// How long a run may take, and how long the cluster rests afterwards.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// From the start of the run to its end.
+    pub longest: Time,
+    /// From its end to the look at what is left.
+    pub rest: Time,
+}
+
+/// Plays a program on a cluster, and then lets the cluster rest for a time. The run does not wait for processes that stop.
 ///
 /// # Errors
 /// If the job cannot be started.
@@ -124,30 +133,29 @@ pub fn play(
     cluster: &mut Cluster,
     program: &Program,
     waits: Wait,
-    rest: Time,
+    stopped: &BTreeSet<usize>,
+    times: Times,
 ) -> Result<Played, String> {
     let job = Job::at("swarm", program.places.iter().copied().map(NodeId::new));
-    let job = job.map_err(|error| error.to_string())?.waiting(waits);
+    let job = job.map_err(words)?.waiting(waits);
     let stage = Rc::new(Stage::new(program));
     let launched = job.launch(cluster, {
         let stage = Rc::clone(&stage);
         async move |pe| stage.run(pe).await
     });
-    launched.map_err(|error| error.to_string())?;
-    let end = match cluster.run() {
-        Ok(()) => End::Finished,
-        Err(stop) => match &stop {
-            Stop::Deadlock { packets: None, .. } => End::Waits(stop.to_string()),
-            Stop::Exceeded(Exceeded {
-                bound: Bound::Time(_),
-                ..
-            }) => End::Waits(stop.to_string()),
-            _ => End::Endless(stop.to_string()),
-        },
+    launched.map_err(words)?;
+    let is_over = || {
+        let mut open = stage.waits.iter().enumerate();
+        !open.any(|(process, waits)| waits.get().is_some() && !stopped.contains(&process))
+    };
+    let end = match cluster.run_while(times.longest, |_| !is_over()) {
+        Err(stop) => End::Endless(words(stop)),
+        Ok(_) if is_over() => End::Finished,
+        Ok(_) => End::Waits(stage.waiting(cluster)),
     };
     let at = cluster.now();
     // A run that has passed its bounds goes on no more.
-    let _ = cluster.run_until(at + rest);
+    let _ = cluster.run_until(at + times.rest);
     cluster.check_conservation();
     let players = stage.players.borrow();
     let left = players.iter().map(|player| Some(player.as_ref()?.left()));
@@ -181,7 +189,7 @@ impl Stage {
         Stage {
             events: notifies.map(|(_, step)| step.op).zip(0..).collect(),
             notes: RefCell::default(),
-            waits: vec![Cell::new(None); processes],
+            waits: vec![Cell::new(Some((0, 0))); processes],
             players: RefCell::new(vec![None; processes]),
             program: program.clone(),
         }
@@ -194,6 +202,31 @@ impl Stage {
             at: pe.now(),
             found,
         });
+    }
+
+    /// Who waits, and for what.
+    fn waiting(&self, cluster: &Cluster) -> String {
+        let packets = cluster.census().under_way;
+        let mut text = format!(
+            "at {} processes wait, and {packets} packets are under way:",
+            cluster.now()
+        );
+        for (process, waits) in self.waits.iter().enumerate() {
+            let Some((phase, place)) = waits.get() else {
+                continue;
+            };
+            let steps = self
+                .program
+                .phases
+                .get(phase)
+                .map(|phase| &phase.steps[process]);
+            let step = steps.and_then(|steps| steps.get(place));
+            text += &match step {
+                Some(step) => format!(" {process} in phase {phase} for {step:?};"),
+                None => format!(" {process} for all others, in phase {phase};"),
+            };
+        }
+        text
     }
 
     fn waits(&self, process: u32, place: Option<Place>) {

@@ -1,6 +1,6 @@
 //! Makes a failing case smaller, as long as it fails in the same way: greedy deletion.
 //!
-//! Each round tries, in this order: fewer phases, fewer operations (halves, quarters, ... single ones), fewer processes, shorter
+//! Each round tries, in this order: fewer faults, fewer phases, fewer operations (halves, quarters, ... single ones), fewer processes, shorter
 //! transfers, a plainer machine. The first smaller case that still fails is kept, and the round goes on with it. It ends when no
 //! change of a round helps, or after a number of runs.
 
@@ -31,6 +31,7 @@ pub fn shrink(case: Case, failure: Failure, most: u32) -> Shrunk {
     };
     loop {
         let before = best.case.clone();
+        best.faults(most);
         best.phases(most);
         best.operations(most);
         best.processes(most);
@@ -56,6 +57,24 @@ impl Shrunk {
                 true
             }
             _ => false,
+        }
+    }
+
+    fn faults(&mut self, most: u32) {
+        let mut case = self.case.clone();
+        case.faults = None;
+        self.try_case(case, most);
+        let count = self
+            .case
+            .faults
+            .as_ref()
+            .map_or(0, |faults| faults.list.len());
+        for place in (0..count).rev() {
+            let mut case = self.case.clone();
+            if let Some(faults) = &mut case.faults {
+                faults.list.remove(place);
+            }
+            self.try_case(case, most);
         }
     }
 

@@ -2,10 +2,11 @@
 
 use elan::{Cluster, Watch};
 use fabric::Engine;
+use std::collections::BTreeSet;
 use swarm::Case;
 use swarm::collective::Outcome;
 use swarm::oracle::{self, Allowed};
-use swarm::play::{Found, Left, Played, play};
+use swarm::play::{Found, Left, Played, Times, play};
 use units::Time;
 
 /// A lie; whether there was anything to change.
@@ -133,8 +134,18 @@ const LIES: [(&str, Lie); 14] = [
 fn played(case: &Case) -> Played {
     let config = case.machine.config(Engine::Worm).expect("it was drawn");
     let mut cluster = Cluster::new(config, Watch::default());
-    let rest = Time::from_ms(5);
-    let played = play(&mut cluster, &case.program, case.machine.waits(), rest);
+    let times = Times {
+        longest: Time::from_secs(2),
+        rest: Time::from_ms(5),
+    };
+    let stopped = BTreeSet::new();
+    let played = play(
+        &mut cluster,
+        &case.program,
+        case.machine.waits(),
+        &stopped,
+        times,
+    );
     played.expect("the nodes are there")
 }
 
