@@ -78,12 +78,7 @@ impl Group {
     }
 
     /// A broadcast: teams gather, leaders spread, teams copy.
-    pub(super) async fn broadcast(
-        &self,
-        span: Span,
-        root: u32,
-        way: Way,
-    ) -> Result<(), DmaError> {
+    pub(super) async fn broadcast(&self, span: Span, root: u32, way: Way) -> Result<(), DmaError> {
         let (layout, rank) = (&self.inner.layout, self.inner.rank);
         let process = ProcessId::new(root);
         let root = Rank::new(root);

@@ -79,11 +79,7 @@ impl Group {
 
     /// The barrier of the leaders, the best that the group has; returns which it was. Before a barrier by software, the process
     /// prepares for what comes next.
-    pub(super) async fn barrier(
-        &self,
-        how: Wait,
-        prepare: impl FnOnce(),
-    ) -> Result<Way, DmaError> {
+    pub(super) async fn barrier(&self, how: Wait, prepare: impl FnOnce()) -> Result<Way, DmaError> {
         let layout = &self.inner.layout;
         if layout.leaders.len() == 1 {
             return Ok(Way::Hardware);

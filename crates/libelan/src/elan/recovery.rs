@@ -348,7 +348,11 @@ impl Group {
     /// Whether the routing tables tell an adapter of a loss, too.
     fn knows(&self, there: Place, loss: Loss) -> bool {
         let node = self.node();
-        let other = if loss.to == node.place() { loss.from } else { loss.to };
+        let other = if loss.to == node.place() {
+            loss.from
+        } else {
+            loss.to
+        };
         let both = node.way(there, other).and_then(|()| node.way(other, there));
         matches!(loss.reason, Obstacle::NoWay(_)) && both.is_err()
     }

@@ -14,8 +14,8 @@ use elan::{
 use kernel::Signal;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::task::Poll;
 use std::rc::Rc;
+use std::task::Poll;
 use units::{Bytes, Time};
 
 /// The length of a posted receive's descriptor: an envelope's, and as much again for event and buffer; assumed.
@@ -131,7 +131,9 @@ pub(super) async fn finish(
         Outcome::Here(received) => return Ok(received),
         Outcome::Failed(error) => {
             let cut_off = receive.cut_off.get().map(TportError::from);
-            return Err(cut_off.filter(|_| error == TportError::Cancelled).unwrap_or(error));
+            return Err(cut_off
+                .filter(|_| error == TportError::Cancelled)
+                .unwrap_or(error));
         }
         Outcome::Buffered(received, buffer) => (received, buffer),
     };
