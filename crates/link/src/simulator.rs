@@ -5,7 +5,6 @@ use crate::part::{Payload, Reassembly};
 use crate::turn::{self, SIMULATOR, Word};
 use crate::{Order, OrderKind, Report, Settings};
 use rustix::fs::MemfdFlags;
-use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -103,13 +102,11 @@ impl Simulator {
         (pid != 0).then_some(pid)
     }
 
-    /// Kills the process of a rank that has attached.
-    pub fn kill(&self, rank: u32) {
-        let pid = self.pid(rank).and_then(|pid| i32::try_from(pid).ok());
-        if let Some(pid) = pid.and_then(Pid::from_raw) {
-            // A process that has ended meanwhile needs no signal.
-            let _ = kill_process(pid, Signal::KILL);
-        }
+    /// Lets one rank leave at once if it waits, and else as soon as it does: its simulated host has stopped.
+    pub fn stop(&self, rank: u32) {
+        let slot = self.area.slot(rank);
+        slot.stopped.store(1, SeqCst);
+        slot.turn.wake();
     }
 
     /// The MPI call that a rank is in, by its number; 0 in none.

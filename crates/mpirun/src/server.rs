@@ -261,7 +261,7 @@ impl Server {
             if self.keep_going {
                 agent.dies(now);
                 self.turns.give_up(rank);
-                link.kill(rank);
+                link.stop(rank);
             }
         }
         match first {
@@ -447,6 +447,7 @@ impl Server {
             nodes,
             links: self.baseline.links(&self.cluster),
             faults: workload::faults::rows(&self.cluster),
+            resent: workload::faults::recoveries(&self.cluster).resent,
             series: series.unwrap_or_default(),
             time,
             packets: self.cluster.packets(),

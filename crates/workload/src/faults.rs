@@ -83,7 +83,7 @@ fn row(episode: Episode, wiring: &dyn Wiring) -> FaultRow {
 }
 
 /// What all adapters together have done about faults so far; nothing where no faults are listed.
-pub(crate) fn recoveries(cluster: &Cluster) -> Recoveries {
+pub fn recoveries(cluster: &Cluster) -> Recoveries {
     let mut sum = Recoveries::default();
     if cluster.config().faults.is_none() {
         return sum;
