@@ -37,6 +37,7 @@ trait Network {
     fn events(&self) -> [u64; 2];
     fn packet_census(&self) -> PacketCensus;
     fn flit_census(&self) -> FlitCensus;
+    fn taken(&self) -> u64;
     fn flits_under_way(&self) -> u64;
 }
 
@@ -120,6 +121,10 @@ impl<R: Routing, M: Motion> Network for Running<R, M> {
 
     fn flit_census(&self) -> FlitCensus {
         self.mover.census(self.control.now())
+    }
+
+    fn taken(&self) -> u64 {
+        self.control.taken()
     }
 
     fn flits_under_way(&self) -> u64 {
@@ -286,6 +291,11 @@ impl Fabric {
     /// Flits by state, found by inspection of all buffers.
     pub fn flit_census(&self) -> FlitCensus {
         self.network.flit_census()
+    }
+
+    /// Virtual channels of all links that packets hold, or tokens that are on their way to free them.
+    pub fn channels_taken(&self) -> u64 {
+        self.network.taken()
     }
 
     /// Sum of the lengths of the packets under way that have not been delivered, in flits. A broadcast counts once for each

@@ -154,6 +154,14 @@ impl Faults {
         }
     }
 
+    /// Whether everything that was down has been repaired some milliseconds after the start, and no more bits flip.
+    pub fn are_over(&self) -> bool {
+        let mut list = self.list.iter();
+        list.all(|fault| {
+            matches!(fault.when, When::During(..)) && !matches!(fault.part, Part::Host(_))
+        })
+    }
+
     /// Processes whose host stops.
     pub fn stopped(&self, program: &Program) -> BTreeSet<usize> {
         let hosts = self.list.iter().filter_map(|fault| match fault.part {

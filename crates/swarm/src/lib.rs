@@ -24,6 +24,7 @@ pub mod faults;
 pub mod machine;
 pub mod oracle;
 pub mod play;
+mod probe;
 pub mod program;
 pub mod shrink;
 

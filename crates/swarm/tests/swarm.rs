@@ -3,10 +3,15 @@
 //! | variable | meaning | default |
 //! |---|---|---|
 //! | `ELANITE_SWARM_SEED` | the first seed | 0 |
-//! | `ELANITE_SWARM_CASES` | how many | 150; 10,000 in the long test |
+//! | `ELANITE_SWARM_CASES` | how many | 200; 10,000 in the long test |
+//! | `ELANITE_FUZZ_SECONDS` | for how long instead | |
+//! | `ELANITE_FUZZ_SHRINK` | most runs to make a failing case smaller | 300 |
+
+#![expect(clippy::disallowed_methods, reason = "the search may end after a time")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 use swarm::program::Act;
 use swarm::{Case, Report, check, shrink};
 
@@ -20,7 +25,9 @@ fn variable(name: &str) -> Option<u64> {
 fn right(seed: u64) -> Report {
     let case = Case::of(seed);
     check(&case).unwrap_or_else(|failure| {
-        let shrunk = shrink(case, failure, 300);
+        println!("seed {seed}: {failure}");
+        let most = variable("ELANITE_FUZZ_SHRINK").unwrap_or(300);
+        let shrunk = shrink(case, failure, most as u32);
         panic!(
             "seed {seed}: {}\nto see it again: make swarm CASE='{}'",
             shrunk.failure, shrunk.case
@@ -31,14 +38,20 @@ fn right(seed: u64) -> Report {
 fn many(count: u64) {
     let first = variable("ELANITE_SWARM_SEED").unwrap_or(0);
     let count = variable("ELANITE_SWARM_CASES").unwrap_or(count);
-    for seed in first..first + count {
+    let (seconds, begin) = (variable("ELANITE_FUZZ_SECONDS"), Instant::now());
+    let seconds = seconds.map(Duration::from_secs);
+    let goes_on = |seed| match seconds {
+        Some(seconds) => begin.elapsed() < seconds,
+        None => seed < first + count,
+    };
+    for seed in (first..).take_while(|&seed| goes_on(seed)) {
         right(seed);
     }
 }
 
 #[test]
 fn a_share_of_the_swarm_is_right() {
-    many(150);
+    many(200);
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub struct Census {
     pub descriptors: u64,
     /// Packets in the fabric.
     pub under_way: u64,
+    /// Virtual channels that are taken.
+    pub channels: u64,
 }
 
 impl Census {
@@ -30,6 +32,7 @@ impl Cluster {
     pub fn census(&self) -> Census {
         let mut world = self.world.borrow_mut();
         let packets = world.fabric().packet_census();
+        let channels = world.fabric().channels_taken();
         let [dmas, of_dmas, thread_packets] = world.flight().census();
         Census {
             dmas,
@@ -37,6 +40,7 @@ impl Cluster {
             thread_packets,
             descriptors: world.descriptors(),
             under_way: packets.queued + packets.under_way,
+            channels,
         }
     }
 }

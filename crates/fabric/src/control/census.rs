@@ -82,6 +82,14 @@ impl<R: Routing> Control<R> {
         }
     }
 
+    /// Channels of all links that are not free, nor will be free with the repair of their cable.
+    pub fn taken(&self) -> u64 {
+        let kept = |link| self.faults.as_ref().map_or(0, |faults| faults.kept(link));
+        let links = self.free.iter_enumerated();
+        let free = links.map(|(link, free)| u64::from((free | kept(link)).count_ones()));
+        u64::from(self.config.channels) * self.free.len() as u64 - free.sum::<u64>()
+    }
+
     pub fn flits_under_way(&self) -> u64 {
         let counts = |flight: &&Flight<R::Path>| {
             !flight.spec.destination.is_broadcast() && flight.delivered == 0

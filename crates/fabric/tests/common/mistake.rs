@@ -40,11 +40,13 @@ fn side(hunk: &str, sign: char) -> String {
 pub struct Mistake {
     /// Relative to the crate.
     pub file: String,
+    /// The crate whose sources the mistake changes, relative to the crate.
+    home: String,
     hunks: Vec<Hunk>,
 }
 
 impl Mistake {
-    fn read(path: &Path) -> Self {
+    fn read(path: &Path, home: &str) -> Self {
         let file = path.strip_prefix(package()).expect("it is ours");
         let file = file.display().to_string();
         let text = fs::read_to_string(path).expect("it can be read");
@@ -63,14 +65,15 @@ impl Mistake {
                 new: side(lines, '+'),
             }));
         }
-        Mistake { file, hunks }
+        let home = home.to_string();
+        Mistake { file, home, hunks }
     }
 
     /// The sources that the mistake changes in the crate at a path, each with its new text; or why the mistake cannot be made.
     pub fn changed(&self, package: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         let mut changed: Vec<(PathBuf, String)> = Vec::new();
         for Hunk { source, old, new } in &self.hunks {
-            let path = package.join(source);
+            let path = package.join(&self.home).join(source);
             let before = match changed.iter().position(|(other, _)| *other == path) {
                 Some(place) => changed.swap_remove(place).1,
                 None => fs::read_to_string(&path).unwrap_or_default(),
@@ -94,14 +97,21 @@ pub fn package() -> &'static Path {
 }
 
 /// The mistakes in a folder.
+#[allow(dead_code, reason = "each test file uses a part")]
 pub fn mistakes(folder: &str) -> Vec<Mistake> {
-    let folder = package().join("tests/mistakes").join(folder);
+    mistakes_of("", folder)
+}
+
+/// The mistakes in a folder of a crate that is named by its path from here.
+pub fn mistakes_of(home: &str, folder: &str) -> Vec<Mistake> {
+    let folder = package().join(home).join("tests/mistakes").join(folder);
     let entries = fs::read_dir(folder).expect("the folder is there");
     let mut paths: Vec<_> = entries
         .map(|entry| entry.expect("it can be read").path())
         .collect();
     paths.sort();
-    paths.iter().map(|path| Mistake::read(path)).collect()
+    let mistakes = paths.iter().map(|path| Mistake::read(path, home));
+    mistakes.collect()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -203,4 +213,3 @@ impl Copy {
         result
     }
 }
-
