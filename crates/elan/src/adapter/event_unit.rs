@@ -128,6 +128,11 @@ impl Event {
         }
     }
 
+    /// Occurrences that are missing until the event is set, and occurrences since it was set.
+    pub fn occurrences(&self) -> (u32, u32) {
+        (self.count, self.extra)
+    }
+
     /// What the operating system fires to wake a process that blocks from now on; none if the block is there already.
     pub fn wake_up(&mut self) -> Option<Signal> {
         if self.copied {

@@ -6,17 +6,21 @@
 //! fabric's cycle, in the order that the fabric gives. What adapters then hand to the fabric takes effect in the next
 //! cycle. Events at the same time are ordered by the place of their adapter, then by the order of scheduling.
 
+mod census;
+mod failing;
 mod host;
 mod node;
 mod waiting;
 mod world;
 
+pub use census::Census;
 pub use node::Node;
 pub(crate) use world::World;
 
 use crate::adapter::Due;
 use crate::adapter::mmu::context::{Capability, NoContext};
 use crate::config::Config;
+use crate::faults::Episode;
 use crate::meter::Meter;
 use crate::{NodeId, Place, Rail};
 use fabric::{Broadcast, LinkCounters, LinkId};
@@ -344,6 +348,11 @@ impl Cluster {
     /// What a link has done so far.
     pub fn link(&self, link: impl Into<LinkId>) -> LinkCounters {
         self.world.borrow_mut().link(link.into())
+    }
+
+    /// What has failed so far: the faults of [`Config::faults`] in the order in which they occurred, those of bits first.
+    pub fn faults(&self) -> Vec<Episode> {
+        self.world.borrow().episodes().to_vec()
     }
 
     /// The parameters.

@@ -23,6 +23,10 @@ pub struct LinkCounters {
     /// headers come in at the end of the link: the waits for this link and for the links before it, but not the time before a
     /// packet took its injection channel, which is the backlog of the adapter.
     pub delay: u64,
+    /// Packets that bit errors have damaged on the link, headers included.
+    pub errors: u64,
+    /// Cycles in which the cable of the link was dead.
+    pub down: u64,
 }
 
 /// Packets by their state: `offered = queued + under_way + acknowledged`, at any time.
@@ -53,6 +57,11 @@ impl<R: Routing> Control<R> {
             tokens: carried.tokens,
             waiting: counted.waited,
             delay: counted.delay,
+            errors: self.faults.as_ref().map_or(0, |faults| faults.errors(link)),
+            down: self
+                .faults
+                .as_ref()
+                .map_or(0, |faults| faults.down(link, self.now)),
         }
     }
 
@@ -71,6 +80,14 @@ impl<R: Routing> Control<R> {
                 .sum(),
             acknowledged: self.acknowledged,
         }
+    }
+
+    /// Channels of all links that are not free, nor will be free with the repair of their cable.
+    pub fn taken(&self) -> u64 {
+        let kept = |link| self.faults.as_ref().map_or(0, |faults| faults.kept(link));
+        let links = self.free.iter_enumerated();
+        let free = links.map(|(link, free)| u64::from((free | kept(link)).count_ones()));
+        u64::from(self.config.channels) * self.free.len() as u64 - free.sum::<u64>()
     }
 
     pub fn flits_under_way(&self) -> u64 {

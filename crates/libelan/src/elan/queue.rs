@@ -90,6 +90,16 @@ impl RxQueue {
         self.queue.start().elan
     }
 
+    /// Messages in the queue.
+    pub fn len(&self) -> usize {
+        self.elan.node().queue_len(self.queue)
+    }
+
+    /// Whether there is no message in the queue.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Takes the first message, if there is one.
     pub async fn poll(&self) -> Option<Box<[u8]>> {
         self.elan.node().take(self.queue).await

@@ -169,6 +169,11 @@ impl Context {
         }
     }
 
+    /// Memory of both kinds that is allocated now.
+    pub fn used(&self) -> Bytes {
+        self.inner.main.borrow().used() + self.inner.elan.borrow().used()
+    }
+
     /// The adapter's address of a byte (`elan3_main2elan`).
     pub fn main2elan(&self, at: MainAddr) -> Option<ElanAddr> {
         at.elan()

@@ -1,0 +1,60 @@
+//! A case: a machine, a program, and what fails. It is data, so that a case can be changed, printed, and read again.
+
+use crate::draw;
+use crate::faults::Faults;
+use crate::machine::Machine;
+use crate::program::Program;
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
+
+/// A machine, its program, and what fails.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// The machine.
+    pub machine: Machine,
+    /// The program.
+    pub program: Program,
+    /// What fails, if the machine lists faults.
+    pub faults: Option<Faults>,
+}
+
+impl Case {
+    /// The case of a seed.
+    pub fn of(seed: u64) -> Case {
+        let (machine, program) = draw::draw(seed);
+        Case {
+            faults: Faults::draw(seed, &machine),
+            machine,
+            program,
+        }
+    }
+
+    /// Reads a case that was printed.
+    ///
+    /// # Errors
+    /// Where the text is no case, and why.
+    pub fn parse(text: &str) -> Result<Case, String> {
+        serde_json::from_str(text).map_err(|error| format!("not a case: {error}"))
+    }
+
+    /// What it is, in a line.
+    pub fn summary(&self) -> String {
+        let steps = self.program.steps().count();
+        let faults = self.faults.as_ref().map_or(0, |faults| faults.list.len());
+        format!(
+            "{} processes on {} nodes, {} phases, {steps} steps, {faults} faults",
+            self.program.processes(),
+            self.machine.shape.nodes(),
+            self.program.phases.len()
+        )
+    }
+}
+
+impl Display for Case {
+    /// In one line, without a single quotation mark.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let text = serde_json::to_string(self).map_err(|_| fmt::Error)?;
+        f.write_str(&text)
+    }
+}

@@ -1,0 +1,387 @@
+//! Programs, drawn from a seed.
+
+use crate::collective::{Barrier, Broadcast, Collective, Kind, Reduce, SPANS};
+use crate::machine::Machine;
+use crate::program::{Act, BOARDS, By, HEAD, Label, Phase, Program, Range, SLOT, Step, WORDS};
+use kernel::random::Stream;
+
+/// Draws numbers.
+pub struct Draw(Stream);
+
+impl Draw {
+    /// The numbers of a seed, for a purpose.
+    pub fn new(seed: u64, purpose: &str) -> Self {
+        Draw(Stream::new(seed, purpose))
+    }
+
+    /// A number from 0 to before `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0.uniform_u64(0..end)
+    }
+
+    /// True so often.
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// Any of some values.
+    pub fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len() as u64) as usize]
+    }
+
+    fn shuffle<T>(&mut self, values: &mut [T]) {
+        for end in (1..values.len()).rev() {
+            values.swap(end, self.below(end as u64 + 1) as usize);
+        }
+    }
+
+    /// A length, mostly short.
+    fn length(&mut self) -> u64 {
+        let most = self.one_of(&[1, 65, 65, 300, 400, 3000, 20_000]);
+        self.below(most)
+    }
+}
+
+/// A random machine, and a program for it.
+pub fn draw(seed: u64) -> (Machine, Program) {
+    let mut draw = Draw::new(seed, "swarm");
+    let processes = match draw.below(20) {
+        0 => 17 + draw.below(48),
+        1..=5 => 7 + draw.below(10),
+        _ => 1 + draw.below(6),
+    };
+    let machine = Machine::draw(&mut draw, processes as u32);
+    let nodes = 0..machine.shape.nodes();
+    let mut places: Vec<u32> = nodes
+        .flat_map(|node| vec![node; machine.cpus() as usize])
+        .collect();
+    draw.shuffle(&mut places);
+    places.truncate(processes as usize);
+    let mut program = Program {
+        places,
+        rounds: (0..draw.below(3))
+            .map(|_| round(&mut draw, processes))
+            .collect(),
+        slots: draw.one_of(&[1, 2, 4]),
+        phases: Vec::new(),
+    };
+    let mut drawing = Drawing {
+        groups: program.groups(),
+        roomy: machine.is_roomy(),
+        bits: vec![0; (processes * u64::from(WORDS)) as usize],
+        ops: 0,
+        draw,
+    };
+    program.phases = (0..=drawing.draw.below(3))
+        .map(|_| drawing.phase())
+        .collect();
+    (machine, program)
+}
+
+/// Groups of some of the processes, in any order.
+fn round(draw: &mut Draw, processes: u64) -> Vec<Vec<u32>> {
+    let mut left: Vec<u32> = (0..processes as u32).collect();
+    if draw.chance(50) {
+        draw.shuffle(&mut left);
+    }
+    let mut groups = Vec::new();
+    while !left.is_empty() && groups.len() < 3 {
+        let rest = left.split_off(1 + draw.below(left.len() as u64) as usize);
+        groups.push(std::mem::replace(&mut left, rest));
+    }
+    groups
+}
+
+/// A message, before it is decided when its ends come.
+struct Message {
+    from: u32,
+    to: u32,
+    label: Label,
+    length: u64,
+}
+
+/// A program in the making.
+struct Drawing {
+    draw: Draw,
+    groups: Vec<Vec<u32>>,
+    /// Whether buffers of the system are large enough.
+    roomy: bool,
+    /// By process and word, the bits that operations have.
+    bits: Vec<u32>,
+    /// Operations so far.
+    ops: u32,
+}
+
+impl Drawing {
+    fn op(&mut self) -> u32 {
+        self.ops += 1;
+        self.ops - 1
+    }
+
+    fn processes(&self) -> u32 {
+        self.groups[0].len() as u32
+    }
+
+    fn process(&mut self) -> u32 {
+        let processes = self.processes();
+        self.draw.below(processes.into()) as u32
+    }
+
+    fn messages(&mut self, blocking: bool) -> Vec<Message> {
+        let many = self.draw.below(4 * u64::from(self.processes()).min(16) + 6);
+        let mut messages = Vec::new();
+        for _ in 0..many {
+            let (from, to) = (self.process(), self.process());
+            // A process cannot wait for a message to itself before it has received it.
+            if blocking && from == to {
+                continue;
+            }
+            // A process that waits for one message at a time must name the sender, or may take the wrong message and wait for
+            // ever.
+            let classes: &[u32] = if blocking { &[0, 3] } else { &[0, 1, 2, 3] };
+            let class = self.draw.one_of(classes);
+            let tag = self.draw.below(4) as u32;
+            messages.push(Message {
+                from,
+                to,
+                label: Label { class, tag },
+                length: self.draw.length(),
+            });
+        }
+        messages
+    }
+
+    fn phase(&mut self) -> Phase {
+        let blocking = self.draw.chance(30);
+        let mut steps: Vec<Vec<Step>> = (0..self.processes()).map(|_| Vec::new()).collect();
+        let messages = self.messages(blocking);
+        // Messages to queues may wait for their receiver's turn, and Shmem's collective calls wait for all messages.
+        let queues = !blocking && self.draw.chance(40);
+        // All processes come to collective calls in the same order, and between the same messages if they wait for messages.
+        let many = self.draw.below(6);
+        let mut calls: Vec<usize> = (0..many)
+            .map(|_| self.draw.below(messages.len() as u64 + 1) as usize)
+            .collect();
+        calls.sort_unstable();
+        let mut calls = calls.into_iter().peekable();
+        for index in 0..=messages.len() {
+            while calls.next_if_eq(&index).is_some() {
+                let call = self.collective(!queues);
+                let op = self.op();
+                for &member in &self.groups[call.group] {
+                    let act = Act::Collective(call);
+                    steps[member as usize].push(Step { op, act });
+                }
+            }
+            let Some(message) = messages.get(index) else {
+                break;
+            };
+            self.message(message, &messages, &mut steps);
+        }
+        self.accesses(&mut steps);
+        self.additions(&mut steps);
+        if queues {
+            self.queues(&mut steps);
+        }
+        for steps in &mut steps {
+            if !blocking {
+                self.draw.shuffle(steps);
+                in_order(steps);
+            }
+        }
+        for steps in &mut steps {
+            for _ in 0..self.draw.below(4) {
+                let at = self.draw.below(steps.len() as u64 + 1) as usize;
+                let time = self.draw.one_of(&[100, 10_000, 100_000]);
+                let act = Act::Compute(self.draw.below(time));
+                steps.insert(at, Step { op: self.op(), act });
+            }
+        }
+        Phase { blocking, steps }
+    }
+
+    fn message(&mut self, message: &Message, all: &[Message], steps: &mut [Vec<Step>]) {
+        let Message {
+            from,
+            to,
+            label,
+            length,
+        } = *message;
+        let op = self.op();
+        let mpi = |draw: &mut Draw| label.class < 2 && draw.chance(40);
+        let send = Act::Send {
+            to,
+            label,
+            length,
+            synchronous: self.draw.chance(10),
+            adapter: self.draw.chance(30),
+            mpi: mpi(&mut self.draw),
+        };
+        // Any message of the class may come.
+        let alike = |other: &&Message| other.to == to && other.label.class == label.class;
+        let room = all.iter().filter(alike).map(|other| other.length).max();
+        let room = room.expect("there is this one") + self.draw.below(9);
+        let mpi = mpi(&mut self.draw);
+        let receive = Act::Receive {
+            from,
+            label,
+            room: Some(room).filter(|_| mpi || !self.roomy || self.draw.chance(80)),
+            adapter: self.draw.chance(30),
+            mpi,
+        };
+        steps[from as usize].push(Step { op, act: send });
+        steps[to as usize].push(Step { op, act: receive });
+    }
+
+    /// Puts, gets and notifications such that no byte is put twice, or put and got, in one phase.
+    fn accesses(&mut self, steps: &mut [Vec<Step>]) {
+        let mut taken: Vec<(Range, bool)> = Vec::new();
+        for _ in 0..self.draw.below(3 * u64::from(self.processes()).min(16) + 2) {
+            let board = self.draw.below(2) as usize;
+            let length = self.draw.length().min(BOARDS[board]);
+            let range = Range {
+                process: self.process(),
+                board,
+                at: self.draw.below(BOARDS[board] - length + 1),
+                length,
+            };
+            let put = self.draw.chance(60);
+            let clash = |&(other, by_put): &(Range, bool)| {
+                let same = (other.process, other.board) == (range.process, range.board);
+                let apart =
+                    other.at + other.length <= range.at || range.at + range.length <= other.at;
+                same && !apart && (put || by_put)
+            };
+            if taken.iter().any(clash) {
+                continue;
+            }
+            taken.push((range, put));
+            let (op, process) = (self.op(), self.process());
+            let by = self
+                .draw
+                .one_of(&[By::Elan, By::Elan, By::Shmem, By::Elan3]);
+            let notify = put && by != By::Shmem && self.draw.chance(30);
+            let act = match (put, notify) {
+                (false, _) => Act::Get { from: range, by },
+                (true, false) => Act::Put { to: range, by },
+                (true, true) => Act::Notify { to: range, by },
+            };
+            steps[process as usize].push(Step { op, act });
+            if notify {
+                let act = Act::Notified { at: range };
+                steps[range.process as usize].push(Step { op, act });
+            }
+        }
+    }
+
+    /// Atomic additions.
+    fn additions(&mut self, steps: &mut [Vec<Step>]) {
+        if self.draw.chance(50) {
+            return;
+        }
+        for _ in 0..self.draw.below(2 * u64::from(self.processes()).min(16) + 2) {
+            let (to, word) = (self.process(), self.draw.below(WORDS.into()) as u32);
+            let bits = &mut self.bits[(to * WORDS + word) as usize];
+            if *bits < u64::BITS {
+                let act = Act::Add {
+                    to,
+                    word,
+                    bit: *bits,
+                };
+                *bits += 1;
+                let (op, process) = (self.op(), self.process());
+                steps[process as usize].push(Step { op, act });
+            }
+        }
+    }
+
+    /// Messages to queues: few of each process, so that those that wait for a slot leave room for its other messages.
+    fn queues(&mut self, steps: &mut [Vec<Step>]) {
+        let mut left = vec![8; steps.len()];
+        for _ in 0..self.draw.below(2 * u64::from(self.processes()).min(16) + 2) {
+            let (from, to) = (self.process() as usize, self.process());
+            if left[from] == 0 {
+                continue;
+            }
+            left[from] -= 1;
+            let (op, length) = (self.op(), HEAD + self.draw.below(SLOT - HEAD + 1));
+            steps[from].push(Step {
+                op,
+                act: Act::Enqueue { to, length },
+            });
+            steps[to as usize].push(Step {
+                op,
+                act: Act::Dequeue,
+            });
+        }
+    }
+
+    fn collective(&mut self, shmem: bool) -> Collective {
+        let draw = &mut self.draw;
+        let group = draw.below(self.groups.len() as u64) as usize;
+        let (all, members) = (group == 0, self.groups[group].len() as u64);
+        let adapter = draw.chance(40);
+        let span = SPANS[usize::from(adapter)];
+        let root = draw.below(members) as u32;
+        let length = draw.length().min(span);
+        // MPI has only the group of all.
+        let kind = match draw.below(if shmem { 4 } else { 3 }) {
+            0 => Kind::Barrier(draw.one_of(&[
+                Barrier::Software,
+                Barrier::Hardware,
+                Barrier::HardwareEvent,
+                either(shmem, Barrier::Shmem, Barrier::Hardware),
+                either(all, Barrier::Mpi, Barrier::Software),
+            ])),
+            1 => Kind::Broadcast {
+                by: draw.one_of(&[
+                    Broadcast::Software,
+                    Broadcast::Hardware,
+                    Broadcast::Hardware,
+                    either(shmem, Broadcast::Shmem, Broadcast::Software),
+                    either(all, Broadcast::Mpi, Broadcast::Software),
+                ]),
+                root,
+                length,
+            },
+            2 => Kind::Reduce {
+                by: draw.one_of(&[
+                    Reduce::One(root),
+                    Reduce::All,
+                    either(shmem, Reduce::Shmem, Reduce::All),
+                    either(all, Reduce::MpiOne(root), Reduce::All),
+                    either(all, Reduce::MpiAll, Reduce::All),
+                ]),
+                words: length / 8,
+            },
+            _ => Kind::Collect {
+                longest: length / members,
+                equal: draw.chance(50),
+            },
+        };
+        Collective {
+            group,
+            kind,
+            adapter,
+            seed: draw.below(1 << 32),
+        }
+    }
+}
+
+/// Puts the collective calls of a process back into their order.
+fn in_order(steps: &mut [Step]) {
+    let is_call = |step: &Step| matches!(step.act, Act::Collective(_));
+    let places: Vec<usize> = (0..steps.len())
+        .filter(|&place| is_call(&steps[place]))
+        .collect();
+    let mut calls: Vec<Step> = places.iter().map(|&place| steps[place].clone()).collect();
+    calls.sort_by_key(|step| step.op);
+    for (place, call) in places.into_iter().zip(calls) {
+        steps[place] = call;
+    }
+}
+
+/// What is there only sometimes, or what is there in its place.
+fn either<T>(is_there: bool, one: T, other: T) -> T {
+    if is_there { one } else { other }
+}

@@ -1,0 +1,421 @@
+//! The machine of a case: a shipped machine on a network of choice, with other parameters where the case says so.
+
+use crate::draw::Draw;
+use elan::rails::{self, Kind};
+use elan::{Config, Matching, Wait};
+use fabric::{Arbitration, Ascent, Circuit, Engine, FatTree, Topology, TopologyError, Torus};
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+use units::{Bytes, Time};
+
+/// Most nodes of a machine.
+pub const NODES: u32 = 64;
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// The shipped machine that has all parameters that are not named here.
+    pub base: Base,
+    /// The wiring of each rail.
+    pub shape: Shape,
+    /// Rails, and how messages are spread over them; none for one rail.
+    pub rails: Option<Rails>,
+    /// Links and switches; none for those of the shipped machine.
+    pub network: Option<Network>,
+    /// The bounds of the Tports; none for those of the shipped machine.
+    pub tport: Option<Tport>,
+    /// Who matches the tags of messages.
+    pub matching: Matching,
+    /// How processes wait.
+    pub waits: Waits,
+    /// Most children of a process in the trees of collective calls.
+    pub branching: u32,
+}
+
+/// A shipped machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Base {
+    /// Elan3 and Elite.
+    Es40Qsnet,
+    /// Elan4 and Elite4.
+    OpteronQsnet2,
+}
+
+/// A wiring.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Shape {
+    /// A fat tree; see [`FatTree::with_parallel_links`].
+    Tree {
+        /// Links down of the switches of each level.
+        down: Vec<u32>,
+        /// Links up of the switches of each level but the last.
+        up: Vec<u32>,
+        /// How many of the links up lead to the same switch.
+        parallel: Vec<u32>,
+        /// Attached nodes.
+        nodes: u32,
+    },
+    /// A torus with datelines.
+    Torus {
+        /// Switches of the ring in each dimension.
+        sizes: Vec<u32>,
+        /// Attached nodes.
+        nodes: u32,
+    },
+}
+
+/// Several rails.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rails {
+    /// How many.
+    pub count: u32,
+    /// Who picks the rails of a message.
+    pub policy: Kind,
+    /// Over which fraction of the rails a message is striped.
+    pub striping: f64,
+}
+
+/// Links and switches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Delay of a link in cycles, by level.
+    pub hop_delay: Vec<u32>,
+    /// Virtual channels.
+    pub channels: u32,
+    /// Flits of buffer behind each channel.
+    pub buffer: u32,
+    /// Unacknowledged packets of an adapter.
+    pub packets: u32,
+    /// The life of a circuit.
+    pub circuit: Circuit,
+    /// Routing of the ascending phase.
+    pub ascent: Ascent,
+    /// Arbitration for channels.
+    pub arbitration: Arbitration,
+    /// Cycles in which a switch combines the answers to a broadcast.
+    pub combine: u64,
+    /// Whether tokens take flit slots.
+    pub tokens: bool,
+    /// Whether there are two priority levels.
+    pub priorities: bool,
+    /// Period and burst of the adapter's memory port.
+    pub share: (u64, u64),
+}
+
+/// Bounds of the Tports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tport {
+    /// Messages up to this length travel with their envelope.
+    pub small: u64,
+    /// Longer messages than this are never buffered.
+    pub big: u64,
+    /// Slots of the queue of envelopes.
+    pub slots: u32,
+    /// Adapter memory for small messages that nobody has asked for yet.
+    pub buffer: u64,
+    /// Main memory for longer messages.
+    pub system: u64,
+}
+
+/// How processes wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waits {
+    /// They poll.
+    Poll,
+    /// They block.
+    Block,
+    /// They look so many times, and then block.
+    Spin(u32),
+}
+
+static ES40: LazyLock<Config> =
+    LazyLock::new(|| shipped(include_str!("../../../machines/es40-qsnet.toml")));
+static OPTERON: LazyLock<Config> =
+    LazyLock::new(|| shipped(include_str!("../../../machines/opteron-qsnet2.toml")));
+
+fn shipped(text: &str) -> Config {
+    let machine = ::machine::Machine::parse("machine.toml", text, &[]);
+    machine.expect("it is shipped").cluster_config()
+}
+
+impl Base {
+    /// The shipped configuration.
+    pub fn config(self) -> &'static Config {
+        match self {
+            Base::Es40Qsnet => &ES40,
+            Base::OpteronQsnet2 => &OPTERON,
+        }
+    }
+}
+
+impl Shape {
+    /// The wiring on so many rails.
+    ///
+    /// # Errors
+    /// What is out of bounds.
+    pub fn topology(&self, rails: u32) -> Result<Topology, TopologyError> {
+        let one: Topology = match self {
+            Shape::Tree {
+                down,
+                up,
+                parallel,
+                nodes,
+            } => FatTree::with_parallel_links(down, up, parallel, *nodes)?.into(),
+            Shape::Torus { sizes, nodes } => Torus::new(sizes, *nodes, true)?.into(),
+        };
+        one.with_rails(rails)
+    }
+
+    /// Attached nodes.
+    pub fn nodes(&self) -> u32 {
+        match self {
+            Shape::Tree { nodes, .. } | Shape::Torus { nodes, .. } => *nodes,
+        }
+    }
+
+    /// Levels of links, or as many as have a delay of their own.
+    pub fn levels(&self) -> usize {
+        let topology = self.topology(1);
+        topology.map_or(1, |topology| topology.levels())
+    }
+
+    /// The smallest tree of 4-ary switches for so many nodes.
+    pub fn least(nodes: u32) -> Shape {
+        let levels = (1..).find(|&levels| 4_u32.pow(levels) >= nodes);
+        let levels = levels.expect("a tree is large enough") as usize;
+        Shape::Tree {
+            down: vec![4; levels],
+            up: vec![4; levels - 1],
+            parallel: vec![1; levels - 1],
+            nodes,
+        }
+    }
+}
+
+impl Machine {
+    /// A plain machine for so many nodes.
+    pub fn plain(nodes: u32) -> Machine {
+        Machine {
+            base: Base::Es40Qsnet,
+            shape: Shape::least(nodes),
+            rails: None,
+            network: None,
+            tport: None,
+            matching: Matching::Adapter,
+            waits: Waits::Poll,
+            branching: Base::Es40Qsnet.config().group.branching,
+        }
+    }
+
+    /// Processors of a node.
+    pub fn cpus(&self) -> u32 {
+        self.base.config().host.cpus
+    }
+
+    /// How the processes of a job wait.
+    pub fn waits(&self) -> Wait {
+        match self.waits {
+            Waits::Poll => Wait::Poll,
+            Waits::Block => Wait::Block,
+            Waits::Spin(looks) => Wait::Spin(looks),
+        }
+    }
+
+    /// The configuration, with a mover of choice.
+    ///
+    /// # Errors
+    /// If the wiring is out of bounds, or too few channels are given.
+    pub fn config(&self, engine: Engine) -> Result<Config, String> {
+        let mut config = self.base.config().clone();
+        let rails = self.rails.map_or(1, |rails| rails.count);
+        let topology = self.shape.topology(rails);
+        let topology = topology.map_err(|error| format!("machine.shape: {error:?}"))?;
+        let fabric = &mut config.fabric;
+        let levels = topology.levels();
+        fabric.hop_delay = vec![fabric.hop_delay[0]; levels];
+        fabric.topology = topology;
+        fabric.engine = engine;
+        if let Some(network) = &self.network {
+            fabric.hop_delay.clone_from(&network.hop_delay);
+            fabric.channels = network.channels;
+            fabric.buffer = network.buffer;
+            fabric.packets_in_flight = network.packets;
+            fabric.circuit = network.circuit;
+            fabric.ascent = network.ascent;
+            fabric.arbitration = network.arbitration;
+            fabric.combine = network.combine;
+            fabric.tokens = network.tokens;
+            fabric.priorities = network.priorities;
+            (fabric.share_period, fabric.share_burst) = network.share;
+        }
+        let fits = fabric.hop_delay.len() == levels && fabric.channels >= fabric.topology.classes();
+        if !fits {
+            return Err(format!(
+                "machine.network: a delay for each of {levels} levels and {} channels are needed",
+                fabric.topology.classes()
+            ));
+        }
+        if let Some(tport) = self.tport {
+            let config = &mut config.tport;
+            config.small = Bytes::new(tport.small);
+            config.big = Bytes::new(tport.big);
+            config.slots = tport.slots;
+            config.buffer = Bytes::new(tport.buffer);
+            config.system = Bytes::new(tport.system);
+        }
+        config.tport.matching = self.matching;
+        config.group.branching = self.branching;
+        config.rails = self.rails.map(|rails| rails::Config {
+            policy: rails.policy,
+            striping: rails.striping,
+            threshold: Bytes::from_kb(8),
+            handle: 200,
+            poll: Time::from_us(1),
+            avoidance: true,
+        });
+        Ok(config)
+    }
+
+    /// A random machine with room for so many processes.
+    pub fn draw(draw: &mut Draw, processes: u32) -> Machine {
+        let mut machine = Machine::plain(1);
+        if draw.chance(40) {
+            machine.base = Base::OpteronQsnet2;
+        }
+        let least = processes.div_ceil(machine.cpus());
+        machine.shape = match draw.below(10) {
+            0..=1 => Shape::least(least + draw.below(u64::from(NODES - least) + 1) as u32),
+            2..=3 => torus(draw, least),
+            _ => tree(draw, least),
+        };
+        if draw.chance(35) {
+            let count = draw.one_of(&[2, 2, 3, 4]);
+            // A static allocation of few rails lets few nodes reach each other.
+            let few = machine.shape.nodes() <= [1, 1, 2, 3, 6][count as usize];
+            machine.rails = Some(Rails {
+                count,
+                policy: draw.one_of(&[
+                    if few { Kind::Static } else { Kind::Basic },
+                    Kind::Basic,
+                    Kind::LocalDynamic,
+                    Kind::Dynamic,
+                    Kind::Hybrid,
+                ]),
+                striping: draw.one_of(&[0.0, 0.5, 1.0]),
+            });
+        }
+        if draw.chance(60) {
+            machine.network = Some(network(draw, &machine.shape));
+        }
+        if draw.chance(70) {
+            machine.tport = Some(Tport {
+                small: draw.one_of(&[0, 40, 288]),
+                big: draw.one_of(&[0, 1000, 16_384, 16_384]),
+                slots: draw.one_of(&[1, 4, 64]),
+                buffer: draw.one_of(&[0, 5000, 524_288]),
+                system: if draw.chance(70) {
+                    ROOMY
+                } else {
+                    draw.below(30_000)
+                },
+            });
+        }
+        if draw.chance(30) {
+            machine.matching = Matching::Host;
+        }
+        machine.waits = draw.one_of(&[Waits::Poll, Waits::Poll, Waits::Block, Waits::Spin(20)]);
+        machine.branching = draw.one_of(&[1, 2, 4, 4, 4, 8]);
+        machine
+    }
+
+    /// Whether receives into buffers of the system find room.
+    pub fn is_roomy(&self) -> bool {
+        self.tport.is_some_and(|tport| tport.system >= ROOMY)
+    }
+}
+
+/// Main memory for messages of the system that is never used up.
+const ROOMY: u64 = 32 << 20;
+
+/// Any tree with room for some nodes: more or fewer links up than down, some of them parallel, some positions empty.
+fn tree(draw: &mut Draw, least: u32) -> Shape {
+    loop {
+        let levels = 1 + draw.below(3);
+        let down: Vec<u32> = (0..levels).map(|_| 1 + draw.below(6) as u32).collect();
+        let positions: u32 = down.iter().product();
+        if !(least..=NODES).contains(&positions) {
+            continue;
+        }
+        let up: Vec<u32> = (1..levels).map(|_| 1 + draw.below(4) as u32).collect();
+        let same = up
+            .iter()
+            .map(|&up| if up % 2 == 0 { draw.one_of(&[1, 2]) } else { 1 });
+        return Shape::Tree {
+            parallel: same.collect(),
+            nodes: least + draw.below(u64::from(positions - least) + 1) as u32,
+            down,
+            up,
+        };
+    }
+}
+
+/// Any torus with room for some nodes.
+fn torus(draw: &mut Draw, least: u32) -> Shape {
+    loop {
+        let dimensions = 1 + draw.below(3);
+        let sizes: Vec<u32> = (0..dimensions).map(|_| 2 + draw.below(7) as u32).collect();
+        let positions: u32 = sizes.iter().product();
+        if (least..=NODES).contains(&positions) {
+            let nodes = least + draw.below(u64::from(positions - least) + 1) as u32;
+            return Shape::Torus { sizes, nodes };
+        }
+    }
+}
+
+fn network(draw: &mut Draw, shape: &Shape) -> Network {
+    let delay = |draw: &mut Draw| match draw.below(8) {
+        0..=5 => 1 + draw.below(12) as u32,
+        6 => 1 + draw.below(63) as u32,
+        _ => 1 + draw.below(127) as u32,
+    };
+    let least = if matches!(shape, Shape::Torus { .. }) {
+        2
+    } else {
+        1
+    };
+    let period = 1 + draw.one_of(&[60, 184, 400]);
+    Network {
+        hop_delay: (0..shape.levels()).map(|_| delay(draw)).collect(),
+        channels: least + draw.below(4) as u32,
+        buffer: if draw.chance(70) {
+            1 + draw.below(16) as u32
+        } else {
+            128
+        },
+        packets: 1 + draw.below(4) as u32,
+        circuit: draw.one_of(&[
+            Circuit::UntilAcknowledged,
+            Circuit::UntilAcknowledged,
+            Circuit::UntilDelivered,
+            Circuit::Wormhole,
+        ]),
+        ascent: draw.one_of(&[
+            Ascent::Adaptive,
+            Ascent::Adaptive,
+            Ascent::Deterministic,
+            Ascent::SourceFixed,
+        ]),
+        arbitration: draw.one_of(&[Arbitration::Age, Arbitration::RoundRobin]),
+        combine: draw.below(20),
+        tokens: draw.chance(50),
+        priorities: draw.chance(50),
+        share: (period, draw.below(period / 2 + 1)),
+    }
+}

@@ -1,0 +1,552 @@
+//! What a program should do, with plain vectors.
+//!
+//! Where no error may be told, everything must be there. Otherwise what succeeded must be there, and of what failed, or was never
+//! heard of, nothing is known but this: it did not happen twice, and nothing came after the error.
+
+use crate::play::{End, Found, Left, Note, Place, Played};
+use crate::program::{Act, BOARDS, By, Program, Range, Step, WORDS, bytes, queued};
+use elan::ProcessId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What may happen to a program on its machine.
+#[derive(Clone, Debug, Default)]
+pub struct Allowed {
+    /// Whether errors may be told.
+    pub errors: bool,
+    /// Whether the run may be over before an error is told.
+    pub silent: bool,
+    /// Processes that stop in the middle.
+    pub stopped: BTreeSet<usize>,
+}
+
+/// Checks whether a run is possible.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(program: &Program, played: &Played, allowed: &Allowed) -> Result<(), String> {
+    let mut found = BTreeMap::new();
+    for note in &played.notes {
+        let key = (note.place, note.process);
+        if found.insert(key, note).is_some() {
+            return Err(format!("{key:?} is noted twice"));
+        }
+    }
+    let oracle = Oracle {
+        program,
+        played,
+        allowed,
+        found,
+    };
+    oracle.ends()?;
+    if !allowed.errors {
+        oracle.complete()?;
+    }
+    for phase in 0..program.phases.len() {
+        let messages = oracle.messages(phase);
+        messages.map_err(|wrong| format!("phase {phase}: {wrong}"))?;
+        oracle.calls(phase)?;
+    }
+    oracle.boards()?;
+    oracle.additions()?;
+    oracle.queues()?;
+    oracle.events()
+}
+
+struct Oracle<'a> {
+    program: &'a Program,
+    played: &'a Played,
+    allowed: &'a Allowed,
+    found: BTreeMap<(Place, usize), &'a Note>,
+}
+
+/// Whether a step has succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Done,
+    Failed,
+    /// It was never heard of.
+    Open,
+}
+
+/// A message that was sent and not yet received.
+struct Sent {
+    tag: u64,
+    bytes: Vec<u8>,
+    state: State,
+}
+
+/// The bytes of a board, and whether they are sure.
+#[derive(Clone)]
+struct Board {
+    bytes: Vec<u8>,
+    sure: Vec<bool>,
+}
+
+impl Board {
+    fn new(length: u64) -> Self {
+        Board {
+            bytes: vec![0; length as usize],
+            sure: vec![true; length as usize],
+        }
+    }
+
+    /// Whether these bytes can be in a range.
+    fn admits(&self, at: usize, bytes: &[u8]) -> bool {
+        let known = self.bytes[at..].iter().zip(&self.sure[at..]);
+        let mut pairs = known.zip(bytes);
+        pairs.all(|((known, sure), byte)| !sure || known == byte)
+    }
+}
+
+impl<'a> Oracle<'a> {
+    fn found(&self, place: Place, process: usize) -> Option<&'a Found> {
+        self.found.get(&(place, process)).map(|note| &note.found)
+    }
+
+    fn state(&self, place: Place, process: usize) -> State {
+        match self.found(place, process) {
+            None => State::Open,
+            Some(Found::Failed(..)) => State::Failed,
+            Some(_) => State::Done,
+        }
+    }
+
+    /// The steps of a phase, by process and place.
+    fn steps(&self, phase: usize) -> impl Iterator<Item = (usize, usize, &'a Step)> {
+        let processes = self.program.phases[phase].steps.iter().enumerate();
+        processes.flat_map(|(process, steps)| {
+            let steps = steps.iter().enumerate();
+            steps.map(move |(place, step)| (process, place, step))
+        })
+    }
+
+    /// Whether any error was told to a process.
+    fn failed(&self, process: usize) -> bool {
+        let mut notes = self.played.notes.iter();
+        notes.any(|note| note.process == process && matches!(note.found, Found::Failed(..)))
+    }
+
+    /// Whether an error was told to a process, or may have been told of something that it has begun and not looked at.
+    fn may_know(&self, process: usize) -> bool {
+        let phase = self.played.waits[process].map_or(usize::MAX, |(phase, _)| phase);
+        let steps = self
+            .program
+            .phases
+            .get(phase)
+            .filter(|phase| !phase.blocking);
+        let mut steps = steps
+            .into_iter()
+            .flat_map(|phase| phase.steps[process].iter().enumerate());
+        let asks = |act: &Act| {
+            matches!(
+                act,
+                Act::Enqueue { .. } | Act::Send { .. } | Act::Receive { .. } | Act::Put { .. }
+            )
+        };
+        self.failed(process)
+            || steps.any(|(place, step)| {
+                asks(&step.act) && self.found((phase, place), process).is_none()
+            })
+    }
+
+    /// How the run ends: if processes wait for ever, somebody was told why, and nobody waits for what needs no partner.
+    fn ends(&self) -> Result<(), String> {
+        let why = match &self.played.end {
+            End::Finished => return Ok(()),
+            End::Waits(why) if self.allowed.errors => why,
+            End::Waits(why) | End::Endless(why) => return Err(why.clone()),
+        };
+        let silent = (0..self.played.waits.len()).all(|process| !self.may_know(process));
+        if silent && !self.allowed.silent && self.allowed.stopped.is_empty() {
+            return Err(format!("no error was told, but {why}"));
+        }
+        for (process, place) in self.played.waits.iter().enumerate() {
+            let Some((phase, place)) = *place else {
+                continue;
+            };
+            let step = self
+                .program
+                .phases
+                .get(phase)
+                .and_then(|phase| phase.steps[process].get(place));
+            let alone = step.is_some_and(|step| {
+                matches!(step.act, Act::Get { .. } | Act::Add { .. } | Act::Compute(_))
+                    || matches!(step.act, Act::Put { by, .. } | Act::Notify { by, .. } if by != By::Shmem)
+            });
+            if alone && !self.allowed.stopped.contains(&process) {
+                return Err(format!(
+                    "process {process} waits for ever in phase {phase}, step {place}, which needs no partner: {why}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every process comes to its end, and every step to its own, without an error; and gives back the memory that it took.
+    fn complete(&self) -> Result<(), String> {
+        for (&(place, process), note) in &self.found {
+            if let Found::Failed(why, _) = &note.found {
+                return Err(format!(
+                    "process {process} was told an error in {place:?}, and nothing fails: {why}"
+                ));
+            }
+        }
+        let end = (self.program.phases.len(), 0);
+        for process in 0..self.program.places.len() {
+            if self.found(end, process) != Some(&Found::Done) {
+                return Err(format!("process {process} did not come to its end"));
+            }
+            let left = self.played.left[process].as_ref();
+            let (before, after) = left.expect("it has come to its end").used;
+            if before != after {
+                return Err(format!(
+                    "process {process} used {before}, and has {after} in the end"
+                ));
+            }
+        }
+        let count = self.program.steps().count() + self.program.places.len();
+        if self.found.len() == count {
+            Ok(())
+        } else {
+            Err(format!("{} of {count} steps have ended", self.found.len()))
+        }
+    }
+
+    /// Every message is received once, in order, by a receive that wants it, with its bytes.
+    fn messages(&self, phase: usize) -> Result<(), String> {
+        let mut mail: BTreeMap<(u32, u32), Vec<Sent>> = BTreeMap::new();
+        for (process, place, step) in self.steps(phase) {
+            if let Act::Send {
+                to, label, length, ..
+            } = step.act
+            {
+                mail.entry((process as u32, to)).or_default().push(Sent {
+                    tag: label.tag(phase as u32),
+                    bytes: bytes(step.op, length),
+                    state: self.state((phase, place), process),
+                });
+            }
+        }
+        for (process, place, step) in self.steps(phase) {
+            let Act::Receive { from, label, .. } = step.act else {
+                continue;
+            };
+            let Some(Found::Message { sender, tag, bytes }) = self.found((phase, place), process)
+            else {
+                continue;
+            };
+            let here = format!("process {process}, step {place}");
+            let select = label.select(phase as u32, from);
+            if !select.takes(ProcessId::new(*sender), *sender, *tag) {
+                return Err(format!("{here}: {select} took {sender}, {tag}"));
+            }
+            // A receive that failed may have used a message up.
+            let gaps = self.failed(process);
+            let mail = mail.entry((*sender, process as u32)).or_default();
+            let wanted = |sent: &Sent| select.takes(ProcessId::new(*sender), *sender, sent.tag);
+            let is_it = |sent: &Sent| (sent.tag, &sent.bytes) == (*tag, bytes);
+            let first = mail.iter().position(|sent| {
+                wanted(sent) && (is_it(sent) || sent.state == State::Done && !gaps)
+            });
+            match first.map(|place| mail.remove(place)) {
+                Some(sent) if is_it(&sent) => {}
+                Some(_) => {
+                    return Err(format!(
+                        "{here}: another message of {sender}, or other bytes"
+                    ));
+                }
+                None => return Err(format!("{here}: {sender} has sent nothing like it")),
+            }
+        }
+        if self.allowed.errors {
+            return self.left_over(phase, &mail);
+        }
+        if mail.values().any(|mail| !mail.is_empty()) {
+            return Err("a message was not received".to_string());
+        }
+        Ok(())
+    }
+
+    /// No receive waits for ever while a message for it has been sent with success.
+    fn left_over(
+        &self,
+        phase: usize,
+        mail: &BTreeMap<(u32, u32), Vec<Sent>>,
+    ) -> Result<(), String> {
+        for (process, wait) in self.played.waits.iter().enumerate() {
+            let stopped = self.allowed.stopped.contains(&process);
+            let Some((_, place)) = wait.filter(|&(waits, _)| waits == phase && !stopped) else {
+                continue;
+            };
+            let own = &self.program.phases[phase].steps[process];
+            let Some(Act::Receive { from, label, .. }) = own.get(place).map(|step| &step.act)
+            else {
+                continue;
+            };
+            if label.class != 0 || self.failed(process) {
+                continue;
+            }
+            let same = |act: &Act| matches!(act, Act::Receive { from: other, label: like, .. } if (other, like) == (from, label));
+            let waiting = own.iter().enumerate().filter(|(place, step)| {
+                same(&step.act) && self.state((phase, *place), process) == State::Open
+            });
+            let tag = label.tag(phase as u32);
+            let sent = mail.get(&(*from, process as u32)).into_iter().flatten();
+            let sent = sent.filter(|sent| sent.tag == tag && sent.state == State::Done);
+            let (waiting, sent) = (waiting.count(), sent.count());
+            // One at a time, or all.
+            let open = if self.program.phases[phase].blocking {
+                1
+            } else {
+                waiting
+            };
+            if sent >= open {
+                return Err(format!(
+                    "process {process} waits for ever for a message of {from}, tag {tag}, that was sent with success"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is broadcast, reduced and collected is right.
+    fn calls(&self, phase: usize) -> Result<(), String> {
+        let mut calls = BTreeMap::new();
+        for (process, place, step) in self.steps(phase) {
+            if let Act::Collective(call) = step.act {
+                let outcome = match self.found((phase, place), process) {
+                    Some(Found::Collective(outcome)) => Some(outcome),
+                    _ => None,
+                };
+                let (_, outcomes) = calls
+                    .entry(step.op)
+                    .or_insert_with(|| (call, BTreeMap::new()));
+                outcomes.insert(process as u32, outcome);
+            }
+        }
+        let groups = self.program.groups();
+        for (op, (call, outcomes)) in &calls {
+            let outcome = |member| *outcomes.get(member).expect("each member makes the call");
+            let outcomes: Vec<_> = groups[call.group].iter().map(outcome).collect();
+            let checked = call.check(&outcomes);
+            checked.map_err(|wrong| format!("phase {phase}, operation {op}, {call:?}: {wrong}"))?;
+        }
+        Ok(())
+    }
+
+    /// Every get sees what was there, and the boards are right in the end.
+    fn boards(&self) -> Result<(), String> {
+        let processes = self.program.places.len();
+        let mut boards: Vec<_> = (0..processes).map(|_| BOARDS.map(Board::new)).collect();
+        // Failed puts, with what was there when the process knew.
+        let mut failed: Vec<(Range, &Vec<u8>, u32)> = Vec::new();
+        for phase in 0..self.program.phases.len() {
+            let mut puts = Vec::new();
+            for (process, place, step) in self.steps(phase) {
+                let found = self.found((phase, place), process);
+                let here = || format!("phase {phase}, process {process}, step {place}");
+                match (&step.act, found) {
+                    (Act::Get { from, .. }, Some(Found::Bytes(bytes))) => {
+                        let board = &boards[from.process as usize][from.board];
+                        if !board.admits(from.at as usize, bytes) {
+                            return Err(format!("{}: got other bytes than were there", here()));
+                        }
+                    }
+                    (Act::Notified { at }, Some(Found::Bytes(found))) => {
+                        if *found != bytes(step.op, at.length) {
+                            return Err(format!("{}: the event came before the bytes", here()));
+                        }
+                    }
+                    (Act::Put { to, by } | Act::Notify { to, by }, found) => {
+                        let state = self.state((phase, place), process);
+                        // Shmem tells one error of several puts.
+                        let sure =
+                            state == State::Done && !(*by == By::Shmem && self.failed(process));
+                        puts.push((*to, step.op, sure));
+                        if let (Some(Found::Failed(_, Some(seen))), true) =
+                            (found, *by != By::Shmem)
+                        {
+                            failed.push((*to, seen, step.op));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            failed.retain(|(range, _, op)| {
+                !puts
+                    .iter()
+                    .any(|(to, other, _)| other != op && overlap(range, to))
+            });
+            for (to, op, sure) in puts {
+                let board = &mut boards[to.process as usize][to.board];
+                let places = to.at as usize..(to.at + to.length) as usize;
+                board.sure[places.clone()].fill(sure);
+                board.bytes[places].copy_from_slice(&bytes(op, to.length));
+            }
+        }
+        for (process, expected) in boards.iter().enumerate() {
+            let Some(left) = &self.played.left[process] else {
+                continue;
+            };
+            for (expected, left) in expected.iter().zip(&left.boards) {
+                if !expected.admits(0, left) {
+                    return Err(format!("the boards of process {process} differ"));
+                }
+            }
+        }
+        for (range, seen, op) in failed {
+            let left = self.played.left[range.process as usize].as_ref();
+            let board = left.map(|left| &left.boards[range.board]);
+            let places = range.at as usize..(range.at + range.length) as usize;
+            if board.is_some_and(|board| board[places] != seen[..]) {
+                return Err(format!(
+                    "bytes of operation {op} came after an error was told"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every addition has been made once.
+    fn additions(&self) -> Result<(), String> {
+        let mut words: BTreeMap<(u32, u32), Vec<(u64, usize, State, Option<u64>)>> =
+            BTreeMap::new();
+        for ((phase, process, place), step) in self.program.steps() {
+            if let Act::Add { to, word, bit } = step.act {
+                let found = match self.found((phase, place), process) {
+                    Some(Found::Word(word)) => Some(*word),
+                    _ => None,
+                };
+                let state = self.state((phase, place), process);
+                let all = words.entry((to, word)).or_default();
+                all.push((1 << bit, phase, state, found));
+            }
+        }
+        for ((process, word), additions) in &words {
+            let wrong = |what: &str| Err(format!("word {word} of process {process}: {what}"));
+            let mut seen = Vec::new();
+            for &(bit, phase, _, found) in additions {
+                let Some(found) = found else {
+                    continue;
+                };
+                let possible = additions.iter().filter(|(_, other, ..)| *other <= phase);
+                let possible = possible.fold(0, |all, (bit, ..)| all | bit);
+                let certain = additions
+                    .iter()
+                    .filter(|(_, other, state, _)| *other < phase && *state == State::Done);
+                let certain = certain.fold(0, |all, (bit, ..)| all | bit);
+                if found & bit != 0 || found & !possible != 0 || certain & !found != 0 {
+                    return wrong("an addition was made twice, or late, or not at all");
+                }
+                seen.push((found, found | bit));
+            }
+            // One after the other.
+            seen.sort_unstable();
+            if seen.windows(2).any(|pair| pair[0].1 & !pair[1].0 != 0) {
+                return wrong("two additions found the same word");
+            }
+            let Some(left) = &self.played.left[*process as usize] else {
+                continue;
+            };
+            let all = additions.iter().fold(0, |all, (bit, ..)| all | bit);
+            let done = additions
+                .iter()
+                .filter(|(_, _, state, _)| *state == State::Done);
+            let done = done.fold(0, |all, (bit, ..)| all | bit);
+            let last = left.words[*word as usize];
+            if last & !all != 0 || done & !last != 0 {
+                return wrong("additions are missing in the end, or too many");
+            }
+        }
+        let untouched = |process: u32, word: u32| !words.contains_key(&(process, word));
+        for (process, left) in (0..).zip(&self.played.left) {
+            let Some(left) = left else { continue };
+            let mut places = (0..WORDS).filter(|&word| untouched(process, word));
+            if places.any(|word| left.words[word as usize] != 0) {
+                return Err(format!(
+                    "a word of process {process} that nobody adds to is not 0"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Messages to queues come once, in the order of each sender.
+    fn queues(&self) -> Result<(), String> {
+        for process in 0..self.program.places.len() {
+            let (mut sent, mut done) = (Vec::new(), 0);
+            let mut received = Vec::new();
+            for ((phase, owner, place), step) in self.program.steps() {
+                let state = self.state((phase, place), owner);
+                match step.act {
+                    Act::Enqueue { to, length } if to as usize == process => {
+                        done += usize::from(state == State::Done);
+                        sent.push((owner, queued(owner as u32, step.op, length), state));
+                    }
+                    Act::Dequeue if owner == process => {
+                        if let Some(Found::Bytes(message)) = self.found((phase, place), owner) {
+                            received.push(message);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let many = sent.len();
+            for message in &received {
+                let Some(place) = sent.iter().position(|(_, other, _)| other == *message) else {
+                    return Err(format!(
+                        "process {process} took a message from its queue twice, or one that nobody sent: {message:?}"
+                    ));
+                };
+                let (sender, ..) = sent[place];
+                let skipped = |(other, _, state): &(usize, _, State)| {
+                    *other == sender && *state == State::Done
+                };
+                if sent[..place].iter().any(skipped) {
+                    return Err(format!(
+                        "a message of {sender} overtakes in the queue of {process}"
+                    ));
+                }
+                sent.remove(place);
+            }
+            let Some(left) = &self.played.left[process] else {
+                continue;
+            };
+            let here = received.len() + left.queued;
+            if here < done || here > many {
+                return Err(format!(
+                    "{done} of {many} messages were put into the queue of process {process} with success, and {here} are there"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every event is set once.
+    fn events(&self) -> Result<(), String> {
+        for ((phase, process, place), step) in self.program.steps() {
+            let Act::Notify { to, .. } = step.act else {
+                continue;
+            };
+            let state = self.state((phase, place), process);
+            let left = self.played.left[to.process as usize].as_ref();
+            let event = left.and_then(|left: &Left| left.events.get(&step.op));
+            if let Some(&(missing, extra)) = event
+                && (extra > 0 || missing > 0 && state == State::Done)
+            {
+                return Err(format!(
+                    "the event of operation {} lacks {missing} occurrences, and has {extra} too many",
+                    step.op
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two ranges have a byte in common.
+fn overlap(one: &Range, other: &Range) -> bool {
+    (one.process, one.board) == (other.process, other.board)
+        && one.at < other.at + other.length
+        && other.at < one.at + one.length
+}

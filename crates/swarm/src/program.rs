@@ -1,0 +1,259 @@
+//! Programs: what the processes of a job do, as data.
+//!
+//! A program runs in phases. Within a phase, processes exchange messages, access each other's memory and make collective calls, of
+//! all processes or of groups of some, while messages are under way; between two phases, all wait for all.
+//!
+//! Each [`Step`] belongs to an *operation*: a message is two steps, its send and its receive; a collective call is a step of each
+//! member. If all steps of an operation are taken out, the rest is a program that still comes to its end: any receive of a class of
+//! messages takes any message of the class, collective calls are made in the order of their operations, and every other operation
+//! stands for itself.
+
+use crate::collective::Collective;
+use libelan::elan::tport::Select;
+use serde::{Deserialize, Serialize};
+
+/// Length of a process's board in main memory, and in adapter memory.
+pub const BOARDS: [u64; 2] = [16_384, 4096];
+
+/// Words of a process that others add to.
+pub const WORDS: u32 = 2;
+
+/// Length of a slot of a process's queue.
+pub const SLOT: u64 = 64;
+
+/// Bytes of a queued message that say who has sent it, and for which operation.
+pub const HEAD: u64 = 8;
+
+/// A program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Node of each process.
+    pub places: Vec<u32>,
+    /// Groups by their members. The groups of one round are made at once and have no member in common.
+    pub rounds: Vec<Vec<Vec<u32>>>,
+    /// Slots of each process's queue.
+    pub slots: u32,
+    /// What happens.
+    pub phases: Vec<Phase>,
+}
+
+impl Program {
+    /// Number of processes.
+    pub fn processes(&self) -> u32 {
+        self.places.len() as u32
+    }
+
+    /// All groups; the first is that of all processes.
+    pub fn groups(&self) -> Vec<Vec<u32>> {
+        let all = (0..self.processes()).collect();
+        let made = self.rounds.iter().flatten().cloned();
+        std::iter::once(all).chain(made).collect()
+    }
+
+    /// All steps, each with phase, process and place.
+    pub fn steps(&self) -> impl Iterator<Item = ((usize, usize, usize), &Step)> {
+        let phases = self.phases.iter().enumerate();
+        phases.flat_map(|(number, phase)| {
+            let processes = phase.steps.iter().enumerate();
+            processes.flat_map(move |(process, steps)| {
+                let steps = steps.iter().enumerate();
+                steps.map(move |(place, step)| ((number, process, place), step))
+            })
+        })
+    }
+}
+
+/// What happens between two waits of all for all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Whether each process ends a step before it begins the next; otherwise it starts all steps, and then waits for them.
+    pub blocking: bool,
+    /// What each process does, in order.
+    pub steps: Vec<Vec<Step>>,
+}
+
+/// A process's part in an operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The operation, by its number in the program.
+    pub op: u32,
+    /// What the process does.
+    pub act: Act,
+}
+
+/// A range of a process's board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// Whose board.
+    pub process: u32,
+    /// 0 is the board in main memory, 1 the board in adapter memory.
+    pub board: usize,
+    /// The first byte.
+    pub at: u64,
+    /// How many.
+    pub length: u64,
+}
+
+/// Which library makes a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// Elan3lib.
+    Elan3,
+    /// Elanlib.
+    Elan,
+    /// Shmem.
+    Shmem,
+}
+
+/// What a process does in a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Act {
+    /// Sends a tagged message.
+    Send {
+        /// The receiver.
+        to: u32,
+        /// The message's class and tag.
+        label: Label,
+        /// Its length.
+        length: u64,
+        /// Whether the send waits until the message is matched.
+        synchronous: bool,
+        /// Whether the bytes lie in adapter memory.
+        adapter: bool,
+        /// Whether MPI sends, not Elanlib.
+        mpi: bool,
+    },
+    /// Receives a tagged message.
+    Receive {
+        /// The sender of the operation's message.
+        from: u32,
+        /// The class and tag of the operation's message.
+        label: Label,
+        /// Length of the receive's buffer; none for a buffer of the system.
+        room: Option<u64>,
+        /// Whether the buffer is in adapter memory.
+        adapter: bool,
+        /// Whether MPI receives, not Elanlib.
+        mpi: bool,
+    },
+    /// Puts bytes on a board.
+    Put {
+        /// Where.
+        to: Range,
+        /// Which library.
+        by: By,
+    },
+    /// Gets bytes of a board.
+    Get {
+        /// From where.
+        from: Range,
+        /// Which library.
+        by: By,
+    },
+    /// Puts bytes on a board, and sets an event of the board's process.
+    Notify {
+        /// Where.
+        to: Range,
+        /// Which library.
+        by: By,
+    },
+    /// Waits for the event of a [`Act::Notify`], and looks at the bytes.
+    Notified {
+        /// Where.
+        at: Range,
+    },
+    /// Sends a message to a queue.
+    Enqueue {
+        /// The queue's process.
+        to: u32,
+        /// The message's length, at least [`HEAD`], at most [`SLOT`].
+        length: u64,
+    },
+    /// Takes a message from the process's queue.
+    Dequeue,
+    /// Sets a bit of a word of a process by an atomic addition. Each operation on a word has a bit of its own.
+    Add {
+        /// The word's process.
+        to: u32,
+        /// The word's place, below [`WORDS`].
+        word: u32,
+        /// The place of the bit.
+        bit: u32,
+    },
+    /// Makes a collective call with others.
+    Collective(Collective),
+    /// Computes for so many nanoseconds.
+    Compute(u64),
+}
+
+/// What tells a message from others of its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    /// How receives select messages: 0 by sender and tag, 1 by tag, 2 by parity of sender and tag, 3 by sender.
+    pub class: u32,
+    /// Distinguishes messages of the class, below 4.
+    pub tag: u32,
+}
+
+/// Where class and phase are in a tag. MPI has classes 0 and 1, and tags of 32 bits.
+const CLASS: u32 = 6;
+const PHASE: u32 = 8;
+const LONG: u64 = 1 << 50;
+
+/// The bits that say phase and class.
+const MASK: u64 = !0x3f;
+
+impl Label {
+    /// The tag on the wire, in a phase.
+    pub fn tag(self, phase: u32) -> u64 {
+        let long = if self.class > 1 { LONG } else { 0 };
+        long | u64::from(phase << PHASE | self.class << CLASS | self.tag)
+    }
+
+    /// A receive that takes a message of a sender, and no other class's: whichever receive takes which message, none is left over.
+    pub fn select(self, phase: u32, from: u32) -> Select {
+        let tag = self.tag(phase);
+        match self.class {
+            0 => Select::exactly(Some(from), Some(tag)),
+            1 => Select::exactly(None, Some(tag)),
+            // Even or odd, both of them.
+            2 => Select {
+                sender_mask: 1,
+                sender: from,
+                tag_mask: MASK | 1,
+                tag,
+                ..Select::ANY
+            },
+            _ => Select {
+                tag_mask: MASK,
+                ..Select::exactly(Some(from), Some(tag))
+            },
+        }
+    }
+
+    /// The tag of a message by which processes wait for each other.
+    pub fn meeting(phase: u32, round: u32) -> u64 {
+        u64::from((phase | 1 << 20) << PHASE | round)
+    }
+}
+
+/// Bytes that tell their origin: those that an operation sends have its number as their seed.
+pub fn bytes(seed: impl Into<u64>, length: u64) -> Vec<u8> {
+    let seed = seed.into();
+    let byte = |index: u64| (seed * 151 + index * 31 + index / 256 * seed % 251 + 1) as u8;
+    (0..length).map(byte).collect()
+}
+
+/// A queued message: who sends it, for which operation, and more bytes.
+pub fn queued(from: u32, op: u32, length: u64) -> Vec<u8> {
+    let mut message = [from.to_le_bytes(), op.to_le_bytes()].concat();
+    message.extend(bytes(op, length - HEAD));
+    message
+}

@@ -1,0 +1,172 @@
+//! The oracle finds what is wrong: it is told lies.
+
+use elan::{Cluster, Watch};
+use fabric::Engine;
+use std::collections::BTreeSet;
+use swarm::Case;
+use swarm::collective::Outcome;
+use swarm::oracle::{self, Allowed};
+use swarm::play::{Found, Left, Played, Times, play};
+use units::Time;
+
+/// A lie; whether there was anything to change.
+type Lie = fn(&mut Played) -> bool;
+
+/// Changes what the first fitting note says.
+fn change(played: &mut Played, lie: impl Fn(&mut Found) -> bool) -> bool {
+    let mut notes = played.notes.iter_mut();
+    notes.any(|note| lie(&mut note.found))
+}
+
+/// Changes what is left of the first process that has what is to be changed.
+fn leave(played: &mut Played, lie: impl Fn(&mut Left) -> bool) -> bool {
+    played.left.iter_mut().flatten().any(lie)
+}
+
+const LIES: [(&str, Lie); 14] = [
+    ("a byte of a message", |played| {
+        change(played, |found| match found {
+            Found::Message { bytes, .. } if !bytes.is_empty() => {
+                bytes[0] ^= 1;
+                true
+            }
+            _ => false,
+        })
+    }),
+    ("a message less", |played| {
+        let is = |found: &Found| matches!(found, Found::Message { .. });
+        let place = played.notes.iter().position(|note| is(&note.found));
+        place.map(|place| played.notes.remove(place)).is_some()
+    }),
+    ("another tag", |played| {
+        change(played, |found| match found {
+            Found::Message { tag, .. } => {
+                *tag ^= 1;
+                true
+            }
+            _ => false,
+        })
+    }),
+    ("a note twice", |played| {
+        let first = played.notes[0].clone();
+        played.notes.push(first);
+        true
+    }),
+    ("an error", |played| {
+        change(played, |found| {
+            *found = Found::Failed("nothing works".into(), None);
+            true
+        })
+    }),
+    ("a byte that was got", |played| {
+        change(played, |found| match found {
+            Found::Bytes(bytes) if !bytes.is_empty() => {
+                bytes[0] ^= 1;
+                true
+            }
+            _ => false,
+        })
+    }),
+    ("a byte of a board", |played| {
+        leave(played, |left| {
+            left.boards[1][77] ^= 1;
+            true
+        })
+    }),
+    ("an addition twice", |played| {
+        leave(played, |left| {
+            left.words[0] = left.words[0].wrapping_mul(2).wrapping_add(1);
+            true
+        })
+    }),
+    ("another word before an addition", |played| {
+        change(played, |found| match found {
+            Found::Word(word) => {
+                *word ^= u64::MAX;
+                true
+            }
+            _ => false,
+        })
+    }),
+    ("an event twice", |played| {
+        leave(played, |left| match left.events.values_mut().next() {
+            Some((_, extra)) => {
+                *extra += 1;
+                true
+            }
+            None => false,
+        })
+    }),
+    ("a message in a queue", |played| {
+        leave(played, |left| {
+            left.queued += 1;
+            true
+        })
+    }),
+    ("lost memory", |played| {
+        leave(played, |left| {
+            left.used.1 += left.used.0;
+            true
+        })
+    }),
+    ("another result of a call", |played| {
+        change(played, |found| match found {
+            Found::Collective(Outcome::Places(_, second)) => {
+                let last = second.last_mut().expect("there are bytes behind");
+                *last ^= 1;
+                true
+            }
+            _ => false,
+        })
+    }),
+    ("a barrier left early", |played| {
+        change(played, |found| match found {
+            Found::Collective(Outcome::Barrier(came, left)) if *came > Time::ZERO => {
+                *left = Time::ZERO;
+                true
+            }
+            _ => false,
+        })
+    }),
+];
+
+/// Plays the program of a case on the worm mover.
+fn played(case: &Case) -> Played {
+    let config = case.machine.config(Engine::Worm).expect("it was drawn");
+    let mut cluster = Cluster::new(config, Watch::default());
+    let times = Times {
+        longest: Time::from_secs(2),
+        rest: Time::from_ms(5),
+    };
+    let stopped = BTreeSet::new();
+    let played = play(
+        &mut cluster,
+        &case.program,
+        case.machine.waits(),
+        &stopped,
+        times,
+    );
+    played.expect("the nodes are there")
+}
+
+#[test]
+fn the_oracle_notices() {
+    let mut told = [0; LIES.len()];
+    for seed in 0..12 {
+        let case = Case::of(seed);
+        let honest = played(&case);
+        let check = |played: &Played| oracle::check(&case.program, played, &Allowed::default());
+        check(&honest).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        for ((name, lie), told) in LIES.iter().zip(&mut told) {
+            let mut played = honest.clone();
+            if lie(&mut played) {
+                *told += 1;
+                let found = check(&played);
+                assert!(found.is_err(), "seed {seed}: nobody notices {name}");
+            }
+        }
+    }
+    for ((name, _), told) in LIES.iter().zip(told) {
+        assert!(told > 1, "{name} was told {told} times");
+    }
+}
