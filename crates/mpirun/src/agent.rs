@@ -15,7 +15,7 @@ use about::About;
 pub(crate) use about::tagged;
 use elan::Node;
 use kernel::Signal;
-use link::{Order, OrderKind, Report};
+use link::{Foul, Order, OrderKind, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -38,11 +38,14 @@ pub(crate) struct Shared {
     pub read: Rc<dyn Reader>,
 }
 
-/// Asks ranks for bytes of their memory.
+/// Asks ranks for bytes of their memory, and hears of what they do wrong.
 pub(crate) trait Reader {
     /// The bytes of a rank's memory at a moment, and their checksum; nothing if the rank has no such memory, or is gone. Takes
     /// no simulated time.
     fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)>;
+
+    /// Ends the run, because a rank has done what no rank may do.
+    fn blame(&self, rank: u32, foul: Foul);
 }
 
 /// A range of a rank's memory.

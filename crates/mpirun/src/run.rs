@@ -41,6 +41,8 @@ pub enum End {
     Limit,
     /// A rank has stored other bytes than were sent: the simulator is wrong.
     Corrupted,
+    /// A rank has written into the shared memory what no rank may write.
+    Foul,
 }
 
 impl End {
@@ -55,6 +57,7 @@ impl End {
             End::Cancelled => "cancelled",
             End::Limit => "limit",
             End::Corrupted => "corrupted",
+            End::Foul => "foul",
         }
     }
 }
@@ -94,7 +97,7 @@ pub struct Outcome {
     pub message: String,
     /// Ranks that wait.
     pub waiting: Vec<Waiting>,
-    /// The rank that died.
+    /// The rank that died, or that broke the rules of the link.
     pub rank: Option<u32>,
     /// Ranks that died while others went on, the first one first.
     pub dead: Vec<Dead>,
