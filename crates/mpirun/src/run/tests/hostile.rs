@@ -15,7 +15,7 @@ use super::process::{machine, options};
 use super::*;
 use crate::server::HORIZON;
 use kernel::random::Stream;
-use link::{BATCH, NEVER, Rank};
+use link::{BATCH, NEVER, Rank, ReportKind};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
