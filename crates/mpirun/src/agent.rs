@@ -76,6 +76,13 @@ enum Role {
     Get(usize, Number),
 }
 
+impl Role {
+    /// Whether it only looks for a message, and leaves the message where it is.
+    fn looks(self) -> bool {
+        matches!(self, Role::Peek(_) | Role::Probe)
+    }
+}
+
 /// An operation under way.
 struct Entry {
     /// The rank's name of the operation.
@@ -114,6 +121,10 @@ struct State {
     writes: VecDeque<(Report, Rc<Vec<u8>>)>,
     /// Messages that the rank was told since its last orders were carried out.
     told: Vec<Number>,
+    /// Messages that the rank has, of which a look that is under way may still tell: it found them before they were received.
+    seen: Vec<Number>,
+    /// Peeks and probes under way.
+    looks: u32,
     /// Receives of messages that peeks have found and kept, by the peeks' ids.
     kept: BTreeMap<u64, (Rc<dyn NetworkOp>, Wanted)>,
     /// Untagged messages that were sent to each rank.
@@ -191,12 +202,23 @@ impl Agent {
         self.state.borrow_mut().reports.pop_front()
     }
 
+    /// The rank has had the messages that it was told.
+    fn confirm(&self) {
+        let (state, in_flight) = (&mut *self.state.borrow_mut(), &self.shared.in_flight);
+        for number in state.told.drain(..) {
+            in_flight.confirm(number);
+            state.seen.push(number);
+        }
+        if state.looks == 0 {
+            let seen = state.seen.drain(..);
+            seen.for_each(|number| in_flight.forget(number));
+        }
+    }
+
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
     pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Vec<u8>)>) {
         // With its turn the rank has had the messages that it was told, and has not complained.
-        for number in std::mem::take(&mut self.state.borrow_mut().told) {
-            self.shared.in_flight.confirm(number);
-        }
+        self.confirm();
         for (order, bytes) in batch {
             self.node.sleep_until(Time::from_ps(order.time)).await;
             if order.kind() == Some(OrderKind::Wait) {

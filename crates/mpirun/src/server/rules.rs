@@ -15,8 +15,9 @@ use super::turns::Batch;
 use link::{Flags, Foul, NEVER, Order, OrderKind};
 use units::Time;
 
-/// Where the simulated time of programs ends: beyond it, a sleep on a processor with noise might pass the range of [`Time`].
-pub(crate) const HORIZON: Time = Time::from_secs(10 * 24 * 3600);
+/// Where the simulated time of programs ends. A processor with noise draws each detour on the way to a moment, so that a sleep
+/// of years would take hours; and times near the end of the range of [`Time`] would overflow.
+pub(crate) const HORIZON: Time = Time::from_secs(24 * 3600);
 
 /// Why the orders of a turn are not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,8 @@ pub(super) fn check(batch: &mut Batch, ranks: u32, now: Time, asked: bool) -> Re
         least = check_time(order, least)?;
     }
     check_time(last, least)?;
-    if last.key != NEVER {
+    // A rank may wait for ever, and not sleep for ever.
+    if last.key != NEVER || last.has(Flags::SLEEP) {
         last.key = last.key.min(HORIZON.as_ps());
     }
     Ok(())

@@ -373,14 +373,34 @@ fn a_rank_that_breaks_a_rule_ends_the_run_and_is_named() {
     }
 }
 
+/// A look finds a message, and its end shows only after a receive has taken the message and the rank has confirmed it.
+#[test]
+fn a_look_may_tell_of_a_message_that_the_rank_has_already() {
+    assert!(run(1050).is_some());
+}
+
 #[test]
 fn time_ends_at_the_horizon() {
-    let sleep = Order {
-        key: NEVER - 1,
+    let sleep = |key| Order {
+        key,
         flags: Flags::SLEEP.0,
-        ..Order::new(OrderKind::Wait, HORIZON.as_ps())
+        ..Order::new(OrderKind::Wait, 0)
     };
-    let outcome = outcome_of(&[sleep]);
-    assert_eq!(outcome.end, End::Limit, "{outcome:?}");
-    assert!(outcome.message.contains("where simulated time ends"));
+    for (time, network) in [
+        (NEVER, Network::Machine),
+        (NEVER, Network::Ideal),
+        (NEVER - 1, Network::Machine),
+        (HORIZON.as_ps() + 1, Network::Machine),
+    ] {
+        let run = Run::new(machine("es40-qsnet"), on(network, 1)).expect("there is room");
+        let mut rank = Rank::attach(&run.path(), 0).expect("there is a place");
+        std::thread::spawn(move || {
+            let now = rank.hand_over_by(&sleep(time)).expect("it goes on");
+            rank.finish(now);
+        });
+        let served = run.serve(&Arc::default(), std::process::id());
+        let (outcome, _) = served.expect("there is room");
+        assert_eq!(outcome.end, End::Limit, "{time} {network:?}: {outcome:?}");
+        assert!(outcome.message.contains("where simulated time ends"));
+    }
 }

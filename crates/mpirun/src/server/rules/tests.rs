@@ -114,4 +114,10 @@ fn time_goes_on_to_the_horizon() {
     assert_eq!(until(7), Ok(7));
     assert_eq!(until(NEVER), Ok(NEVER));
     assert_eq!(until(NEVER - 1), Ok(HORIZON.as_ps()));
+    let sleep = Order {
+        key: NEVER,
+        flags: Flags::SLEEP.0,
+        ..wait
+    };
+    assert_eq!(judged(&[sleep], false), Ok(HORIZON.as_ps()));
 }
