@@ -173,16 +173,16 @@ def read(folder: Path, layout: int, unsealed: int) -> dict[str, Any] | None:
         tables, times = data["files"], data["times"]
         if not isinstance(tables, dict) or not isinstance(times, dict) or not isinstance(data["id"], str):
             return None
-        if all(_is_plain(name) and _sha256(folder / name) == digest for name, digest in tables.items()):
+        if all(_is_table(folder, name) and _sha256(folder / name) == sum_ for name, sum_ in tables.items()):
             return data
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return None
 
 
-def _is_plain(name: str) -> bool:
-    """Whether a name is that of a table in the same folder."""
-    return name.endswith(".parquet") and "/" not in name and "\0" not in name
+def _is_table(folder: Path, name: str) -> bool:
+    """Whether a name is that of a table in the folder: reading anything else, a pipe for example, might never end."""
+    return name.endswith(".parquet") and "/" not in name and (folder / name).is_file()
 
 
 def _seal(data: Mapping[str, Any]) -> str:
@@ -194,8 +194,8 @@ def _seal(data: Mapping[str, Any]) -> str:
 def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> None:
     """Write a folder of tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
 
-    An existing folder of the same identity stays: it has the same content. Raises ``StoreError`` if the folder cannot be
-    written; then nothing half-written is left where it can be removed.
+    An existing folder of the same identity stays: it has the same content. Raises ``StoreError`` if the folder cannot
+    be written; then nothing half-written is left where it can be removed.
     """
     from polars.exceptions import PolarsError
 

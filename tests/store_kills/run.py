@@ -256,12 +256,12 @@ def main() -> int:
             number += 1
         strikes.finish()
     except SystemExit as failed:
-        print(f"strike {number} of --seed {given.seed}: {failed}", file=sys.stderr)
+        sys.stderr.write(f"strike {number} of --seed {given.seed}: {failed}\n")
         return 1
-    print(
+    sys.stdout.write(
         f"{sum(strikes.kills.values())} kills: {strikes.kills}; {strikes.left} found half-written; "
         f"{strikes.rounds} campaigns completed, {strikes.missed} of them before the kill; {given.errors} errors; "
-        f"{strikes.operations} operations on files in an uninterrupted campaign"
+        f"{strikes.operations} operations on files in an uninterrupted campaign\n"
     )
     return 0
 

@@ -40,9 +40,7 @@ impl Problem {
     ) -> Self {
         let start = boundary(text, span.start);
         let span = start..boundary(text, span.end).max(start);
-        // The end of a file is the end of its last line, as in the excerpt.
-        let whole = text.strip_suffix('\n').unwrap_or(text);
-        let before = &text[..start.min(whole.len())];
+        let before = &text[..start];
         let line = before.rsplit('\n').next().unwrap_or_default();
         Problem {
             file: file.to_string(),
