@@ -4,6 +4,7 @@
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
 # make fuzz        the worm mover against the flit mover, SECONDS=60 from SEED=0 on; RUNS=100 of production size, too
 # make fuzz-mpi    random MPI programs natively and simulated, SECONDS=60 from SEED=0 on
+# make fuzz-inputs   spoilt files, hostile ranks and spoilt stores, each for SECONDS=60 from SEED=0 on
 # make bench       packets per processor-second and peak memory, in bench.json; instructions per packet, in the history
 # make instructions   instructions per packet against the last entry of benches/bench-history.json; needs valgrind
 # make speed       the same, and the tables of docs/speed.md from it
@@ -31,7 +32,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz fuzz-mpi bench instructions speed lint docs lock clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz fuzz-mpi fuzz-inputs bench instructions speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite $(NETWORK)
@@ -61,6 +62,14 @@ fuzz: tools
 
 fuzz-mpi: build
 	$(BIN)/python -m tests.mpi_fuzz --seconds $(SECONDS) --seed $(SEED)
+
+fuzz-inputs: export ELANITE_FUZZ_SECONDS = $(SECONDS)
+fuzz-inputs: export ELANITE_FUZZ_SEED = $(SEED)
+fuzz-inputs: build
+	cargo test --locked --quiet --package elanite-experiment --test inputs -- --nocapture
+	cargo test --locked --quiet --package elanite-link --test hostile whatever -- --nocapture
+	cargo test --locked --quiet --package elanite-mpirun --lib hostile::whatever -- --nocapture
+	$(BIN)/python -m pytest tests/test_inputs.py
 
 bench: tools
 	$(call need,command -v valgrind,valgrind was not found; on Debian: apt-get install valgrind)

@@ -7,16 +7,19 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from conftest import SMALL, command, environment
+from conftest import SMALL, Ended, command, environment, execute
 from elanite import campaign as campaigns
 from elanite import sources
 from elanite.plan import Plan, plan
 from elanite.store import Store
+
+STRIKES = Path(__file__).parent / "store_kills"
 
 
 def contents(out: Path) -> dict[str, bytes]:
@@ -128,6 +131,33 @@ def kill(out: Path, more: int, delay: float) -> None:
         process.kill()
         code = process.wait()
     assert code == -signal.SIGKILL, "the campaign ended before the kill"
+
+
+@pytest.fixture(scope="session")
+def strike(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that strikes a process at an operation on files."""
+    made = tmp_path_factory.mktemp("strike") / "strike.so"
+    words = ["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", str(made), str(STRIKES / "strike.c")]
+    subprocess.run([*words, "-ldl"], check=True)
+    return made
+
+
+def struck(strike: Path, folder: Path, *words: str) -> Ended:
+    """Strikes a small campaign again and again; see ``store_kills/run.py``."""
+    around = environment() | {"LD_PRELOAD": str(strike), "PYTHONPATH": str(STRIKES.parent)}
+    around["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
+    return execute([sys.executable, "-m", "store_kills.run", "--folder", folder, *words], 3000, env=around)
+
+
+@pytest.mark.parametrize(
+    ("kills", "errors"), [(25, 8), pytest.param(1000, 300, marks=pytest.mark.slow)], ids=["some", "1000"]
+)
+def test_whatever_strikes_a_campaign_nothing_is_lost(strike: Path, tmp_path: Path, kills: int, errors: int) -> None:
+    """Kills at operations on files, with and without the loss of what is not on the disk; kills at moments; errors."""
+    ended = struck(strike, tmp_path, "--kills", str(kills), "--errors", str(errors))
+    assert ended.code == 0, ended
+    assert f"{kills} kills" in ended.out
+    sys.stdout.write(ended.out)
 
 
 def check_kills(uninterrupted: Path, out: Path, seed: int, times: int) -> None:

@@ -6,7 +6,8 @@ killed at any moment loses no finished point and leaves nothing that looks finis
 point: the first rename wins, and both processes have written the same bytes.
 
 Everything that may differ between two runs of the same point is under ``times`` in the manifest; all other bytes are
-equal.
+equal. The manifest holds the checksum of each table, and its ``seal`` is the checksum of all that it says besides the
+times. So a folder of which any bit has changed is not taken: its point is simulated again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
+from elanite.errors import ElaniteError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +43,9 @@ TABLES: dict[Table, dict[str, str]] = {
 """The tables of every point, as the simulator defines them: names of columns and their types."""
 
 _PARTIAL = ".partial-"
-_LAYOUT = 4
+_LAYOUT = 5
+_UNSEALED = 4
+"""The layout of folders whose manifests have no seal: they were written before there was one, and are still taken."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,20 @@ class Manifest:
     def cpu_seconds(self) -> float:
         """Processor time that the simulation took."""
         return float(self.data["times"]["cpu_seconds"])
+
+
+_SAID = {"parameters", "digest", "packets", "events", "simulated_ps", "peak_memory_bytes", "versions", "point"}
+"""What manifests of points say besides."""
+
+
+class StoreError(ElaniteError):
+    """A folder that cannot be written: the disk is full, fails, or is not ours."""
+
+    def __init__(self, folder: Path, reason: object) -> None:
+        super().__init__(
+            f"{folder} cannot be written: {reason}\n  Finished points are kept. Make room, or make the folder writable,"
+            " or choose another one with --out. The same command then goes on."
+        )
 
 
 class Store:
@@ -84,13 +102,19 @@ class Store:
         return self._known[identity]
 
     def discard(self, identity: str) -> bool:
-        """Remove an incomplete folder of a point, so that the point is simulated again; True if there was one."""
+        """Remove an incomplete folder of a point, so that the point is simulated again; True if there was one.
+
+        Raises ``StoreError`` if the folder cannot be removed.
+        """
         folder = self.folder / identity
         if not folder.exists() or self.get(identity) is not None:
             return False
         doomed = self.folder / f"{_PARTIAL}{identity}-{os.getpid()}"
         shutil.rmtree(doomed, ignore_errors=True)
-        folder.rename(doomed)
+        try:
+            folder.rename(doomed)
+        except OSError as error:
+            raise StoreError(folder, error.strerror) from error
         shutil.rmtree(doomed, ignore_errors=True)
         return True
 
@@ -104,7 +128,7 @@ class Store:
         return pl.read_parquet(self.folder / identity / f"{table}.parquet")
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
-        """Keep the results of a point. Returns when they are on the disk."""
+        """Keep the results of a point. Returns when they are on the disk. Raises ``StoreError`` if they cannot be."""
         data = {
             "layout": _LAYOUT,
             "id": point.id,
@@ -128,26 +152,67 @@ class Store:
         return manifest
 
     def _check(self, identity: str) -> Manifest | None:
-        folder = self.folder / identity
-        try:
-            data = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-            whole = data["layout"] == _LAYOUT and data["id"] == identity and "cpu_seconds" in data["times"]
-            whole = whole and "rows.parquet" in data["files"]
-            if whole and all(_sha256(folder / name) == digest for name, digest in data["files"].items()):
-                return Manifest(data)
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
-        return None
+        data = read(self.folder / identity, _LAYOUT, _UNSEALED)
+        if data is None or data["id"] != identity or "rows.parquet" not in data["files"] or not data.keys() >= _SAID:
+            return None
+        seconds = data["times"].get("cpu_seconds")
+        return Manifest(data) if isinstance(seconds, int | float) else None
+
+
+def read(folder: Path, layout: int, unsealed: int) -> dict[str, Any] | None:
+    """The manifest of a folder that ``keep`` has written; None unless the folder is complete and undamaged.
+
+    Folders of the layout ``unsealed`` have no seal. Whatever the files hold: nothing is raised, and no other file read.
+    """
+    try:
+        data = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        if not isinstance(data, dict) or data["layout"] not in (layout, unsealed):
+            return None
+        if data.get("seal") != (_seal(data) if data["layout"] == layout else None):
+            return None
+        tables, times = data["files"], data["times"]
+        if not isinstance(tables, dict) or not isinstance(times, dict) or not isinstance(data["id"], str):
+            return None
+        if all(_is_table(folder, name) and _sha256(folder / name) == sum_ for name, sum_ in tables.items()):
+            return data
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return None
+
+
+def _is_table(folder: Path, name: str) -> bool:
+    """Whether a name is that of a table in the folder: reading anything else, a pipe for example, might never end."""
+    return name.endswith(".parquet") and "/" not in name and (folder / name).is_file()
+
+
+def _seal(data: Mapping[str, Any]) -> str:
+    """The checksum of all that a manifest says, but for the times and the checksum itself."""
+    said = {key: value for key, value in data.items() if key not in ("times", "seal")}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> None:
     """Write a folder of tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
 
-    An existing folder of the same identity stays: it has the same content.
+    An existing folder of the same identity stays: it has the same content. Raises ``StoreError`` if the folder cannot
+    be written; then nothing half-written is left where it can be removed.
     """
+    from polars.exceptions import PolarsError
+
     partial = folder / f"{_PARTIAL}{identity}-{os.getpid()}"
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
+    try:
+        partial.mkdir(parents=True)
+        _write(partial, tables, data)
+        _rename(partial, folder / identity)
+        _sync(folder)
+    except (OSError, PolarsError) as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise StoreError(folder, getattr(error, "strerror", None) or error) from error
+
+
+def _write(partial: Path, tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> None:
+    """Write the files of a folder, and force them to the disk."""
     hashes = {}
     for name, table in tables.items():
         path = partial / f"{name}.parquet"
@@ -155,17 +220,20 @@ def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: 
         hashes[path.name] = _sha256(path)
         _sync(path)
     data["files"] = hashes
+    data["seal"] = _seal(data)
     path = partial / "manifest.json"
     path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     _sync(path)
     _sync(partial)
+
+
+def _rename(partial: Path, folder: Path) -> None:
     try:
-        partial.rename(folder / identity)
+        partial.rename(folder)
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
         shutil.rmtree(partial, ignore_errors=True)  # another process was first
-    _sync(folder)
 
 
 def versions() -> dict[str, str | int]:
@@ -203,12 +271,13 @@ def _sync(path: Path) -> None:
 
 
 def _alive(pid: str) -> bool:
-    if not pid.isdigit():
-        return False
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
+        number = int(pid)
+        if number > 0:
+            os.kill(number, 0)
+            return True
     except PermissionError:
+        return True
+    except (ValueError, OverflowError, ProcessLookupError):
         pass
-    return True
+    return False

@@ -54,7 +54,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) 
         }
         let mut batch = Vec::new();
         assert!(
-            simulator.take_orders(0, &mut batch),
+            simulator.take_orders(0, &mut batch) == Ok(true),
             "there is room for all"
         );
         orders.extend(batch.into_iter().map(|(order, _)| order));

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // memory that other processes write to
 #![allow(clippy::cast_ptr_alignment)] // slots begin at pages
 
+use crate::foul::Foul;
 use crate::part::{Part, Payload};
 use crate::settings::{Raw, Settings};
 use crate::turn::{NOBODY, Word};
@@ -326,15 +327,22 @@ impl Area {
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(place), length) }
     }
 
-    /// The records of an area, each with a part of its payload.
+    /// The records of an area, which hold this many bytes, each with a part of its payload. The other side has written the
+    /// lengths, so none of them is trusted: the records end with the first one that does not lie within the area.
+    ///
+    /// # Errors
+    /// [`Foul::Length`], [`Foul::Part`].
     pub fn records<R: Pod>(
         &self,
         rank: u32,
         way: Way,
-        length: usize,
-    ) -> impl Iterator<Item = (R, Part, &[u8])> {
-        let mut at = 0;
-        std::iter::from_fn(move || {
+        length: u64,
+    ) -> Result<impl Iterator<Item = Result<(R, Part, &[u8]), Foul>>, Foul> {
+        if length > BATCH as u64 {
+            return Err(Foul::Length { length });
+        }
+        let (mut at, length) = (0, length as usize);
+        Ok(std::iter::from_fn(move || {
             if at + frame::<R>() > length {
                 return None;
             }
@@ -342,10 +350,14 @@ impl Area {
             let (part, record) = head.split_at(size_of::<Part>());
             let part: Part = bytemuck::pod_read_unaligned(part);
             let from = at + frame::<R>();
+            if part.length() > length - from {
+                at = length;
+                return Some(Err(Foul::Part));
+            }
             at = (from + part.length()).next_multiple_of(8);
             let bytes = self.read(rank, way, from, part.length());
-            Some((bytemuck::pod_read_unaligned(record), part, bytes))
-        })
+            Some(Ok((bytemuck::pod_read_unaligned(record), part, bytes)))
+        }))
     }
 
     /// Appends a record behind what lies in an area already, with as much of its payload as there is room for. The last `free`

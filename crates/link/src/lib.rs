@@ -28,11 +28,14 @@
 //! *Checksums.* The sender gives the [`checksum`] of its bytes, which travels beside them. The receiver compares it with the
 //! checksum of the bytes that it has stored.
 //!
+//! *Trust.* Ranks trust the simulator. The simulator trusts no rank: what it reads of a rank may be anything ([`Foul`]).
+//!
 //! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
 
 mod area;
 pub mod calls;
 mod checksum;
+mod foul;
 mod part;
 mod rank;
 mod record;
@@ -42,6 +45,7 @@ pub mod turn;
 
 pub use area::{BATCH, Leaving, LinkError, Phase};
 pub use checksum::{Checksum, checksum};
+pub use foul::Foul;
 pub use part::{Part, Payload};
 pub use rank::{OutOfBand, Rank};
 pub use record::{Flags, Order, OrderKind, Report, ReportKind, Status};

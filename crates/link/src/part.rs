@@ -3,11 +3,13 @@
 //! A record's payload is written to an area in as many parts as it needs, one after the other. Each part follows a copy of the
 //! record and a [`Part`], which says where the bytes belong and how long the whole is. Only [`Payload`], which counts what has
 //! been written, makes a `Part`, so no other code can forget the place. The reading side passes every part through a
-//! [`Reassembly`]. It asserts that the parts of a record make up the whole, each byte once: each part begins where the one
-//! before ended, all bear the same record and the same length, and no other record comes between them.
+//! [`Reassembly`]. It checks that the parts of a record make up the whole, each byte once: each part begins where the one
+//! before ended, all bear the same record and the same length, and no other record comes between them. A rank whose parts do
+//! not is at fault, whatever its memory holds; the simulator's parts are the simulator's own.
 //!
 //! A record without payload has one part of no bytes.
 
+use crate::foul::Foul;
 use bytemuck::{Pod, Zeroable};
 
 /// Where the bytes of a part belong in their payload.
@@ -37,7 +39,7 @@ impl Part {
 
     /// Whether the payload ends with this part.
     pub fn is_last(self) -> bool {
-        self.at + self.length == self.whole
+        self.at.checked_add(self.length) == Some(self.whole)
     }
 }
 
@@ -117,28 +119,27 @@ impl<R> Default for Reassembly<R> {
     }
 }
 
-impl<R: Copy + PartialEq + std::fmt::Debug> Reassembly<R> {
+impl<R: Copy + PartialEq> Reassembly<R> {
     /// Takes note of a part of a record's payload.
     ///
-    /// # Panics
-    /// If the part is not the one that must come next: a broken invariant of the link.
-    pub fn add(&mut self, record: &R, part: Part) {
+    /// # Errors
+    /// [`Foul::Part`], if the part is not the one that must come next.
+    pub fn add(&mut self, record: &R, part: Part) -> Result<(), Foul> {
         let begins = match self.open {
             None => part.at == 0,
             Some((open, before)) => {
                 open == *record
                     && before.whole == part.whole
-                    && before.at + before.length == part.at
+                    && before.at.checked_add(before.length) == Some(part.at)
             }
         };
         let fits = part.at.checked_add(part.length);
         let fits = fits.is_some_and(|end| end <= part.whole);
-        let open = self.open;
-        assert!(
-            begins && fits,
-            "{part:?} of {record:?} cannot follow {open:?}"
-        );
+        if !(begins && fits) {
+            return Err(Foul::Part);
+        }
         self.open = (!part.is_last()).then_some((*record, part));
+        Ok(())
     }
 
     /// Whether the parts so far make up whole payloads.

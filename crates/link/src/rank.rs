@@ -11,6 +11,8 @@ use std::time::Duration;
 /// How often a waiting rank looks whether there is still a simulator.
 const LOOK: Duration = Duration::from_millis(500);
 
+const SOUND: &str = "the simulator's records are sound";
+
 /// A rank's end of the link.
 pub struct Rank {
     area: Arc<Area>,
@@ -132,11 +134,18 @@ impl Rank {
     }
 
     /// The reports that came with the turn, each with a part of its payload. The parts of one payload come one after the other.
+    ///
+    /// # Panics
+    /// If the simulator's records make no sense: a broken invariant of the link.
     pub fn reports(&mut self) -> impl Iterator<Item = (Report, Part, &[u8])> {
-        let down = self.area.slot(self.number).down.load(Acquire) as usize;
+        let down = self.area.slot(self.number).down.load(Acquire);
         let records = self.area.records(self.number, Way::Down, down);
         let reassembly = &mut self.reassembly;
-        records.inspect(move |(report, part, _)| reassembly.add(report, *part))
+        records.expect(SOUND).map(move |record| {
+            let (report, part, bytes) = record.expect(SOUND);
+            reassembly.add(&report, part).expect(SOUND);
+            (report, part, bytes)
+        })
     }
 
     /// Says that this rank will say no more, unless it comes back.

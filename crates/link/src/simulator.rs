@@ -1,10 +1,11 @@
 //! The simulator's side of the link.
 
 use crate::area::{Area, BUSY, Leaving, Phase, Way};
+use crate::foul::Foul;
 use crate::part::{Payload, Reassembly};
-use crate::turn::{self, SIMULATOR, Word};
+use crate::turn::{self, RANK, Word};
 use crate::{Order, OrderKind, Report, Settings};
-use rustix::fs::MemfdFlags;
+use rustix::fs::{MemfdFlags, SealFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -21,7 +22,12 @@ pub struct Simulator {
     up: Vec<Coming>,
     /// Ranks that get their turn next.
     turns: Vec<u32>,
+    /// Whether the simulator has the turn of a rank: what the rank's own word says of that may change at any time.
+    own: Vec<bool>,
 }
+
+/// Bytes for which there is room before a payload of this length has come: a length is only what a rank says.
+const READY: usize = 64 << 20;
 
 /// An order whose payload comes in parts.
 #[derive(Default)]
@@ -37,14 +43,19 @@ impl Simulator {
     /// If the host has no memory for it.
     pub fn new(ranks: u32, settings: Settings) -> io::Result<Simulator> {
         // Ranks open it by the path of `Simulator::path`; started processes do not inherit it.
-        let memory = rustix::fs::memfd_create("elanite", MemfdFlags::CLOEXEC)?;
-        let file = File::from(memory);
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = File::from(rustix::fs::memfd_create("elanite", flags)?);
+        let area = Area::create(&file, ranks, settings)?;
+        // A process that touches memory beyond the end of a file is killed.
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&file, seals)?;
         Ok(Simulator {
-            area: Area::create(&file, ranks, settings)?,
+            area,
             file,
             down: vec![0; ranks as usize],
             up: (0..ranks).map(|_| Coming::default()).collect(),
             turns: Vec::new(),
+            own: vec![false; ranks as usize],
         })
     }
 
@@ -72,9 +83,9 @@ impl Simulator {
         })
     }
 
-    /// Whether a rank has given its turn away.
+    /// Whether a rank has given its turn away. Any word but that of a rank that runs says so.
     pub fn has_turn(&self, rank: u32) -> bool {
-        self.area.slot(rank).turn.take() == SIMULATOR
+        self.area.slot(rank).turn.take() != RANK
     }
 
     /// How far a rank has come.
@@ -96,10 +107,10 @@ impl Simulator {
         self.phase(rank)
     }
 
-    /// The process of a rank that has attached.
+    /// The process of a rank that has attached; nothing if the word is the number of no process.
     pub fn pid(&self, rank: u32) -> Option<u32> {
         let pid = self.area.slot(rank).pid.load(Acquire);
-        (pid != 0).then_some(pid)
+        (1..=i32::MAX.cast_unsigned()).contains(&pid).then_some(pid)
     }
 
     /// Lets one rank leave at once if it waits, and else as soon as it does: its simulated host has stopped.
@@ -134,38 +145,47 @@ impl Simulator {
     /// Takes the orders of a rank that has given its turn away, each with all bytes that belong to it, and appends them to
     /// others. Returns false if the rank has more to order ([`OrderKind::More`]): then the caller gives the rank its turn back
     /// with nothing new ([`Simulator::give_turn`]), and takes its orders again.
-    #[must_use]
-    pub fn take_orders(&mut self, rank: u32, orders: &mut Vec<(Order, Vec<u8>)>) -> bool {
-        assert!(self.has_turn(rank), "rank {rank} runs");
-        let length = self.area.slot(rank).up.load(Acquire) as usize;
+    ///
+    /// # Errors
+    /// If what the rank has written is not what a rank writes.
+    pub fn take_orders(
+        &mut self,
+        rank: u32,
+        orders: &mut Vec<(Order, Vec<u8>)>,
+    ) -> Result<bool, Foul> {
+        if !self.has_turn(rank) {
+            return Err(Foul::Running);
+        }
+        self.own[rank as usize] = true;
+        let length = self.area.slot(rank).up.load(Acquire);
         let up = &mut self.up[rank as usize];
         let mut all = true;
-        for (order, part, bytes) in self.area.records::<Order>(rank, Way::Up, length) {
+        for record in self.area.records::<Order>(rank, Way::Up, length)? {
+            let (order, part, bytes) = record?;
             if order.kind() == Some(OrderKind::More) {
                 all = false;
                 continue;
             }
-            up.reassembly.add(&order, part);
+            up.reassembly.add(&order, part)?;
             if part.at() == 0 {
-                up.bytes.reserve_exact(part.whole());
+                up.bytes.reserve_exact(part.whole().min(READY));
             }
             up.bytes.extend_from_slice(bytes);
             if part.is_last() {
                 orders.push((order, std::mem::take(&mut up.bytes)));
             }
         }
-        assert!(
-            !all || up.reassembly.is_closed(),
-            "rank {rank} gave its turn away within an order"
-        );
-        all
+        if all && !up.reassembly.is_closed() {
+            return Err(Foul::Within);
+        }
+        Ok(all)
     }
 
     /// Adds to the reports that a rank finds in its next turn. Returns false if there was no room for all of the payload: then
     /// the rank has to get its turn and take in what there is, before another call tells it the rest of the payload.
     #[must_use]
     pub fn tell(&mut self, rank: u32, report: &Report, payload: &mut Payload) -> bool {
-        assert!(self.has_turn(rank), "rank {rank} runs");
+        assert!(self.own[rank as usize], "rank {rank} runs");
         let (way, down) = ((rank, Way::Down), &mut self.down[rank as usize]);
         while !payload.is_written() {
             match self.area.append(way, *down, report, payload, 0) {
@@ -192,6 +212,7 @@ impl Simulator {
         }
         let down = std::mem::take(&mut self.down[rank as usize]);
         slot.down.store(down as u64, Release);
+        self.own[rank as usize] = false;
         self.turns.push(rank);
     }
 

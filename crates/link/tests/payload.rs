@@ -64,7 +64,7 @@ fn orders(simulator: &mut Simulator) -> Vec<(Order, Vec<u8>)> {
     let mut all = Vec::new();
     loop {
         while !simulator.wait(0, Duration::from_millis(100)) {}
-        if simulator.take_orders(0, &mut all) {
+        if simulator.take_orders(0, &mut all).expect("it is sound") {
             return all;
         }
         simulator.give_turn(0, None);

@@ -15,7 +15,7 @@ use about::About;
 pub(crate) use about::tagged;
 use elan::Node;
 use kernel::Signal;
-use link::{Order, OrderKind, Report};
+use link::{Foul, Order, OrderKind, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -40,11 +40,14 @@ pub(crate) struct Shared {
     pub read: Rc<dyn Reader>,
 }
 
-/// Asks ranks for bytes of their memory.
+/// Asks ranks for bytes of their memory, and hears of what they do wrong.
 pub(crate) trait Reader {
     /// The bytes of a rank's memory at a moment, and their checksum; nothing if the rank has no such memory, or is gone. Takes
     /// no simulated time.
     fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)>;
+
+    /// Ends the run, because a rank has done what no rank may do.
+    fn blame(&self, rank: u32, foul: Foul);
 }
 
 /// A range of a rank's memory.
@@ -73,6 +76,13 @@ enum Role {
     /// A put or get, by its number in the trace.
     Put(usize),
     Get(usize, Number),
+}
+
+impl Role {
+    /// Whether it only looks for a message, and leaves the message where it is.
+    fn looks(self) -> bool {
+        matches!(self, Role::Peek(_) | Role::Probe)
+    }
 }
 
 /// An operation under way.
@@ -113,6 +123,10 @@ struct State {
     writes: VecDeque<(Report, Rc<Vec<u8>>)>,
     /// Messages that the rank was told since its last orders were carried out.
     told: Vec<Number>,
+    /// Messages that the rank has, of which a look that is under way may still tell: it found them before they were received.
+    seen: Vec<Number>,
+    /// Peeks and probes under way.
+    looks: u32,
     /// Receives of messages that peeks have found and kept, by the peeks' ids.
     kept: BTreeMap<u64, (Rc<dyn NetworkOp>, Wanted)>,
     /// Untagged messages that were sent to each rank.
@@ -190,12 +204,23 @@ impl Agent {
         self.state.borrow_mut().reports.pop_front()
     }
 
+    /// The rank has had the messages that it was told.
+    fn confirm(&self) {
+        let (state, in_flight) = (&mut *self.state.borrow_mut(), &self.shared.in_flight);
+        for number in state.told.drain(..) {
+            in_flight.confirm(number);
+            state.seen.push(number);
+        }
+        if state.looks == 0 {
+            let seen = state.seen.drain(..);
+            seen.for_each(|number| in_flight.forget(number));
+        }
+    }
+
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
     pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Vec<u8>)>) {
         // With its turn the rank has had the messages that it was told, and has not complained.
-        for number in std::mem::take(&mut self.state.borrow_mut().told) {
-            self.shared.in_flight.confirm(number);
-        }
+        self.confirm();
         for (order, bytes) in batch {
             self.node.sleep_until(Time::from_ps(order.time)).await;
             if order.kind() == Some(OrderKind::Wait) {

@@ -44,6 +44,8 @@ pub enum End {
     Limit,
     /// A rank has stored other bytes than were sent: the simulator is wrong.
     Corrupted,
+    /// A rank has written into the shared memory what no rank may write.
+    Foul,
 }
 
 impl End {
@@ -59,6 +61,7 @@ impl End {
             End::Cancelled => "cancelled",
             End::Limit => "limit",
             End::Corrupted => "corrupted",
+            End::Foul => "foul",
         }
     }
 }
@@ -100,7 +103,7 @@ pub struct Outcome {
     pub message: String,
     /// Ranks that wait.
     pub waiting: Vec<Waiting>,
-    /// The rank that died.
+    /// The rank that died, or that broke the rules of the link.
     pub rank: Option<u32>,
     /// Ranks that died while others went on, the first one first.
     pub dead: Vec<Dead>,

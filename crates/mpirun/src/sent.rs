@@ -3,8 +3,8 @@
 //! A message crosses the simulated network under a number that the simulator gives it. What the MPI library adds to the message
 //! stays here, so the simulator knows the message that arrives, whatever has overtaken it. Beside that lie the checksum that
 //! the sender's library has given, which goes to the receiver's library, and the bytes themselves. If the receiver's library
-//! has stored other bytes, the first wrong one is found by these. All of it goes when the receiver has taken its next turn
-//! without a complaint.
+//! has stored other bytes, the first wrong one is found by these. The bytes go when the receiver has taken its next turn
+//! without a complaint, and the rest goes when no look of this receiver can tell of the message any more.
 
 use crate::endpoint::Number;
 use crate::trace::{MessageRow, Trace};
@@ -48,6 +48,11 @@ impl InFlight {
 
     /// The receiver has the bytes that were sent.
     pub fn confirm(&self, number: Number) {
+        self.0.borrow_mut()[number.0 as usize].bytes = None;
+    }
+
+    /// Nobody asks for the message any more.
+    pub fn forget(&self, number: Number) {
         self.0.borrow_mut().remove(number.0 as usize);
     }
 

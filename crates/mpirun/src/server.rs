@@ -1,5 +1,6 @@
 //! The loop of the time server; see the crate's head.
 
+mod rules;
 mod turns;
 
 use crate::agent::{Agent, Reader, Shared};
@@ -11,6 +12,7 @@ use crate::trace::Trace;
 use crate::watch::{Trouble, Watch};
 use elan::{Cluster, Node, NodeId, Stop};
 use link::Phase;
+pub(crate) use rules::HORIZON;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -151,7 +153,7 @@ impl Server {
         let gate = self.turns.is_gate();
         let due = match first {
             Some(moment) if gate => moment,
-            Some(moment) => moment + ahead,
+            Some(moment) => moment.saturating_add(ahead),
             None => Time::MAX,
         };
         let (shared, turns) = (Rc::clone(&self.shared), Rc::clone(&self.turns));
@@ -399,6 +401,20 @@ impl Server {
                 let said = self.shared.in_flight.complaint(&trace, wrong);
                 (End::Corrupted, said)
             }
+            Over::Trouble(Trouble::Foul) => {
+                let foul = *self.turns.foul.borrow();
+                let (which, foul) = foul.expect("a rank is to blame");
+                rank = Some(which);
+                let message = format!(
+                    "rank {which} broke the rules by which ranks and simulator share memory: {foul}; \
+                     something in its process has overwritten this memory, or it is no rank of this simulator"
+                );
+                (End::Foul, message)
+            }
+            Over::Trouble(Trouble::Horizon) => (
+                End::Limit,
+                format!("the time of the program has come to {HORIZON}, where simulated time ends"),
+            ),
             Over::Stop(stop @ Stop::Deadlock { .. }) => (End::Deadlock, stop.to_string()),
             Over::Stop(stop) => (End::Limit, stop.to_string()),
         };

@@ -107,7 +107,8 @@ impl Trace {
         };
         let row = &mut self.ranks[by as usize];
         row.sent += 1;
-        row.bytes_sent += message.bytes;
+        // A get says how much it wants before anybody knows whether there is so much.
+        row.bytes_sent = row.bytes_sent.saturating_add(message.bytes);
         self.messages.push(message);
         number
     }

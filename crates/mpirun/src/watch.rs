@@ -24,6 +24,10 @@ pub(crate) enum Trouble {
     Cancelled,
     /// Bytes have changed on their way.
     Corrupted,
+    /// A rank has done what no rank may do.
+    Foul,
+    /// The time of a rank has come to the end of simulated time.
+    Horizon,
 }
 
 pub(crate) struct Watch {
@@ -71,6 +75,13 @@ impl Watch {
         } else {
             Err(Trouble::LauncherGone)
         }
+    }
+}
+
+impl Watch {
+    /// Whether the program that starts the ranks runs.
+    pub fn launcher_lives(&self) -> bool {
+        lives(self.launcher)
     }
 }
 

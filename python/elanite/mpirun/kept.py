@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core
 from elanite.errors import UsageError
-from elanite.store import Store, empty, keep, versions
+from elanite.store import Store, empty, keep, read, versions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 TABLES = ("messages", "calls", "ranks", "links", "faults", "series")
 FOLDER = "mpirun"
-_LAYOUT = 1
+_LAYOUT = 2
+_UNSEALED = 1
 
 
 def write(run: Run, out: Path, times: dict[str, Any]) -> Path:
@@ -74,13 +75,12 @@ class Kept:
 
     @classmethod
     def load(cls, folder: Path) -> Kept:
-        """The run in a folder that ``write`` has written. Raises ``UsageError`` if the folder has no run."""
-        try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-            if manifest["layout"] == _LAYOUT and manifest["program"]:
-                return cls(folder, manifest)
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
+        """The run in a folder that ``write`` has written. Raises ``UsageError`` if the folder has no undamaged run."""
+        manifest = read(folder, _LAYOUT, _UNSEALED)
+        if manifest is not None and manifest.keys() >= {"program", "point", "time_us"}:
+            return cls(folder, manifest)
+        if (folder / "manifest.json").is_file():
+            raise UsageError(f"{folder} is no folder of a run, or is damaged; run the program again")
         raise UsageError(f"{folder} is no folder of a run; elanite mpirun says where it keeps one")
 
     def table(self, name: str) -> pl.DataFrame:

@@ -136,7 +136,7 @@ def _of_file(path: Path, ranks: int, share: int, available: int) -> list[int]:
         if not words:
             continue
         place = f"{path}:{number}"
-        if not re.fullmatch(r"[0-9]+", words):
+        if not re.fullmatch(r"[0-9]{1,9}", words):
             raise UsageError(f"{place}: `{words}` is no node; write one number on each line, 0 to {available - 1}")
         node = int(words)
         if node >= available:

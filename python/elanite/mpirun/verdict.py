@@ -8,6 +8,7 @@
 | ranks ended early, and the others went on to their ends, as the user wanted | that of mpiexec, or 1 |
 | all ranks wait for each other | 3 |
 | a message arrived with other bytes than it was sent with | 4 |
+| a rank wrote what no rank may write into the memory that it shares with the simulator | 1 |
 
 The simulator knows which rank ended first, when, and in which call; the reports of mpiexec say how it ended.
 """
@@ -53,7 +54,7 @@ class Ended:
     """How a run ended."""
 
     end: str
-    """The word of the simulator: finished, died, stopped, deadlock, launcher gone, no mpi, limit."""
+    """The word of the simulator: finished, died, stopped, deadlock, launcher gone, no mpi, limit, corrupted, foul."""
     message: str
     """Empty if all is well."""
     exit_code: int
@@ -101,7 +102,7 @@ def judge(evidence: Evidence) -> Ended:
         message, code = "\n".join([_deadlock(outcome, waiting), *_early(evidence)]), int(Exit.DEADLOCK)
     elif end == "corrupted":
         message, code = outcome["message"], int(Exit.BROKEN)
-    elif end == "stopped":
+    elif end in ("stopped", "foul"):
         message, code = outcome["message"], int(Exit.FAILED)
     elif end == "died" and 0 < len(outcome["dead"]) < len(evidence.placement):
         message, code = _went_on(evidence)

@@ -79,5 +79,5 @@ def _segments(pid: int) -> str:
 def _open(pid: int) -> int:
     try:
         return os.pidfd_open(pid)
-    except OSError:
-        return -1  # it is gone already
+    except (OSError, OverflowError):
+        return -1  # it is gone already, or no process has such a number

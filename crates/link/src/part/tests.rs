@@ -23,7 +23,8 @@ fn parts_are_the_whole_however_it_is_cut() {
             let mut whole: Vec<u8> = Vec::new();
             for (part, bytes) in &parts {
                 assert_eq!((part.at(), part.whole()), (whole.len(), 100));
-                reassembly.add(&Order::new(OrderKind::Send, 7), *part);
+                let order = Order::new(OrderKind::Send, 7);
+                reassembly.add(&order, *part).expect("it comes next");
                 whole.extend(bytes);
                 assert_eq!(part.is_last(), reassembly.is_closed());
             }
@@ -42,21 +43,22 @@ fn nothing_is_one_part_of_nothing() {
 }
 
 /// What becomes of parts of ten bytes in an order, each with the time of its record.
-fn join(parts: &[(usize, u64)]) -> std::thread::Result<()> {
+fn join(parts: &[(usize, u64)]) -> Result<bool, Foul> {
     let bytes = [0; 30];
     let all = cut(&[&bytes], |_| 10);
-    std::panic::catch_unwind(|| {
-        let mut reassembly = Reassembly::default();
-        for &(number, time) in parts {
-            reassembly.add(&Order::new(OrderKind::Put, time), all[number].0);
-        }
-        assert!(reassembly.is_closed());
-    })
+    let mut reassembly = Reassembly::default();
+    for &(number, time) in parts {
+        reassembly.add(&Order::new(OrderKind::Put, time), all[number].0)?;
+    }
+    Ok(reassembly.is_closed())
 }
 
 #[test]
 fn a_part_that_is_lost_or_comes_twice_or_early_or_with_another_record_is_found() {
-    assert!(join(&[(0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2)]).is_ok());
+    assert_eq!(
+        join(&[(0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2)]),
+        Ok(true)
+    );
     for wrong in [
         &[(0, 1), (2, 1)][..],
         &[(1, 1), (2, 1)],
@@ -65,8 +67,25 @@ fn a_part_that_is_lost_or_comes_twice_or_early_or_with_another_record_is_found()
         &[(0, 1), (2, 1), (1, 1)],
         &[(0, 1), (1, 2), (2, 1)],
         &[(0, 1), (0, 2), (1, 1), (1, 2)],
-        &[(0, 1), (1, 1)],
     ] {
-        assert!(join(wrong).is_err(), "{wrong:?}");
+        assert_eq!(join(wrong), Err(Foul::Part), "{wrong:?}");
     }
+    assert_eq!(join(&[(0, 1), (1, 1)]), Ok(false));
+}
+
+#[test]
+fn a_part_whose_numbers_pass_the_range_is_found() {
+    let order = Order::new(OrderKind::Put, 1);
+    let add = |parts: &[(u64, u64, u64)]| {
+        let mut reassembly = Reassembly::default();
+        let mut parts = parts
+            .iter()
+            .map(|&(at, length, whole)| Part { at, length, whole });
+        parts.try_for_each(|part| reassembly.add(&order, part))
+    };
+    let most = u64::MAX;
+    assert_eq!(add(&[(0, most, most)]), Ok(()));
+    assert_eq!(add(&[(0, 5, 4)]), Err(Foul::Part));
+    assert_eq!(add(&[(most, 1, 0)]), Err(Foul::Part));
+    assert_eq!(add(&[(0, 4, most), (4, most, most)]), Err(Foul::Part));
 }

@@ -4,7 +4,7 @@ use super::about::About;
 use super::{Agent, Entry, MemoryRange, Role};
 use crate::endpoint::{Manner, Number, Outgoing, Wanted};
 use crate::trace::{CallRow, MessageKind, MessageRow};
-use link::{Flags, Order, OrderKind, Report, ReportKind, Status};
+use link::{Flags, Foul, Order, OrderKind, Report, ReportKind, Status};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -31,7 +31,10 @@ impl Agent {
             }
             Some(OrderKind::Claim) => {
                 let kept = self.state.borrow_mut().kept.remove(&order.id);
-                let (operation, wanted) = kept.expect("a peek has kept it");
+                let Some((operation, wanted)) = kept else {
+                    let foul = Foul::Claim { id: order.id };
+                    return self.shared.read.blame(self.rank, foul);
+                };
                 let role = Role::Claim(Bytes::new(order.size));
                 self.start(order.id, role, operation, About::Receives(wanted));
             }
@@ -63,7 +66,7 @@ impl Agent {
             }
             None
             | Some(OrderKind::Reply | OrderKind::Wait | OrderKind::More | OrderKind::Differs) => {
-                panic!("rank {} ordered {order:?}", self.rank)
+                unreachable!("the orders of a turn are checked: {order:?}")
             }
         }
     }

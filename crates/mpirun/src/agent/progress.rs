@@ -24,6 +24,7 @@ impl Agent {
         let mut state = self.state.borrow_mut();
         let key = state.started;
         state.started += 1;
+        state.looks += u32::from(role.looks());
         let entry = Entry {
             id,
             role,
@@ -78,8 +79,6 @@ impl Agent {
 
     /// The rank waits.
     pub(super) async fn wait(self: &Rc<Self>, order: &Order) {
-        let asked = order.has(Flags::STILL);
-        assert!(!asked, "rank {} answers what it was not asked", self.rank);
         if order.has(Flags::MEETING) {
             return self.meet(order);
         }
@@ -181,6 +180,7 @@ impl Agent {
     fn tell(self: &Rc<Self>, key: u64, mut incoming: Incoming, at: Time) {
         let mut state = self.state.borrow_mut();
         let entry = state.entries.remove(&key).expect("it is under way");
+        state.looks -= u32::from(entry.role.looks());
         let mut trace = self.shared.trace.borrow_mut();
         let kind = match entry.role {
             Role::Send(_) => ReportKind::Sent,
@@ -237,7 +237,7 @@ impl Agent {
         }
         let (_, data, checksum) = sent.unwrap_or_default();
         // Receives that only look leave the message where it is.
-        if !matches!(entry.role, Role::Peek(_) | Role::Probe) {
+        if !entry.role.looks() {
             state.told.extend(number);
         }
         let report = Report {

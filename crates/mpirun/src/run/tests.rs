@@ -1,5 +1,6 @@
 //! Ranks in threads against the server: times against the simulator's own MPI, and every order once.
 
+mod hostile;
 mod lookahead;
 mod process;
 

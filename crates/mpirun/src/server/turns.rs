@@ -1,11 +1,12 @@
 //! The turns of the ranks: giving them, waiting for their end, and what ranks are told and asked with them.
 
+use super::rules::{self, Refusal};
 use crate::agent::{Agent, MemoryRange, Reader};
 use crate::endpoint::Number;
 use crate::run::Link;
 use crate::sent::Wrong;
 use crate::watch::{PATIENCE, Trouble, Watch, is_dead};
-use link::{Order, OrderKind, Payload, Phase, Report, ReportKind, Status};
+use link::{Foul, Order, OrderKind, Payload, Phase, Report, ReportKind, Status};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
@@ -17,6 +18,10 @@ pub(super) struct Turns {
     pub trouble: RefCell<Option<Trouble>>,
     /// The bytes that differ from those that were sent, if [`Trouble::Corrupted`] is the trouble.
     pub wrong: RefCell<Option<Wrong>>,
+    /// The rank that has done what no rank may do, and what, if [`Trouble::Foul`] is the trouble.
+    pub foul: RefCell<Option<(u32, Foul)>>,
+    /// The moment from which each rank went on last.
+    since: RefCell<Vec<Time>>,
     /// Ranks that the simulation must not leave behind, each with a moment.
     out: RefCell<BTreeMap<(Time, u32), Out>>,
     /// Ranks whose processes have ended, where that is no trouble; and those of them that the server has not taken note of.
@@ -42,12 +47,15 @@ pub(super) type Batch = Vec<(Order, Vec<u8>)>;
 impl Turns {
     /// The turns of all ranks, which are about to attach and to go on from the start.
     pub fn new(link: Link, watch: Watch) -> Self {
-        let all = 0..link.lock().ranks();
+        let ranks = link.lock().ranks();
+        let all = 0..ranks;
         Turns {
             link,
             watch: RefCell::new(watch),
             trouble: RefCell::new(None),
             wrong: RefCell::new(None),
+            foul: RefCell::new(None),
+            since: RefCell::new(vec![Time::ZERO; ranks as usize]),
             dead: RefCell::default(),
             new_dead: RefCell::default(),
             out: RefCell::new(
@@ -62,6 +70,7 @@ impl Turns {
         let mut link = self.link.lock();
         for &(moment, rank) in ready {
             link.give_turn(rank, Some(moment.as_ps()));
+            self.since.borrow_mut()[rank as usize] = moment;
             let runs = Out::Runs(None);
             self.out.borrow_mut().insert((moment, rank), runs);
         }
@@ -93,7 +102,12 @@ impl Turns {
             match link.phase(rank) {
                 Phase::Returning => break,
                 Phase::Finished if !dead => {
-                    self.watch.borrow_mut().look(&link)?;
+                    let mut watch = self.watch.borrow_mut();
+                    watch.look(&link)?;
+                    if !watch.launcher_lives() {
+                        // Nobody waits for the rank's process any more, whatever the rank says that its process is.
+                        return Ok(None);
+                    }
                     link.wait_for_return(rank, PATIENCE);
                 }
                 _ => return Ok(None),
@@ -117,7 +131,7 @@ impl Turns {
         // The last rank was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
         let mut batches = Vec::new();
         for (rank, early) in out.into_iter().rev() {
-            batches.push((rank, early.map_or_else(|| self.orders(rank), Ok)?));
+            batches.push((rank, early.map_or_else(|| self.orders(rank, false), Ok)?));
         }
         batches.reverse();
         for (rank, batch) in &batches {
@@ -133,17 +147,20 @@ impl Turns {
     }
 
     /// The orders of a rank, as soon as it has given its turn away and all of them have come; no orders of a rank that has died
-    /// before.
-    fn orders(&self, rank: u32) -> Result<Batch, Trouble> {
+    /// before. `asked` says that the rank had its turn only to answer.
+    fn orders(&self, rank: u32, asked: bool) -> Result<Batch, Trouble> {
         let mut orders = Batch::new();
         loop {
             if !self.until_given(rank)? {
                 return Ok(Batch::new());
             }
             let mut link = self.link.lock();
-            if link.take_orders(rank, &mut orders) {
+            let taken = link.take_orders(rank, &mut orders);
+            if taken.map_err(|foul| self.blame(rank, foul))? {
                 break;
             }
+            // A rank may have more orders without end.
+            self.watch.borrow_mut().look_sometimes(&link)?;
             link.give_turn(rank, None);
             link.release();
         }
@@ -159,7 +176,18 @@ impl Turns {
             self.wrong.replace(Some(wrong));
             return Err(Trouble::Corrupted);
         }
-        Ok(orders)
+        let (ranks, now) = (self.link.lock().ranks(), self.since.borrow()[rank as usize]);
+        match rules::check(&mut orders, ranks, now, asked) {
+            Ok(()) => Ok(orders),
+            Err(Refusal::Foul(foul)) => Err(self.blame(rank, foul)),
+            Err(Refusal::Horizon) => Err(Trouble::Horizon),
+        }
+    }
+
+    /// Keeps what a rank has done that no rank may do. The first rank counts.
+    fn blame(&self, rank: u32, foul: Foul) -> Trouble {
+        self.foul.borrow_mut().get_or_insert((rank, foul));
+        Trouble::Foul
     }
 
     /// Takes the orders of a rank aside, once it has given its turn away, if it has one: then it can be asked.
@@ -167,7 +195,7 @@ impl Turns {
         let mut out = self.out.borrow_mut();
         let early = out.iter_mut().find(|((_, number), _)| *number == rank);
         if let Some((_, Out::Runs(early @ None))) = early {
-            *early = Some(self.orders(rank)?);
+            *early = Some(self.orders(rank, false)?);
         }
         Ok(())
     }
@@ -179,11 +207,21 @@ impl Turns {
             let link = self.link.lock();
             let mut watch = self.watch.borrow_mut();
             watch.look(&link)?;
+            // What the rank says of its phase and process does not count here: it has its turn, and must give it away.
+            let (dead, gone) = (is_dead(&link, rank), !watch.launcher_lives());
             // The rank may have given its turn away before.
-            if watch.keep_going && is_dead(&link, rank) && !link.has_turn(rank) {
+            if !(dead || gone) || link.has_turn(rank) {
+                continue;
+            }
+            if dead && watch.keep_going {
                 self.note_dead(rank);
                 return Ok(false);
             }
+            return Err(if dead {
+                Trouble::Died(rank)
+            } else {
+                Trouble::LauncherGone
+            });
         }
         Ok(true)
     }
@@ -254,7 +292,7 @@ impl Turns {
         link.give_turn(rank, None);
         link.release();
         drop(link);
-        self.orders(rank)
+        self.orders(rank, true)
     }
 
     fn try_read(
@@ -264,7 +302,7 @@ impl Turns {
         MemoryRange { key, offset, size }: MemoryRange,
     ) -> Result<Option<(Vec<u8>, u64)>, Trouble> {
         self.take_early(agent.rank)?;
-        if self.link.lock().phase(agent.rank).is_out() {
+        if self.link.lock().phase(agent.rank).is_out() || agent.is_finished() {
             return Ok(None);
         }
         self.tell_writes(agent, at)?;
@@ -287,6 +325,10 @@ impl Turns {
 }
 
 impl Reader for Turns {
+    fn blame(&self, rank: u32, foul: Foul) {
+        self.trouble.replace(Some(Turns::blame(self, rank, foul)));
+    }
+
     fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)> {
         match self.try_read(agent, at, range) {
             Ok(bytes) => bytes,

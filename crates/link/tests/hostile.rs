@@ -1,0 +1,293 @@
+//! Whatever a rank writes into the shared memory, the simulator takes orders or says what is wrong: it never panics, never
+//! waits, and keeps no more bytes than the area holds.
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
+//! | `ELANITE_FUZZ_SECONDS` | no case begins after this many seconds | 1 |
+//! | `ELANITE_FUZZ_CASES` | at most this many cases | no limit |
+//!
+//! A case is the area of a rank that keeps to the rules, of which some words are then replaced. `make fuzz-inputs` runs more.
+
+#![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
+
+use link::{BATCH, Foul, Order, OrderKind, Payload, Phase, Report, Settings, Simulator};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+const PAGE: u64 = 4096;
+/// Where the slot of rank 0 begins; its area of orders begins a page later.
+const SLOT: u64 = PAGE;
+/// Words of the slot.
+const TURN: u64 = 0;
+const PHASE: u64 = 4;
+const PID: u64 = 8;
+const CALL: u64 = 12;
+const UP: u64 = 48;
+/// Bytes of the slot that mean something.
+const WORDS: u64 = 64;
+
+/// Random numbers of one case.
+struct Draw(u64);
+
+impl Draw {
+    fn new(seed: u64) -> Self {
+        Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        (self.next() >> 11) % end
+    }
+
+    /// A number at which programs fail.
+    fn awkward(&mut self) -> u64 {
+        let near = self.below(3).wrapping_sub(1);
+        let centre = match self.below(9) {
+            0 => 0,
+            1 => 1 << self.below(64),
+            2 => u64::MAX,
+            3 => BATCH as u64,
+            4 => u64::from(u32::MAX),
+            5 => 1 << 31,
+            6 => self.below(200),
+            7 => i64::MAX.cast_unsigned(),
+            _ => self.next(),
+        };
+        centre.wrapping_add(near)
+    }
+}
+
+/// The shared memory, as a rank may write it.
+struct Memory(File);
+
+impl Memory {
+    fn of(simulator: &Simulator) -> Self {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open(simulator.path());
+        Memory(file.expect("it is open"))
+    }
+
+    fn write(&self, at: u64, bytes: &[u8]) {
+        self.0.write_all_at(bytes, at).expect("it is long enough");
+    }
+
+    fn word(&self, at: u64, value: u32) {
+        self.write(SLOT + at, &value.to_le_bytes());
+    }
+}
+
+/// Records as a rank writes them: the part's place, length and whole, the order, and its bytes.
+fn records(draw: &mut Draw) -> Vec<u8> {
+    let mut all = Vec::new();
+    for _ in 0..draw.below(6) {
+        let length = [0, 1, 8, 100, 5000][draw.below(5) as usize];
+        let part = [0, length, length];
+        let order = Order {
+            kind: draw.below(14) as u32,
+            id: draw.below(4),
+            ..Order::default()
+        };
+        all.extend(part.iter().flat_map(|word: &u64| word.to_le_bytes()));
+        all.extend(bytemuck::bytes_of(&order));
+        all.extend(vec![7; length.next_multiple_of(8) as usize]);
+    }
+    let wait = Order::new(OrderKind::Wait, 0);
+    all.extend([0_u8; 24]);
+    all.extend(bytemuck::bytes_of(&wait));
+    all
+}
+
+/// What became of a case.
+#[derive(Default, Debug)]
+struct Tally {
+    cases: u64,
+    sound: u64,
+    more: u64,
+    foul: u64,
+}
+
+fn run(seed: u64, simulator: &mut Simulator, memory: &Memory, tally: &mut Tally) {
+    let mut draw = Draw::new(seed);
+    let mut orders = Vec::new();
+    let mut kept = 0;
+    for _ in 0..3 {
+        let mut area = records(&mut draw);
+        let mut up = area.len() as u64;
+        for _ in 0..draw.below(4) {
+            let at = draw.below(area.len() as u64 / 8) as usize * 8;
+            let value = draw.awkward();
+            if draw.below(2) == 0 {
+                area[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            } else {
+                area[at] ^= 1 << (value % 8);
+            }
+        }
+        if draw.below(4) == 0 {
+            up = draw.awkward();
+        }
+        memory.write(SLOT + PAGE, &area);
+        memory.write(SLOT + UP, &up.to_le_bytes());
+        for _ in 0..draw.below(3) {
+            memory.word(draw.below(WORDS / 4) * 4, draw.awkward() as u32);
+        }
+        let turn = if draw.below(8) == 0 {
+            draw.awkward() as u32
+        } else {
+            1
+        };
+        memory.word(TURN, turn);
+        // What people are told of the rank at any time.
+        let _ = (
+            simulator.phase(0),
+            simulator.pid(0),
+            simulator.call(0),
+            simulator.leaving(),
+        );
+        simulator.wait_for_return(0, Duration::ZERO);
+        if !simulator.wait(0, Duration::ZERO) {
+            assert_eq!(turn, 0, "only a rank that runs is waited for");
+            continue;
+        }
+        let taken = simulator.take_orders(0, &mut orders);
+        let bytes: usize = orders.drain(..).map(|(_, bytes)| bytes.capacity()).sum();
+        kept += BATCH;
+        assert!(bytes <= 2 * kept, "{bytes} bytes of {kept}");
+        match taken {
+            Ok(true) => tally.sound += 1,
+            Ok(false) => tally.more += 1,
+            Err(_) => tally.foul += 1,
+        }
+        if taken.is_ok() {
+            let told = simulator.tell(0, &Report::default(), &mut Payload::new(&[&[1; 100]]));
+            assert!(told, "the area of reports is empty");
+            simulator.give_turn(0, Some(1));
+            simulator.release();
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().expect("a number"))
+}
+
+#[test]
+fn whatever_a_rank_writes_is_orders_or_an_error() {
+    let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
+    let patience = Duration::from_secs(variable("ELANITE_FUZZ_SECONDS").unwrap_or(1));
+    let most = variable("ELANITE_FUZZ_CASES").unwrap_or(u64::MAX);
+    let (start, mut tally) = (Instant::now(), Tally::default());
+    while start.elapsed() < patience && tally.cases < most {
+        // What is left of an order must not matter to the next one: some cases share a simulator.
+        let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+        let memory = Memory::of(&simulator);
+        for _ in 0..50.min(most) {
+            let seed = first + tally.cases;
+            let case = || run(seed, &mut simulator, &memory, &mut tally);
+            let ended = catch_unwind(AssertUnwindSafe(case));
+            assert!(
+                ended.is_ok(),
+                "to see it again: ELANITE_FUZZ_SEED={} ELANITE_FUZZ_CASES=50 \
+                 cargo test -p elanite-link --test hostile",
+                seed - seed.wrapping_sub(first) % 50
+            );
+            tally.cases += 1;
+        }
+    }
+    println!("hostile ranks, by the area: {tally:?}");
+    let share = |part: u64| part * 50 > tally.cases;
+    assert!(most < 100 || share(tally.sound) && share(tally.foul) && share(tally.more));
+}
+
+#[test]
+fn the_words_lie_where_this_test_thinks() {
+    let simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+    let memory = Memory::of(&simulator);
+    memory.word(CALL, 5);
+    memory.word(PID, 77);
+    memory.word(PHASE, 1);
+    assert_eq!((simulator.call(0), simulator.pid(0)), (5, Some(77)));
+    assert_eq!(simulator.phase(0), Phase::Attached);
+    assert!(!simulator.has_turn(0));
+    memory.word(TURN, 1);
+    assert!(simulator.has_turn(0));
+}
+
+/// The error that an area gives whose first record has this part, and whose length is `up`.
+fn foul(part: [u64; 3], up: u64) -> Option<Foul> {
+    let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+    let memory = Memory::of(&simulator);
+    let mut area: Vec<u8> = part.iter().flat_map(|word| word.to_le_bytes()).collect();
+    area.extend(bytemuck::bytes_of(&Order::new(OrderKind::Send, 0)));
+    memory.write(SLOT + PAGE, &area);
+    memory.write(SLOT + UP, &up.to_le_bytes());
+    memory.word(TURN, 1);
+    simulator.take_orders(0, &mut Vec::new()).err()
+}
+
+#[test]
+fn lengths_and_parts_are_compared_with_the_area() {
+    let one = 24 + size_of::<Order>() as u64;
+    assert_eq!(foul([0; 3], one), None);
+    for length in [BATCH as u64 + 1, u64::MAX] {
+        assert_eq!(foul([0; 3], length), Some(Foul::Length { length }));
+    }
+    assert_eq!(
+        foul([0, 1, 1], one),
+        Some(Foul::Part),
+        "beyond what was written"
+    );
+    assert_eq!(foul([0, u64::MAX, u64::MAX], one), Some(Foul::Part));
+    assert_eq!(foul([1, 0, 1], one), Some(Foul::Part), "not the beginning");
+    assert_eq!(
+        foul([0, 0, u64::MAX], one),
+        Some(Foul::Within),
+        "the rest is missing"
+    );
+}
+
+#[test]
+fn a_rank_that_has_taken_its_turn_back_is_at_fault() {
+    let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+    let memory = Memory::of(&simulator);
+    assert_eq!(
+        simulator.take_orders(0, &mut Vec::new()),
+        Err(Foul::Running)
+    );
+    memory.word(TURN, 9);
+    assert!(
+        simulator.wait(0, Duration::ZERO),
+        "nobody waits for a word that nobody writes"
+    );
+}
+
+#[test]
+fn no_process_has_such_a_number() {
+    let simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+    let memory = Memory::of(&simulator);
+    for pid in [0, 1 << 31, u32::MAX] {
+        memory.word(PID, pid);
+        assert_eq!(simulator.pid(0), None, "{pid}");
+    }
+}
+
+#[test]
+fn nobody_can_cut_the_memory_or_make_it_longer() {
+    let simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+    let file = Memory::of(&simulator).0;
+    let length = file.metadata().expect("it is open").len();
+    for length in [0, length - 1, length + 1] {
+        assert!(file.set_len(length).is_err(), "{length}");
+    }
+}

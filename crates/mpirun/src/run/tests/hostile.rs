@@ -1,0 +1,406 @@
+//! Ranks that keep to no rule: random orders, and random words in the shared memory. The run ends, with whatever end, in
+//! bounded time and without a panic of the simulator.
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
+//! | `ELANITE_FUZZ_SECONDS` | no case begins after this many seconds | 3 |
+//! | `ELANITE_FUZZ_CASES` | at most this many cases | no limit |
+//!
+//! A share of the ranks gives nonsense seldom or never, so that runs come far; what such ranks give is legal, and no program.
+
+#![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
+
+use super::process::{machine, options};
+use super::*;
+use crate::server::HORIZON;
+use kernel::random::Stream;
+use link::{BATCH, NEVER, Rank, ReportKind};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How long a run may go on after it has been cancelled.
+const LONG: Duration = Duration::from_secs(30);
+
+/// When a run is cancelled: its ranks may wait for each other, or for nothing.
+const SOON: Duration = Duration::from_millis(150);
+
+const PAGE: u64 = 4096;
+const SLOT: u64 = PAGE + 2 * BATCH as u64;
+
+/// Words of a slot, by their places: turn, phase, pid, call, how it leaves, what it wakes, and the length of its orders.
+const WORDS: [u64; 12] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28];
+
+/// A rank with its random numbers.
+struct Hostile {
+    link: Rank,
+    memory: File,
+    stream: Stream,
+    /// How many of a thousand choices break a rule.
+    nonsense: u64,
+    ranks: u32,
+    now: u64,
+    over: Arc<AtomicBool>,
+}
+
+impl Hostile {
+    fn below(&mut self, end: u64) -> u64 {
+        self.stream.uniform_u64(0..end)
+    }
+
+    fn pick(&mut self, of: &[u64]) -> u64 {
+        of[self.stream.uniform_u64(0..of.len() as u64) as usize]
+    }
+
+    fn breaks(&mut self) -> bool {
+        self.below(1000) < self.nonsense
+    }
+
+    fn awkward(&mut self) -> u64 {
+        let centre = match self.below(5) {
+            0 => 1 << self.below(64),
+            1 => u64::MAX,
+            2 => HORIZON.as_ps(),
+            3 => self.now,
+            _ => self.below(100),
+        };
+        centre.wrapping_add(self.below(3)).wrapping_sub(1)
+    }
+
+    /// A value, or nonsense.
+    fn or_nonsense(&mut self, value: u64) -> u64 {
+        if self.breaks() { self.awkward() } else { value }
+    }
+
+    /// An order that may be given in a turn, with its bytes.
+    fn order(&mut self) -> (Order, Vec<u8>) {
+        let kinds = [
+            OrderKind::Send,
+            OrderKind::Send,
+            OrderKind::Receive,
+            OrderKind::Receive,
+            OrderKind::Peek,
+            OrderKind::Cancel,
+            OrderKind::Put,
+            OrderKind::Get,
+            OrderKind::Called,
+        ];
+        let kind = kinds[self.below(kinds.len() as u64) as usize];
+        let carries = matches!(kind, OrderKind::Send | OrderKind::Put);
+        let looks = matches!(kind, OrderKind::Receive | OrderKind::Peek);
+        let length = self.pick(&[0, 8, 300, 5000, 70_000, 1_200_000]);
+        let bytes = vec![3; if carries { length as usize } else { 0 }];
+        let peer = if looks && self.below(3) == 0 {
+            ANYBODY.into()
+        } else {
+            self.below(self.ranks.into())
+        };
+        let flags = [
+            Flags::default(),
+            Flags::SYNCHRONOUS,
+            Flags::UNTAGGED,
+            Flags::REQUEST,
+            Flags::CLAIM,
+            Flags::BLOCKING,
+        ];
+        let flags = flags[self.below(flags.len() as u64) as usize];
+        let (id, tag) = (self.below(6), self.below(2));
+        let mask = self.pick(&[0, u64::MAX]);
+        let (key, size) = (self.below(3), self.pick(&[0, 8, 300, 80_000, 2_000_000]));
+        let sum = link::checksum([&bytes[..]]);
+        let order = Order {
+            kind: self.or_nonsense(u64::from(kind as u32)) as u32,
+            flags: self.or_nonsense(flags.0.into()) as u32,
+            time: self.or_nonsense(self.now),
+            id: self.or_nonsense(id),
+            tag: self.or_nonsense(tag),
+            mask: self.or_nonsense(mask),
+            key: self.or_nonsense(key),
+            offset: self.or_nonsense(0),
+            size: self.or_nonsense(size),
+            peer: self.or_nonsense(peer) as u32,
+            data: self.rank_number(),
+            checksum: if self.breaks() { sum ^ 1 } else { sum },
+        };
+        (order, bytes)
+    }
+
+    fn rank_number(&self) -> u32 {
+        self.link.number()
+    }
+
+    fn wait(&mut self) -> Order {
+        let flags = self.pick(&[0, 16, 32, 32 | 256, 0, 128]) as u32;
+        let until = self.pick(&[NEVER, self.now, self.now + 400_000, self.now + 90_000_000]);
+        let until = if flags & Flags::SLEEP.0 != 0 && until == NEVER {
+            self.now
+        } else {
+            until
+        };
+        Order {
+            kind: self.or_nonsense(u64::from(OrderKind::Wait as u32)) as u32,
+            flags: self.or_nonsense(flags.into()) as u32,
+            time: self.or_nonsense(self.now),
+            id: self.or_nonsense(1),
+            key: self.or_nonsense(until),
+            size: self.or_nonsense(self.ranks.into()),
+            ..Order::default()
+        }
+    }
+
+    /// Overwrites a word of a slot: mostly of its own.
+    fn scribble(&mut self) {
+        let rank = if self.below(4) == 0 {
+            self.below(self.ranks.into())
+        } else {
+            self.rank_number().into()
+        };
+        let (at, value) = (self.pick(&WORDS), self.awkward() as u32);
+        let at = PAGE + rank * SLOT + at;
+        let written = self.memory.write_all_at(&value.to_le_bytes(), at);
+        written.expect("it is long enough");
+    }
+
+    fn live(mut self) {
+        for _ in 0..self.below(40) {
+            for _ in 0..self.below(5) {
+                let (order, bytes) = self.order();
+                self.link.order(&order, &[&bytes]);
+            }
+            if self.nonsense > 0 && self.below(20) == 0 {
+                self.scribble();
+            }
+            let mut wait = self.wait();
+            let resumed = loop {
+                let resumed = self.link.hand_over_by(&wait);
+                if self.over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let reports: Vec<Report> = self.link.reports().map(|(report, ..)| report).collect();
+                if let Some(now) = resumed {
+                    break now;
+                }
+                for report in reports {
+                    if report.kind() == Some(ReportKind::Read) {
+                        let size = self.or_nonsense(report.size).min(1 << 22);
+                        let reply = Order {
+                            id: report.id,
+                            ..Order::new(OrderKind::Reply, self.now)
+                        };
+                        self.link.order(&reply, &[&vec![5; size as usize]]);
+                    }
+                }
+                wait.flags |= Flags::STILL.0;
+            };
+            self.now = self.now.max(resumed);
+        }
+        self.link.finish(self.now);
+        if self.below(2) == 0 {
+            self.link.out_of_band().exits();
+        }
+    }
+}
+
+/// Runs the ranks of a case; returns how the run ended, or nothing if it does not end.
+fn run(seed: u64) -> Option<End> {
+    let mut stream = Stream::new(seed, "case");
+    let name = ["es40-qsnet", "opteron-qsnet2"][stream.uniform_u64(0..2) as usize];
+    let ranks = 1 + stream.uniform_u64(0..3) as u32;
+    let mut options = options(ranks);
+    if stream.uniform_u64(0..4) == 0 {
+        options.network = Network::Ideal;
+    }
+    options.keep_going = stream.uniform_u64(0..4) == 0;
+    options.timeline = stream.uniform_u64(0..8) == 0;
+    let run = Run::new(machine(name), options).expect("there is room");
+    let path = run.path();
+    let (cancel, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+    let open = || File::options().read(true).write(true).open(&path);
+    let memory = open().expect("it is there");
+    for rank in 0..ranks {
+        let hostile = Hostile {
+            link: Rank::attach(&path, rank).expect("there is a place"),
+            memory: memory.try_clone().expect("it is open"),
+            stream: Stream::new(seed, &format!("rank {rank}")),
+            nonsense: [0, 2, 20, 200][stream.uniform_u64(0..4) as usize],
+            ranks,
+            now: 0,
+            over: Arc::clone(&over),
+        };
+        std::thread::spawn(move || hostile.live());
+    }
+    let (told, ended) = mpsc::channel();
+    let flag = Arc::clone(&cancel);
+    std::thread::spawn(move || {
+        // The run is dropped in this thread, after the end is known.
+        let served = run.serve(&flag, std::process::id());
+        let _ = told.send(served.map(|(outcome, _)| outcome.end));
+        std::thread::sleep(Duration::from_secs(1));
+    });
+    let outcome = ended.recv_timeout(SOON).or_else(|error| {
+        if error == mpsc::RecvTimeoutError::Disconnected {
+            return Err(error); // it has panicked
+        }
+        cancel.store(true, Ordering::Relaxed);
+        ended.recv_timeout(LONG)
+    });
+    // Ranks that wait notice that nobody cares any more.
+    over.store(true, Ordering::Relaxed);
+    for rank in 0..u64::from(ranks) {
+        let _ = memory.write_all_at(&[0; 4], PAGE + rank * SLOT);
+    }
+    outcome.ok().map(|end| end.expect("there is room"))
+}
+
+fn variable(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().expect("a number"))
+}
+
+#[test]
+fn whatever_ranks_do_the_run_ends() {
+    let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
+    let patience = Duration::from_secs(variable("ELANITE_FUZZ_SECONDS").unwrap_or(3));
+    let most = variable("ELANITE_FUZZ_CASES").unwrap_or(u64::MAX);
+    let start = Instant::now();
+    let mut tally: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    for seed in (first..).take(usize::try_from(most).unwrap_or(usize::MAX)) {
+        if start.elapsed() > patience {
+            break;
+        }
+        let end = run(seed).unwrap_or_else(|| {
+            panic!(
+                "the simulator fails; to see it again: ELANITE_FUZZ_SEED={seed} ELANITE_FUZZ_CASES=1 \
+                 cargo test -p elanite-mpirun --lib hostile"
+            )
+        });
+        *tally.entry(end.name()).or_default() += 1;
+    }
+    println!("hostile ranks, by their orders: {tally:?}");
+    assert!(most < 100 || tally.contains_key("foul"));
+}
+
+/// How a run ends of whose ranks nothing is known but what `write` has written, with a launcher that is gone.
+fn abandoned(write: impl Fn(&File)) -> End {
+    let run = Run::new(machine("es40-qsnet"), options(1)).expect("there is room");
+    let memory = File::options().write(true).open(run.path());
+    write(&memory.expect("it is there"));
+    let gone = std::process::Command::new("true").spawn();
+    let mut gone = gone.expect("it is installed");
+    let launcher = gone.id();
+    gone.wait().expect("it ends");
+    let (told, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let (outcome, _) = run.serve(&Arc::default(), launcher).expect("there is room");
+        let _ = told.send(outcome.end);
+    });
+    ended.recv_timeout(LONG).expect("it ends")
+}
+
+#[test]
+fn a_rank_that_says_that_it_has_left_and_keeps_its_turn_is_not_waited_for() {
+    let word = |memory: &File, at, value: u32| {
+        let written = memory.write_all_at(&value.to_le_bytes(), PAGE + at);
+        written.expect("it is long enough");
+    };
+    for phase in [2, 3, 4, 5, 77] {
+        // Its process is said to be the first one, which never ends.
+        let end = abandoned(|memory| {
+            word(memory, 4, phase);
+            word(memory, 8, 1);
+        });
+        assert_eq!(end, End::LauncherGone, "phase {phase}");
+    }
+}
+
+/// The outcome of a run whose only rank gives these orders in its first turn.
+fn outcome_of(orders: &[Order]) -> Outcome {
+    let run = Run::new(machine("es40-qsnet"), options(1)).expect("there is room");
+    let mut rank = Rank::attach(&run.path(), 0).expect("there is a place");
+    let (last, before) = orders.split_last().expect("there is one");
+    let (last, before) = (*last, before.to_vec());
+    std::thread::spawn(move || {
+        for order in before {
+            rank.order(&order, &[]);
+        }
+        rank.hand_over_by(&last);
+    });
+    run.serve(&Arc::default(), std::process::id())
+        .expect("there is room")
+        .0
+}
+
+#[test]
+fn a_rank_that_breaks_a_rule_ends_the_run_and_is_named() {
+    let wait = Order {
+        key: NEVER,
+        ..Order::new(OrderKind::Wait, 0)
+    };
+    let claim = Order {
+        id: 77,
+        ..Order::new(OrderKind::Claim, 0)
+    };
+    let send = Order {
+        peer: 9,
+        ..Order::new(OrderKind::Send, 0)
+    };
+    for (orders, what) in [
+        (&[send, wait][..], "it names rank 9, and there are 1 ranks"),
+        (
+            &[claim, wait],
+            "it claims message 77, which no peek has kept",
+        ),
+        (&[wait, wait], "without saying what it waits for"),
+        (
+            &[Order { kind: 99, ..wait }],
+            "without saying what it waits for",
+        ),
+    ] {
+        let outcome = outcome_of(orders);
+        assert_eq!(
+            (outcome.end, outcome.rank),
+            (End::Foul, Some(0)),
+            "{orders:?}"
+        );
+        let start = "rank 0 broke the rules by which ranks and simulator share memory: ";
+        assert!(
+            outcome.message.starts_with(start) && outcome.message.contains(what),
+            "{outcome:?}"
+        );
+    }
+}
+
+/// A look finds a message, and its end shows only after a receive has taken the message and the rank has confirmed it.
+#[test]
+fn a_look_may_tell_of_a_message_that_the_rank_has_already() {
+    assert!(run(1050).is_some());
+}
+
+#[test]
+fn time_ends_at_the_horizon() {
+    let sleep = |key| Order {
+        key,
+        flags: Flags::SLEEP.0,
+        ..Order::new(OrderKind::Wait, 0)
+    };
+    for (time, network) in [
+        (NEVER, Network::Machine),
+        (NEVER, Network::Ideal),
+        (NEVER - 1, Network::Machine),
+        (HORIZON.as_ps() + 1, Network::Machine),
+    ] {
+        let run = Run::new(machine("es40-qsnet"), on(network, 1)).expect("there is room");
+        let mut rank = Rank::attach(&run.path(), 0).expect("there is a place");
+        std::thread::spawn(move || {
+            let now = rank.hand_over_by(&sleep(time)).expect("it goes on");
+            rank.finish(now);
+        });
+        let served = run.serve(&Arc::default(), std::process::id());
+        let (outcome, _) = served.expect("there is room");
+        assert_eq!(outcome.end, End::Limit, "{time} {network:?}: {outcome:?}");
+        assert!(outcome.message.contains("where simulated time ends"));
+    }
+}

@@ -1,0 +1,203 @@
+"""Deliberate mistakes in what reads files, shared memory and stores: the tests of these find them.
+
+Slow: each is made in a copy of the workspace, and those of the simulator build it anew.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import environment
+from mpi_fuzz.mistakes import IGNORED, Mistake
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).parents[1]
+
+STORE = "python/elanite/store.py"
+
+IN_PYTHON = [
+    Mistake(
+        "tables are not forced to the disk",
+        STORE,
+        "        hashes[path.name] = _sha256(path)\n        _sync(path)\n",
+        "        hashes[path.name] = _sha256(path)\n",
+    ),
+    Mistake(
+        "the folder has its name before it is whole",
+        STORE,
+        '    partial = folder / f"{_PARTIAL}{identity}-{os.getpid()}"\n    shutil',
+        "    partial = folder / identity\n    shutil",
+    ),
+    Mistake(
+        "an error leaves what was half-written",
+        STORE,
+        "    except (OSError, PolarsError) as error:\n        shutil.rmtree(partial, ignore_errors=True)\n",
+        "    except (OSError, PolarsError) as error:\n",
+    ),
+    Mistake(
+        "an error of the disk is no error of people",
+        STORE,
+        "    except (OSError, PolarsError) as error:\n",
+        "    except PolarsError as error:\n",
+    ),
+    Mistake(
+        "leftovers of killed campaigns stay",
+        STORE,
+        "                shutil.rmtree(entry, ignore_errors=True)\n",
+        "                continue\n",
+    ),
+    Mistake(
+        "the seal leaves the parameters out",
+        STORE,
+        'key not in ("times", "seal")',
+        'key not in ("times", "seal", "parameters")',
+    ),
+    Mistake(
+        "tables are not compared with their checksums",
+        STORE,
+        "_is_table(folder, name) and _sha256(folder / name) == sum_ for name, sum_ in",
+        "_is_table(folder, name) and sum_ for name, sum_ in",
+    ),
+    Mistake("files may lie outside of the folder", STORE, 'and "/" not in name ', ""),
+]
+
+IN_RUST = [
+    (
+        ("link", "--test", "hostile"),
+        Mistake(
+            "a payload may leave what was written",
+            "crates/link/src/area.rs",
+            "if part.length() > length - from {",
+            "if part.length() > BATCH {",
+        ),
+    ),
+    (
+        ("link", "--test", "hostile"),
+        Mistake(
+            "room is made for any length",
+            "crates/link/src/simulator.rs",
+            "reserve_exact(part.whole().min(READY))",
+            "reserve_exact(part.whole())",
+        ),
+    ),
+    (
+        ("link", "--test", "hostile"),
+        Mistake(
+            "the simulator believes that a rank still waits",
+            "crates/link/src/simulator.rs",
+            "        if !self.has_turn(rank) {\n            return Err(Foul::Running);\n        }\n",
+            "",
+        ),
+    ),
+    (
+        ("mpirun", "--lib", "hostile"),
+        Mistake(
+            "a rank may name any rank",
+            "crates/mpirun/src/server/rules.rs",
+            "if named < ranks || anybody",
+            "if named < u32::MAX || anybody",
+        ),
+    ),
+    (
+        ("mpirun", "--lib", "hostile"),
+        Mistake(
+            "a rank may sleep for ever",
+            "crates/mpirun/src/server/rules.rs",
+            "if last.key != NEVER || last.has(Flags::SLEEP) {",
+            "if last.key != NEVER {",
+        ),
+    ),
+    (
+        ("mpirun", "--lib", "hostile"),
+        Mistake(
+            "a message is forgotten of which a look may still tell",
+            "crates/mpirun/src/agent.rs",
+            "        if state.looks == 0 {\n",
+            "        {\n",
+        ),
+    ),
+    (
+        ("mpirun", "--lib", "hostile"),
+        Mistake(
+            "a rank that says that it has left is waited for",
+            "crates/mpirun/src/server/turns.rs",
+            "            if !(dead || gone) || link.has_turn(rank) {",
+            "            if !dead || link.has_turn(rank) {",
+        ),
+    ),
+    (
+        ("experiment", "--test", "inputs"),
+        Mistake(
+            "a place may lie within a letter",
+            "crates/config/src/problem.rs",
+            "        let span = start..boundary(text, span.end).max(start);",
+            "        let span = start..span.end.min(text.len()).max(start);",
+        ),
+    ),
+    (
+        ("experiment", "--test", "inputs"),
+        Mistake(
+            "a point forgets its slices",
+            "crates/experiment/src/run.rs",
+            "    /// congestion builds up; 0 keeps none.\n    pub slices: u32,",
+            "    /// congestion builds up; 0 keeps none.\n    #[serde(skip_serializing)]\n    pub slices: u32,",
+        ),
+    ),
+]
+
+ALL = [*IN_PYTHON, *(mistake for _, mistake in IN_RUST)]
+
+
+@pytest.mark.parametrize("mistake", ALL, ids=lambda one: one.name)
+def test_a_mistake_stands_in_the_sources(mistake: Mistake) -> None:
+    assert (ROOT / mistake.source).read_text(encoding="utf-8").count(mistake.old) == 1, mistake.source
+
+
+def run(words: Sequence[str], root: Path, seconds: int, **more: str) -> subprocess.CompletedProcess[str]:
+    around = {**environment(), "ELANITE_FUZZ_SECONDS": str(seconds), **more}
+    try:
+        return subprocess.run(words, cwd=root, env=around, timeout=1800, capture_output=True, text=True, check=False)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, 1, "", "it hangs")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", IN_PYTHON, ids=lambda one: one.name)
+def test_the_tests_of_the_store_find_a_mistake(mistake: Mistake, tmp_path: Path) -> None:
+    for part in ("python", "tests"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("machines", "experiments"):
+        shutil.copytree(ROOT / part, tmp_path / part)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    mistake.make(tmp_path)
+    tests = ["tests/test_inputs.py", "tests/test_store.py::test_whatever_strikes_a_campaign_nothing_is_lost"]
+    words = [sys.executable, "-m", "pytest", "-x", *tests]
+    done = run(words, tmp_path, 5, PYTHONPATH=str(tmp_path / "python"))
+    assert done.returncode == 1, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tests", "mistake"), IN_RUST, ids=[mistake.name for _, mistake in IN_RUST])
+def test_the_tests_of_the_simulator_find_a_mistake(
+    tests: tuple[str, ...], mistake: Mistake, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for part in ("crates", "machines", "experiments", "examples"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=IGNORED)
+    for part in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
+        shutil.copy(ROOT / part, tmp_path)
+    mistake.make(tmp_path)
+    crate, *chosen = tests
+    target = str(tmp_path_factory.getbasetemp().parent / "input-mistakes")
+    words = ["cargo", "test", "--offline", "--locked", "--package", f"elanite-{crate}", *chosen]
+    build = run([*words, "--no-run"], tmp_path, 0, CARGO_TARGET_DIR=target)
+    assert build.returncode == 0, build.stderr
+    done = run(words, tmp_path, 60, CARGO_TARGET_DIR=target, ELANITE_FUZZ_SEED="1000")
+    assert done.returncode != 0, done.stdout + done.stderr
