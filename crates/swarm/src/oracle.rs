@@ -73,6 +73,8 @@ struct Sent {
     tag: u64,
     bytes: Vec<u8>,
     state: State,
+    /// Whether an error says that nobody has it.
+    denied: bool,
 }
 
 /// The bytes of a board, and whether they are sure.
@@ -109,6 +111,12 @@ impl<'a> Oracle<'a> {
             Some(Found::Failed(..)) => State::Failed,
             Some(_) => State::Done,
         }
+    }
+
+    /// Whether an error says that nothing has come of a step.
+    fn denied(&self, place: Place, process: usize) -> bool {
+        let found = self.found(place, process);
+        matches!(found, Some(Found::Failed(why, _)) if why.contains("has not been delivered"))
     }
 
     /// The steps of a phase, by process and place.
@@ -224,6 +232,7 @@ impl<'a> Oracle<'a> {
                     tag: label.tag(phase as u32),
                     bytes: bytes(step.op, length),
                     state: self.state((phase, place), process),
+                    denied: self.denied((phase, place), process),
                 });
             }
         }
@@ -249,6 +258,11 @@ impl<'a> Oracle<'a> {
                 wanted(sent) && (is_it(sent) || sent.state == State::Done && !gaps)
             });
             match first.map(|place| mail.remove(place)) {
+                Some(sent) if is_it(&sent) && sent.denied => {
+                    return Err(format!(
+                        "{here}: {sender} was told that this message has not been delivered"
+                    ));
+                }
                 Some(sent) if is_it(&sent) => {}
                 Some(_) => {
                     return Err(format!(
@@ -411,6 +425,7 @@ impl<'a> Oracle<'a> {
     fn additions(&self) -> Result<(), String> {
         let mut words: BTreeMap<(u32, u32), Vec<(u64, usize, State, Option<u64>)>> =
             BTreeMap::new();
+        let mut denied: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         for ((phase, process, place), step) in self.program.steps() {
             if let Act::Add { to, word, bit } = step.act {
                 let found = match self.found((phase, place), process) {
@@ -420,6 +435,8 @@ impl<'a> Oracle<'a> {
                 let state = self.state((phase, place), process);
                 let all = words.entry((to, word)).or_default();
                 all.push((1 << bit, phase, state, found));
+                let denies = u64::from(self.denied((phase, place), process));
+                *denied.entry((to, word)).or_insert(0) |= denies << bit;
             }
         }
         for ((process, word), additions) in &words {
@@ -454,6 +471,9 @@ impl<'a> Oracle<'a> {
                 .filter(|(_, _, state, _)| *state == State::Done);
             let done = done.fold(0, |all, (bit, ..)| all | bit);
             let last = left.words[*word as usize];
+            if denied[&(*process, *word)] & last != 0 {
+                return wrong("an addition was made, and an error says that it was not");
+            }
             if last & !all != 0 || done & !last != 0 {
                 return wrong("additions are missing in the end, or too many");
             }
