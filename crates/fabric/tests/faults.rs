@@ -477,6 +477,22 @@ fn sources_avoid_what_they_know_to_be_dead() {
     }
 }
 
+/// The source fixes the way at switch 1.0, in cycle 3. Before the header is at the next switch, in cycle 6, the sources learn that
+/// all is alive again: there nothing is fixed.
+#[test]
+fn a_fixed_way_ends_with_the_tables() {
+    let config = tree();
+    let dies = link(&config, "switch 2.3", "switch 1.3");
+    let acts = [
+        (0, Act::Cut(dies)),
+        (0, Act::Learn),
+        (4, Act::Repair(dies)),
+        (4, Act::Learn),
+    ];
+    let bench = run(&config, &acts, &[(0, packet(0, 15, 10))]);
+    assert_eq!(times(&bench.record(0)), (0, 21, 33, Ack::Accepted));
+}
+
 /// If the known cuts leave no way, the adapter refuses the packet, and the fabric names the cables.
 #[test]
 fn what_has_no_way_is_refused_by_the_adapter() {
