@@ -289,6 +289,7 @@ fn check(config: &Config, act: Act) -> Report {
         Act::Add(_) => {
             assert!((least..=most).contains(&later.words[0]), "{what}");
             let found: Vec<u64> = report.results.iter().flatten().flatten().copied().collect();
+            assert_eq!(found.len() as u64, least, "{what}");
             assert!(found.is_sorted_by(|one, next| one < next), "{what}");
             assert!(found.iter().all(|&word| word < later.words[0]), "{what}");
         }
@@ -381,6 +382,27 @@ fn an_error_is_the_end() {
         }
     }
     assert!(failed > 1000 && unsure > 20, "{failed}, {unsure}");
+}
+
+/// The source gives up at once, while a slow bus still takes what has been accepted to main memory: the error waits for it.
+#[test]
+fn an_error_waits_for_the_bus() {
+    let mut failed = 0;
+    let main = (Placement::Adapter, Placement::Main);
+    for act in [Act::Put(main, 900), Act::Get(main, 900), Act::Broadcast(Placement::Main, 900)] {
+        for part in parts(&sixteen_nodes()) {
+            for at in moments() {
+                let lasts = Some(Time::from_us(90));
+                let mut config = failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)]);
+                config.bus.rate = units::Rate::from_bytes_per_second(10_000_000);
+                if let Some(faults) = &mut config.faults {
+                    (faults.timeout, faults.give_up) = (Time::from_us(1), Time::ZERO);
+                }
+                failed += u32::from(!all_ok(&check(&config, act)));
+            }
+        }
+    }
+    assert!(failed > 50, "{failed}");
 }
 
 /// Cables die and come back all the time, and bits flip.
