@@ -168,8 +168,6 @@ pub(crate) struct Slot {
     /// How the rank leaves, and the code of `MPI_Abort`.
     pub how: AtomicU32,
     pub code: AtomicU32,
-    /// Whether the rank is to leave as soon as it waits.
-    pub stopped: AtomicU32,
     /// Whether the rank has its turn to go on, or only to read and to answer.
     pub resume: AtomicU32,
     /// Ranks that this rank wakes as soon as it has got its turn, or [`NOBODY`].

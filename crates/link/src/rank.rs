@@ -121,7 +121,6 @@ impl Rank {
         let slot = self.area.slot(self.number);
         turn::await_rank(&slot.turn, LOOK, |late| {
             if self.area.head().over.load(Acquire) != 0
-                || slot.stopped.load(Acquire) != 0
                 || late && rustix::process::test_kill_process(self.simulator).is_err()
             {
                 leave();

@@ -102,13 +102,6 @@ impl Simulator {
         (pid != 0).then_some(pid)
     }
 
-    /// Lets one rank leave at once if it waits, and else as soon as it does: its simulated host has stopped.
-    pub fn stop(&self, rank: u32) {
-        let slot = self.area.slot(rank);
-        slot.stopped.store(1, SeqCst);
-        slot.turn.wake();
-    }
-
     /// The MPI call that a rank is in, by its number; 0 in none.
     pub fn call(&self, rank: u32) -> u32 {
         self.area.slot(rank).call.load(Acquire)
