@@ -3,6 +3,7 @@
 # make build       leaves .venv/bin/elanite
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
 # make fuzz        the worm mover against the flit mover, SECONDS=60 from SEED=0 on; RUNS=100 of production size, too
+# make swarm       random machines, programs of all libraries and faults, SECONDS=60 from SEED=0 on; CASE='...' for one
 # make fuzz-mpi    random MPI programs natively and simulated, SECONDS=60 from SEED=0 on
 # make fuzz-inputs   spoilt files, hostile ranks and spoilt stores, each for SECONDS=60 from SEED=0 on
 # make bench       packets per processor-second and peak memory, in bench.json; instructions per packet, in the history
@@ -23,6 +24,8 @@ ARGS ?=
 SECONDS ?= 60
 SEED ?= 0
 RUNS ?=
+COUNT ?=
+CASE ?=
 
 # The same interpreter for every build of the extension module, so that none undoes another's work.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
@@ -32,7 +35,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz fuzz-mpi fuzz-inputs bench instructions speed lint docs lock clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz swarm fuzz-mpi fuzz-inputs bench instructions speed lint docs lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite $(NETWORK)
@@ -59,6 +62,10 @@ fuzz: tools
 	ELANITE_FUZZ_SECONDS=$(SECONDS) ELANITE_FUZZ_SEED=$(SEED) ELANITE_PRODUCTION_RUNS=$(RUNS) \
 		cargo test --release --locked --quiet --package elanite-fabric \
 		--test differential $(if $(RUNS),--test production) -- --include-ignored --nocapture
+
+swarm: tools
+	cargo run --release --locked --quiet --package elanite-swarm -- --seed $(SEED) --threads $$(nproc) \
+		$(if $(CASE),--case '$(CASE)',$(if $(COUNT),--count $(COUNT),--seconds $(SECONDS)))
 
 fuzz-mpi: build
 	$(BIN)/python -m tests.mpi_fuzz --seconds $(SECONDS) --seed $(SEED)

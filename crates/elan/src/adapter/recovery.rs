@@ -292,6 +292,8 @@ impl Wires<'_> {
         let progress = self.flight.dma_mut(id);
         let dma = &progress.dma;
         let error = match progress.get {
+            // The asker may know already that its bytes are there; only the answer to the request is missing.
+            Some(Get::Asking { stored: true }) => return None,
             Some(Get::Serving(_)) => Loss {
                 from: dma.to.node,
                 to: dma.from.node,
