@@ -176,10 +176,11 @@ class Strikes:
         share = 1 - len(before) / len(self.whole)
         manner = self.draw.choice(list(self.kills))
         if manner == "moment":
-            delay = self.draw.uniform(0, self.seconds * share)
+            delay = self.draw.uniform(0, self.seconds * (share + 0.3))
             reported, end, _, _ = self.campaign(0, KILL, delay)
         else:
-            at = self.draw.randint(1, max(1, int(self.operations * share)))
+            # A few more: the removal of what earlier kills have left counts, too.
+            at = self.draw.randint(1, int(self.operations * share * 1.2) + 20)
             reported, end, _, _ = self.campaign(at, POWER if manner == "power" else KILL, None)
         if end == -signal.SIGKILL:
             self.kills[manner] += 1

@@ -9,7 +9,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
 use std::time::{Duration, Instant};
 
 /// The simulator's end of the links to all ranks.
@@ -150,7 +150,8 @@ impl Simulator {
             return Err(Foul::Running);
         }
         self.own[rank as usize] = true;
-        let length = self.area.slot(rank).up.load(Acquire);
+        // Orders are taken once: a turn that comes back without the rank's doing has none.
+        let length = self.area.slot(rank).up.swap(0, AcqRel);
         let up = &mut self.up[rank as usize];
         let mut all = true;
         for record in self.area.records::<Order>(rank, Way::Up, length)? {

@@ -273,6 +273,22 @@ fn a_rank_that_has_taken_its_turn_back_is_at_fault() {
 }
 
 #[test]
+fn orders_are_taken_once() {
+    let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+    let memory = Memory::of(&simulator);
+    let area = records(&mut Draw::new(1));
+    memory.write(SLOT + PAGE, &area);
+    memory.write(SLOT + UP, &(area.len() as u64).to_le_bytes());
+    memory.word(TURN, 1);
+    let mut orders = Vec::new();
+    assert_eq!(simulator.take_orders(0, &mut orders), Ok(true));
+    assert!(!orders.is_empty());
+    orders.clear();
+    assert_eq!(simulator.take_orders(0, &mut orders), Ok(true));
+    assert!(orders.is_empty());
+}
+
+#[test]
 fn no_process_has_such_a_number() {
     let simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let memory = Memory::of(&simulator);

@@ -283,6 +283,16 @@ fn whatever_ranks_do_the_run_ends() {
     assert!(most < 100 || tally.contains_key("foul"));
 }
 
+/// How a run ends; it must, within a while.
+fn outcome(run: Run, launcher: u32) -> Outcome {
+    let (told, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let served = run.serve(&Arc::default(), launcher);
+        let _ = told.send(served.expect("there is room").0);
+    });
+    ended.recv_timeout(LONG).expect("it ends")
+}
+
 /// How a run ends of whose ranks nothing is known but what `write` has written, with a launcher that is gone.
 fn abandoned(write: impl Fn(&File)) -> End {
     let run = Run::new(machine("es40-qsnet"), options(1)).expect("there is room");
@@ -292,12 +302,7 @@ fn abandoned(write: impl Fn(&File)) -> End {
     let mut gone = gone.expect("it is installed");
     let launcher = gone.id();
     gone.wait().expect("it ends");
-    let (told, ended) = mpsc::channel();
-    std::thread::spawn(move || {
-        let (outcome, _) = run.serve(&Arc::default(), launcher).expect("there is room");
-        let _ = told.send(outcome.end);
-    });
-    ended.recv_timeout(LONG).expect("it ends")
+    outcome(run, launcher).end
 }
 
 #[test]
@@ -326,11 +331,13 @@ fn outcome_of(orders: &[Order]) -> Outcome {
         for order in before {
             rank.order(&order, &[]);
         }
-        rank.hand_over_by(&last);
+        // If nobody is offended, it leaves.
+        if let Some(now) = rank.hand_over_by(&last) {
+            rank.finish(now);
+            rank.out_of_band().exits();
+        }
     });
-    run.serve(&Arc::default(), std::process::id())
-        .expect("there is room")
-        .0
+    outcome(run, std::process::id())
 }
 
 #[test]
@@ -397,9 +404,9 @@ fn time_ends_at_the_horizon() {
         std::thread::spawn(move || {
             let now = rank.hand_over_by(&sleep(time)).expect("it goes on");
             rank.finish(now);
+            rank.out_of_band().exits();
         });
-        let served = run.serve(&Arc::default(), std::process::id());
-        let (outcome, _) = served.expect("there is room");
+        let outcome = outcome(run, std::process::id());
         assert_eq!(outcome.end, End::Limit, "{time} {network:?}: {outcome:?}");
         assert!(outcome.message.contains("where simulated time ends"));
     }
