@@ -11,6 +11,7 @@
 
 mod allocation;
 mod collective;
+mod goodput;
 mod jobs;
 pub(crate) mod kind;
 mod noise;
@@ -19,6 +20,7 @@ mod ping;
 
 pub use allocation::{Allocation, AllocationGrid};
 pub use collective::{Collective, CollectiveGrid, CollectiveSeries, Collectives};
+pub use goodput::GoodputGrid;
 pub use jobs::{Job, JobGrid, JobsSeries, Traffic};
 pub use kind::Plot;
 pub use noise::NoiseGrid;
@@ -275,6 +277,8 @@ kinds! {
     collective: CollectiveGrid => Collective(CollectiveSeries),
     /// A static allocation of rails.
     allocation: AllocationGrid => Allocation(AllocationGrid),
+    /// A closed form of goodput.
+    goodput: GoodputGrid => Goodput(GoodputGrid),
 }
 
 /// The one benchmark of a series, chosen from those given with their keys and words, and what stands beside it.
