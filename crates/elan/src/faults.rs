@@ -14,8 +14,10 @@
 //! What is simplified: cables die and come back as a whole, both directions in the same cycle. The routing tables of all sources
 //! change in the same cycle, [`Config::detect`] after a fault or a repair; how real tables are distributed is not published.
 
+mod loss;
 mod schedule;
 
+pub use loss::{Cut, Loss, Obstacle};
 pub(crate) use schedule::{Event, Schedule};
 
 use crate::packet::PacketFormat;

@@ -6,12 +6,13 @@
 use crate::Place;
 use crate::adapter::mmu::Fault;
 use crate::adapter::mmu::context::Capability;
+use crate::adapter::recovery::{Recoveries, Trouble};
 use crate::busy::Busy;
 use crate::dma::{Completion, Dma, DmaError, Transfer};
 use crate::memory::{Address, ContextId};
 use crate::meter::Meter;
 use crate::transaction::{Answer, Transaction};
-use fabric::Priority;
+use fabric::{Ack, Destination, Priority};
 use kernel::Signal;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -76,6 +77,8 @@ pub(crate) struct Progress {
     pub landings: Box<[Landing]>,
     /// Why the DMA failed, if it did.
     pub failed: Option<DmaError>,
+    /// Whether it failed by a fault of the network or the death of its adapter: no packet of it goes any more.
+    pub lost: bool,
     /// What the process awaits that has posted the DMA, unless nobody does.
     completion: Option<Rc<Completion>>,
     pub stage: Stage,
@@ -105,6 +108,7 @@ impl Progress {
             landing: false,
             landings: Box::default(),
             failed: None,
+            lost: false,
             completion: None,
             stage: Stage::Posted,
         }
@@ -113,7 +117,26 @@ impl Progress {
     /// Whether everything is done that the DMA's process waits for.
     pub fn complete(&self) -> bool {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
-        self.cut_all && self.open == 0 && !data
+        let quiet = !self.lost || (self.unstored == 0 && !self.served);
+        self.acknowledged_all() && !data && quiet
+    }
+
+    /// Whether the source is done with all packets.
+    pub fn acknowledged_all(&self) -> bool {
+        self.cut_all && self.open == 0
+    }
+
+    /// Whether the DMA is lost and its process has still to be told, once nothing of it is under way.
+    pub fn waits_for_its_end(&self) -> bool {
+        self.lost && self.stage < Stage::Completed
+    }
+
+    /// The node, or the range of nodes, that a packet of the DMA goes to.
+    pub fn destination_of(&self, kind: Kind) -> Destination {
+        match kind {
+            Kind::Request => self.dma.from.node.into(),
+            Kind::Data | Kind::Broadcast | Kind::Trap => self.dma.destination(),
+        }
     }
 
     /// Lets the DMA fail, unless it has failed already: the first error is the one that is told.
@@ -125,6 +148,12 @@ impl Progress {
     pub fn end(&mut self, error: DmaError) {
         self.fail(error);
         self.cut_all = true;
+    }
+
+    /// Ends the DMA for a fault of the network, or the death of its adapter: no packet of it is sent any more.
+    pub fn lose(&mut self, error: DmaError) {
+        self.end(error);
+        self.lost = true;
     }
 
     /// The process that has posted the DMA knows of its end.
@@ -164,8 +193,31 @@ pub(crate) struct Packet {
     pub pending: u32,
     /// Whether the source needs the packet no more.
     pub acknowledged: bool,
-    /// Of a broadcast: which destinations have stored the packet.
-    pub landed: Box<[bool]>,
+    /// The answer that the destination has given for good, or will give once there is room for the payload.
+    pub answered: Option<Ack>,
+    /// What the network has done to the packet, if it ever has refused the packet.
+    pub trouble: Option<Box<Trouble>>,
+    /// Of a broadcast: how far each destination is.
+    pub landed: Box<[Landed]>,
+}
+
+impl Packet {
+    /// Whether the destination, if there is only one, has taken the packet.
+    pub fn is_accepted(&self) -> bool {
+        self.answered == Some(Ack::Accepted)
+    }
+}
+
+/// How far one destination of a broadcast is with a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Landed {
+    /// The packet has not come, or was refused.
+    #[default]
+    No,
+    /// The payload has been taken.
+    Taken,
+    /// The payload is in its place.
+    Stored,
 }
 
 fabric::identifiers! {
@@ -210,6 +262,8 @@ pub(crate) struct Landing {
     pub packets: u64,
     /// Whether the last packet has ended well.
     pub ended: bool,
+    /// Whether the destination has been notified.
+    pub notified: bool,
 }
 
 /// The part that a DMA has in a get.
@@ -231,6 +285,12 @@ pub(crate) struct ThreadPacket {
     pub transactions: Box<[Transaction]>,
     pub priority: Priority,
     pub refusals: u32,
+    /// The answer that the destination has given for good.
+    pub answered: Option<Ack>,
+    /// What the network has done to the packet, if it ever has refused the packet.
+    pub trouble: Option<Box<Trouble>>,
+    /// Of a broadcast: whether the packet ends when the network first loses it.
+    pub once: bool,
     /// Destinations of a broadcast that have still to hear of the packet's end.
     pub ends: u32,
     /// Whether the packet's thread has taken the answer.
@@ -238,6 +298,17 @@ pub(crate) struct ThreadPacket {
     pub result: Option<Result<Answer, DmaError>>,
     /// What the packet's thread waits for, if it waits for the answer.
     pub done: Option<Signal>,
+}
+
+impl ThreadPacket {
+    /// The node, or the range of nodes, that the packet goes to.
+    pub fn destination(&self) -> Destination {
+        let first = self.to.node;
+        match self.last {
+            Some(last) => Destination::range(first, last),
+            None => first.into(),
+        }
+    }
 }
 
 /// The tables of all that is in flight.
@@ -250,6 +321,8 @@ pub(crate) struct InFlight {
     /// By node: DMAs of which something has arrived and something is missing.
     landing: TiVec<Place, Busy>,
     meters: Vec<Bytes>,
+    /// By node: what the adapter has done about faults.
+    recoveries: TiVec<Place, Recoveries>,
 }
 
 impl InFlight {
@@ -262,6 +335,28 @@ impl InFlight {
             completions: VecDeque::new(),
             landing: ti_vec![Busy::new(lag); adapters as usize],
             meters: Vec::new(),
+            recoveries: ti_vec![Recoveries::default(); adapters as usize],
+        }
+    }
+
+    /// What an adapter has done about faults.
+    pub fn recoveries(&mut self, node: Place) -> &mut Recoveries {
+        &mut self.recoveries[node]
+    }
+
+    /// The DMAs that the engines of an adapter work on or have in their queues.
+    pub fn queued_at(&self, node: Place) -> Vec<DmaId> {
+        let dmas = self.dmas.iter();
+        let queued =
+            dmas.filter(|(_, one)| one.node == node && one.stage == Stage::Queued && !one.lost);
+        queued.map(|(number, _)| DmaId(number as u32)).collect()
+    }
+
+    /// A packet of a broadcast has come to one of its destinations, which will hear of its end.
+    pub fn expect_end(&mut self, token: Token) {
+        match token {
+            Token::Dma(token) => self.packet_mut(token).pending += 1,
+            Token::Thread(token) => self.thread_packet(token).ends += 1,
         }
     }
 

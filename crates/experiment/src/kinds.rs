@@ -61,28 +61,28 @@ pub struct Series {
 }
 
 impl Series {
-    /// Checks the faults of the series, and that it admits any; `shared` if the file has faults for all series.
-    pub(crate) fn check_faults(&self, path: &str, shared: bool, check: &mut Check<'_>) {
+    /// Checks the faults of the series, and that it admits them; `shared` are the faults of all series.
+    pub(crate) fn check_faults(&self, path: &str, shared: &[FaultGrid], check: &mut Check<'_>) {
         for (index, fault) in self.fault.iter().enumerate() {
             fault.check(&format!("{path}.fault.{index}"), check);
         }
-        let Some(what) = self.benchmark.cannot_fail() else {
+        let Some((why, admits)) = self.benchmark.refuses_faults() else {
             return;
         };
-        if !self.fault.is_empty() {
-            let message = format!("{what} sends nothing over the network, and meets no faults");
-            let found = check.problem(&format!("{path}.fault.0"), message);
+        let refused = |faults: &[FaultGrid]| faults.iter().position(|fault| !admits(fault));
+        if let Some(index) = refused(&self.fault) {
+            let found = check.problem(&format!("{path}.fault.{index}"), why);
             found.hint("leave it out");
-        } else if shared {
-            let name = &self.name;
-            let message = format!(
-                "the series `{name}` runs {what}, which sends nothing over the network and meets no faults"
-            );
-            let found = check.problem("fault.0", message);
+        } else if let Some(index) = refused(shared) {
+            let message = format!("the series `{}` runs {why}", self.name);
+            let found = check.problem(&format!("fault.{index}"), message);
             found.hint("give the faults to the other series, with [[series.fault]]");
         }
     }
 }
+
+/// Why a kind of benchmark refuses faults, and which faults it admits nevertheless.
+type Refusal = (String, fn(&FaultGrid) -> bool);
 
 macro_rules! kinds {
     ($($(#[$about:meta])* $key:ident: $section:ty => $name:ident($grid:ty),)*) => {
@@ -176,10 +176,19 @@ macro_rules! kinds {
                 }
             }
 
-            /// What it is, in words, if no fault can affect it.
-            pub(crate) fn cannot_fail(&self) -> Option<&'static str> {
-                fn of<K: Kind>(_: &K) -> Option<&'static str> {
-                    (!K::USES_NETWORK).then_some(K::WHAT)
+            /// Why it refuses faults, if it does.
+            pub(crate) fn refuses_faults(&self) -> Option<Refusal> {
+                fn of<K: Kind>(_: &K) -> Option<Refusal> {
+                    let what = K::WHAT;
+                    if !K::USES_NETWORK {
+                        let why = format!("{what} sends nothing over the network, and meets no faults");
+                        Some((why, |_| false))
+                    } else if K::ONLY_BIT_ERRORS {
+                        let why = format!("{what} knows bit errors only, of all links or of those of a level");
+                        Some((why, FaultGrid::is_bit_errors_of_levels))
+                    } else {
+                        None
+                    }
                 }
                 match self {
                     $(Benchmark::$name(kind) => of(kind),)*

@@ -482,12 +482,15 @@ fn switch_of(
     if let Some(switch) = here().find(|&switch| wiring.name_on_rail(switch) == full) {
         return Ok(switch);
     }
-    let known: Vec<String> = here().map(|switch| wiring.name_on_rail(switch)).collect();
-    let short = |name: &str| name.trim_start_matches("switch ").to_string();
+    let short = |switch| {
+        let name = wiring.name_on_rail(switch);
+        name.trim_start_matches("switch ").to_string()
+    };
+    let known: Vec<String> = here().map(short).collect();
     // The first and the last switch of each level.
     let mut levels: BTreeMap<usize, (String, String)> = BTreeMap::new();
     for switch in here() {
-        let name = short(&wiring.name_on_rail(switch));
+        let name = short(switch);
         let level = wiring.switch_level(switch);
         let (_, last) = levels
             .entry(level)
@@ -500,8 +503,8 @@ fn switch_of(
     });
     let allowed = ranges.collect::<Vec<_>>().join(", ");
     let wrong = Wrong::new(key, format!("there is no switch {name}")).allowed(allowed);
-    Err(match nearest(&full, known.iter().map(String::as_str)) {
-        Some(meant) => wrong.hint(format!("did you mean `{}`?", short(meant))),
+    Err(match nearest(name, known.iter().map(String::as_str)) {
+        Some(meant) => wrong.hint(format!("did you mean `{meant}`?")),
         None => wrong,
     })
 }

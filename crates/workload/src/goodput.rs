@@ -45,13 +45,25 @@ pub struct Goodput {
     pub message: Bytes,
 }
 
+/// The probability that so many bits arrive right over a link: products are equal to the bit on all computers.
+fn good(rate: f64, bits: u32) -> f64 {
+    let (mut square, mut all) = (1.0 - rate, 1.0);
+    for digit in 0..32 {
+        if bits >> digit & 1 == 1 {
+            all *= square;
+        }
+        square *= square;
+    }
+    all
+}
+
 /// What decides how often a packet is sent, and what each attempt costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     /// The probability that a bit is wrong, for each link of the way, in its order.
     pub rates: Vec<f64>,
     /// Bits of the packet, of its header, and of the answer.
-    pub bits: [f64; 3],
+    pub bits: [u32; 3],
     /// The time of a refusal behind each link, from the injection of the packet to the next.
     pub refused: Vec<f64>,
     /// The time from an injection to the next if the answer is lost.
@@ -63,8 +75,6 @@ impl Stream {
     pub fn added(&self) -> f64 {
         let [packet, header, token] = self.bits;
         let links = self.rates.len();
-        // The probability that no bit of so many on one link is wrong.
-        let good = |rate: f64, bits: f64| (1.0 - rate).powf(bits);
         let (mut arrives, mut returns, mut added) = (1.0, 1.0, 0.0);
         for (place, (&rate, &refused)) in zip(&self.rates, &self.refused).enumerate() {
             returns *= good(rate, token);
@@ -117,7 +127,7 @@ impl Goodput {
         let (adapter, faults) = (&config.adapter, &config.fabric.faults);
         let mut stream = Stream {
             rates: Vec::new(),
-            bits: [0.0; 3],
+            bits: [0; 3],
             refused: Vec::new(),
             lost: 0.0,
         };
@@ -136,8 +146,8 @@ impl Goodput {
             *last += adapter.turnaround.as_us_f64();
         }
         if let (Some(network), Some(faults)) = (faults, &config.faults) {
-            let bits = [network.header_bits, network.token_bits].map(f64::from);
-            stream.bits = [flits * f64::from(network.flit_bits), bits[0], bits[1]];
+            let bits = packet.flits(self.message) * network.flit_bits;
+            stream.bits = [bits, network.header_bits, network.token_bits];
             stream.lost = faults.timeout.as_us_f64() + faults.backoff.as_us_f64();
         }
         stream
@@ -177,7 +187,7 @@ mod tests {
         let refused = (1..=rates.len()).map(|links| links as f64).collect();
         Stream {
             rates,
-            bits: [3000.0, 64.0, 16.0],
+            bits: [3000, 64, 16],
             refused,
             lost: 1000.0,
         }
@@ -204,7 +214,7 @@ mod tests {
     fn many_links_by_dice() {
         let stream = stream(vec![1e-4, 5e-5, 0.0, 2e-4]);
         let mut dice = kernel::random::Stream::new(7, "goodput");
-        let mut wrong = |rate: f64, bits: f64| dice.uniform_f64() >= (1.0 - rate).powf(bits);
+        let mut wrong = |rate: f64, bits: u32| dice.uniform_f64() >= (1.0 - rate).powf(bits.into());
         let ([packet, header, token], games) = (stream.bits, 200_000);
         let mut total = 0.0;
         for _ in 0..games {
@@ -213,7 +223,7 @@ mod tests {
                 let end = switch.unwrap_or(3);
                 let damaged = switch.is_some()
                     || (0..4).fold(false, |so_far, link| {
-                        let checked = if link < 3 { header } else { 0.0 };
+                        let checked = if link < 3 { header } else { 0 };
                         wrong(stream.rates[link], packet - checked) || so_far
                     });
                 let unheard = (0..=end).fold(false, |so_far, link| {

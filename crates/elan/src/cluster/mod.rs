@@ -6,6 +6,7 @@
 //! fabric's cycle, in the order that the fabric gives. What adapters then hand to the fabric takes effect in the next
 //! cycle. Events at the same time are ordered by the place of their adapter, then by the order of scheduling.
 
+mod failing;
 mod host;
 mod node;
 mod waiting;

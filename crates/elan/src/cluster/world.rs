@@ -3,7 +3,6 @@
 mod faults;
 mod route;
 
-use crate::Place;
 use crate::adapter::bus_interface::BusInterface;
 use crate::adapter::event_unit::Event;
 use crate::adapter::mmu::shared::Memory;
@@ -13,8 +12,9 @@ use crate::config::Config;
 use crate::faults::Schedule;
 use crate::in_flight::InFlight;
 use crate::memory::EventId;
+use crate::{NodeId, Place};
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
-use kernel::{Digest, EventQueue, Spares, Spawner};
+use kernel::{Digest, EventQueue, Signal, Spares, Spawner};
 use route::Adapter;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
@@ -41,6 +41,10 @@ pub(crate) struct World {
     notices: Vec<Notice>,
     /// What fails and when; nothing without a list of faults.
     faults: Schedule,
+    /// Fired when the host of a node stops; nothing without a list of faults.
+    stopped: TiVec<NodeId, Signal>,
+    /// Fired, and reset, whenever the routing tables learn.
+    tables: Signal,
 }
 
 impl World {
@@ -55,6 +59,7 @@ impl World {
         let lag = config.rails.map_or(Time::ZERO, |rails| {
             rails.status_lag(config.adapter.thread_cycle)
         });
+        let hosts = config.faults.as_ref().map_or(0, |_| topology.nodes());
         let mut world = World {
             adapters: (0..places).map(|_| Adapter::new(&config)).collect(),
             interfaces: (0..places).map(|_| BusInterface::new(&config)).collect(),
@@ -71,6 +76,8 @@ impl World {
             now: Time::ZERO,
             notices: Vec::new(),
             faults: Schedule::default(),
+            stopped: (0..hosts).map(|_| Signal::new()).collect(),
+            tables: Signal::new(),
         };
         world.schedule_faults();
         world
@@ -260,7 +267,7 @@ impl World {
         let flits = self.fabric.flit_census();
         assert_eq!(
             flits.injected + flits.copied,
-            flits.delivered + flits.in_flight,
+            flits.delivered + flits.discarded + flits.in_flight,
             "flits are not conserved"
         );
     }

@@ -57,8 +57,11 @@ impl<R: Routing> Control<R> {
             tokens: carried.tokens,
             waiting: counted.waited,
             delay: counted.delay,
-            errors: 0,
-            down: 0,
+            errors: self.faults.as_ref().map_or(0, |faults| faults.errors(link)),
+            down: self
+                .faults
+                .as_ref()
+                .map_or(0, |faults| faults.down(link, self.now)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Packets: what an adapter hands in, what the control plane keeps while a packet is under way, what remains as a record.
 
+use super::arbitration::Hop;
 use crate::Cycle;
 use crate::prefetch::prefetch;
 use crate::topology::{Destination, Path};
@@ -168,6 +169,21 @@ pub(super) struct Flight<P> {
     pub delivered: Cycle,
     /// The acknowledgement, once it has left the destination.
     pub ack: Option<Ack>,
+    /// What has become of the packet, or of this part of a broadcast, where something has failed.
+    pub fate: Fate,
+    /// The place on the path of the first channel over which the packet was lost.
+    pub broken: u8,
+}
+
+/// What has become of a packet where something has failed; see [`super::faults`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Nothing has failed, but perhaps the answer.
+    Well,
+    /// A switch, or the adapter, has refused the packet, and answers.
+    Refused(Ack),
+    /// A cable died under the packet: nobody is told of its end, or no more.
+    Lost,
 }
 
 impl<P: Path> Flight<P> {
@@ -188,6 +204,8 @@ impl<P: Path> Flight<P> {
             offered,
             delivered: 0,
             ack: None,
+            fate: Fate::Well,
+            broken: u8::MAX,
         }
     }
 
@@ -198,6 +216,8 @@ impl<P: Path> Flight<P> {
             taken: 0,
             next: None,
             only: link,
+            fate: Fate::Well,
+            broken: u8::MAX,
             ..self.clone()
         }
     }
@@ -211,6 +231,19 @@ impl<P: Path> Flight<P> {
     /// The channels taken so far, from the source on.
     pub fn path(&self) -> &[ChannelId] {
         &self.path.as_ref()[..usize::from(self.taken)]
+    }
+
+    /// The header has come to a switch over a channel of a link, and waits there from now on.
+    #[inline]
+    pub fn come_to(&mut self, now: Cycle, hop: &Hop, lane: u32) {
+        self.ready = now;
+        self.undelayed += hop.delay();
+        self.input = hop.input(lane) as u16;
+    }
+
+    /// Takes all channels but the first `count` off the path.
+    pub fn shorten(&mut self, count: usize) {
+        self.taken = self.taken.min(count as u8);
     }
 
     pub fn extend(&mut self, channel: ChannelId) {

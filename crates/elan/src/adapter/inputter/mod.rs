@@ -95,6 +95,9 @@ impl Inputter {
 
     /// Payload has arrived.
     fn data_arrived(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) {
+        if wires.repeats(packet, token) {
+            return;
+        }
         let id = wires.flight.packet(token).dma;
         wires.flight.landing(wires.now, id);
         match self.admit(wires, token) {
@@ -102,7 +105,7 @@ impl Inputter {
             Ok(_) if self.refusing => wires.answer(packet, Ack::Discarded),
             Ok(Room::Full) => wires.answer(packet, Ack::Discarded),
             Ok(Room::Slot(queue)) => {
-                wires.answer(packet, Ack::Accepted);
+                wires.answer_for_good(packet, token, Ack::Accepted);
                 let arrival = wires.flight.packet_mut(token);
                 let length = arrival.length.as_u64() as usize;
                 let zeros = || vec![0; length].into_boxed_slice();
@@ -111,10 +114,13 @@ impl Inputter {
                 self.store(wires, token);
             }
             Ok(Room::Place(Placement::Adapter)) => {
-                wires.answer(packet, Ack::Accepted);
+                wires.answer_for_good(packet, token, Ack::Accepted);
                 self.store(wires, token);
             }
-            Ok(Room::Place(Placement::Main)) => self.write_soon(wires, packet, token),
+            Ok(Room::Place(Placement::Main)) => {
+                wires.flight.packet_mut(token).answered = Some(Ack::Accepted);
+                self.write_soon(wires, packet, token);
+            }
         }
     }
 
@@ -242,14 +248,14 @@ impl Inputter {
                 wires.got(get, at);
             }
         }
-        wires.flight.drop_dma_if_over(wires.now, id);
+        wires.drop_dma(id);
     }
 }
 
 /// Answers a packet that is refused for good.
 fn refuse(wires: &mut Wires, packet: PacketId, token: PacketNumber, fault: Fault) {
     wires.flight.packet_mut(token).fault = Some(Box::new(fault));
-    wires.answer(packet, Ack::Error);
+    wires.answer_for_good(packet, token, Ack::Error);
     if let Some(Get::Serving(get)) = wires.flight.dma_of(token).get {
         wires.fail_get(get, fault);
     }

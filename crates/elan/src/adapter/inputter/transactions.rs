@@ -18,6 +18,11 @@ impl Inputter {
         packet: PacketId,
         token: ThreadPacketNumber,
     ) {
+        let sent = wires.flight.thread_packet(token);
+        if let Some(ack) = sent.answered {
+            wires.recoveries().repeated += 1;
+            return wires.answer(packet, ack);
+        }
         if self.refusing {
             return wires.answer(packet, Ack::Discarded);
         }
@@ -47,7 +52,9 @@ impl Inputter {
                 (ack, Ok(Answer { passed, found }))
             }
         };
-        wires.flight.thread_packet(token).result = Some(result);
+        let sent = wires.flight.thread_packet(token);
+        sent.result = Some(result);
+        sent.answered = Some(ack);
         wires.answer(packet, ack);
     }
 

@@ -1,9 +1,11 @@
 //! What faults do to the machine. The schedule says when.
 
 use super::World;
-use crate::Place;
 use crate::adapter::Due;
+use crate::adapter::sten::Sten;
 use crate::faults::{Episode, Event, Part, Schedule};
+use crate::{NodeId, Place};
+use kernel::Signal;
 use units::Time;
 
 impl World {
@@ -52,6 +54,8 @@ impl World {
                 let cycle = self.cycle_from(now);
                 self.fabric.learn(cycle);
                 self.faults.learn(now);
+                self.tables.fire();
+                self.tables.reset();
             }
         }
     }
@@ -66,6 +70,9 @@ impl World {
     }
 
     fn break_down(&mut self, part: &Part) {
+        if let Part::Node(node) = *part {
+            self.stop_host(node);
+        }
         let (cycle, topology) = (self.cycle_from(self.now), self.fabric.topology().clone());
         for link in part.cables(&*topology) {
             self.fabric.cut(cycle, link);
@@ -94,6 +101,36 @@ impl World {
         let adapter = &mut self.adapters[place];
         adapter.is_down = true;
         adapter.down.fire();
+        adapter.engine.release_all();
+        let issuing = adapter.sten.as_mut().and_then(Sten::clear);
+        for id in self.flight.queued_at(place) {
+            if Some(id) != issuing {
+                let (adapter, mut wires) = self.at(place);
+                adapter.engine.forget(id);
+                wires.end_by_death(id);
+            }
+        }
+    }
+
+    /// Whether an adapter has died, and has not been repaired.
+    pub(super) fn is_dead(&self, place: Place) -> bool {
+        self.config.faults.is_some() && self.adapters[place].is_down
+    }
+
+    /// The host of a node stops, for ever.
+    pub fn stop_host(&mut self, node: NodeId) {
+        let stopped = self.stopped.get(node);
+        stopped.expect("the machine lists faults").fire();
+    }
+
+    /// Fired when the host of a node stops; none in a machine that lists no faults.
+    pub fn stopped(&self, node: NodeId) -> Option<&Signal> {
+        self.stopped.get(node)
+    }
+
+    /// Fired, and reset, whenever the routing tables of the sources learn.
+    pub fn tables(&self) -> &Signal {
+        &self.tables
     }
 
     /// The adapter works again.

@@ -57,9 +57,17 @@ impl World {
             match *notice {
                 Notice::Injected(spec) => self.run_engine(spec.source),
                 Notice::Delivered(packet, node, spec) => {
+                    if spec.awaits_end {
+                        self.flight.expect_end(spec.token.into());
+                    }
                     self.arrived(node, packet, spec.token.into());
                 }
-                Notice::Damaged(..) => unreachable!("no part of this machine fails"),
+                Notice::Damaged(packet, node, spec) => {
+                    if spec.awaits_end {
+                        self.flight.expect_end(spec.token.into());
+                    }
+                    self.wires(node).damaged(packet);
+                }
                 Notice::Ended {
                     node, good, spec, ..
                 } => {
@@ -133,9 +141,14 @@ impl World {
             }
             Due::Executed(node, command) => self.execute(node, command),
             Due::Announced(node, dma) => {
+                let dead = self.is_dead(node);
                 let (adapter, mut wires) = self.at(node);
                 if adapter.engine.announced(&mut wires, dma) {
-                    self.line_up(node, dma);
+                    if dead {
+                        wires.end_by_death(dma);
+                    } else {
+                        self.line_up(node, dma);
+                    }
                 }
             }
             Due::Started(node, number) => {
@@ -154,7 +167,8 @@ impl World {
             Due::Read(node, token) => {
                 let mut wires = self.wires(node);
                 wires.end_read();
-                wires.send(token);
+                let over = wires.send_read(token);
+                self.release(node, over);
                 self.run_engine(node);
             }
             Due::Written(node, token) => {
@@ -166,7 +180,8 @@ impl World {
                 match token {
                     Token::Thread(token) => wires.offer_thread_packet(token),
                     Token::Dma(token) => {
-                        wires.send_again(token);
+                        let over = wires.send_again(token);
+                        self.release(node, over);
                         self.run_engine(node);
                     }
                 }

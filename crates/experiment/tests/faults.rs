@@ -1,0 +1,112 @@
+//! Faults in experiment files: the points that their lists make, the names of these points, and their keys.
+
+mod common;
+
+use common::{GOOD_MACHINE, MACHINE, keys, plan_on, planned, points, series};
+use elan::faults::{Part, Pick, When};
+use experiment::MachineFile;
+use serde_json::json;
+use std::collections::BTreeSet;
+use units::Time;
+
+const FAULTS: &str = include_str!("faults.toml");
+
+/// The lists of faults multiply, the faults of all series first, and every combination has its own key and its own name.
+#[test]
+fn lists_of_faults_multiply() {
+    let points = series("links", "faults.toml", FAULTS, &[]);
+    assert_eq!(points.len(), 2 * 2 * 2);
+    let named = |index: usize| {
+        let all = points[index].parameters();
+        let of_faults = all.into_iter().filter(|(key, _)| key.starts_with("fault."));
+        of_faults.collect::<serde_json::Map<_, _>>()
+    };
+    let expected = json!({
+        "fault.0.links": "all", "fault.0.bit_error_rate": 0.0, "fault.1.links": "level 1",
+        "fault.1.count": 1, "fault.1.pick": "worst", "fault.1.at": "50 us", "fault.1.for": "50 us",
+    });
+    assert_eq!(json!(named(1)), expected);
+    assert_eq!(named(7)["fault.1.count"], 3);
+    let distinct: BTreeSet<_> = keys(&points).into_iter().collect();
+    assert_eq!(distinct.len(), points.len());
+    // One fault alone has no number.
+    let alone = FAULTS.replacen(
+        "[[fault]]\nlinks = \"all\"\nbit_error_rate = [0, 1e-6]\n",
+        "",
+        1,
+    );
+    let points = series("ping", "faults.toml", &alone, &[]);
+    assert_eq!(points[0].parameters()["fault.mtbf"], "20 us");
+}
+
+/// The words of files become the faults of the simulator.
+#[test]
+fn words_become_faults() {
+    let points = series("links", "faults.toml", FAULTS, &[]);
+    let config = points[7].machine.failing_config(&points[7].faults, 5);
+    let faults = config.faults.expect("two are listed");
+    assert_eq!((faults.seed, faults.list.len()), (5, 2));
+    assert_eq!(
+        (faults.timeout, faults.detect),
+        (Time::from_ms(8), Time::from_ms(100))
+    );
+    assert_eq!(faults.list[0].when, When::BitErrors(1e-6));
+    let Part::Links(links) = &faults.list[1].part else {
+        panic!("{:?}", faults.list[1]);
+    };
+    assert_eq!((links.level, links.some), (Some(1), Some((3, Pick::Worst))));
+    let (at, lasts) = (Time::from_us(50), Some(Time::from_us(50)));
+    assert_eq!(faults.list[1].when, When::At { at, lasts });
+}
+
+/// A command line changes faults, and the times of recovery.
+#[test]
+fn a_command_line_changes_faults() {
+    let overrides = [
+        "fault.0.bit_error_rate=1e-7",
+        "series.links.fault.0.count=2",
+        "faults.timeout=20 us",
+    ];
+    let points = series("links", "faults.toml", FAULTS, &overrides);
+    assert_eq!(points.len(), 2);
+    let config = points[0].machine.failing_config(&points[0].faults, 1);
+    let faults = config.faults.expect("two are listed");
+    assert_eq!(faults.timeout, Time::from_us(20));
+    assert_eq!(faults.list[0].when, When::BitErrors(1e-7));
+}
+
+/// Where nothing may fail, keys are as they were before machines had faults; the times of recovery decide nothing then.
+#[test]
+fn without_faults_keys_do_not_know_of_them() {
+    let before = keys(&points(&[]));
+    assert!(before.iter().all(|key| !key.contains("fault")));
+    assert_eq!(keys(&points(&["faults.timeout=20 us"])), before);
+    let key = |overrides: &[&str]| keys(&planned("faults.toml", FAULTS, overrides));
+    assert_ne!(key(&["faults.timeout=20 us"]), key(&[]));
+}
+
+/// A fault of the machine file is one of every point.
+#[test]
+fn machines_have_faults() {
+    let text = MACHINE.replacen(
+        "[tport]",
+        "[[fault]]\nadapter = 3\nat = \"1 ms\"\n\n[tport]",
+        1,
+    );
+    let machine = MachineFile {
+        text: &text,
+        ..GOOD_MACHINE
+    };
+    let points = plan_on(
+        machine,
+        ("faults.toml", FAULTS),
+        &["fault.0.bit_error_rate=1e-7"],
+    );
+    let points = points.unwrap_or_else(|problems| panic!("{problems}"));
+    for point in &points {
+        let config = point.machine.failing_config(&point.faults, 1);
+        let list = config.faults.expect("three are listed").list;
+        assert!(matches!(list[0].part, Part::Adapter(_)));
+        assert_eq!(list.len(), 3);
+    }
+}
