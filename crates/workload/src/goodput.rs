@@ -26,7 +26,6 @@
 use crate::Failure;
 use crate::records::{Baseline, Records, Row};
 use elan::{Cluster, Config, Dma, Placement, Watch};
-use fabric::{LinkId, Wiring};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::iter::zip;
@@ -134,9 +133,9 @@ impl Goodput {
         let mut travel = 0.0;
         for level in levels {
             travel += f64::from(config.fabric.hop_delay[level]);
-            let of_level = |&(link, _): &&(LinkId, f64)| topology.link_level(link) == level;
-            let rates = faults.iter().flat_map(|faults| &faults.bit_error_rates);
-            let rate = rates.clone().find(of_level).map_or(0.0, |&(_, rate)| rate);
+            let mut rates = faults.iter().flat_map(|faults| &faults.bit_error_rates);
+            let of_level = rates.find(|&&(link, _)| topology.link_level(link) == level);
+            let rate = of_level.map_or(0.0, |&(_, rate)| rate);
             stream.rates.push(rate);
             let round = cycles(2.0 * travel + flits - 1.0);
             stream.refused.push(round + adapter.retry_delay.as_us_f64());

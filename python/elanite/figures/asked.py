@@ -242,6 +242,9 @@ def _axis(asked: Asked, data: pl.DataFrame) -> alt.X:
     if scale == "log":
         along = alt.Scale(type="log", base=2, domain=[marks[0], marks[-1]], nice=False)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False))
+    if scale == "decades":
+        along = alt.Scale(type="log", domain=[marks[0], marks[-1]], nice=False)
+        return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(format="~e", grid=False))
     axis = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else alt.Undefined
     return alt.X(f"{x}:Q", title=title, axis=axis)
 
