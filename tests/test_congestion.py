@@ -16,6 +16,7 @@ from conftest import SMALL
 from elanite import congestion, figures, sources
 from elanite.figures import matrix as picture
 from elanite.plan import Point, plan
+from elanite.store import empty
 
 if TYPE_CHECKING:
     from elanite.store import Store
@@ -56,6 +57,8 @@ class Results:
         if table == "links":
             rows = [(link, 1, round(waited * 1e6), round(waited * 1e8)) for link, waited in self.window.items()]
             return pl.DataFrame(rows, {"link": pl.UInt32, "packets": pl.UInt64, **times}, orient="row")
+        if table == "faults":
+            return empty(table)
         assert table == "slices"
         rows = [
             (number, link, round(waited * 1e6), round(waited * 1e8))

@@ -154,6 +154,14 @@ impl Part {
         }
     }
 
+    /// The node whose host stops, if the part is a host.
+    pub fn host(&self) -> Option<NodeId> {
+        match self {
+            Part::Node(node) => Some(*node),
+            _ => None,
+        }
+    }
+
     /// The cables that die with the part, each by its upward link; none for a host.
     pub(crate) fn cables(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
         match self {

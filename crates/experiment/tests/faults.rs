@@ -4,7 +4,7 @@ mod common;
 
 use common::{GOOD_MACHINE, MACHINE, keys, plan_on, planned, points, series};
 use elan::faults::{Part, Pick, When};
-use experiment::MachineFile;
+use experiment::{MachineFile, simulate};
 use serde_json::json;
 use std::collections::BTreeSet;
 use units::Time;
@@ -109,4 +109,74 @@ fn machines_have_faults() {
         assert!(matches!(list[0].part, Part::Adapter(_)));
         assert_eq!(list.len(), 3);
     }
+}
+
+/// Faults that are listed and do not occur change nothing: neither bit errors at rate 0, nor a part that fails after the run.
+#[test]
+fn faults_that_do_not_occur_change_nothing() {
+    let none = FAULTS.replacen("bit_error_rate = [0, 1e-6]", "bit_error_rate = 0", 1);
+    let none = none.replacen("at = \"50 us\"", "at = \"900 s\"", 1);
+    let none = none.replacen("mtbf = \"20 us\"", "mtbf = \"86400 s\"", 1);
+    let listed = planned("faults.toml", &none, &["series.links.fault.0.count=3"]);
+    for point in &listed {
+        assert!(!point.faults.is_empty());
+        let mut bare = point.clone();
+        bare.faults.clear();
+        let [with, without] = [point, &bare].map(|point| simulate(point, None).unwrap());
+        assert!(with.tables.faults.is_empty());
+        assert_eq!(with, without, "{:?}", point.parameters());
+    }
+}
+
+/// Bit errors damage packets, which are sent again; cables go down and come back. All of it is in the records, and is the same
+/// every time.
+#[test]
+fn what_fails_is_recorded() {
+    let short = [
+        "faults.timeout=20 us",
+        "faults.backoff=5 us",
+        "faults.detect=20 us",
+    ];
+    let points = series("links", "faults.toml", FAULTS, &short);
+    let point = points.last().expect("there are points");
+    let records = simulate(point, None).unwrap();
+    let faults = &records.tables.faults;
+    assert_eq!(faults.len(), 4, "{faults:?}");
+    assert_eq!(
+        (faults[0].part, faults[0].bit_error_rate),
+        ("links", Some(1e-6))
+    );
+    for (index, fault) in faults[1..].iter().enumerate() {
+        // The worst three cables of level 1 are those of one switch.
+        assert_eq!(fault.from.as_deref(), Some("switch 1.0"));
+        assert_eq!(fault.to, Some(format!("switch 2.{index}")));
+        let times = [fault.down, fault.known, fault.up].map(Option::unwrap);
+        assert_eq!(times, [50, 70, 100].map(Time::from_us));
+    }
+    assert!(records.value("packets_corrupted") > 0.0);
+    assert!(records.value("packets_resent") >= records.value("packets_corrupted"));
+    assert!(records.value("failed") == 0.0);
+    assert_eq!(simulate(point, None).unwrap(), records);
+}
+
+/// The times of a fault, and the cables that it picks, come from the stream of the fault: they do not depend on what else fails.
+#[test]
+fn streams_belong_to_faults() {
+    let overrides = [
+        "series.links.fault.0.pick=random",
+        "series.links.fault.0.count=3",
+    ];
+    let points = series("links", "faults.toml", FAULTS, &overrides);
+    let cables = |point: &experiment::Point| {
+        let rows = simulate(point, None).unwrap().tables.faults;
+        let cables = rows.into_iter().filter(|row| row.part == "link");
+        cables.map(|row| row.name).collect::<Vec<_>>()
+    };
+    let [without, with] = [&points[0], &points[1]].map(cables);
+    assert_eq!(without, with);
+    let distinct: BTreeSet<_> = without.iter().collect();
+    assert_eq!(distinct.len(), 3);
+    let mut other = points[0].clone();
+    other.seed += 1;
+    assert_ne!(cables(&other), without);
 }

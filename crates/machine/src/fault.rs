@@ -10,9 +10,10 @@
 //! The same words stand in machine files, in experiment files and in the command line of `elanite mpirun`. [`elan::faults`] says
 //! how faults take effect, and the section `[faults]` how the machine recovers.
 
+use crate::file::Machine;
 use crate::param::Param;
 use crate::section::{Given, LONGEST, section};
-use config::{Problem, nearest};
+use config::{Document, Problem, Problems, nearest};
 use elan::faults::{Config, Links, Part, When};
 use elan::{NodeId, Rail};
 use fabric::config::MAX_BIT_ERROR_RATE;
@@ -381,6 +382,33 @@ impl Fault {
             }
         }
         Ok(Part::Links(links))
+    }
+}
+
+/// A fault alone, as a command line gives it.
+#[derive(Deserialize)]
+struct Alone {
+    fault: Fault,
+}
+
+impl Machine {
+    /// Reads a fault that a command line gives, in the words of an inline table of TOML: `link = 'node 3', at = '1 ms'`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what the machine does not have.
+    pub fn read_fault(&self, text: &str) -> Result<Fault, Problems> {
+        let document = Document::parse("--fault", &format!("fault = {{ {text} }}"))?;
+        let Alone { fault } = document.read()?;
+        match self.admits(&fault) {
+            Ok(()) => Ok(fault),
+            Err(wrong) => {
+                let place = |key: &str, message| {
+                    let path = format!("fault.{key}");
+                    document.problem(path.trim_end_matches('.'), message)
+                };
+                Err(wrong.problem(place).into())
+            }
+        }
     }
 }
 

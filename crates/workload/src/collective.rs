@@ -148,10 +148,7 @@ impl Operation {
     ) -> Result<(), DmaError> {
         let group = pe.elan().all_group();
         match self {
-            Operation::Gsync => {
-                group.gsync().await;
-                Ok(())
-            }
+            Operation::Gsync => group.gsync().await,
             Operation::Hgsync => group.hgsync().await,
             Operation::Hgsyncevent => group.hgsyncevent().await,
             Operation::Bcast => group.bcast(buffer, size, root).await,

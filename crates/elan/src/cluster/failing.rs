@@ -40,6 +40,14 @@ impl Node {
         self.world.borrow_mut().stop_host(node);
     }
 
+    /// Runs something of the host's until it ends or the host stops.
+    pub async fn while_host_runs(&self, task: impl Future<Output = ()>) {
+        match self.host_stops() {
+            None => task.await,
+            Some(stopped) => until_stopped(stopped, task).await,
+        }
+    }
+
     /// Whether the host of this node has stopped.
     pub fn is_stopped(&self) -> bool {
         self.host_stops().is_some_and(|stopped| stopped.is_set())

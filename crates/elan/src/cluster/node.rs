@@ -357,6 +357,15 @@ impl Node {
         world.post(self.place, Command::Dma(id));
     }
 
+    /// Posts a DMA as [`post`](Self::post). Awaiting the transfer costs nothing; it returns an error if there was one.
+    pub fn post_and_hear(&self, dma: Dma) -> Transfer {
+        let progress = self.progress(dma, Report::Nobody);
+        let mut world = self.world.borrow_mut();
+        let (id, transfer) = world.flight().add_awaited(progress);
+        world.post(self.place, Command::Dma(id));
+        transfer
+    }
+
     /// Waits until the queue of the DMA engine has a place.
     pub(crate) async fn room_in_queue(&self) {
         loop {

@@ -446,7 +446,7 @@ impl<R: Routing> Control<R> {
 
     /// The tail of a packet that is sunk is in.
     #[cold]
-    pub(super) fn drained(&mut self, packet: PacketId) {
+    pub(super) fn drained(&mut self, motion: &mut impl Motion, packet: PacketId) {
         let flight = self.flights.get(packet);
         if flight.spec.destination.is_broadcast() {
             return self.part_drained(packet);
@@ -459,7 +459,7 @@ impl<R: Routing> Control<R> {
                 let back = self.now + self.delay(self.flights.get(packet).path());
                 self.schedule(back, Event::Acknowledged(packet));
             }
-            Fate::Lost => self.lose(packet),
+            Fate::Lost => self.lose(motion, packet),
             Fate::Well => unreachable!("only what has failed is sunk"),
         }
     }
@@ -479,7 +479,11 @@ impl<R: Routing> Control<R> {
 
     /// The last flit of a packet, or what has become of it, is at its destination. Returns what the destination hears.
     #[cold]
-    pub(super) fn arrive_at_last(&mut self, packet: PacketId) -> Option<Notice> {
+    pub(super) fn arrive_at_last(
+        &mut self,
+        motion: &mut impl Motion,
+        packet: PacketId,
+    ) -> Option<Notice> {
         let is_broadcast = self.flights.get(packet).spec.destination.is_broadcast();
         if self.is_garbage(packet) {
             if is_broadcast {
@@ -487,7 +491,7 @@ impl<R: Routing> Control<R> {
                 self.garbage_arrives(packet);
             } else {
                 self.free_all_at_the_end(packet);
-                self.lose(packet);
+                self.lose(motion, packet);
             }
             return None;
         }
@@ -523,16 +527,16 @@ impl<R: Routing> Control<R> {
     }
 
     /// A packet to one node has ended, and nobody answers: the source gives up at its timeout.
-    fn lose(&mut self, packet: PacketId) {
+    fn lose(&mut self, motion: &mut impl Motion, packet: PacketId) {
         let broken = self.flights.get(packet).broken;
-        self.break_off(packet, broken.into());
+        self.break_off(motion, packet, broken.into());
         self.flights.get_mut(packet).ack = Some(Ack::TimedOut);
         self.schedule(self.now, Event::Acknowledged(packet));
     }
 
     /// The circuit of a packet that has ended is broken at a channel: the channels beyond fall free, and the destination hears of
     /// a bad EOP if it has heard of the packet and waits.
-    fn break_off(&mut self, packet: PacketId, place: usize) {
+    fn break_off(&mut self, motion: &mut impl Motion, packet: PacketId, place: usize) {
         let flight = self.flights.get_mut(packet);
         flight.fate = Fate::Lost;
         let beyond: Vec<ChannelId> = flight.path().iter().skip(place + 1).copied().collect();
@@ -543,8 +547,10 @@ impl<R: Routing> Control<R> {
             let told = self.flights.insert(told);
             self.schedule(arrives, Event::Ended(told));
         }
-        if self.config.circuit == Circuit::UntilAcknowledged {
-            self.flights.get_mut(packet).shorten(place + 1);
+        if self.config.circuit == Circuit::UntilAcknowledged && !beyond.is_empty() {
+            let flight = self.flights.get_mut(packet);
+            motion.detach(flight.path()[place]);
+            flight.shorten(place + 1);
             for channel in beyond {
                 self.schedule(self.now + 1, Event::Free(channel));
             }
@@ -553,8 +559,9 @@ impl<R: Routing> Control<R> {
 
     /// An answer would reach the source now. Returns whether it does, or the source gives up in this cycle.
     #[cold]
-    pub(super) fn hears(&mut self, packet: PacketId) -> bool {
-        if self.flights.get(packet).ack != Some(Ack::TimedOut) && self.answer_fails(packet) {
+    pub(super) fn hears(&mut self, motion: &mut impl Motion, packet: PacketId) -> bool {
+        if self.flights.get(packet).ack != Some(Ack::TimedOut) && self.answer_fails(motion, packet)
+        {
             self.flights.get_mut(packet).ack = Some(Ack::TimedOut);
         }
         let flight = self.flights.get(packet);
@@ -572,7 +579,7 @@ impl<R: Routing> Control<R> {
     }
 
     /// Whether an answer that would be back now is lost on its way.
-    fn answer_fails(&mut self, packet: PacketId) -> bool {
+    fn answer_fails(&mut self, motion: &mut impl Motion, packet: PacketId) -> bool {
         let flight = self.flights.get(packet);
         if flight.path().is_empty() {
             // The adapter itself has answered.
@@ -602,7 +609,7 @@ impl<R: Routing> Control<R> {
             self.failing().count_error(link);
         }
         if let Some(place) = broken {
-            self.break_off(packet, place);
+            self.break_off(motion, packet, place);
         }
         broken.is_some() || wrong.is_some()
     }

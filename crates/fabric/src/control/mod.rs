@@ -347,17 +347,17 @@ impl<R: Routing> Control<R> {
             Event::Free(channel) => self.release(motion, channel),
             Event::Delivered(packet) => {
                 if self.faults.is_some() {
-                    notices.extend(self.arrive_at_last(packet));
+                    notices.extend(self.arrive_at_last(motion, packet));
                 } else {
                     notices.push(self.deliver(packet));
                 }
             }
             Event::Acknowledged(packet) => {
-                if self.faults.is_none() || self.hears(packet) {
+                if self.faults.is_none() || self.hears(motion, packet) {
                     notices.push(self.complete(packet));
                 }
             }
-            Event::Sunk(packet) => self.drained(packet),
+            Event::Sunk(packet) => self.drained(motion, packet),
             Event::Ended(packet) => notices.push(self.ended(packet)),
             Event::SetUp(switch) => self.broadcasts.flag(switch),
         }

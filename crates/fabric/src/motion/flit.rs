@@ -23,7 +23,7 @@ struct Channel {
     arrived: u32,
     /// The channels by which the worm leaves, once granted.
     downstream: Vec<ChannelId>,
-    /// Whether what arrives is discarded.
+    /// Whether what arrives is discarded, or all has passed on: the buffer stays empty.
     sunk: bool,
 }
 
@@ -292,6 +292,12 @@ impl Motion for FlitMover {
         );
         state.sunk = true;
         self.discarded += u64::from(state.arrived);
+    }
+
+    fn detach(&mut self, channel: ChannelId) {
+        let state = &mut self.channels[channel];
+        state.downstream.clear();
+        state.sunk = true;
     }
 
     /// Tails are reported when they are sent.

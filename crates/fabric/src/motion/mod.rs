@@ -195,6 +195,9 @@ pub trait Motion {
     /// reported at once if it has been sent and has not been reported.
     fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);
 
+    /// The worm of a channel has passed on entirely, and the channels downstream will be closed before this one.
+    fn detach(&mut self, channel: ChannelId);
+
     /// Reports the tail of a channel's worm if it was sent before cycle `now` and has not been reported. Cycle `now` has not
     /// begun.
     fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);

@@ -13,6 +13,7 @@ use fabric::{
     Ack, Circuit, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, Notice,
     PacketRecord, PacketSpec, Place, Priority, Topology,
 };
+use random::Act;
 use std::str::FromStr;
 
 /// A number that an environment variable may give.
@@ -178,6 +179,18 @@ impl Bench {
                 self.run_until(before);
             }
             self.fabric.offer(at, spec);
+        }
+    }
+
+    /// Lets something happen to the network itself.
+    pub fn act(&mut self, at: Cycle, act: Act) {
+        if let Some(before) = at.checked_sub(1) {
+            self.run_until(before);
+        }
+        match act {
+            Act::Cut(link) => self.fabric.cut(at, link),
+            Act::Repair(link) => self.fabric.repair(at, link),
+            Act::Learn => self.fabric.learn(at),
         }
     }
 

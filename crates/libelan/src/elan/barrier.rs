@@ -12,23 +12,26 @@
 use super::block::Slot;
 use super::group::Group;
 use super::layout::TeamId;
-use elan::{Address, Dma, ElanAddr, ProcessId, Wait};
+use elan::{Address, Dma, DmaError, ElanAddr, ProcessId, Wait};
 use units::Bytes;
 
 impl Group {
     /// Waits for all members, in software (`elan_gsync`).
-    pub async fn gsync(&self) {
+    ///
+    /// # Errors
+    /// If parts of the network have failed, and the group is lost.
+    pub async fn gsync(&self) -> Result<(), DmaError> {
         let _turn = self.enter().await;
         let sync = async {
             if self.leads() {
                 self.gather().await;
                 self.tree_barrier(self.inner.waits).await;
-                let _ = self.release(Ok(()));
+                self.release(Ok(()))
             } else {
-                let _ = self.join().await;
+                self.join().await
             }
         };
-        self.during("gsync", sync).await;
+        self.during("gsync", sync).await
     }
 
     /// The descriptor that lets an event of the group's block occur in another process.
@@ -53,8 +56,9 @@ impl Group {
         let down = children.map(|&child| self.signal(leaders[TeamId::new(child)], Slot::Release));
         let down: Vec<Dma> = down.collect();
         match up {
-            Some(up) if down.is_empty() => self.node().post(up),
+            Some(up) if down.is_empty() => self.hear(self.node().post_and_hear(up)),
             up => {
+                let group = self.clone();
                 let all = down.len() as u32 + 1;
                 let stack = &self.inner.threads.barrier;
                 self.thread(stack, "gsync", async move |thread| {
@@ -62,11 +66,11 @@ impl Group {
                         thread.wait(ready).await;
                         thread.prime(ready, all);
                         if let Some(up) = up {
-                            drop(thread.dma(up).await);
+                            group.hear(thread.dma(up).await);
                             thread.wait(released).await;
                         }
                         for &down in &down {
-                            drop(thread.dma(down).await);
+                            group.hear(thread.dma(down).await);
                         }
                         if up.is_none() {
                             thread.set(released).await;

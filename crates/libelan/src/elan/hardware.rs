@@ -20,10 +20,11 @@
 //!
 //! To set up the packet of a barrier takes a thread `broadcast` cycles; to send the packet again takes none.
 
-use super::bcast::Span;
+use super::bcast::{Span, Way};
 use super::block::Slot;
 use super::group::Group;
 use super::layout::TeamId;
+use super::recovery::either;
 use elan::{
     Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Place, Priority, ProcessId,
     Thread, Transaction, Wait,
@@ -67,8 +68,8 @@ impl Group {
         let sync = async {
             if self.leads() {
                 self.gather().await;
-                let outcome = self.barrier(how).await;
-                self.release(outcome)
+                let outcome = self.barrier(how, || {}).await;
+                self.release(outcome.map(drop))
             } else {
                 self.join().await
             }
@@ -76,21 +77,41 @@ impl Group {
         self.during(call, sync).await
     }
 
-    /// The barrier of the leaders, the best that the group has.
-    pub(super) async fn barrier(&self, how: Wait) -> Result<(), DmaError> {
+    /// The barrier of the leaders, the best that the group has; returns which it was. Before a barrier by software, the process
+    /// prepares for what comes next.
+    pub(super) async fn barrier(&self, how: Wait, prepare: impl FnOnce()) -> Result<Way, DmaError> {
         let layout = &self.inner.layout;
         if layout.leaders.len() == 1 {
-            return Ok(());
+            return Ok(Way::Hardware);
         }
         let Some(nodes) = &layout.contiguous else {
+            prepare();
             self.tree_barrier(how).await;
-            return Ok(());
+            return Ok(Way::Software);
         };
+        let epoch = self.inner.epoch.get() + 1;
+        self.inner.epoch.set(epoch);
+        let recovery = self.inner.recovery.as_ref();
+        if !recovery.is_some_and(|recovery| recovery.is_by_software(epoch))
+            && self.ask_hardware(nodes, epoch, how).await?
+        {
+            return Ok(Way::Hardware);
+        }
+        prepare();
+        self.tree_barrier(how).await;
+        Ok(Way::Software)
+    }
+
+    /// A barrier by hardware; returns whether it was one, or goes by software instead.
+    async fn ask_hardware(
+        &self,
+        nodes: &[ProcessId],
+        epoch: u64,
+        how: Wait,
+    ) -> Result<bool, DmaError> {
         let node = self.node();
         let go = self.event(Slot::Go);
         node.prime(go, 1);
-        let epoch = self.inner.epoch.get() + 1;
-        self.inner.epoch.set(epoch);
         let words = self.inner.block.words(node);
         node.cross_to_adapter(elan::transaction::WORD).await;
         let stored = node.store(node.at(words[0]), &epoch.to_le_bytes());
@@ -100,8 +121,19 @@ impl Group {
         } else {
             self.tell(words[1], epoch);
         }
-        node.wait_by(go, how).await;
-        self.inner.failed.take().map_or(Ok(()), Err)
+        let Some(recovery) = &self.inner.recovery else {
+            node.wait_by(go, how).await;
+            return self.inner.failed.take().map_or(Ok(true), Err);
+        };
+        let by_hardware = either(node.wait_by(go, how), recovery.by_software(epoch)).await;
+        match self.inner.failed.take() {
+            Some(error) if error.loss().is_some() => {
+                self.leave_hardware(recovery, epoch);
+                Ok(false)
+            }
+            Some(error) => Err(error),
+            None => Ok(by_hardware.is_some()),
+        }
     }
 
     /// Tells the root that this process has come, if the root wants to be told; meanwhile the process waits.
@@ -110,12 +142,12 @@ impl Group {
             self.node().clone(),
             self.inner.layout.leaders[TeamId::FIRST],
         );
-        let tell = self.signal(root, Slot::Told);
+        let (tell, group) = (self.signal(root, Slot::Told), self.clone());
         self.node().serve("hgsync", async move {
             node.cross_to_main(elan::transaction::WORD).await;
             let since = node.load(node.at(wish), elan::transaction::WORD);
             if since.is_ok_and(|since| since[..] == epoch.to_le_bytes()) {
-                node.post(tell);
+                group.hear(node.post_and_hear(tell));
             }
         });
     }
@@ -160,18 +192,17 @@ impl Group {
             return self.bcast_from(span, root).await;
         }
         let _turn = self.enter().await;
-        let spread = async |group: &Group, span, root| group.hardware_spread(span, root).await;
-        let call = self.broadcast(span, root, Group::prepare_hardware, spread);
+        let call = self.broadcast(span, root, Way::Hardware);
         self.during("hbcast", call).await
     }
 
     /// Prepares a hardware broadcast, before its barrier.
-    fn prepare_hardware(&self, _size: Bytes, _root: TeamId) {
+    pub(super) fn prepare_hardware(&self) {
         self.event_with(Slot::Arrived(0), 1, Action::Copy);
     }
 
     /// The root team's leader sends to all others.
-    async fn hardware_spread(&self, span: Span, root: TeamId) -> Result<(), DmaError> {
+    pub(super) async fn hardware_spread(&self, span: Span, root: TeamId) -> Result<(), DmaError> {
         if self.inner.team != root {
             self.wait(Slot::Arrived(0)).await;
             return Ok(());
@@ -187,17 +218,35 @@ impl Group {
         } else {
             vec![&nodes[..place], &nodes[place + 1..]]
         };
-        let dma = |range: &[ProcessId]| {
+        let broadcast = |range: &[ProcessId]| {
             let (&first, &last) = (range.first()?, range.last()?);
             let last = self.there(last, span.to).node;
             let (from, to) = (self.node().at(span.from), self.there(first, span.to));
             let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
-            Some(Dma::broadcast(from, to, last, span.size).notify_at(arrived))
+            let dma = Dma::broadcast(from, to, last, span.size).notify_at(arrived);
+            Some(self.node().dma(dma.once()))
         };
-        let dmas = ranges.into_iter().filter_map(dma);
-        let sent: Vec<_> = dmas.map(|dma| self.node().dma(dma)).collect();
+        let ranges = ranges.into_iter();
+        let sent = ranges.filter_map(|range| Some((broadcast(range)?, range)));
+        let sent: Vec<_> = sent.collect();
         let mut outcome = Ok(());
-        for sent in sent {
+        for (sent, range) in sent {
+            let mut over = self.over(sent).await;
+            if over.is_err_and(|error| error.loss().is_some()) {
+                over = self.send_to_each(span, range).await;
+            }
+            outcome = outcome.and(over);
+        }
+        outcome
+    }
+
+    /// The root sends to some leaders one by one: the network has failed to broadcast to them, and they wait.
+    async fn send_to_each(&self, span: Span, range: &[ProcessId]) -> Result<(), DmaError> {
+        let (context, arrived) = (&self.inner.context, self.inner.block.at(Slot::Arrived(0)));
+        let others = range.iter().filter(|&&vp| vp != context.process());
+        let put = |&vp| context.put_notify(vp, span.from, span.to, span.size, arrived);
+        let mut outcome = Ok(());
+        for sent in others.map(put).collect::<Vec<_>>() {
             let over = self.over(sent).await;
             outcome = outcome.and(over);
         }
@@ -244,7 +293,7 @@ impl Question {
     ) -> Result<bool, DmaError> {
         let (first, last) = (self.first, self.last);
         let answer = thread
-            .broadcast(first, last, transactions, Priority::High)
+            .broadcast_once(first, last, transactions, Priority::High)
             .await?;
         Ok(answer.passed)
     }

@@ -2,6 +2,7 @@
 //! received into the stage out to main memory. See [`super::bcast`].
 
 use super::block::SLOTS;
+use super::group::Group;
 use elan::{Address, Dma, DmaError, EventId, Thread, Transfer};
 use units::Bytes;
 
@@ -13,6 +14,8 @@ pub(super) struct Work {
     pub children: Vec<Child>,
     /// The stage; none if the segments come straight to their place.
     pub stage: Option<Stage>,
+    /// The group, which hears how the signals of the stage end.
+    pub group: Group,
 }
 
 /// A process that gets the segments from here.
@@ -82,9 +85,9 @@ impl Stage {
     }
 
     /// The slot of a segment is empty: the sender is told if it waits for this.
-    async fn emptied(&self, thread: &Thread, index: u64) {
+    async fn emptied(&self, thread: &Thread, group: &Group, index: u64) {
         if index + SLOTS < self.segments.len() as u64 {
-            drop(thread.dma(self.room).await);
+            group.hear(thread.dma(self.room).await);
         }
     }
 }
@@ -103,7 +106,7 @@ impl Work {
             if let Some(stage) = &self.stage
                 && index >= 2
             {
-                stage.emptied(thread, index - 2).await;
+                stage.emptied(thread, &self.group, index - 2).await;
             }
             for child in &mut self.children {
                 child.send(thread, index).await;

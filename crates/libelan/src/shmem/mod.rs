@@ -277,6 +277,7 @@ impl Shmem {
         }
         elan.port().free_event(event);
         started?;
-        Ok(answer.get().expect("the event says so")?)
+        let answer = answer.get().expect("the event says so");
+        Ok(answer.map_err(|error| error.of_process(ProcessId::new(pe)))?)
     }
 }

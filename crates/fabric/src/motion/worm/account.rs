@@ -73,10 +73,7 @@ impl WormMover {
             }
         }
         for &channel in &self.sunk {
-            // All that has arrived has been discarded: it was counted as held.
-            let arrived = self.arrived(channel, now);
-            census.in_flight -= arrived;
-            census.discarded += arrived;
+            census.discarded += self.arrived(channel, now);
         }
         census
     }
@@ -104,11 +101,13 @@ impl WormMover {
         if this.flits == 0 {
             return 0;
         }
-        let held = self.sent(channel, now) - self.taken(channel, now).0;
-        assert!(
-            held <= self.buffer || this.down == self.specials.sink,
-            "a buffer overflows"
-        );
+        let sent = self.sent(channel, now);
+        if this.down == self.specials.sink {
+            // The worm is sunk, or has passed on.
+            return u64::from(sent) - self.arrived(channel, now);
+        }
+        let held = sent - self.taken(channel, now).0;
+        assert!(held <= self.buffer, "a buffer overflows");
         held.into()
     }
 

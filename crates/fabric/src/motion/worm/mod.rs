@@ -456,6 +456,11 @@ impl Motion for WormMover {
     }
 
     #[cold]
+    fn detach(&mut self, channel: ChannelId) {
+        self.channels[channel].down = self.specials.sink;
+    }
+
+    #[cold]
     fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
         let link = self.link_of(channel);
         if self.links[link].mover == channel {

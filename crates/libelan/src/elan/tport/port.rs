@@ -8,7 +8,7 @@ use crate::elan::pool::Pool;
 use crate::elan::rails::Rails;
 use crate::elan3::{AllocError, Heap};
 use elan::config::ENVELOPE;
-use elan::{ElanAddr, EventId, Node, Placement, ProcessId, QueueId, TportConfig};
+use elan::{DmaError, ElanAddr, EventId, Node, Placement, ProcessId, QueueId, TportConfig};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -57,6 +57,8 @@ pub(crate) struct Receive {
     pub(super) outcome: RefCell<Option<Outcome>>,
     /// When the receive ended.
     pub(super) ended: Cell<Option<Time>>,
+    /// Why no message that the receive wants can come any more.
+    pub(super) cut_off: Cell<Option<DmaError>>,
 }
 
 impl Receive {
@@ -83,6 +85,7 @@ impl Receive {
             matched: Cell::new(false),
             outcome: RefCell::new(None),
             ended: Cell::new(None),
+            cut_off: Cell::new(None),
         }
     }
 

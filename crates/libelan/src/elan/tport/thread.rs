@@ -207,9 +207,7 @@ impl Server {
                 self.envelope(envelope, body).await;
             }
             Wire::Credit { from, count } => {
-                if let Some(lent) = self.port.state.borrow_mut().lent.get_mut(&from) {
-                    *lent -= count;
-                }
+                self.port.returned(from, count);
                 self.step(0).await;
             }
             Wire::Refused { by, event } => {
@@ -344,7 +342,10 @@ impl Server {
                 let outcome = Outcome::Buffered(envelope.received(None), fetch.buffer);
                 self.end(receive, outcome).await;
             }
-            Err(error) => self.fail(receive, error.into()).await,
+            Err(error) => {
+                let error = error.of_process(envelope.source);
+                self.fail(receive, error.into()).await;
+            }
         }
     }
 
@@ -453,6 +454,7 @@ impl Server {
                         freed.expect("the process does not know of it");
                     }
                 }
+                let error = error.of_process(envelope.source);
                 self.fail(&receive, error.into()).await;
                 self.refuse(&envelope);
             }
