@@ -74,11 +74,11 @@ impl<R: Routing> Control<R> {
         let number = self.lanes.link(channel);
         self.calendar.let_go();
         self.free[number] |= 1 << self.lanes.lane(channel);
-        if self.faults.is_some() {
-            self.keep(number);
-        }
         let hop = self.links[number].hop;
         motion.close(channel, self.now, self);
+        if self.faults.is_some() {
+            self.keep(channel);
+        }
         if self.config.tokens {
             motion.charge(number, self.now, self);
             motion.charge(hop.reverse, self.now, self);

@@ -153,11 +153,6 @@ impl Faults {
         })
     }
 
-    /// A new worm takes a channel.
-    pub fn forget(&mut self, channel: ChannelId) {
-        self.seen[channel] = UNSEEN;
-    }
-
     /// The channels of a dead link that will be free.
     pub fn kept(&self, link: LinkId) -> u8 {
         self.cables[link].kept
@@ -292,7 +287,10 @@ impl<R: Routing> Control<R> {
     }
 
     /// A channel has fallen free: if its cable is dead, the channel is kept for the repair.
-    pub(super) fn keep(&mut self, link: LinkId) {
+    #[cold]
+    pub(super) fn keep(&mut self, channel: ChannelId) {
+        self.failing().seen[channel] = UNSEEN;
+        let link = self.lanes.link(channel);
         if self.is_cut(link) {
             let free = std::mem::take(&mut self.free[link]);
             self.failing().cables[link].kept |= free;
@@ -349,7 +347,9 @@ impl<R: Routing> Control<R> {
             }
             return false;
         }
-        faults.known.is_empty() || self.takes_no_detour(channel, packet)
+        // What was fixed for the switch before is over.
+        self.flights.get_mut(packet).only = ANY_LINK;
+        self.failing().known.is_empty() || self.takes_no_detour(channel, packet)
     }
 
     /// A packet is refused, unless it is lost anyway.
@@ -361,6 +361,7 @@ impl<R: Routing> Control<R> {
     }
 
     /// Sinks the worms whose headers have come in this cycle and go nowhere.
+    #[cold]
     pub(super) fn sink_headers(&mut self, motion: &mut impl Motion) {
         let mut sinking = std::mem::take(&mut self.failing().sinking);
         for channel in sinking.drain(..) {
@@ -370,7 +371,7 @@ impl<R: Routing> Control<R> {
     }
 
     /// Refuses the headers of a group that have only dead links to go on by.
-    #[inline]
+    #[cold]
     pub(super) fn refuse_headers(&mut self, motion: &mut impl Motion, number: GroupId) {
         let (outputs, ..) = self.crossbar.outputs(number);
         if self.failing_is_dead() && outputs.iter().any(|&link| self.is_cut(link)) {
@@ -423,7 +424,7 @@ impl<R: Routing> Control<R> {
     }
 
     /// The mover reports a tail.
-    #[inline]
+    #[cold]
     pub(super) fn note_tail(&mut self, channel: ChannelId, sent: Cycle) {
         let seen = &mut self.failing().seen[channel];
         seen.tail = sent;

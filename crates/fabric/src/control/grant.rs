@@ -179,9 +179,6 @@ impl<R: Routing> Control<R> {
         self.holders[channel] = packet;
         flight.extend(channel);
         self.calendar.hold(self.now);
-        if let Some(faults) = &mut self.faults {
-            faults.forget(channel);
-        }
         channel
     }
 

@@ -5,7 +5,7 @@
 //! cycle, the comparison covers every change of flow of every link.
 
 use super::guard::guarded;
-use super::random::Case;
+use super::random::{Case, inputs};
 use super::search::Tally;
 use super::{Bench, Heard};
 use fabric::motion::{FlitCensus, Lanes, Moved};
@@ -357,14 +357,6 @@ impl Pair {
         Ok(next)
     }
 
-    /// Goes on by checkpoints as long as none is beyond cycle `bound`.
-    fn go_by(&mut self, mut at: Cycle, stride: Cycle, bound: Cycle) -> Result<Cycle, Difference> {
-        while at + stride <= bound {
-            at = self.step(at, stride, bound)?;
-        }
-        Ok(at)
-    }
-
     /// Nothing moves any more: both sides must have come to rest in the same cycle, the earliest cycle for a new packet.
     fn rest(&mut self, at: Cycle, turnaround: Cycle) -> Result<(), Difference> {
         let [flit, worm] = self.both(at, |side| side.bench.fabric.next_cycle())?;
@@ -390,18 +382,11 @@ pub fn compare(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
     let stride = manner.stride;
     let mut pair = Pair::new(case, manner);
     let mut at = 0;
-    let mut acts = case.acts.iter().copied().peekable();
-    for &(offered, spec) in &case.traffic {
-        while let Some((then, act)) = acts.next_if(|&(then, _)| then <= offered) {
-            at = pair.go_by(at, stride, then)?;
-            pair.both(at, |side| side.bench.act(then, act))?;
+    for (then, input) in inputs(&case.acts, &case.traffic) {
+        while at + stride <= then {
+            at = pair.step(at, stride, then)?;
         }
-        at = pair.go_by(at, stride, offered)?;
-        pair.both(at, |side| side.bench.offer(&[(offered, spec)]))?;
-    }
-    for (then, act) in acts {
-        at = pair.go_by(at, stride, then)?;
-        pair.both(at, |side| side.bench.act(then, act))?;
+        pair.both(at, |side| side.bench.input(then, input))?;
     }
     let last = case.traffic.last().map_or(0, |offer| offer.0);
     let last = last.max(case.acts.last().map_or(0, |act| act.0));

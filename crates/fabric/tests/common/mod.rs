@@ -13,7 +13,7 @@ use fabric::{
     Ack, Circuit, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, Notice,
     PacketRecord, PacketSpec, Place, Priority, Topology,
 };
-use random::Act;
+use random::{Act, Input};
 use std::str::FromStr;
 
 /// A number that an environment variable may give.
@@ -175,22 +175,20 @@ impl Bench {
     /// Offers packets, sorted by cycle.
     pub fn offer(&mut self, traffic: &[(Cycle, PacketSpec)]) {
         for &(at, spec) in traffic {
-            if let Some(before) = at.checked_sub(1) {
-                self.run_until(before);
-            }
-            self.fabric.offer(at, spec);
+            self.input(at, Input::Offer(spec));
         }
     }
 
-    /// Lets something happen to the network itself.
-    pub fn act(&mut self, at: Cycle, act: Act) {
+    /// Hands something in, in a cycle; executes all cycles before.
+    pub fn input(&mut self, at: Cycle, input: Input) {
         if let Some(before) = at.checked_sub(1) {
             self.run_until(before);
         }
-        match act {
-            Act::Cut(link) => self.fabric.cut(at, link),
-            Act::Repair(link) => self.fabric.repair(at, link),
-            Act::Learn => self.fabric.learn(at),
+        match input {
+            Input::Offer(spec) => self.fabric.offer(at, spec),
+            Input::Act(Act::Cut(link)) => self.fabric.cut(at, link),
+            Input::Act(Act::Repair(link)) => self.fabric.repair(at, link),
+            Input::Act(Act::Learn) => self.fabric.learn(at),
         }
     }
 

@@ -34,11 +34,27 @@ pub struct Case {
 }
 
 /// Something that happens to the network itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Act {
     Cut(LinkId),
     Repair(LinkId),
     Learn,
+}
+
+/// Something that comes from outside.
+#[derive(Clone, Copy, Debug)]
+pub enum Input {
+    Act(Act),
+    Offer(PacketSpec),
+}
+
+/// What fails and what is offered, sorted by cycle; in a cycle the failures come first.
+pub fn inputs(acts: &[(Cycle, Act)], traffic: &[(Cycle, PacketSpec)]) -> Vec<(Cycle, Input)> {
+    let acts = acts.iter().map(|&(at, act)| (at, Input::Act(act)));
+    let offers = traffic.iter().map(|&(at, spec)| (at, Input::Offer(spec)));
+    let mut inputs: Vec<_> = acts.chain(offers).collect();
+    inputs.sort_by_key(|&(at, _)| at);
+    inputs
 }
 
 impl Case {
@@ -338,9 +354,9 @@ fn perhaps_failing(case: Case) -> impl Strategy<Value = Case> {
     })
 }
 
-/// A small machine of any kind whose parts fail.
-pub fn failing_case() -> impl Strategy<Value = Case> {
-    any_case().prop_flat_map(failing)
+/// A small machine of any kind, whose parts fail as often as not.
+pub fn perhaps_failing_case() -> impl Strategy<Value = Case> {
+    any_case().prop_flat_map(perhaps_failing)
 }
 
 /// A small machine under any traffic.

@@ -99,6 +99,7 @@ impl<R: Routing> Control<R> {
     }
 
     /// The plan of a packet by the tables; none if they know no way.
+    #[cold]
     pub(in crate::control) fn known_plan(&self, spec: &PacketSpec) -> Option<u8> {
         let faults = self.faults.as_ref().expect("something may fail");
         let usual = self.routing.plan(spec.source, spec.destination);
@@ -177,8 +178,7 @@ impl<R: Routing> Control<R> {
     /// to be routed in the usual way instead.
     #[cold]
     pub(super) fn takes_no_detour(&mut self, channel: ChannelId, packet: PacketId) -> bool {
-        let flight = self.flights.get_mut(packet);
-        flight.only = super::ANY_LINK;
+        let flight = self.flights.get(packet);
         let (spec, sequence) = (flight.spec, flight.sequence);
         let header = |destination| Header {
             source: spec.source,
