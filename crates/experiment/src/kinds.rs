@@ -66,23 +66,50 @@ impl Series {
         for (index, fault) in self.fault.iter().enumerate() {
             fault.check(&format!("{path}.fault.{index}"), check);
         }
-        let Some((why, admits)) = self.benchmark.refuses_faults() else {
+        let Some(Refusal { what, why, admits }) = self.benchmark.refuses_faults() else {
             return;
         };
         let refused = |faults: &[FaultGrid]| faults.iter().position(|fault| !admits(fault));
         if let Some(index) = refused(&self.fault) {
-            let found = check.problem(&format!("{path}.fault.{index}"), why);
+            let message = format!("{what} {}", why.join(", and "));
+            let found = check.problem(&format!("{path}.fault.{index}"), message);
             found.hint("leave it out");
         } else if let Some(index) = refused(shared) {
-            let message = format!("the series `{}` runs {why}", self.name);
+            let (name, why) = (&self.name, why.join(" and "));
+            let message = format!("the series `{name}` runs {what}, which {why}");
             let found = check.problem(&format!("fault.{index}"), message);
             found.hint("give the faults to the other series, with [[series.fault]]");
         }
     }
 }
 
-/// Why a kind of benchmark refuses faults, and which faults it admits nevertheless.
-type Refusal = (String, fn(&FaultGrid) -> bool);
+/// A kind of benchmark that refuses faults.
+pub(crate) struct Refusal {
+    /// What the kind is, in words.
+    what: &'static str,
+    /// Why it refuses them.
+    why: [&'static str; 2],
+    /// Which faults it admits nevertheless.
+    admits: fn(&FaultGrid) -> bool,
+}
+
+impl Refusal {
+    fn of<K: Kind>(_: &K) -> Option<Refusal> {
+        let (why, admits): (_, fn(&FaultGrid) -> bool) = if !K::USES_NETWORK {
+            (["sends nothing over the network", "meets no faults"], |_| false)
+        } else if K::ONLY_BIT_ERRORS {
+            let form = ["holds for bit errors of all links, or of all links of a level", "for no other faults"];
+            (form, FaultGrid::is_bit_errors_of_levels)
+        } else {
+            return None;
+        };
+        Some(Refusal {
+            what: K::WHAT,
+            why,
+            admits,
+        })
+    }
+}
 
 macro_rules! kinds {
     ($($(#[$about:meta])* $key:ident: $section:ty => $name:ident($grid:ty),)*) => {
@@ -178,21 +205,9 @@ macro_rules! kinds {
 
             /// Why it refuses faults, if it does.
             pub(crate) fn refuses_faults(&self) -> Option<Refusal> {
-                fn of<K: Kind>(_: &K) -> Option<Refusal> {
-                    let what = K::WHAT;
-                    if !K::USES_NETWORK {
-                        let why = format!("{what} sends nothing over the network, and meets no faults");
-                        Some((why, |_| false))
-                    } else if K::ONLY_BIT_ERRORS {
-                        let why = format!("{what} knows bit errors only, of all links or of those of a level");
-                        Some((why, FaultGrid::is_bit_errors_of_levels))
-                    } else {
-                        None
-                    }
-                }
                 match self {
-                    $(Benchmark::$name(kind) => of(kind),)*
-                    Benchmark::Jobs(kind) => of(kind),
+                    $(Benchmark::$name(kind) => Refusal::of(kind),)*
+                    Benchmark::Jobs(kind) => Refusal::of(kind),
                 }
             }
 

@@ -5,6 +5,7 @@ use crate::check::Check;
 use crate::fit::Fit;
 use crate::run::Run;
 use crate::sweep::{Grid, Sweep, grid};
+use machine::Fault;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
@@ -43,6 +44,12 @@ impl Kind for GoodputGrid {
         let noun = fit.machine.topology.noun();
         if noun != "tree" || fit.machine.rails.is_some() {
             let message = "the closed form is that of a tree with one rail";
+            let found = fit.problem(&path, message);
+            found.hint("run it on another machine, such as es40-qsnet");
+        }
+        let of_levels = |fault: &Fault| fault.bit_error_rate.is_some() && fault.links.is_some();
+        if !fit.machine.fault.iter().all(of_levels) {
+            let message = "the closed form holds for bit errors, and the machine lists other faults";
             let found = fit.problem(&path, message);
             found.hint("run it on another machine, such as es40-qsnet");
         }
