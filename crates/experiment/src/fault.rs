@@ -78,6 +78,11 @@ grid! {
 }
 
 impl FaultGrid {
+    /// Whether all links have bit errors, or all links of a level.
+    pub(crate) fn is_bit_errors_of_levels(&self) -> bool {
+        self.links.is_some() && self.bit_error_rate.is_some() && self.count.is_none()
+    }
+
     /// Finds problems that do not depend on the machine. `path` is the path of the fault.
     pub(crate) fn check(&self, path: &str, check: &mut Check<'_>) {
         check.lists(path, self);

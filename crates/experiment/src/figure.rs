@@ -142,6 +142,8 @@ pub enum XScale {
     Log,
     /// By powers of two, of sizes in bytes.
     Sizes,
+    /// By powers of ten, as probabilities are.
+    Decades,
     /// One step for each value.
     Steps,
 }

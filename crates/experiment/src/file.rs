@@ -73,7 +73,7 @@ impl Experiment<Sections> {
             let path = format!("series.{index}");
             if let Some(one) = sections.series(&path, &mut check) {
                 one.benchmark.check(&path, &run.with(&one.run), &mut check);
-                one.check_faults(&path, !self.fault.is_empty(), &mut check);
+                one.check_faults(&path, &self.fault, &mut check);
                 series.push(one);
             }
         }

@@ -11,6 +11,7 @@
 
 mod allocation;
 mod collective;
+mod goodput;
 mod jobs;
 pub(crate) mod kind;
 mod noise;
@@ -19,6 +20,7 @@ mod ping;
 
 pub use allocation::{Allocation, AllocationGrid};
 pub use collective::{Collective, CollectiveGrid, CollectiveSeries, Collectives};
+pub use goodput::GoodputGrid;
 pub use jobs::{Job, JobGrid, JobsSeries, Traffic};
 pub use kind::Plot;
 pub use noise::NoiseGrid;
@@ -59,26 +61,53 @@ pub struct Series {
 }
 
 impl Series {
-    /// Checks the faults of the series, and that it admits any; `shared` if the file has faults for all series.
-    pub(crate) fn check_faults(&self, path: &str, shared: bool, check: &mut Check<'_>) {
+    /// Checks the faults of the series, and that it admits them; `shared` are the faults of all series.
+    pub(crate) fn check_faults(&self, path: &str, shared: &[FaultGrid], check: &mut Check<'_>) {
         for (index, fault) in self.fault.iter().enumerate() {
             fault.check(&format!("{path}.fault.{index}"), check);
         }
-        let Some(what) = self.benchmark.cannot_fail() else {
+        let Some(Refusal { what, why, admits }) = self.benchmark.refuses_faults() else {
             return;
         };
-        if !self.fault.is_empty() {
-            let message = format!("{what} sends nothing over the network, and meets no faults");
-            let found = check.problem(&format!("{path}.fault.0"), message);
+        let refused = |faults: &[FaultGrid]| faults.iter().position(|fault| !admits(fault));
+        if let Some(index) = refused(&self.fault) {
+            let message = format!("{what} {}", why.join(", and "));
+            let found = check.problem(&format!("{path}.fault.{index}"), message);
             found.hint("leave it out");
-        } else if shared {
-            let name = &self.name;
-            let message = format!(
-                "the series `{name}` runs {what}, which sends nothing over the network and meets no faults"
-            );
-            let found = check.problem("fault.0", message);
+        } else if let Some(index) = refused(shared) {
+            let (name, why) = (&self.name, why.join(" and "));
+            let message = format!("the series `{name}` runs {what}, which {why}");
+            let found = check.problem(&format!("fault.{index}"), message);
             found.hint("give the faults to the other series, with [[series.fault]]");
         }
+    }
+}
+
+/// A kind of benchmark that refuses faults.
+pub(crate) struct Refusal {
+    /// What the kind is, in words.
+    what: &'static str,
+    /// Why it refuses them.
+    why: [&'static str; 2],
+    /// Which faults it admits nevertheless.
+    admits: fn(&FaultGrid) -> bool,
+}
+
+impl Refusal {
+    fn of<K: Kind>(_: &K) -> Option<Refusal> {
+        let (why, admits): (_, fn(&FaultGrid) -> bool) = if !K::USES_NETWORK {
+            (["sends nothing over the network", "meets no faults"], |_| false)
+        } else if K::ONLY_BIT_ERRORS {
+            let form = ["holds for bit errors of all links, or of all links of a level", "for no other faults"];
+            (form, FaultGrid::is_bit_errors_of_levels)
+        } else {
+            return None;
+        };
+        Some(Refusal {
+            what: K::WHAT,
+            why,
+            admits,
+        })
     }
 }
 
@@ -174,14 +203,11 @@ macro_rules! kinds {
                 }
             }
 
-            /// What it is, in words, if no fault can affect it.
-            pub(crate) fn cannot_fail(&self) -> Option<&'static str> {
-                fn of<K: Kind>(_: &K) -> Option<&'static str> {
-                    (!K::USES_NETWORK).then_some(K::WHAT)
-                }
+            /// Why it refuses faults, if it does.
+            pub(crate) fn refuses_faults(&self) -> Option<Refusal> {
                 match self {
-                    $(Benchmark::$name(kind) => of(kind),)*
-                    Benchmark::Jobs(kind) => of(kind),
+                    $(Benchmark::$name(kind) => Refusal::of(kind),)*
+                    Benchmark::Jobs(kind) => Refusal::of(kind),
                 }
             }
 
@@ -275,6 +301,8 @@ kinds! {
     collective: CollectiveGrid => Collective(CollectiveSeries),
     /// A static allocation of rails.
     allocation: AllocationGrid => Allocation(AllocationGrid),
+    /// A closed form of goodput.
+    goodput: GoodputGrid => Goodput(GoodputGrid),
 }
 
 /// The one benchmark of a series, chosen from those given with their keys and words, and what stands beside it.

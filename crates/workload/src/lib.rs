@@ -19,8 +19,8 @@
 //! | multiple hot-spots, I/O (4.6) | one, uniform or one server for each node, several servers, writes and reads |
 //! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
-//! Besides, [`saturation`] searches the load at which a job saturates (coll2003 s5.3), and [`allocation`] records a static
-//! allocation of rails without a run (coll2003 s2).
+//! Besides, [`saturation`] searches the load at which a job saturates (coll2003 s5.3). Two kinds run nothing: [`allocation`] is a
+//! static allocation of rails (coll2003 s2), and [`goodput`] says what bit errors leave of the bandwidth of one stream.
 //!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window. The window is cut into batches of
 //! equal length. The means of the batches are the sample from which intervals are computed. A run with a [`precision`] doubles
@@ -30,6 +30,7 @@ pub mod allocation;
 pub mod collective;
 pub mod deadlock;
 pub mod faults;
+pub mod goodput;
 pub mod job;
 pub mod noise;
 pub mod overlap;
@@ -48,6 +49,7 @@ pub use collective::Collective;
 pub use deadlock::DeadlockRow;
 pub use elan::Distribution;
 pub use faults::FaultRow;
+pub use goodput::Goodput;
 pub use job::Job;
 pub use noise::Noise;
 pub use overlap::Overlap;

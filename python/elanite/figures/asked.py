@@ -6,6 +6,7 @@ module selects the rows, names the curves and fills in the texts. A figure witho
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -242,6 +243,10 @@ def _axis(asked: Asked, data: pl.DataFrame) -> alt.X:
     if scale == "log":
         along = alt.Scale(type="log", base=2, domain=[marks[0], marks[-1]], nice=False)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False))
+    if scale == "decades":
+        along = alt.Scale(type="log", domain=[marks[0], marks[-1]], nice=False)
+        tens = [10.0**power for power in range(math.floor(math.log10(marks[0])), math.ceil(math.log10(marks[-1])) + 1)]
+        return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=tens, format="~e", grid=False))
     axis = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else alt.Undefined
     return alt.X(f"{x}:Q", title=title, axis=axis)
 

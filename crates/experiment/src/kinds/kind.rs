@@ -22,6 +22,9 @@ pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
     /// Whether anything travels over the network, where faults are.
     const USES_NETWORK: bool = true;
 
+    /// Whether it knows no other faults than bit errors of all links, or of all links of a level.
+    const ONLY_BIT_ERRORS: bool = false;
+
     /// Takes what the kind can use of what stands beside the section.
     fn take(&mut self, _: &mut Beside) {}
 
