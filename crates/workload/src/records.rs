@@ -107,8 +107,7 @@ table! {
         busy: Time,
         /// Time that packets waited to enter it.
         waiting: Time,
-        /// Time that these packets have waited since their injection when they come in at the end of the link, the wait to enter
-        /// the link included.
+        /// Time that these packets have waited since their injection when they leave the link, the wait for this link included.
         delay: Time,
     }
     digest |row| [row.link, row.packets, row.flits, row.busy, row.waiting, row.delay]
