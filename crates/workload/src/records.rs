@@ -107,7 +107,7 @@ table! {
         busy: Time,
         /// Time that packets waited to enter it.
         waiting: Time,
-        /// Time that these packets have waited from their injection on when they come in at its end, the wait to enter it included.
+        /// Time that these packets have waited since their injection when they leave the link, the wait to enter included.
         delay: Time,
     }
     digest |row| [row.link, row.packets, row.flits, row.busy, row.waiting, row.delay]
