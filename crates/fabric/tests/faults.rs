@@ -394,12 +394,37 @@ fn a_broadcast_is_all_or_nothing() {
         assert_eq!(bench.record(0).acknowledged, TIMEOUT);
         assert!(heard[told..].iter().all(|&(end, ..)| end == TIMEOUT + 7));
     }
+    // A repair comes too late.
+    let acts = [
+        (16, Act::Cut(LinkId::new(6))),
+        (18, Act::Repair(LinkId::new(6))),
+    ];
+    let bench = run(&switch(), &acts, &[(0, broadcast(0, 0, 3, 10))]);
+    assert_eq!(bench.record(0).ack, Ack::TimedOut);
     let late = run(
         &switch(),
         &[(22, Act::Cut(LinkId::new(6)))],
         &[(0, broadcast(0, 0, 3, 10))],
     );
     assert_eq!(late.record(0).ack, Ack::Accepted);
+}
+
+/// The flits of a broadcast come to switch 1.3 in cycles 9 to 18. If the cable dies meanwhile, the four nodes below hear nothing, and
+/// the others hear of a bad EOP. In cycle 9 the header is lost, too, and the part is drained at the switch.
+#[test]
+fn below_a_dead_cable_a_broadcast_is_garbage() {
+    let config = tree();
+    let dies = link(&config, "switch 2.0", "switch 1.3");
+    for (at, discarded) in [(9, 10), (10, 0), (18, 0)] {
+        let traffic = [(0, broadcast(0, 0, 15, 10))];
+        let bench = run(&config, &[(at, Act::Cut(dies))], &traffic);
+        let nodes = 0..12_u32;
+        let delivered = nodes.clone().map(|node| (21, node, "delivered"));
+        let ended = nodes.map(|node| (TIMEOUT + 13, node, "bad"));
+        assert_eq!(news(&bench), delivered.chain(ended).collect::<Vec<_>>());
+        assert_eq!(times(&bench.record(0)), (0, 0, TIMEOUT, Ack::TimedOut));
+        assert_eq!(bench.fabric.flit_census().discarded, discarded);
+    }
 }
 
 /// A broadcast over two levels whose header goes wrong on the way to switch 1.3: the switch discards its part and answers for
@@ -450,6 +475,22 @@ fn sources_avoid_what_they_know_to_be_dead() {
         assert!((0..3).all(|switch| packets(switch) > 40), "{ascent:?}");
         assert!(packets(3) <= 100);
     }
+}
+
+/// The source fixes the way at switch 1.0, in cycle 3. Before the header is at the next switch, in cycle 6, the sources learn that
+/// all is alive again: there nothing is fixed.
+#[test]
+fn a_fixed_way_ends_with_the_tables() {
+    let config = tree();
+    let dies = link(&config, "switch 2.3", "switch 1.3");
+    let acts = [
+        (0, Act::Cut(dies)),
+        (0, Act::Learn),
+        (4, Act::Repair(dies)),
+        (4, Act::Learn),
+    ];
+    let bench = run(&config, &acts, &[(0, packet(0, 15, 10))]);
+    assert_eq!(times(&bench.record(0)), (0, 21, 33, Ack::Accepted));
 }
 
 /// If the known cuts leave no way, the adapter refuses the packet, and the fabric names the cables.

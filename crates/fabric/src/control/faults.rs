@@ -1,16 +1,16 @@
 //! # Faults: cables that die, bits that arrive wrong
 //!
-//! A fault changes what the control plane decides and what adapters hear. The motion of flits stays as it is, with one
-//! more operation: a worm may be *sunk* ([`Motion::sink`](crate::motion::Motion::sink)), so that its flits are discarded as they come in. A switch that dies is
-//! all its cables, an adapter its one cable: the caller cuts them. What the papers and the public headers do not say is assumed;
-//! this essay marks it.
+//! A fault changes what the control plane decides and what adapters hear. The motion of flits stays as it is, with one more
+//! operation: a worm may be *sunk* ([`Motion::sink`](crate::motion::Motion::sink)), so that its flits are discarded as they
+//! come in. A switch that dies is all its cables, an adapter its one cable: the caller cuts them. What the papers and the
+//! public headers do not say is assumed; this essay marks it.
 //!
 //! ## Bit errors
 //!
 //! A bit that crosses a link with bit error rate `r` arrives wrong with probability `r`, so that of `b` bits at least one is
-//! wrong with probability `1 - (1 - r)^b`. Whether it is so is a hash of seed, link, source, number of the packet and part of the
-//! packet: no order of events matters, and a packet that is sent again, with a new number, has new luck. The hardware checks a CRC
-//! of the route at each switch, and one of each transaction at the destination (hardware.md, C1).
+//! wrong with probability `1 - (1 - r)^b`. Whether it is so is a hash of seed, link, source, number of the packet and part of
+//! the packet: no order of events matters, and a packet that is sent again, with a new number, has new luck. The hardware
+//! checks a CRC of the route at each switch, and one of each transaction at the destination (hardware.md, C1).
 //!
 //! * *Header wrong* (`header_bits`, at the header's arrival at a switch): the switch sinks the worm. When the tail is in, the
 //!   switch answers `Ack::Corrupted` along the path so far (assumed).
@@ -24,40 +24,40 @@
 //!
 //! A cable that dies in cycle `c` is dead before anything happens in `c`: what would come in at an end in `c` or later is lost.
 //!
-//! *Grants.* A dead cable has no free channels. What falls free meanwhile is kept for the repair. Adaptive ascent therefore avoids
-//! the cable at once. A header that has only dead links to go on by, now or since it waits, is *refused*: the switch sinks the
-//! worm, and answers `Ack::Unreachable` when the tail is in (assumed). An adapter whose own cable is dead refuses the packet
-//! itself: the packet never enters, and is answered in the next cycle.
+//! *Grants.* A dead cable has no free channels. What falls free meanwhile is kept for the repair. Adaptive ascent therefore
+//! avoids the cable at once. A header that has only dead links to go on by, now or since it waits, is *refused*: the switch
+//! sinks the worm, and answers `Ack::Unreachable` when the tail is in (assumed). An adapter whose own cable is dead refuses the
+//! packet itself: the packet never enters, and is answered in the next cycle.
 //!
 //! *Headers.* A header on its way over the cable is lost. The worm is sunk at the far end when the header would have arrived.
 //!
-//! *Packets that are crossing* go on as garbage: the far end fills in the flits that do not come. So the motion stays as it is. At
-//! the end nobody is told. One cycle later the channels beyond the dead cable are free, by the EOP that reports an error,
-//! which the switch behind the break inserts (assumed; public headers know such an EOP). The source hears `Ack::TimedOut` at its
-//! timeout, or when the worm has ended if that is later; its EOP then frees the channels up to the break.
+//! *Packets that are crossing* go on as garbage: the far end fills in the flits that do not come. So the motion stays as it is.
+//! At the end nobody is told. One cycle later the channels beyond the dead cable are free, by the EOP that reports an error,
+//! which the switch behind the break inserts (assumed; public headers know such an EOP). The source hears `Ack::TimedOut` at
+//! its timeout, or when the worm has ended if that is later; its EOP then frees the channels up to the break.
 //!
 //! *Packets that have crossed* arrive. An answer is lost if any cable of its way that it has yet to pass is dead between its
-//! departure and its passage (simplified: also if the cable is repaired before the answer comes to it). The source
-//! hears `Ack::TimedOut`; the channels beyond the break are free one cycle after the answer would have been back, and a
-//! destination that waits for the EOP is told of a bad one. The answers of switches are lost in the same ways.
+//! departure and its passage (simplified: also if the cable is repaired before the answer comes to it). The source hears
+//! `Ack::TimedOut`; the channels beyond the break are free one cycle after the answer would have been back, and a destination
+//! that waits for the EOP is told of a bad one. The answers of switches are lost in the same ways.
 //!
-//! A timeout strikes only packets that can never end otherwise: a packet that merely waits is not given up, and an answer
-//! that comes after the timeout counts (simplified). An EOP that has started has passed, whatever dies (simplified). In the
-//! circuit modes without acknowledgement the channels are free as always, a sunk worm's last channel as if the switch were the
+//! A timeout strikes only packets that can never end otherwise: a packet that merely waits is not given up, and an answer that
+//! comes after the timeout counts (simplified). An EOP that has started has passed, whatever dies (simplified). In the circuit
+//! modes without acknowledgement the channels are free as always, a sunk worm's last channel as if the switch were the
 //! destination.
 //!
 //! ## Broadcasts
 //!
-//! A switch that sinks a part of a broadcast, or has no living link for a branch, answers for all destinations below, in the time
-//! that these would need from there. A branch whose cable dies between the claim of its channel and the opening leads into the void.
-//! A broadcast is *all or nothing*: if any cable of it is dead at any time from the opening of its channel there until the
-//! combined answer is back, or one of the answers comes wrong over a link, the source hears `Ack::TimedOut`, and the
+//! A switch that sinks a part of a broadcast, or has no living link for a branch, answers for all destinations below, in the
+//! time that these would need from there. A branch whose cable dies between the claim of its channel and the opening leads into
+//! the void. A broadcast is *all or nothing*: if any cable of it is dead at any time from the opening of its channel there
+//! until the combined answer is back, or one of the answers comes wrong over a link, the source hears `Ack::TimedOut`, and the
 //! EOP is bad everywhere. All channels stay until then (simplified: also those beyond a dead cable).
 //!
 //! ## Known tables
 //!
-//! The sources' routing tables know the cables that were dead at the last [`Fabric::learn`](crate::Fabric::learn). A packet whose
-//! ways, by these tables, are all alive is routed as always. For others see `tables`.
+//! The sources' routing tables know the cables that were dead at the last [`Fabric::learn`](crate::Fabric::learn). A packet
+//! whose ways, by these tables, are all alive is routed as always. For others see `tables`.
 
 mod cables;
 mod endings;
