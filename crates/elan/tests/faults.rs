@@ -68,7 +68,10 @@ impl fmt::Debug for Effects {
         let (events, words, messages) = (&self.events, &self.words, &self.messages);
         let right = |bytes: &Vec<u8>| *bytes == pattern(3, bytes.len() as u64);
         let whole: Vec<bool> = self.bytes.iter().map(right).collect();
-        write!(f, "whole {whole:?}, events {events:?}, words {words:?}, messages {messages:?}")
+        write!(
+            f,
+            "whole {whole:?}, events {events:?}, words {words:?}, messages {messages:?}"
+        )
     }
 }
 
@@ -126,7 +129,14 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
         _ => own,
     };
     let sent = pattern(3, length.as_u64());
-    owner.write(source, &[&sent[..], &vec![0; source.len().as_u64() as usize - sent.len()]].concat());
+    owner.write(
+        source,
+        &[
+            &sent[..],
+            &vec![0; source.len().as_u64() as usize - sent.len()],
+        ]
+        .concat(),
+    );
     let mut spots = Vec::new();
     for number in first..=last {
         let node = cluster.node(NodeId::new(number));
@@ -166,7 +176,12 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
                     let word = node.load(word, Bytes::new(8)).expect("a word");
                     let word = u64::from_le_bytes(word[..].try_into().expect("8 bytes"));
                     let messages = messages.borrow().clone();
-                    (bytes[..length.as_u64() as usize].to_vec(), occurred.get(), word, messages)
+                    (
+                        bytes[..length.as_u64() as usize].to_vec(),
+                        occurred.get(),
+                        word,
+                        messages,
+                    )
                 }
             })
             .collect();
@@ -189,9 +204,7 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
     match act {
         Act::Put(..) | Act::Get(..) | Act::Broadcast(..) => {
             let dma = match act {
-                Act::Broadcast(..) => {
-                    Dma::broadcast(source.start(), buffer.start(), end, length)
-                }
+                Act::Broadcast(..) => Dma::broadcast(source.start(), buffer.start(), end, length),
                 _ => Dma::new(source.start(), buffer.start(), length),
             };
             cluster.spawn("sends", async move {
@@ -272,9 +285,11 @@ fn check_report(act: Act, report: Report) -> Report {
         Ok(_) => (1, 1),
         Err(error) => (0, u64::from(error.loss().is_none_or(|loss| loss.unsure))),
     };
-    let (least, most) = report.results.iter().map(done).fold((0, 0), |one, other| {
-        (one.0 + other.0, one.1 + other.1)
-    });
+    let (least, most) = report
+        .results
+        .iter()
+        .map(done)
+        .fold((0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
     if least == 0 {
         assert_eq!(then, later, "an effect comes after the error: {what}");
     }
@@ -294,7 +309,10 @@ fn check_report(act: Act, report: Report) -> Report {
             }
         }
         Act::Queue(_) => {
-            assert!(later.messages.is_sorted_by(|one, next| one < next), "{what}");
+            assert!(
+                later.messages.is_sorted_by(|one, next| one < next),
+                "{what}"
+            );
             for (number, result) in (1..).zip(&report.results) {
                 let came = u64::from(later.messages.contains(&number));
                 let (least, most) = done(result);
@@ -343,7 +361,10 @@ fn bit_errors_change_no_byte() {
             damaged += report.receivers.iter().map(|one| one.damaged).sum::<u64>();
         }
     }
-    assert!(hit > 300 && damaged > 100 && repeated > 10, "{hit}, {damaged}, {repeated}");
+    assert!(
+        hit > 300 && damaged > 100 && repeated > 10,
+        "{hit}, {damaged}, {repeated}"
+    );
 }
 
 /// What can be cut: at the sender, at a receiver, between the switches.
@@ -406,7 +427,11 @@ fn an_error_is_the_end() {
 fn an_error_waits_for_the_bus() {
     let mut failed = 0;
     let main = (Placement::Adapter, Placement::Main);
-    for act in [Act::Put(main, 900), Act::Get(main, 900), Act::Broadcast(Placement::Main, 900)] {
+    for act in [
+        Act::Put(main, 900),
+        Act::Get(main, 900),
+        Act::Broadcast(Placement::Main, 900),
+    ] {
         for part in parts(&sixteen_nodes()) {
             for at in moments() {
                 let lasts = Some(Time::from_us(90));
@@ -436,7 +461,11 @@ fn a_broadcast_is_all_or_nothing() {
                     faults.seed = seed;
                 }
                 let report = check(&config, Act::Broadcast(Placement::Adapter, length));
-                *(if all_ok(&report) { &mut fine } else { &mut failed }) += 1;
+                *(if all_ok(&report) {
+                    &mut fine
+                } else {
+                    &mut failed
+                }) += 1;
             }
         }
     }
@@ -520,8 +549,14 @@ fn a_dead_adapter_ends_its_dmas() {
     let part = Part::Adapter(Place::new(FROM));
     for at in moments() {
         let lasts = Some(Time::from_us(600));
-        let mut cluster = cluster(&failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)]));
-        let (sender, receiver) = (cluster.node(NodeId::new(FROM)), cluster.node(NodeId::new(TO)));
+        let mut cluster = cluster(&failing(
+            sixteen_nodes(),
+            vec![down(part.clone(), at, lasts)],
+        ));
+        let (sender, receiver) = (
+            cluster.node(NodeId::new(FROM)),
+            cluster.node(NodeId::new(TO)),
+        );
         let size = Bytes::new(2000);
         let from = sender.allocate(Placement::Main, size);
         sender.write(from, &pattern(9, 2000));
@@ -556,7 +591,10 @@ fn a_dead_adapter_ends_its_dmas() {
         let held = receiver.read(to).unwrap();
         assert_eq!(held[..], pattern(9, 2000));
         let count = receiver.queue_len(queue);
-        assert!(count >= 1 && count <= 3 - failed.min(2) as usize, "{count} messages");
+        assert!(
+            count >= 1 && count <= 3 - failed.min(2) as usize,
+            "{count} messages"
+        );
     }
 }
 
@@ -578,7 +616,10 @@ fn a_get_from_a_dead_adapter_fails() {
 fn a_stopped_host_does_nothing_more() {
     let stop = down(Part::Node(NodeId::new(TO)), Time::from_us(50), None);
     let mut cluster = cluster(&failing(sixteen_nodes(), vec![stop]));
-    let (near, far) = (cluster.node(NodeId::new(FROM)), cluster.node(NodeId::new(TO)));
+    let (near, far) = (
+        cluster.node(NodeId::new(FROM)),
+        cluster.node(NodeId::new(TO)),
+    );
     let at = |node: &elan::Node| node.allocate(Placement::Main, Bytes::new(64)).start();
     let (here, there): (Address, Address) = (at(&near), at(&far));
     let word = far.allocate(Placement::Adapter, Bytes::new(8)).start();
