@@ -220,6 +220,9 @@ pub(crate) struct Area {
     ranks: u32,
 }
 
+/// A record as it lies in an area, and a part of its payload.
+type Found<'a, R> = (R, Part, &'a [u8]);
+
 const SLOT: usize = PAGE + 2 * BATCH;
 
 impl Area {
@@ -335,7 +338,7 @@ impl Area {
         rank: u32,
         way: Way,
         length: u64,
-    ) -> Result<impl Iterator<Item = Result<(R, Part, &[u8]), Foul>>, Foul> {
+    ) -> Result<impl Iterator<Item = Result<Found<'_, R>, Foul>>, Foul> {
         if length > BATCH as u64 {
             return Err(Foul::Length { length });
         }
