@@ -82,7 +82,7 @@ class MpiRecords(TypedDict):
     adapter: its node plus the number of nodes for each rail before its own), `busy` (the share of the slice). A thing
     that was idle in a slice has no row."""
     summary: _Columns
-    """One row: `time_us`, `messages`, `bytes`, `packets`, `digest`, `events`, `repeatable`."""
+    """One row: `time_us`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`, `events`, `repeatable`."""
 
 @final
 class MpiRun:

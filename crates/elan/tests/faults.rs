@@ -68,7 +68,10 @@ impl fmt::Debug for Effects {
         let (events, words, messages) = (&self.events, &self.words, &self.messages);
         let right = |bytes: &Vec<u8>| *bytes == pattern(3, bytes.len() as u64);
         let whole: Vec<bool> = self.bytes.iter().map(right).collect();
-        write!(f, "whole {whole:?}, events {events:?}, words {words:?}, messages {messages:?}")
+        write!(
+            f,
+            "whole {whole:?}, events {events:?}, words {words:?}, messages {messages:?}"
+        )
     }
 }
 
@@ -87,7 +90,21 @@ struct Report {
 
 /// Performs an act on a machine.
 fn perform(config: &Config, act: Act) -> Report {
+    perform_with(config, act, None)
+}
+
+/// Performs an act on a machine of which one node refuses all packets for a while.
+fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Report {
     let mut cluster = cluster(config);
+    if let Some((from, to)) = refuses {
+        let node = cluster.node(NodeId::new(TO));
+        cluster.spawn("refuses", async move {
+            node.sleep_until(from).await;
+            node.accept(false);
+            node.sleep_until(to).await;
+            node.accept(true);
+        });
+    }
     let sender = cluster.node(NodeId::new(FROM));
     let (first, last) = match act {
         Act::Broadcast(..) | Act::Conditional => RANGE,
@@ -112,7 +129,14 @@ fn perform(config: &Config, act: Act) -> Report {
         _ => own,
     };
     let sent = pattern(3, length.as_u64());
-    owner.write(source, &[&sent[..], &vec![0; source.len().as_u64() as usize - sent.len()]].concat());
+    owner.write(
+        source,
+        &[
+            &sent[..],
+            &vec![0; source.len().as_u64() as usize - sent.len()],
+        ]
+        .concat(),
+    );
     let mut spots = Vec::new();
     for number in first..=last {
         let node = cluster.node(NodeId::new(number));
@@ -152,7 +176,12 @@ fn perform(config: &Config, act: Act) -> Report {
                     let word = node.load(word, Bytes::new(8)).expect("a word");
                     let word = u64::from_le_bytes(word[..].try_into().expect("8 bytes"));
                     let messages = messages.borrow().clone();
-                    (bytes[..length.as_u64() as usize].to_vec(), occurred.get(), word, messages)
+                    (
+                        bytes[..length.as_u64() as usize].to_vec(),
+                        occurred.get(),
+                        word,
+                        messages,
+                    )
                 }
             })
             .collect();
@@ -175,9 +204,7 @@ fn perform(config: &Config, act: Act) -> Report {
     match act {
         Act::Put(..) | Act::Get(..) | Act::Broadcast(..) => {
             let dma = match act {
-                Act::Broadcast(..) => {
-                    Dma::broadcast(source.start(), buffer.start(), end, length)
-                }
+                Act::Broadcast(..) => Dma::broadcast(source.start(), buffer.start(), end, length),
                 _ => Dma::new(source.start(), buffer.start(), length),
             };
             cluster.spawn("sends", async move {
@@ -246,7 +273,10 @@ fn perform(config: &Config, act: Act) -> Report {
 
 /// Performs an act and checks that its effects are what its results say.
 fn check(config: &Config, act: Act) -> Report {
-    let report = perform(config, act);
+    check_report(act, perform(config, act))
+}
+
+fn check_report(act: Act, report: Report) -> Report {
     let what = format!("{act:?}: {report:?}");
     let (then, later) = (&report.then, &report.later);
     let length = later.bytes[0].len() as u64;
@@ -255,9 +285,11 @@ fn check(config: &Config, act: Act) -> Report {
         Ok(_) => (1, 1),
         Err(error) => (0, u64::from(error.loss().is_none_or(|loss| loss.unsure))),
     };
-    let (least, most) = report.results.iter().map(done).fold((0, 0), |one, other| {
-        (one.0 + other.0, one.1 + other.1)
-    });
+    let (least, most) = report
+        .results
+        .iter()
+        .map(done)
+        .fold((0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
     if least == 0 {
         assert_eq!(then, later, "an effect comes after the error: {what}");
     }
@@ -277,7 +309,10 @@ fn check(config: &Config, act: Act) -> Report {
             }
         }
         Act::Queue(_) => {
-            assert!(later.messages.is_sorted_by(|one, next| one < next), "{what}");
+            assert!(
+                later.messages.is_sorted_by(|one, next| one < next),
+                "{what}"
+            );
             for (number, result) in (1..).zip(&report.results) {
                 let came = u64::from(later.messages.contains(&number));
                 let (least, most) = done(result);
@@ -289,6 +324,7 @@ fn check(config: &Config, act: Act) -> Report {
         Act::Add(_) => {
             assert!((least..=most).contains(&later.words[0]), "{what}");
             let found: Vec<u64> = report.results.iter().flatten().flatten().copied().collect();
+            assert_eq!(found.len() as u64, least, "{what}");
             assert!(found.is_sorted_by(|one, next| one < next), "{what}");
             assert!(found.iter().all(|&word| word < later.words[0]), "{what}");
         }
@@ -325,7 +361,10 @@ fn bit_errors_change_no_byte() {
             damaged += report.receivers.iter().map(|one| one.damaged).sum::<u64>();
         }
     }
-    assert!(hit > 300 && damaged > 100 && repeated > 10, "{hit}, {damaged}, {repeated}");
+    assert!(
+        hit > 300 && damaged > 100 && repeated > 10,
+        "{hit}, {damaged}, {repeated}"
+    );
 }
 
 /// What can be cut: at the sender, at a receiver, between the switches.
@@ -381,6 +420,72 @@ fn an_error_is_the_end() {
         }
     }
     assert!(failed > 1000 && unsure > 20, "{failed}, {unsure}");
+}
+
+/// The source gives up at once, while a slow bus still takes what has been accepted to main memory: the error waits for it.
+#[test]
+fn an_error_waits_for_the_bus() {
+    let mut failed = 0;
+    let main = (Placement::Adapter, Placement::Main);
+    for act in [
+        Act::Put(main, 900),
+        Act::Get(main, 900),
+        Act::Broadcast(Placement::Main, 900),
+    ] {
+        for part in parts(&sixteen_nodes()) {
+            for at in moments() {
+                let lasts = Some(Time::from_us(90));
+                let mut config = failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)]);
+                config.bus.rate = units::Rate::from_bytes_per_second(10_000_000);
+                if let Some(faults) = &mut config.faults {
+                    (faults.timeout, faults.give_up) = (Time::from_us(1), Time::ZERO);
+                }
+                failed += u32::from(!all_ok(&check(&config, act)));
+            }
+        }
+    }
+    assert!(failed > 50, "{failed}");
+}
+
+/// A packet of a broadcast is hit, the last one is not, and then a destination is cut off: all are notified, or nobody is.
+#[test]
+fn a_broadcast_is_all_or_nothing() {
+    let (mut failed, mut fine) = (0, 0);
+    for seed in 0..6 {
+        for length in [600, 900] {
+            for at in moments() {
+                let lasts = Some(Time::from_ms(3));
+                let cut = down(cable_of(&sixteen_nodes(), TO), at, lasts);
+                let mut config = failing(sixteen_nodes(), vec![cut, bit_errors(1e-5)]);
+                if let Some(faults) = &mut config.faults {
+                    faults.seed = seed;
+                }
+                let report = check(&config, Act::Broadcast(Placement::Adapter, length));
+                *(if all_ok(&report) {
+                    &mut fine
+                } else {
+                    &mut failed
+                }) += 1;
+            }
+        }
+    }
+    assert!(failed > 100 && fine > 20, "{failed}, {fine}");
+}
+
+/// A destination that refuses a packet, which all get again, lets nobody be notified twice, with faults or without.
+#[test]
+fn a_repeated_packet_notifies_nobody_twice() {
+    let never = down(cable_of(&sixteen_nodes(), 0), Time::from_secs(9), None);
+    for config in [sixteen_nodes(), failing(sixteen_nodes(), vec![never])] {
+        for from in moments().map(|at| at + Time::from_us(1)) {
+            for lasts in [400, 900, 2000] {
+                let act = Act::Broadcast(Placement::Adapter, 900);
+                let refuses = Some((from, from + Time::from_ns(lasts)));
+                let report = check_report(act, perform_with(&config, act, refuses));
+                assert!(all_ok(&report), "{report:?}");
+            }
+        }
+    }
 }
 
 /// Cables die and come back all the time, and bits flip.
@@ -444,8 +549,14 @@ fn a_dead_adapter_ends_its_dmas() {
     let part = Part::Adapter(Place::new(FROM));
     for at in moments() {
         let lasts = Some(Time::from_us(600));
-        let mut cluster = cluster(&failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)]));
-        let (sender, receiver) = (cluster.node(NodeId::new(FROM)), cluster.node(NodeId::new(TO)));
+        let mut cluster = cluster(&failing(
+            sixteen_nodes(),
+            vec![down(part.clone(), at, lasts)],
+        ));
+        let (sender, receiver) = (
+            cluster.node(NodeId::new(FROM)),
+            cluster.node(NodeId::new(TO)),
+        );
         let size = Bytes::new(2000);
         let from = sender.allocate(Placement::Main, size);
         sender.write(from, &pattern(9, 2000));
@@ -480,7 +591,10 @@ fn a_dead_adapter_ends_its_dmas() {
         let held = receiver.read(to).unwrap();
         assert_eq!(held[..], pattern(9, 2000));
         let count = receiver.queue_len(queue);
-        assert!(count >= 1 && count <= 3 - failed.min(2) as usize, "{count} messages");
+        assert!(
+            count >= 1 && count <= 3 - failed.min(2) as usize,
+            "{count} messages"
+        );
     }
 }
 
@@ -502,7 +616,10 @@ fn a_get_from_a_dead_adapter_fails() {
 fn a_stopped_host_does_nothing_more() {
     let stop = down(Part::Node(NodeId::new(TO)), Time::from_us(50), None);
     let mut cluster = cluster(&failing(sixteen_nodes(), vec![stop]));
-    let (near, far) = (cluster.node(NodeId::new(FROM)), cluster.node(NodeId::new(TO)));
+    let (near, far) = (
+        cluster.node(NodeId::new(FROM)),
+        cluster.node(NodeId::new(TO)),
+    );
     let at = |node: &elan::Node| node.allocate(Placement::Main, Bytes::new(64)).start();
     let (here, there): (Address, Address) = (at(&near), at(&far));
     let word = far.allocate(Placement::Adapter, Bytes::new(8)).start();

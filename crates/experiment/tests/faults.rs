@@ -180,3 +180,78 @@ fn streams_belong_to_faults() {
     other.seed += 1;
     assert_ne!(cables(&other), without);
 }
+
+/// Parts fail and are repaired at random, again and again: times follow each other, and their means are about those that are given.
+#[test]
+fn parts_fail_at_random() {
+    let often = [
+        "faults.timeout=20 us",
+        "faults.backoff=5 us",
+        "faults.detect=5 us",
+    ];
+    let many = FAULTS.replacen("repeats = 10", "repeats = 500", 1);
+    let many = many.replacen("bit_error_rate = [0, 1e-6]", "bit_error_rate = 0", 1);
+    let points = series("ping", "faults.toml", &many, &often);
+    let records = simulate(&points[0], None).unwrap();
+    let faults = &records.tables.faults;
+    assert!(faults.len() > 100, "{}", faults.len());
+    let us = |time: Option<Time>| time.map(Time::as_us_f64);
+    let (mut before, mut up, mut down) = (0.0, 0.0, 0.0);
+    for fault in faults {
+        assert_eq!(fault.name, "cable from switch 1.0 to switch 2.1");
+        let (Some(fell), Some(rose)) = (us(fault.down), us(fault.up)) else {
+            continue;
+        };
+        assert!(before < fell && fell < rose);
+        // The sources learn all that is down whenever they learn: 5 us after this failure, or after the repair before.
+        assert!(us(fault.known).is_none_or(|known| fell < known && known < fell + 5.0 + 1e-9));
+        (up, down, before) = (up + fell - before, down + rose - fell, rose);
+    }
+    let count = faults.len() as f64;
+    assert!((15.0..25.0).contains(&(up / count)), "{}", up / count);
+    assert!((7.0..13.0).contains(&(down / count)), "{}", down / count);
+}
+
+/// A message that cannot be carried ends a ping, with the reason; the jobs of steady traffic count such messages and go on. A job
+/// on a host that has stopped sends nothing more.
+#[test]
+fn messages_end_with_errors() {
+    let soon = [
+        "faults.timeout=10 us",
+        "faults.backoff=5 us",
+        "faults.give_up=50 us",
+        "faults.detect=10 us",
+        "run.window=3 ms",
+    ];
+    let cut = FAULTS.replacen("bit_error_rate = [0, 1e-6]", "bit_error_rate = 0", 1);
+    let ping = cut.replacen(
+        "link = \"switch 1.0, port 5\"\nmtbf = \"20 us\"\nmttr = \"10 us\"",
+        "link = \"node 5\"\nat = \"1 us\"",
+        1,
+    );
+    let points = series("ping", "faults.toml", &ping, &soon);
+    let error = simulate(&points[0], None).unwrap_err().to_string();
+    assert!(
+        error.contains("node 0") && error.contains("node 5") && error.contains("has failed"),
+        "{error}"
+    );
+
+    let old = "links = \"level 1\"\ncount = [1, 3]\npick = [\"random\", \"worst\"]\nat = \"50 us\"\nfor = \"50 us\"";
+    for (part, failed) in [("link = \"node 3\"", true), ("node = 3", false)] {
+        let jobs = cut.replacen(old, &format!("{part}\nat = \"20 us\""), 1);
+        let points = series("links", "faults.toml", &jobs, &soon);
+        let records = simulate(&points[0], None).unwrap();
+        assert_eq!(records.value("failed") > 0.0, failed, "{part}");
+        let sent = records
+            .tables
+            .nodes
+            .iter()
+            .map(|row| (row.node, row.accepted));
+        let (of_node, of_others): (Vec<_>, Vec<_>) = sent.partition(|&(node, _)| node == 3);
+        let least = of_others
+            .iter()
+            .map(|&(_, load)| load)
+            .fold(f64::MAX, f64::min);
+        assert!(of_node[0].1 < least, "{part}: {} {least}", of_node[0].1);
+    }
+}

@@ -146,9 +146,11 @@ async fn call(pe: &Pe, group: &Group, call: Call, round: u64) -> Result<(), DmaE
                 compose(&one, &mut next);
                 next
             }),
-            Call::ShmemCollect => {
-                Some(vectors.flat_map(|one| one[..length as usize / 8].to_vec()).collect())
-            }
+            Call::ShmemCollect => Some(
+                vectors
+                    .flat_map(|one| one[..length as usize / 8].to_vec())
+                    .collect(),
+            ),
             _ => None,
         };
         if let Some(wanted) = wanted {
@@ -178,7 +180,8 @@ fn calls_survive_outages() {
                 let group = pe.elan().all_group().clone();
                 for round in 0..3 {
                     let which = (step * 5 + round as usize * 4) % CALLS.len();
-                    pe.compute(Time::from_ns(700 * u64::from(me(&pe) % 3))).await;
+                    pe.compute(Time::from_ns(700 * u64::from(me(&pe) % 3)))
+                        .await;
                     let came = pe.now();
                     let outcome = call(&pe, &group, CALLS[which], round).await;
                     outcome.unwrap_or_else(|error| panic!("{:?}: {error}", CALLS[which]));
@@ -191,7 +194,10 @@ fn calls_survive_outages() {
                 let reduces = matches!(kind, Call::Reduce | Call::MpiAllreduce);
                 let early = |other: &&(u64, Time, Time, Call)| other.0 == round && other.2 < came;
                 let early = left.borrow().iter().find(early).copied();
-                assert!(reduces || early.is_none(), "{part:?} at {at}, {kind:?}: {early:?}");
+                assert!(
+                    reduces || early.is_none(),
+                    "{part:?} at {at}, {kind:?}: {early:?}"
+                );
             }
         }
     }
@@ -250,14 +256,56 @@ fn a_lost_member_is_known_to_all() {
             assert_eq!(ends.len(), MEMBERS.len() * pes as usize, "{kind:?} at {at}");
             for &(process, error, again, _) in ends.iter() {
                 let known = error.is_rail_down() || error.loss().is_some();
-                assert!(known && again.is_err(), "{kind:?} at {at}: {process}: {error}");
+                assert!(
+                    known && again.is_err(),
+                    "{kind:?} at {at}: {process}: {error}"
+                );
                 if process / pes != 3 {
                     let text = error.to_string();
-                    assert!(text.contains("node 5"), "{kind:?} at {at}: {process}: {text}");
+                    assert!(
+                        text.contains("node 5"),
+                        "{kind:?} at {at}: {process}: {text}"
+                    );
                 }
             }
         }
     }
+}
+
+/// A message of a call is given up while the routing tables know nothing: once the cable is back, all members learn of it.
+#[test]
+fn what_is_given_up_is_known_to_all() {
+    let mut failed = 0;
+    for (number, kind) in CALLS.into_iter().enumerate() {
+        for at in moments(6, 5_900 + 97 * number as u64) {
+            let [ends, noted] = logs();
+            let program = async move |pe: Pe| {
+                let group = pe.elan().all_group().clone();
+                for round in 0..60 {
+                    let outcome = call(&pe, &group, kind, round).await;
+                    if outcome.is_err() || round == 59 {
+                        return noted.note((me(&pe), outcome));
+                    }
+                    pe.compute(Time::from_us(100)).await;
+                }
+            };
+            let mut config = outage(&cable_of(&sixteen_nodes(), 5), at, 2000);
+            if let Some(faults) = &mut config.faults {
+                faults.detect = Time::from_ms(20);
+            }
+            let (_, end) = play(&config, &job(&MEMBERS), program);
+            end.unwrap_or_else(|stop| panic!("{kind:?} at {at}: {stop}"));
+            let ends = ends.borrow();
+            assert_eq!(ends.len(), MEMBERS.len());
+            let lost = ends.iter().filter(|(_, end)| end.is_err()).count();
+            assert!(
+                lost == 0 || lost == MEMBERS.len(),
+                "{kind:?} at {at}: {ends:?}"
+            );
+            failed += lost;
+        }
+    }
+    assert!(failed > 100, "{failed}");
 }
 
 /// Other groups than that of the lost member go on.
@@ -267,7 +315,10 @@ fn other_groups_go_on() {
     let config = failing(sixteen_nodes(), vec![lost]);
     run_on(&config, &job(&MEMBERS), async |pe| {
         let elan = pe.elan();
-        let half: Vec<_> = (0..8).filter(|one| one / 4 == me(&pe) / 4).map(pid).collect();
+        let half: Vec<_> = (0..8)
+            .filter(|one| one / 4 == me(&pe) / 4)
+            .map(pid)
+            .collect();
         let group = elan.group(elan.all_group(), &half).await.unwrap().unwrap();
         pe.compute(Time::from_ms(3)).await;
         let all = elan.all_group().hgsync().await;
@@ -309,7 +360,11 @@ const MESSAGES: [(Mode, u64); 7] = [
 ];
 
 /// Sends a message of each kind there and back, unexpected or not; returns how the ends of the first process ended.
-fn exchange(config: &Config, late: bool, message: (Mode, u64)) -> Vec<(u32, Result<(), TportError>)> {
+fn exchange(
+    config: &Config,
+    late: bool,
+    message: (Mode, u64),
+) -> Vec<(u32, Result<(), TportError>)> {
     let [ends, noted] = logs();
     let program = async move |pe: Pe| {
         let (mode, size) = message;
@@ -374,7 +429,11 @@ fn messages_survive_outages() {
 fn messages_without_a_way_fail_at_both_ends() {
     let config = sixteen_nodes();
     let mut failed = 0;
-    for part in [cable_of(&config, 1), Part::Adapter(Place::new(14)), between()] {
+    for part in [
+        cable_of(&config, 1),
+        Part::Adapter(Place::new(14)),
+        between(),
+    ] {
         for late in [false, true] {
             for message in MESSAGES {
                 for at in moments(12, 8_300) {
@@ -386,7 +445,10 @@ fn messages_without_a_way_fail_at_both_ends() {
                         let named = text.contains(&format!("process {}", 1 - process));
                         let own = text.contains("the rail is down");
                         let refused = matches!(error, TportError::Refused { .. });
-                        assert!(named || own || refused, "{message:?}, {part:?} at {at}: {text}");
+                        assert!(
+                            named || own || refused,
+                            "{message:?}, {part:?} at {at}: {text}"
+                        );
                     }
                 }
             }
@@ -454,7 +516,9 @@ async fn one_sided(pe: &Pe) -> Result<(), ShmemError> {
         let message = alloc(pe, true, b(8));
         store(pe, message, &round.to_le_bytes());
         let sends = elan.queue_tx(pid(other), queue.at(), message, b(8));
-        shmem.put(sent.offset(b(700 * round)), from, b(700), other).await?;
+        shmem
+            .put(sent.offset(b(700 * round)), from, b(700), other)
+            .await?;
         let to = alloc(pe, false, b(4096));
         shmem.get(to, got, b(4096), other).await?;
         assert_holds(pe, to, 6 - mine, 4096);

@@ -5,7 +5,6 @@ use crate::part::{Payload, Reassembly};
 use crate::turn::{self, SIMULATOR, Word};
 use crate::{Order, OrderKind, Report, Settings};
 use rustix::fs::MemfdFlags;
-use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -101,15 +100,6 @@ impl Simulator {
     pub fn pid(&self, rank: u32) -> Option<u32> {
         let pid = self.area.slot(rank).pid.load(Acquire);
         (pid != 0).then_some(pid)
-    }
-
-    /// Kills the process of a rank that has attached.
-    pub fn kill(&self, rank: u32) {
-        let pid = self.pid(rank).and_then(|pid| i32::try_from(pid).ok());
-        if let Some(pid) = pid.and_then(Pid::from_raw) {
-            // A process that has ended meanwhile needs no signal.
-            let _ = kill_process(pid, Signal::KILL);
-        }
     }
 
     /// The MPI call that a rank is in, by its number; 0 in none.

@@ -127,6 +127,8 @@ pub struct Results {
     pub links: Vec<LinkRow>,
     /// What failed.
     pub faults: Vec<FaultRow>,
+    /// Packets that adapters sent again since faults had kept them from their destinations.
+    pub resent: u64,
     /// How busy links, buses and thread processors were over time, if that was kept.
     pub series: Vec<SeriesRow>,
     /// Simulated time.

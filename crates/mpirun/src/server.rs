@@ -237,8 +237,8 @@ impl Server {
         !ranks.is_empty()
     }
 
-    /// Takes the ranks out of the simulation whose hosts have stopped, with their processes; ends the run unless the other ranks
-    /// are to go on.
+    /// Takes the ranks out of the simulation whose hosts have stopped; ends the run unless the other ranks are to go on. The
+    /// processes of these ranks wait for the end of the run: mpiexec would end all ranks if one of them were killed.
     fn remove_stopped(&self) -> Result<(), Over> {
         let now = self.cluster.now();
         let mut mortal = self.mortal.borrow_mut();
@@ -261,7 +261,6 @@ impl Server {
             if self.keep_going {
                 agent.dies(now);
                 self.turns.give_up(rank);
-                link.kill(rank);
             }
         }
         match first {
@@ -447,6 +446,7 @@ impl Server {
             nodes,
             links: self.baseline.links(&self.cluster),
             faults: workload::faults::rows(&self.cluster),
+            resent: workload::faults::recoveries(&self.cluster).resent,
             series: series.unwrap_or_default(),
             time,
             packets: self.cluster.packets(),

@@ -192,6 +192,7 @@ fn tables<'py>(
         "messages": |run| run.messages.len() as u64,
         "bytes": |_| bytes,
         "packets": |run| run.packets,
+        "packets_resent": |run| run.resent,
         "events": |run| run.events,
         "digest": |run| run.digest.as_str(),
         "repeatable": |run| run.repeatable,

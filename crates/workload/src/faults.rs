@@ -46,11 +46,11 @@ pub fn rows(cluster: &Cluster) -> Vec<FaultRow> {
         return Vec::new();
     }
     let topology = cluster.config().fabric.topology;
-    let episodes = episodes.into_iter();
+    let episodes = episodes.iter();
     episodes.map(|episode| row(episode, &*topology)).collect()
 }
 
-fn row(episode: Episode, wiring: &dyn Wiring) -> FaultRow {
+fn row(episode: &Episode, wiring: &dyn Wiring) -> FaultRow {
     let (part, cable): (_, Option<LinkId>) = match &episode.part {
         Part::Link(link) => ("link", Some(*link)),
         Part::Links(_) => ("links", None),
@@ -83,7 +83,7 @@ fn row(episode: Episode, wiring: &dyn Wiring) -> FaultRow {
 }
 
 /// What all adapters together have done about faults so far; nothing where no faults are listed.
-pub(crate) fn recoveries(cluster: &Cluster) -> Recoveries {
+pub fn recoveries(cluster: &Cluster) -> Recoveries {
     let mut sum = Recoveries::default();
     if cluster.config().faults.is_none() {
         return sum;

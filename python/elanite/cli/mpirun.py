@@ -234,6 +234,8 @@ def _print(found: Run, figures: Summary) -> None:
         screen.print(hottest)
     for fault in found.tables["faults"].head(MOST_FAULTS).iter_rows(named=True):
         screen.print(f"  {'failed':16}{in_words(fault)}", markup=False)
+    if len(found.tables["faults"]):
+        screen.print(f"  {'sent again':16}{totals['packets_resent']:,} packets", markup=False)
     if (more := len(found.tables["faults"]) - MOST_FAULTS) > 0:
         screen.print(f"  {'':16}and {more:,} others", markup=False)
     why = found.unrepeatable

@@ -248,7 +248,9 @@ def _went_on(evidence: Evidence) -> tuple[str, int]:
     shown = early[:MOST_GROUPS] if len(early) > MOST_GROUPS + 1 else early
     if len(shown) < len(early):
         shown.append(f"and {len(early) - len(shown)} other ranks ended early")
-    code = max(evidence.code or 0, 0) or int(Exit.FAILED)
+    # Ranks of stopped hosts are killed at the end, and mpiexec says no more than that.
+    stopped = any(one.get("stopped") for one in evidence.outcome["dead"])
+    code = (0 if stopped else max(evidence.code or 0, 0)) or int(Exit.FAILED)
     return "\n  ".join([*shown, "the other ranks went on to their ends"]), code
 
 

@@ -46,7 +46,7 @@ enum Course {
     Random {
         mtbf: Time,
         mttr: Time,
-        stream: Stream,
+        stream: Box<Stream>,
     },
 }
 
@@ -73,7 +73,7 @@ impl Schedule {
                 When::Random { mtbf, mttr } => Course::Random {
                     mtbf,
                     mttr,
-                    stream: config.stream(&format!("{name}/times")),
+                    stream: Box::new(config.stream(&format!("{name}/times"))),
                 },
             };
             schedule.elements.push(Element {
