@@ -96,9 +96,15 @@ pub(crate) struct Refusal {
 impl Refusal {
     fn of<K: Kind>(_: &K) -> Option<Refusal> {
         let (why, admits): (_, fn(&FaultGrid) -> bool) = if !K::USES_NETWORK {
-            (["sends nothing over the network", "meets no faults"], |_| false)
+            (
+                ["sends nothing over the network", "meets no faults"],
+                |_| false,
+            )
         } else if K::ONLY_BIT_ERRORS {
-            let form = ["holds for bit errors of all links, or of all links of a level", "for no other faults"];
+            let form = [
+                "holds for bit errors of all links, or of all links of a level",
+                "for no other faults",
+            ];
             (form, FaultGrid::is_bit_errors_of_levels)
         } else {
             return None;

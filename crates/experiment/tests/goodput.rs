@@ -19,7 +19,9 @@ fn run(series: &str, overrides: &[&str]) -> Vec<(Point, Records)> {
 /// The goodput of each point by the closed form.
 fn form(series: &str, overrides: &[&str]) -> Vec<f64> {
     let points = run(series, overrides).into_iter();
-    points.map(|(_, records)| records.value("accepted")).collect()
+    points
+        .map(|(_, records)| records.value("accepted"))
+        .collect()
 }
 
 /// The goodput of each simulated point, and its standard error over the batches.
@@ -30,13 +32,15 @@ fn simulated(series: &str) -> Vec<(f64, f64)> {
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         (mean, (squares / (count - 1.0) / count).sqrt())
     };
-    run(series, &[]).into_iter().map(measured).collect()
+    let points = run(series, &["run.window=200 ms"]).into_iter();
+    points.map(measured).collect()
 }
 
 /// The greatest distance between a form and what was simulated, in standard errors. The counts of a window are whole messages.
 fn distance(found: &[(f64, f64)], forms: &[f64]) -> f64 {
     assert_eq!(found.len(), forms.len());
-    let one = |(&(mean, error), form): (&(f64, f64), &f64)| (mean - form).abs() / error.max(2e-5 * mean);
+    let one =
+        |(&(mean, error), form): (&(f64, f64), &f64)| (mean - form).abs() / error.max(2e-5 * mean);
     found.iter().zip(forms).map(one).fold(0.0, f64::max)
 }
 
@@ -69,8 +73,14 @@ fn only_the_links_of_the_way_count() {
     let found = simulated("levels");
     let right = distance(&found, &form("form-of-levels", &[]));
     assert!(right < 4.0, "{right} standard errors");
-    let other = form("form-of-levels", &["series.form-of-levels.fault.0.links=level 2"]);
-    let all = form("form-of-levels", &["series.form-of-levels.fault.0.links=all"]);
+    let other = form(
+        "form-of-levels",
+        &["series.form-of-levels.fault.0.links=level 2"],
+    );
+    let all = form(
+        "form-of-levels",
+        &["series.form-of-levels.fault.0.links=all"],
+    );
     let near = form("form-of-levels", &["series.form-of-levels.goodput.to=1"]);
     // By level 2, headers are refused farther away; from node 0 to node 1 no link of level 1 is on the way.
     assert!(other[0] < near[0] && all[0] < other[0] && other[0] > 0.9 * found[0].0);

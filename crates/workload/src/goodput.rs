@@ -163,7 +163,10 @@ impl Goodput {
         });
         let [source, sink] =
             [&from, &to].map(|node| node.reserve(Placement::Adapter, self.message).start());
-        let (dma, time) = (Dma::new(source, sink, self.message), Rc::new(Cell::new(Time::ZERO)));
+        let (dma, time) = (
+            Dma::new(source, sink, self.message),
+            Rc::new(Cell::new(Time::ZERO)),
+        );
         let told = Rc::clone(&time);
         cluster.spawn("two messages", async move {
             for _ in 0..2 {

@@ -49,7 +49,8 @@ impl Kind for GoodputGrid {
         }
         let of_levels = |fault: &Fault| fault.bit_error_rate.is_some() && fault.links.is_some();
         if !fit.machine.fault.iter().all(of_levels) {
-            let message = "the closed form holds for bit errors, and the machine lists other faults";
+            let message =
+                "the closed form holds for bit errors, and the machine lists other faults";
             let found = fit.problem(&path, message);
             found.hint("run it on another machine, such as es40-qsnet");
         }
