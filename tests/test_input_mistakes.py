@@ -124,33 +124,6 @@ IN_RUST = [
             "        {\n",
         ),
     ),
-    (
-        ("mpirun", "--lib", "hostile"),
-        Mistake(
-            "a rank that says that it has left is waited for",
-            "crates/mpirun/src/server/turns.rs",
-            "            if !(dead || gone) || link.has_turn(rank) {",
-            "            if !dead || link.has_turn(rank) {",
-        ),
-    ),
-    (
-        ("experiment", "--test", "inputs"),
-        Mistake(
-            "a place may lie within a letter",
-            "crates/config/src/problem.rs",
-            "        let span = start..boundary(text, span.end).max(start);",
-            "        let span = start..span.end.min(text.len()).max(start);",
-        ),
-    ),
-    (
-        ("experiment", "--test", "inputs"),
-        Mistake(
-            "a point forgets its slices",
-            "crates/experiment/src/run.rs",
-            "    /// congestion builds up; 0 keeps none.\n    pub slices: u32,",
-            "    /// congestion builds up; 0 keeps none.\n    #[serde(skip_serializing)]\n    pub slices: u32,",
-        ),
-    ),
 ]
 
 ALL = [*IN_PYTHON, *(mistake for _, mistake in IN_RUST)]
