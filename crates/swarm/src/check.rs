@@ -62,7 +62,7 @@ pub struct Report {
 
 /// Simulated time within which each run ends that masters its faults, and after which a run is over that does not.
 const LONGEST: Time = Time::from_secs(2);
-const OVER: Time = Time::from_ms(60);
+const OVER: Time = Time::from_ms(30);
 
 /// What may happen in a case.
 fn allowed(case: &Case) -> Allowed {

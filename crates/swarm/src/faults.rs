@@ -233,6 +233,10 @@ impl Faults {
                 .list
                 .push(fault(draw, machine, patient, faults.detect));
         }
+        if !faults.are_mastered(machine) {
+            // Or a run would wait for its errors for long.
+            faults.give_up = us(draw, 20, 2000);
+        }
         Some(faults)
     }
 }

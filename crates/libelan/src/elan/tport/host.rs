@@ -214,7 +214,9 @@ impl Port {
             self.rails.is_some() && sent.is_err_and(|error| error.is_rail_down())
         };
         let loss = sent.err().and_then(|error| error.loss());
-        let mut lost = rail_failed(sent) || loss.is_some_and(|loss| loss.unsure);
+        // Where the own adapter has died, nobody knows either whether the message has been taken.
+        let down = sent.is_err_and(|error| error.is_rail_down());
+        let mut lost = down || loss.is_some_and(|loss| loss.unsure);
         if small && loss.is_some_and(|loss| !loss.unsure) {
             self.returned(to, 1);
         }
