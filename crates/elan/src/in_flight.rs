@@ -49,6 +49,10 @@ pub(crate) enum Stage {
 }
 
 /// A DMA in progress.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that do not depend on each other"
+)]
 pub(crate) struct Progress {
     pub dma: Dma,
     /// The node whose engine works on the DMA, for one of the node's processes.

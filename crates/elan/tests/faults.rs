@@ -3,13 +3,13 @@
 mod common;
 
 use common::{
-    PLACEMENTS, add_one, bit_errors, cable_of, cluster, down, failing, log, logs, pattern, run_to,
-    sixteen_nodes, write,
+    Log, PLACEMENTS, add_one, bit_errors, cable_of, cluster, down, failing, log, logs, pattern,
+    run_to, sixteen_nodes, write,
 };
 use elan::faults::{Fault, Links, Part};
 use elan::{
-    Access, Action, Address, Comparison, Config, Dma, DmaError, NodeId, Obstacle, Place, Placement,
-    Priority, Reason, Recoveries, Thread, Transaction,
+    Access, Action, Address, Cluster, Comparison, Config, Dma, DmaError, Node, NodeId, Obstacle,
+    Place, Placement, Priority, QueueId, Reason, Recoveries, Region, Thread, Transaction,
 };
 use std::cell::Cell;
 use std::fmt;
@@ -93,54 +93,23 @@ fn perform(config: &Config, act: Act) -> Report {
     perform_with(config, act, None)
 }
 
-/// Performs an act on a machine of which one node refuses all packets for a while.
-fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Report {
-    let mut cluster = cluster(config);
-    if let Some((from, to)) = refuses {
-        let node = cluster.node(NodeId::new(TO));
-        cluster.spawn("refuses", async move {
-            node.sleep_until(from).await;
-            node.accept(false);
-            node.sleep_until(to).await;
-            node.accept(true);
-        });
-    }
-    let sender = cluster.node(NodeId::new(FROM));
-    let (first, last) = match act {
-        Act::Broadcast(..) | Act::Conditional => RANGE,
-        Act::Get(..) => (FROM, FROM),
-        _ => (TO, TO),
-    };
-    let (length, here, there) = match act {
-        Act::Put((here, there), length) => (length, here, there),
-        Act::Get((there, here), length) => (length, there, here),
-        Act::Broadcast(there, length) => (length, Placement::Adapter, there),
-        _ => (8, Placement::Adapter, Placement::Adapter),
-    };
-    let length = Bytes::new(length);
-    // All nodes have the same at the same addresses; of a get, the owner of the bytes is at the other end.
-    let own = sender.allocate(here, length.max(Bytes::new(64)));
-    let owner = match act {
-        Act::Get(..) => cluster.node(NodeId::new(TO)),
-        _ => sender.clone(),
-    };
-    let source = match act {
-        Act::Get(..) => owner.allocate(here, length),
-        _ => own,
-    };
-    let sent = pattern(3, length.as_u64());
-    owner.write(
-        source,
-        &[
-            &sent[..],
-            &vec![0; source.len().as_u64() as usize - sent.len()],
-        ]
-        .concat(),
-    );
-    let mut spots = Vec::new();
-    for number in first..=last {
-        let node = cluster.node(NodeId::new(number));
-        let buffer = node.allocate(there, length.max(Bytes::new(1)));
+/// A node where an act has its effect: all have the same at the same addresses.
+#[derive(Clone)]
+struct Spot {
+    node: Node,
+    buffer: Region,
+    length: u64,
+    word: Address,
+    event: Address,
+    queue: QueueId,
+    occurred: Rc<Cell<u32>>,
+    messages: Log<u64>,
+}
+
+impl Spot {
+    /// A spot, and the threads that count events and take messages there.
+    fn new(node: Node, placement: Placement, length: Bytes) -> Self {
+        let buffer = node.allocate(placement, length.max(Bytes::new(1)));
         let word = node.allocate(Placement::Adapter, Bytes::new(8)).start();
         let event = node.event_with(1, Action::None);
         let queue = node.queue(2, Bytes::new(8), None).expect("there is room");
@@ -162,55 +131,68 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
             }
         };
         node.run("takes", takes).expect("there is a stack");
-        let at = node.event_address(event).expect("just made");
-        spots.push((node, buffer, word, at, queue, occurred, messages));
-    }
-    let effects = {
-        let spots: Vec<_> = spots
-            .iter()
-            .map(|(node, buffer, word, _, _, occurred, messages)| {
-                let (node, buffer, word) = (node.clone(), *buffer, *word);
-                let (occurred, messages) = (Rc::clone(occurred), messages.clone());
-                move || {
-                    let bytes = node.read(buffer).expect("it holds bytes");
-                    let word = node.load(word, Bytes::new(8)).expect("a word");
-                    let word = u64::from_le_bytes(word[..].try_into().expect("8 bytes"));
-                    let messages = messages.borrow().clone();
-                    (
-                        bytes[..length.as_u64() as usize].to_vec(),
-                        occurred.get(),
-                        word,
-                        messages,
-                    )
-                }
-            })
-            .collect();
-        move || {
-            let seen: Vec<_> = spots.iter().map(|spot| spot()).collect();
-            Effects {
-                bytes: seen.iter().map(|one| one.0.clone()).collect(),
-                events: seen.iter().map(|one| one.1).collect(),
-                words: seen.iter().map(|one| one.2).collect(),
-                messages: seen.iter().flat_map(|one| one.3.clone()).collect(),
-            }
+        let event = node.event_address(event).expect("just made");
+        Spot {
+            node,
+            buffer,
+            length: length.as_u64(),
+            word,
+            event,
+            queue,
+            occurred,
+            messages,
         }
-    };
-    let effects = Rc::new(effects);
-    let (_, buffer, word, at, queue, ..) = spots[0].clone();
-    let [results, noted] = logs();
-    let [over, told] = logs();
-    let look = Rc::clone(&effects);
-    let end = Place::new(last);
+    }
+
+    fn word(&self) -> u64 {
+        let word = self.node.load(self.word, Bytes::new(8)).expect("a word");
+        u64::from_le_bytes(word[..].try_into().expect("8 bytes"))
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let bytes = self.node.read(self.buffer).expect("it holds bytes");
+        bytes[..self.length as usize].to_vec()
+    }
+}
+
+fn effects(spots: &[Spot]) -> Effects {
+    let messages = |spot: &Spot| spot.messages.borrow().clone();
+    Effects {
+        bytes: spots.iter().map(Spot::bytes).collect(),
+        events: spots.iter().map(|spot| spot.occurred.get()).collect(),
+        words: spots.iter().map(Spot::word).collect(),
+        messages: spots.iter().flat_map(messages).collect(),
+    }
+}
+
+type Noted = Log<Result<Option<u64>, DmaError>>;
+
+/// Starts an act of a node; `told` gets the effects when it is over.
+fn start(
+    (cluster, sender): (&mut Cluster, Node),
+    act: Act,
+    (source, spots, last): (Region, Vec<Spot>, Place),
+    noted: Noted,
+    told: Log<Effects>,
+) {
+    let Spot {
+        buffer,
+        word,
+        event,
+        queue,
+        ..
+    } = spots[0].clone();
     match act {
-        Act::Put(..) | Act::Get(..) | Act::Broadcast(..) => {
+        Act::Put(_, length) | Act::Get(_, length) | Act::Broadcast(_, length) => {
+            let length = Bytes::new(length);
             let dma = match act {
-                Act::Broadcast(..) => Dma::broadcast(source.start(), buffer.start(), end, length),
+                Act::Broadcast(..) => Dma::broadcast(source.start(), buffer.start(), last, length),
                 _ => Dma::new(source.start(), buffer.start(), length),
             };
             cluster.spawn("sends", async move {
-                let result = sender.dma(dma.notify_at(at)).await;
+                let result = sender.dma(dma.notify_at(event)).await;
                 noted.note(result.map(|()| None));
-                told.note(look());
+                told.note(effects(&spots));
             });
         }
         Act::Queue(count) => {
@@ -225,7 +207,7 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
                 for sent in (0..count).map(message).collect::<Vec<_>>() {
                     noted.note(sent.await.map(|()| None));
                 }
-                told.note(look());
+                told.note(effects(&spots));
             });
         }
         Act::Add(count) => {
@@ -234,7 +216,7 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
                     let sent = thread.send(word, &[add_one(word)], Priority::Low).await;
                     noted.note(sent.map(|answer| answer.found));
                 }
-                told.note(look());
+                told.note(effects(&spots));
             };
             sender.run("adds", adds).expect("there is a stack");
         }
@@ -246,17 +228,54 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
                     word: 0,
                 },
                 write(word, 100),
-                Transaction::SetEvent { at: at.elan },
+                Transaction::SetEvent { at: event.elan },
             ];
             let asks = async move |thread: Thread| {
-                let sent = thread.broadcast(word, end, &transactions, Priority::High);
+                let sent = thread.broadcast(word, last, &transactions, Priority::High);
                 let answer = sent.await;
                 noted.note(answer.map(|answer| answer.found));
-                told.note(look());
+                told.note(effects(&spots));
             };
             sender.run("asks", asks).expect("there is a stack");
         }
     }
+}
+
+/// Performs an act on a machine of which one node refuses all packets for a while.
+fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Report {
+    let mut cluster = cluster(config);
+    if let Some((from, to)) = refuses {
+        let node = cluster.node(NodeId::new(TO));
+        cluster.spawn("refuses", async move {
+            node.sleep_until(from).await;
+            node.accept(false);
+            node.sleep_until(to).await;
+            node.accept(true);
+        });
+    }
+    let sender = cluster.node(NodeId::new(FROM));
+    let (first, last) = match act {
+        Act::Broadcast(..) | Act::Conditional => RANGE,
+        Act::Get(..) => (FROM, FROM),
+        _ => (TO, TO),
+    };
+    let (length, here, there) = match act {
+        Act::Put((here, there), length) | Act::Get((here, there), length) => (length, here, there),
+        Act::Broadcast(there, length) => (length, Placement::Adapter, there),
+        _ => (8, Placement::Adapter, Placement::Adapter),
+    };
+    let length = Bytes::new(length);
+    let owner = match act {
+        Act::Get(..) => cluster.node(NodeId::new(TO)),
+        _ => sender.clone(),
+    };
+    let source = owner.allocate(here, length.max(Bytes::new(1)));
+    owner.write(source, &pattern(3, length.as_u64()));
+    let spot = |number: u32| Spot::new(cluster.node(NodeId::new(number)), there, length);
+    let spots: Vec<Spot> = (first..=last).map(spot).collect();
+    let ([results, noted], [over, told]) = (logs(), logs());
+    let task = (source, spots.clone(), Place::new(last));
+    start((&mut cluster, sender), act, task, noted, told);
     run_to(&mut cluster, Time::from_ms(20));
     cluster.check_conservation();
     let node = |number: u32| cluster.node(NodeId::new(number)).recoveries();
@@ -264,7 +283,7 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
     Report {
         results,
         then: over.take(),
-        later: effects(),
+        later: effects(&spots),
         sender: node(FROM),
         receivers: NodeId::all(16).map(|number| node(number.get())).collect(),
         digest: cluster.digest(),
