@@ -106,6 +106,7 @@ docs: build
 		sys.exit("error: not run: " + ", ".join(lacking) if lacking else 0)'
 	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
 	$(BIN)/python docs/readme_figure.py $(OUT) docs/uniform-64.svg
+	$(BIN)/python docs/faults_figures.py $(OUT)
 
 lock: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet uv
