@@ -33,6 +33,8 @@ pub struct Dma {
     pub(crate) queue: bool,
     /// Whether the short transaction engine sends the DMA.
     pub(crate) short: bool,
+    /// Whether packets for main memory are answered when they are written.
+    pub(crate) stored: bool,
 }
 
 /// How a descriptor names the event at its destination.
@@ -59,6 +61,7 @@ impl Dma {
             meter: None,
             queue: false,
             short: false,
+            stored: false,
         }
     }
 
@@ -126,6 +129,15 @@ impl Dma {
     #[must_use]
     pub fn short(mut self) -> Self {
         self.short = true;
+        self
+    }
+
+    /// Has its packets for main memory answered when the bus has written them, not when they have an input buffer: the DMA is
+    /// complete when its bytes are in main memory. Programs need this where the bytes are then read by another adapter, which
+    /// does not see what waits for the bus of this one. Nothing is published about such answers; they are assumed.
+    #[must_use]
+    pub fn stored(mut self) -> Self {
+        self.stored = true;
         self
     }
 

@@ -110,10 +110,16 @@ impl Progress {
         }
     }
 
-    /// Whether everything is done that the DMA's process waits for.
+    /// Whether everything is done that the DMA's process waits for. A process is told that a rail has failed when nothing more
+    /// of the DMA can be stored: the same bytes may then go over another rail.
     pub fn complete(&self) -> bool {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
-        self.cut_all && self.open == 0 && !data
+        self.cut_all && self.open == 0 && !data && !self.lingers()
+    }
+
+    /// Whether the DMA has failed with its rail, and some of its bytes may still be stored.
+    fn lingers(&self) -> bool {
+        self.failed.is_some_and(|error| error.is_rail_down()) && (self.served || self.unstored > 0)
     }
 
     /// Lets the DMA fail, unless it has failed already: the first error is the one that is told.
@@ -164,6 +170,8 @@ pub(crate) struct Packet {
     pub pending: u32,
     /// Whether the source needs the packet no more.
     pub acknowledged: bool,
+    /// Whether the packet was in the network when its rail failed.
+    pub lost: bool,
     /// Of a broadcast: which destinations have stored the packet.
     pub landed: Box<[bool]>,
 }
@@ -231,6 +239,8 @@ pub(crate) struct ThreadPacket {
     pub transactions: Box<[Transaction]>,
     pub priority: Priority,
     pub refusals: u32,
+    /// Whether the packet was in the network when its rail failed.
+    pub lost: bool,
     /// Destinations of a broadcast that have still to hear of the packet's end.
     pub ends: u32,
     /// Whether the packet's thread has taken the answer.
@@ -348,8 +358,33 @@ impl InFlight {
         &self.landing[node]
     }
 
-    /// Forgets a DMA that is over at both ends, and also the DMA that it serves if that is over.
-    pub fn drop_dma_if_over(&mut self, now: Time, id: DmaId) {
+    /// The network of some adapters fails: what they have sent is lost, unless it has arrived. Packets that have not been sent yet
+    /// are marked, too; sending takes the mark away.
+    pub fn lose(&mut self, of: impl Fn(Place) -> bool) {
+        for (_, packet) in &mut self.packets {
+            packet.lost |= of(self.dmas[packet.dma.0 as usize].node);
+        }
+        for (_, packet) in &mut self.thread_packets {
+            packet.lost |= of(packet.source);
+        }
+    }
+
+    /// Whether a packet was in the network when its rail failed. A broadcast is all or nothing: once one of its destinations
+    /// has seen the end of its last packet, no earlier packet is lost.
+    #[inline]
+    pub fn is_lost(&self, token: Token) -> bool {
+        match token {
+            Token::Dma(token) => {
+                let packet = self.packet(token);
+                packet.lost && !self.dma(packet.dma).landings.iter().any(|one| one.ended)
+            }
+            Token::Thread(token) => self.thread_packets[usize::from(token)].lost,
+        }
+    }
+
+    /// Forgets a DMA that is over at both ends, and also the DMA that it serves if that is over. Returns the DMA that it served
+    /// if that is not.
+    pub fn drop_dma_if_over(&mut self, now: Time, id: DmaId) -> Option<DmaId> {
         let progress = self.dma(id);
         if progress.stage == Stage::Reported && progress.unstored == 0 && !progress.served {
             self.landed_all(now, id);
@@ -358,10 +393,15 @@ impl InFlight {
                 self.completions.push_back(completion);
             }
             if let Some(Get::Serving(get)) = progress.get {
-                self.dma_mut(get).served = false;
-                self.drop_dma_if_over(now, get);
+                let asking = self.dma_mut(get);
+                asking.served = false;
+                if asking.stage < Stage::Completed {
+                    return Some(get);
+                }
+                return self.drop_dma_if_over(now, get);
             }
         }
+        None
     }
 
     /// Forgets a packet that neither end needs.
@@ -371,7 +411,8 @@ impl InFlight {
             let packet = self.packets.remove(token.into());
             if packet.kind == Kind::Broadcast {
                 self.dma_mut(packet.dma).unstored -= 1;
-                self.drop_dma_if_over(now, packet.dma);
+                let served = self.drop_dma_if_over(now, packet.dma);
+                assert!(served.is_none(), "a broadcast serves no get");
             }
         }
     }

@@ -295,6 +295,7 @@ impl Thread {
             transactions: transactions.into(),
             priority,
             refusals: 0,
+            lost: false,
             ends: 0,
             taken: false,
             result: None,

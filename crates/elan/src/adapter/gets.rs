@@ -52,7 +52,7 @@ impl Wires<'_> {
         if let (Some(Get::Serving(get)), Some(fault)) = (progress.get, fault) {
             self.fail_get(get, *fault);
         }
-        self.flight.drop_dma_if_over(self.now, id);
+        self.forget_dma(id);
     }
 
     /// A get ends with a fault at one of its ends.

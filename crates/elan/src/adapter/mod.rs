@@ -103,8 +103,9 @@ pub(crate) enum Due {
     Copied(Occurrence),
     /// The process has seen the block of an occurrence.
     Seen(Occurrence),
-    /// A rail fails.
+    /// A rail fails, or works again.
     Fails(Rail),
+    Returns(Rail),
     /// A process has slept enough.
     Wake(Signal),
 }

@@ -134,6 +134,7 @@ impl Wires<'_> {
             refusals: 0,
             pending: u32::from(piece.kind != Kind::Broadcast),
             acknowledged: false,
+            lost: false,
             landed: match progress.landings.len() {
                 0 => Box::default(),
                 destinations => vec![false; destinations].into(),
@@ -149,6 +150,7 @@ impl Wires<'_> {
 
     /// Hands a packet to the network.
     pub fn send(&mut self, token: PacketNumber) {
+        self.flight.packet_mut(token).lost = false;
         let packet = self.flight.packet(token);
         let progress = self.flight.dma(packet.dma);
         let (dma, format) = (&progress.dma, &self.config.packet);
@@ -190,6 +192,14 @@ impl Wires<'_> {
         queue
     }
 
+    /// Forgets a DMA that is over at both ends. If it served a get that has waited for this, the get is complete.
+    #[inline]
+    pub fn forget_dma(&mut self, id: DmaId) {
+        if let Some(get) = self.flight.drop_dma_if_over(self.now, id) {
+            self.complete(get);
+        }
+    }
+
     /// Sets the source event of a DMA whose last packet is settled. Nobody awaits a DMA that serves a get. If the DMA was a
     /// message to a queue, returns the queue: the next message to this queue may go now.
     #[inline]
@@ -200,7 +210,7 @@ impl Wires<'_> {
         }
         if matches!(progress.get, Some(Get::Serving(_))) {
             progress.stage = Stage::Reported;
-            self.flight.drop_dma_if_over(self.now, id);
+            self.forget_dma(id);
             return None;
         }
         let (node, to) = (progress.node, progress.dma.to);

@@ -114,14 +114,24 @@ impl Node {
         world.fabric().topology().rail_and_node(self.place)
     }
 
-    /// Whether the rail of this adapter has failed.
+    /// Whether the rail of this adapter is down.
     pub fn is_down(&self) -> bool {
-        self.world.borrow().adapter(self.place).is_down
+        self.world.borrow().adapter(self.place).rail.is_down
     }
 
-    /// Set when the rail of this adapter fails.
+    /// How often the rail of this adapter has failed so far: what was agreed on the rail before a failure holds no more.
+    pub fn failures(&self) -> u32 {
+        self.world.borrow().adapter(self.place).rail.failures
+    }
+
+    /// Set while the rail of this adapter is down.
     pub fn down(&self) -> Signal {
-        self.world.borrow().adapter(self.place).down.clone()
+        self.world.borrow().adapter(self.place).rail.down.clone()
+    }
+
+    /// Set while the rail of this adapter works. The signal is of the present time: after a failure it is another.
+    pub fn up(&self) -> Signal {
+        self.world.borrow().adapter(self.place).rail.up.clone()
     }
 
     /// Whether the adapter receives a message: some of the message has arrived, and some is missing; or a packet arrives.
