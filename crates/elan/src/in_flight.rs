@@ -404,17 +404,22 @@ impl InFlight {
         None
     }
 
-    /// Forgets a packet that neither end needs.
-    pub fn drop_packet_if_done(&mut self, now: Time, token: PacketNumber) {
+    /// Forgets a packet that neither end needs. Returns the DMA of a broadcast that has failed and may have waited for this.
+    pub fn drop_packet_if_done(&mut self, now: Time, token: PacketNumber) -> Option<DmaId> {
         let packet = self.packet(token);
         if packet.pending == 0 && packet.acknowledged {
             let packet = self.packets.remove(token.into());
             if packet.kind == Kind::Broadcast {
                 self.dma_mut(packet.dma).unstored -= 1;
+                let progress = self.dma(packet.dma);
+                if progress.failed.is_some() && progress.stage < Stage::Completed {
+                    return Some(packet.dma);
+                }
                 let served = self.drop_dma_if_over(now, packet.dma);
                 assert!(served.is_none(), "a broadcast serves no get");
             }
         }
+        None
     }
 
     /// Forgets a packet of a thread that neither end needs.

@@ -213,7 +213,7 @@ impl DmaEngine {
             self.announced += 1;
             wires.answer(packet, Ack::Accepted);
             wires.flight.packet_mut(token).pending -= 1;
-            wires.flight.drop_packet_if_done(wires.now, token);
+            wires.forget_packet(token);
             let asking = wires.flight.dma_mut(get);
             asking.unstored -= 1;
             asking.served = true;

@@ -46,7 +46,7 @@ impl Wires<'_> {
         let packet = self.flight.packet_mut(token);
         packet.pending -= 1;
         let (id, fault) = (packet.dma, packet.fault.take());
-        self.flight.drop_packet_if_done(self.now, token);
+        self.forget_packet(token);
         let progress = self.flight.dma_mut(id);
         progress.unstored -= 1;
         if let (Some(Get::Serving(get)), Some(fault)) = (progress.get, fault) {

@@ -188,8 +188,16 @@ impl Wires<'_> {
         let id = packet.dma;
         self.flight.dma_mut(id).open -= 1;
         let queue = self.complete(id);
-        self.flight.drop_packet_if_done(self.now, token);
+        self.forget_packet(token);
         queue
+    }
+
+    /// Forgets a packet that neither end needs. If its broadcast has failed and has waited for this, it is complete.
+    #[inline]
+    pub fn forget_packet(&mut self, token: PacketNumber) {
+        if let Some(id) = self.flight.drop_packet_if_done(self.now, token) {
+            self.complete(id);
+        }
     }
 
     /// Forgets a DMA that is over at both ends. If it served a get that has waited for this, the get is complete.

@@ -68,22 +68,45 @@ impl Node {
     /// # Panics
     /// If the machine has no such rail.
     pub fn beside(&self, rail: Rail) -> Result<Node, NoContext> {
-        let (_, node) = self.rail_and_node();
-        let mut world = self.world.borrow_mut();
-        let topology = world.fabric().topology();
-        let known = rail.get() < topology.rails();
-        assert!(known, "the machine has no rail {rail}");
-        let place = topology.place(rail, node);
-        let context = world.memory().attach(&[place], self.capability)?;
-        drop(world);
-        let beside = Node {
-            place,
-            context,
-            ..self.clone()
+        let beside = Node::all_beside(std::slice::from_ref(self), rail)?;
+        Ok(beside.into_iter().next().expect("it is one process"))
+    }
+
+    /// As [`Node::beside`], for processes of different nodes, in contexts of one number: broadcasts on the other rail need this.
+    ///
+    /// # Errors
+    /// If an adapter has no context left, or too few numbers are free everywhere.
+    ///
+    /// # Panics
+    /// As [`Node::beside`], or if the processes have different capabilities.
+    pub fn all_beside(processes: &[Node], rail: Rail) -> Result<Vec<Node>, NoContext> {
+        let Some(first) = processes.first() else {
+            return Ok(Vec::new());
         };
-        let [at, home] = [&beside, self].map(|one| one.at(ElanAddr::NOWHERE));
-        self.memory().settle(at, home, self.capability);
-        Ok(beside)
+        let capability = first.capability;
+        let alike = processes.iter().all(|one| one.capability == capability);
+        assert!(alike, "the processes belong to different jobs");
+        let place = |process: &Node| {
+            let (_, node) = process.rail_and_node();
+            let world = process.world.borrow();
+            let topology = world.fabric().topology();
+            let known = rail.get() < topology.rails();
+            assert!(known, "the machine has no rail {rail}");
+            topology.place(rail, node)
+        };
+        let places: Vec<Place> = processes.iter().map(place).collect();
+        let context = first.memory().attach(&places, capability)?;
+        let beside = processes.iter().zip(places).map(|(process, place)| {
+            let beside = Node {
+                place,
+                context,
+                ..process.clone()
+            };
+            let [at, home] = [&beside, process].map(|one| one.at(ElanAddr::NOWHERE));
+            process.memory().settle(at, home, capability);
+            beside
+        });
+        Ok(beside.collect())
     }
 
     /// Ends the process's context. The process's memory is unmapped, its events and queues are gone; whoever addresses them

@@ -5,7 +5,7 @@ use crate::common::multirail::{Bench, multirail};
 use crate::common::{logs, run_process, run_to};
 use crate::programs::{Program, Running, program};
 use elan::rails::{Allocation, Kind};
-use elan::{Dma, DmaError, Placement, Rail};
+use elan::{Action, Dma, DmaError, Placement, Rail};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
@@ -262,6 +262,62 @@ fn what_was_lost_stays_lost() {
             assert!(down, "{ends:?}");
         }
     }
+}
+
+/// A broadcast whose rail fails at any moment, and returns, is all or nothing: its event occurs everywhere, or nowhere and
+/// the sender is told.
+#[test]
+fn broadcasts_are_all_or_nothing() {
+    let (rail, size) = (Rail::new(0), Bytes::new(2_000));
+    let mut outcomes = [0; 2];
+    for (placement, pause) in [
+        (Placement::Adapter, 0),
+        (Placement::Main, 0),
+        (Placement::Adapter, 400),
+        (Placement::Main, 3_000),
+    ] {
+        for moment in 0..70 {
+            let at = Time::from_ns(140 * moment);
+            let mut bench = Bench::new(&multirail(4, 1, Kind::Basic));
+            schedule(&mut bench, &vec![(rail, at, Some(Time::from_ns(pause)))]);
+            let nodes = [0, 1, 2, 3].map(|node| bench.programs(node)[rail].clone());
+            let places = nodes.each_ref().map(|node| node.allocate(placement, size));
+            let rung = nodes.each_ref().map(|node| {
+                let place = node.allocate(Placement::Adapter, Bytes::new(64)).start();
+                let event = node.event_at(place.elan, 1, Action::Copy);
+                (place, event.expect("it is adapter memory"))
+            });
+            nodes[0].write(places[0], &[7; 2_000]);
+            let [ends, noted] = logs();
+            run_process(&mut bench.cluster, async move {
+                loop {
+                    let (first, last) = (places[1].start(), nodes[3].place());
+                    let dma = Dma::broadcast(places[0].start(), first, last, size);
+                    let end = nodes[0].dma(dma.notify_at(rung[1].0)).await;
+                    nodes[0].sleep(Time::from_us(50)).await;
+                    let set = (1..4).filter(|&node| nodes[node].is_set(rung[node].1));
+                    noted.note((end, set.count()));
+                    if end.is_ok() {
+                        break;
+                    }
+                }
+                for node in 1..4 {
+                    let bytes = nodes[node].read(places[node]).expect("it holds bytes");
+                    assert!(bytes.iter().all(|&byte| byte == 7));
+                }
+            });
+            bench.cluster.check_conservation();
+            let ends = ends.borrow();
+            let (last, lost) = ends.split_last().expect("it has ended");
+            assert_eq!(*last, (Ok(()), 3), "{placement}, {at}");
+            for (end, set) in lost {
+                assert!(end.is_err_and(|error| error.is_rail_down()), "{end:?}");
+                assert_eq!(*set, 0, "{placement}, {at}");
+            }
+            outcomes[usize::from(lost.is_empty())] += 1;
+        }
+    }
+    assert!(outcomes.iter().all(|&count| count > 20), "{outcomes:?}");
 }
 
 /// Processes learn of both: the signals are raised at each failure, and at each return.

@@ -18,17 +18,34 @@
 //! root, to the place where they come from. If source and target differ, the root sends two broadcasts, to the nodes on
 //! either side of it.
 //!
+//! On a machine with several rails, the policy picks the rails of the bytes ([`super::rails`]); a broadcast without bytes on the
+//! home rail then sets the events. A broadcast that has failed with the home rail has reached nobody, and the root sends
+//! to each member by a detour ([`super::detour`]).
+//!
+//! *A barrier whose rail fails.* The commit is all or nothing, so the root's thread knows whether the barrier is over. If not, the
+//! root learns by detours that the others have come: those that wait send it as soon as the rail is down, and those that
+//! come while it is down. When all have come, the root lets them go by detours; if the rail works again before, the root's
+//! thread asks again, since all have counted the barrier in their own adapters.
+//!
 //! To set up the packet of a barrier takes a thread `broadcast` cycles; to send the packet again takes none.
 
 use super::bcast::Span;
 use super::block::Slot;
+use super::courier::Delivery;
+use super::detour::{Detours, any};
 use super::group::Group;
 use super::layout::TeamId;
+use super::putget::SMALL;
+use super::rails::in_main;
+use super::spread::{Part, Poster, carry};
 use elan::{
     Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Place, Priority, ProcessId,
-    Thread, Transaction, Wait,
+    Rail, Thread, Transaction, Wait,
 };
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use units::Bytes;
 
 /// The question of the root's thread, and the processes that it asks.
@@ -100,8 +117,98 @@ impl Group {
         } else {
             self.tell(words[1], epoch);
         }
-        node.wait_by(go, how).await;
-        self.inner.failed.take().map_or(Ok(()), Err)
+        match &self.inner.courier.detours {
+            None => {
+                node.wait_by(go, how).await;
+                self.inner.failed.take().map_or(Ok(()), Err)
+            }
+            Some(detours) if self.inner.team == TeamId::FIRST => {
+                self.lead(detours, epoch, how).await
+            }
+            Some(detours) => {
+                self.follow(detours, epoch, how).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// The root's part on a machine with several rails: waits until the barrier is over, by whichever way.
+    async fn lead(&self, detours: &Detours, epoch: u64, how: Wait) -> Result<(), DmaError> {
+        let (node, go) = (self.node(), self.event(Slot::Go));
+        loop {
+            node.wait_by(go, how).await;
+            match self.inner.failed.take() {
+                None => return Ok(()),
+                Some(error) if !error.is_rail_down() => return Err(error),
+                Some(_) => node.prime(go, 1),
+            }
+            if self.all_have_come(epoch).await {
+                break;
+            }
+            node.set(self.event(Slot::Ask));
+        }
+        for &vp in self.inner.layout.leaders.iter().skip(1) {
+            let (detours, go) = (detours.clone(), self.inner.block.at(Slot::Go));
+            node.serve("hgsync", async move {
+                let let_go = async || detours.set(vp, go).await;
+                // A process that is gone waits for nothing.
+                let _ = detours.patiently(let_go).await;
+            });
+        }
+        Ok(())
+    }
+
+    /// Waits until all others have said by detours that they have come, or the home rail works again; returns whether all have.
+    async fn all_have_come(&self, epoch: u64) -> bool {
+        let (local, others) = (&self.inner.local, self.inner.layout.leaders.len() - 1);
+        loop {
+            local.noted.reset();
+            let came = local
+                .came
+                .borrow()
+                .values()
+                .filter(|&&one| one >= epoch)
+                .count();
+            if came == others {
+                return true;
+            }
+            if !self.node().is_down() {
+                return false;
+            }
+            any(vec![local.noted.wait(), self.node().up().wait()]).await;
+        }
+    }
+
+    /// The part of the others: if the home rail fails before the barrier is over, the root is told by a detour.
+    async fn follow(&self, detours: &Detours, epoch: u64, how: Wait) {
+        let mut go = pin!(self.node().wait_by(self.event(Slot::Go), how));
+        let mut down = self.node().down().wait();
+        let over = poll_fn(|context| match go.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(true),
+            Poll::Pending => Pin::new(&mut down).poll(context).map(|()| false),
+        });
+        if over.await {
+            return;
+        }
+        let root = self.inner.layout.leaders[TeamId::FIRST];
+        let meeting = (self.inner.block.elan, root);
+        let local = Rc::clone(&self.inner.locals.borrow()[&meeting]);
+        let (detours, team) = (detours.clone(), self.inner.team);
+        self.node().serve("hgsync", async move {
+            let note = async || {
+                let local = Rc::clone(&local);
+                let note = move || {
+                    let mut came = local.came.borrow_mut();
+                    let known = came.entry(team).or_default();
+                    *known = epoch.max(*known);
+                    local.noted.fire();
+                };
+                detours.note(root, note).await
+            };
+            // A root that is gone waits for nobody.
+            let _ = detours.patiently(note).await;
+        });
+        go.await;
     }
 
     /// Tells the root that this process has come, if the root wants to be told; meanwhile the process waits.
@@ -110,12 +217,12 @@ impl Group {
             self.node().clone(),
             self.inner.layout.leaders[TeamId::FIRST],
         );
-        let tell = self.signal(root, Slot::Told);
+        let (tell, courier) = (self.signal(root, Slot::Told), self.inner.courier.clone());
         self.node().serve("hgsync", async move {
             node.cross_to_main(elan::transaction::WORD).await;
             let since = node.load(node.at(wish), elan::transaction::WORD);
             if since.is_ok_and(|since| since[..] == epoch.to_le_bytes()) {
-                node.post(tell);
+                courier.post(tell);
             }
         });
     }
@@ -187,18 +294,101 @@ impl Group {
         } else {
             vec![&nodes[..place], &nodes[place + 1..]]
         };
+        let ranges = ranges.into_iter().filter(|range| !range.is_empty());
+        let ranges: Vec<&[ProcessId]> = ranges.collect();
+        let (mut span, detours) = (span, &self.inner.courier.detours);
+        if let Some(detours) = detours
+            && span.size > SMALL
+            && [span.from, span.to]
+                .iter()
+                .all(|&at| in_main(self.node(), at, span.size))
+        {
+            self.spread_bytes(detours, &ranges, span).await?;
+            span = Span::new(ElanAddr::NOWHERE, Bytes::ZERO);
+        }
         let dma = |range: &[ProcessId]| {
-            let (&first, &last) = (range.first()?, range.last()?);
+            let (first, last) = (range[0], range[range.len() - 1]);
             let last = self.there(last, span.to).node;
             let (from, to) = (self.node().at(span.from), self.there(first, span.to));
             let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
-            Some(Dma::broadcast(from, to, last, span.size).notify_at(arrived))
+            Dma::broadcast(from, to, last, span.size).notify_at(arrived)
         };
-        let dmas = ranges.into_iter().filter_map(dma);
-        let sent: Vec<_> = dmas.map(|dma| self.node().dma(dma)).collect();
+        let send = |&range: &&[ProcessId]| self.node().dma(dma(range));
+        let sent: Vec<_> = ranges.iter().map(send).collect();
         let mut outcome = Ok(());
-        for sent in sent {
-            let over = self.over(sent).await;
+        for (sent, range) in sent.into_iter().zip(ranges) {
+            let over = match (self.over(sent).await, detours) {
+                (Err(error), Some(detours)) if error.is_rail_down() => {
+                    self.send_to_each(detours, range, span).await
+                }
+                (result, _) => result,
+            };
+            outcome = outcome.and(over);
+        }
+        outcome
+    }
+
+    /// Sends the bytes to some ranges of processes over the rails that the policy picks.
+    async fn spread_bytes(
+        &self,
+        detours: &Detours,
+        ranges: &[&[ProcessId]],
+        span: Span,
+    ) -> Result<(), DmaError> {
+        let rails = detours.rails();
+        let node = |vp| detours.place(vp, Rail::new(0)).rail_and_node().1;
+        let (_, here) = self.node().rail_and_node();
+        let others = || {
+            ranges
+                .concat()
+                .into_iter()
+                .map(node)
+                .filter(|&node| node != here)
+        };
+        let pick = |size| rails.pick_for_all(here, others(), size);
+        let start = |rail, (offset, length): Part| {
+            // The contexts of the leaders have one number on every rail.
+            let send = |range: &&[ProcessId]| {
+                let place = |vp| detours.place(vp, rail);
+                let (from, to) = (span.from.offset(offset), span.to.offset(offset));
+                let (own, first) = (rails.place(rail), place(range[0]));
+                let last = place(range[range.len() - 1]).place();
+                let dma = Dma::broadcast(own.at(from), first.at(to), last, length);
+                own.dma(dma.stored())
+            };
+            ranges.iter().map(send).collect()
+        };
+        let attempt = async || {
+            let poster = Poster {
+                node: self.node().clone(),
+                cpu: self.inner.cpu.clone(),
+                turn: None,
+                paid: true,
+            };
+            let carried = Box::pin(carry(rails, span.size, poster, pick, start));
+            self.node().wait_for(carried, self.inner.waits).await
+        };
+        detours.patiently(attempt).await
+    }
+
+    /// Sends to each process of a range by a detour.
+    async fn send_to_each(
+        &self,
+        detours: &Detours,
+        range: &[ProcessId],
+        span: Span,
+    ) -> Result<(), DmaError> {
+        let (mut outcome, me) = (Ok(()), self.inner.context.process());
+        for &vp in range.iter().filter(|&&vp| vp != me) {
+            let one = Delivery {
+                vp,
+                from: span.from,
+                to: span.to,
+                length: span.size,
+                event: self.inner.block.at(Slot::Arrived(0)),
+                short: false,
+            };
+            let over = self.inner.courier.detour(detours, one).await;
             outcome = outcome.and(over);
         }
         outcome

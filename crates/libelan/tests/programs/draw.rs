@@ -2,11 +2,11 @@
 
 use crate::collective::{Barrier, Broadcast, Collective, Kind, Reduce, SPANS};
 use crate::common;
-use elan::{Config, Wait};
+use elan::{Config, Rail, Wait};
 use fabric::FatTree;
 use kernel::random::Stream;
 use libelan::elan::tport::Select;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// Length of a process's board in main memory, and in adapter memory.
 pub const BOARDS: [u64; 2] = [16_384, 4096];
@@ -24,6 +24,8 @@ pub struct Program {
     /// Groups by their members. The groups of one round are made at once and have no member in common.
     pub rounds: Vec<Vec<Vec<u32>>>,
     pub phases: Vec<Phase>,
+    /// Rails that fail: which, when, and how long they are down.
+    pub failures: Vec<(Rail, Time, Time)>,
 }
 
 impl Program {
@@ -147,12 +149,39 @@ pub fn program(seed: u64) -> Program {
             .map(|_| round(&mut draw, processes))
             .collect(),
         phases: Vec::new(),
+        failures: Vec::new(),
     };
     let groups = program.groups();
     program.phases = (0..=draw.below(5))
         .map(|number| phase(&mut draw, number as u32, &groups, roomy))
         .collect();
     program
+}
+
+/// Failures of the rails of a program's machine, from a seed: one rail always works, and a rail that works again may fail at
+/// once.
+pub fn failures(seed: u64, rails: u32) -> Vec<(Rail, Time, Time)> {
+    let mut draw = Draw(Stream::new(seed, "failures"));
+    let (mut failures, mut free) = (Vec::new(), vec![0; rails as usize]);
+    let (mut now, often) = (0, draw.one_of(&[2_000, 20_000, 100_000]));
+    while now < 20_000_000 && failures.len() < 2_000 {
+        let rail = draw.below(rails.into()) as usize;
+        let pause = draw.below(3 * often);
+        let others = free.iter().enumerate().filter(|&(other, _)| other != rail);
+        let works = others
+            .map(|(_, &free)| free)
+            .min()
+            .expect("there are several");
+        // Another rail works now; it does not fail before this one is back.
+        now = now.max(works).max(free[rail]) + 1 + draw.below(often);
+        failures.push((
+            Rail::new(rail as u32),
+            Time::from_ns(now),
+            Time::from_ns(pause),
+        ));
+        free[rail] = now + pause;
+    }
+    failures
 }
 
 /// Groups of some of the processes, in any order.

@@ -32,19 +32,32 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 /// Runs one program on its machine, with a change; returns what is wrong, if anything.
-fn run(seed: u64, change: fn(&mut Config)) -> Result<(), String> {
+fn run(seed: u64, change: fn(&mut Config), failing: bool) -> Result<(), String> {
     let mut program = draw::program(seed);
     change(&mut program.config);
+    if failing {
+        let rails = program.config.fabric.topology.rails();
+        program.failures = draw::failures(seed, rails);
+    }
     let played = catch_unwind(AssertUnwindSafe(|| play::play(&program)));
     let notes = played.map_err(|_| "it panicked".to_string())??;
     oracle::check(&program, &notes)
 }
 
 fn run_many(count: u64, change: fn(&mut Config)) {
+    run_all(count, change, false);
+}
+
+/// The same where rails fail and return all the time.
+fn run_failing(count: u64, change: fn(&mut Config)) {
+    run_all(count, change, true);
+}
+
+fn run_all(count: u64, change: fn(&mut Config), failing: bool) {
     let first = variable("ELANITE_PROGRAM_SEED").unwrap_or(0);
     let count = variable("ELANITE_PROGRAMS").unwrap_or(count);
     for seed in first..first + count {
-        if let Err(difference) = run(seed, change) {
+        if let Err(difference) = run(seed, change, failing) {
             panic!(
                 "program {seed}: {difference}\nto see it again: ELANITE_PROGRAM_SEED={seed} ELANITE_PROGRAMS=1 \
                  cargo test -p elanite-libelan --test programs"
@@ -105,6 +118,33 @@ fn programs_are_right_on_several_rails() {
     });
     run_many(30, |config| {
         *config = common::with_rails(config, 2, Kind::Basic, 0.0);
+    });
+}
+
+/// On rails that fail at any moment, return, and fail again.
+#[test]
+fn programs_are_right_on_rails_that_fail() {
+    run_failing(60, |config| {
+        *config = common::with_rails(config, 2, Kind::Dynamic, 1.0);
+    });
+    run_failing(40, |config| {
+        elan4(config);
+        *config = common::with_rails(config, 3, Kind::LocalDynamic, 0.5);
+    });
+    run_failing(40, |config| {
+        *config = common::with_rails(config, 2, Kind::Basic, 0.0);
+        config.tport.matching = Matching::Host;
+    });
+    run_failing(30, |config| {
+        *config = common::with_rails(config, 4, Kind::Hybrid, 1.0);
+    });
+}
+
+#[test]
+#[ignore = "minutes"]
+fn thousands_of_programs_are_right_on_rails_that_fail() {
+    run_failing(4_000, |config| {
+        *config = common::with_rails(config, 2, Kind::LocalDynamic, 1.0);
     });
 }
 

@@ -41,6 +41,10 @@ pub fn play(program: &Program) -> Result<Vec<Note>, String> {
 /// Plays a program; returns also the digest of all packets.
 pub fn play_closely(program: &Program) -> Result<(Vec<Note>, String), String> {
     let mut cluster = cluster(&program.config);
+    for &(rail, at, pause) in &program.failures {
+        cluster.fail_rail(rail, at);
+        cluster.repair_rail(rail, at + pause);
+    }
     let job = job(&program.places);
     let [notes, told] = logs();
     // The processes outlive the borrow, not the run.

@@ -82,7 +82,7 @@ impl Inputter {
             wires.flight.count(&dma, length);
         }
         land(wires, id);
-        wires.flight.drop_packet_if_done(wires.now, token);
+        wires.forget_packet(token);
     }
 
     /// The end of a packet has reached one of its destinations.
@@ -100,7 +100,7 @@ impl Inputter {
             progress.landings[place].ended = true;
             land(wires, id);
         }
-        wires.flight.drop_packet_if_done(wires.now, token);
+        wires.forget_packet(token);
     }
 
     /// A packet of a thread to a range has arrived at one of its nodes.

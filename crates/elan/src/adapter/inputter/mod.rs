@@ -231,7 +231,7 @@ impl Inputter {
         packet.pending -= 1;
         let (id, offset, length) = (packet.dma, packet.offset, packet.length);
         let payload = packet.payload.take();
-        wires.flight.drop_packet_if_done(wires.now, token);
+        wires.forget_packet(token);
         self.bytes += length;
         let progress = wires.flight.dma_mut(id);
         progress.unstored -= 1;

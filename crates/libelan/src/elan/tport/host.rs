@@ -6,9 +6,7 @@ use super::wire::{Envelope, Wire};
 use super::{local, thread};
 use crate::cpu::Turn;
 use crate::elan::Elan;
-use crate::elan::rails::Rails;
-use elan::{Dma, DmaError, ElanAddr, EventId, Matching, MemoryError, Placement, ProcessId, Rail};
-use kernel::Signal;
+use elan::{Dma, DmaError, ElanAddr, Matching, MemoryError, Placement, ProcessId};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -61,6 +59,7 @@ pub(super) fn send(
         synchronous: mode == Mode::Synchronous,
         near: placement == Placement::Adapter,
         free: 0,
+        order: 0,
     };
     let (elan, turn, ended) = (elan.clone(), elan.cpu().turn(), Rc::clone(&sending));
     elan.node().clone().serve("send", async move {
@@ -173,7 +172,10 @@ impl Port {
             Some(event)
         };
         let slot = self.slots.take().await;
-        envelope.free = self.rails.as_ref().map_or(0, Rails::free);
+        if let Some(rails) = &self.rails {
+            envelope.free = rails.free();
+            envelope.order = self.next_order(to);
+        }
         let mut bytes = Wire::Envelope(envelope).encode().to_vec();
         bytes.extend_from_slice(&payload);
         elan.elan3().store(slot, &bytes)?;
@@ -191,40 +193,27 @@ impl Port {
             self.node.dma(message)
         };
         drop(turn);
-        let sent = sent.await;
+        let mut sent = sent.await;
         self.slots.give_back(slot);
-        let mut lost = self.rails.is_some() && sent.is_err_and(|error| error.is_rail_down());
-        if let Some(event) = event {
-            lost |= sent.is_ok() && !self.told(event.0).await;
-            self.state.borrow_mut().waiting.remove(&event.1);
-            // The notice to the event of a lost send may still come.
-            if !lost {
-                self.free_event(event);
+        if let Some(detours) = elan.detours() {
+            if sent.is_err_and(|error| error.is_rail_down()) {
+                sent = detours.tell(to, bytes.into()).await;
             }
+            if sent.is_err() {
+                elan.peer(to).give_up(self.vp, envelope.order);
+            }
+        }
+        if let Some(event) = event {
+            if sent.is_ok() {
+                self.node.wait(event.0).await;
+            }
+            self.state.borrow_mut().waiting.remove(&event.1);
+            self.free_event(event);
         }
         match sending.refused.get() {
             Some(by) => Err(TportError::Refused { by }),
-            None if lost => {
-                let rail = Rail::new(0);
-                Err(TportError::RailDown { rail })
-            }
             None => Ok(sent?),
         }
-    }
-
-    /// Waits until an event is set; returns false if there are several rails and the rail of the envelopes has failed.
-    async fn told(&self, event: EventId) -> bool {
-        let mut set = pin!(self.node.wait(event));
-        let down = self.rails.as_ref().map(|_| self.node.down());
-        let mut down = down.as_ref().map(Signal::wait);
-        poll_fn(|context| {
-            let is_set = set.as_mut().poll(context).map(|()| true);
-            match &mut down {
-                Some(down) if is_set.is_pending() => Pin::new(down).poll(context).map(|()| false),
-                _ => is_set,
-            }
-        })
-        .await
     }
 
     /// Posts a receive and waits until the host knows its outcome.
